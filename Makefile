@@ -1,0 +1,52 @@
+# The commands of daily work. `make help` lists them.
+# One profile and one target directory for everything, so that nothing is built twice.
+
+PROFILE ?= quick
+PEERS_ARGS ?=
+MEMORY_ARGS ?=
+RELOAD_ARGS ?=
+FUZZ_SECONDS ?= 20
+
+.DEFAULT_GOAL := help
+.PHONY: help run build release test test-deps check fmt bench-peers bench-memory bench-reload fuzz-short
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## build and start the gateway with examples/quickstart and a mock upstream
+	@scripts/quickstart.sh
+
+build: ## build everything for the edit-run loop
+	cargo build --workspace --profile $(PROFILE)
+
+release: ## build the binary that is shipped and measured
+	cargo build --release --bin tollgate
+
+test: test-deps ## install what the tests need, then run every test
+	cargo test --workspace --profile $(PROFILE)
+
+test-deps:
+	@scripts/test-deps.sh tests
+
+check: ## formatting, lints, licences: what must pass before a commit, beside the tests
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --profile $(PROFILE) -- -D warnings
+	scripts/deny.sh
+
+fmt: ## format the Rust code
+	cargo fmt --all
+
+bench-peers: release ## CPU per request beside nginx and HAProxy (PEERS_ARGS="--rounds 6 --conns 50")
+	@scripts/test-deps.sh bench
+	python3 bench/peers.py $(PEERS_ARGS)
+
+bench-memory: release ## memory: idle, 10,000 connections, 1 GB each way (MEMORY_ARGS)
+	@scripts/test-deps.sh bench
+	python3 bench/memory.py $(MEMORY_ARGS)
+
+bench-reload: release ## 500 reloads under load and with open WebSockets (RELOAD_ARGS)
+	@scripts/test-deps.sh bench
+	python3 bench/reload.py $(RELOAD_ARGS)
+
+fuzz-short: ## each fuzz target for FUZZ_SECONDS (needs cargo-fuzz)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz-short.sh

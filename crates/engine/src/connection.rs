@@ -1,0 +1,432 @@
+//! One client connection: reads heads, sends requests on, relays both bodies, and starts over. A state machine driven by one
+//! task; between polls it holds no buffer unless a socket is full.
+
+mod exchange;
+mod relay;
+
+use crate::core::{Buffers, Core};
+use crate::deadlines::NEVER;
+use crate::dial::{Dial, dial};
+use crate::fault::{Fault, FaultKind};
+use crate::outbox::Outbox;
+use crate::service::{Forward, Handler, Outgoing, Verdict};
+use crate::stream::Stream;
+use crate::tunnel::Tunnel;
+use exchange::Exchange;
+use std::future::Future;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+use tokio::net::TcpStream;
+use tollgate_http::{HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, write_reply, write_request};
+
+/// Bytes that a client may send ahead while its last request is being answered.
+const AHEAD_BYTES_MAX: usize = 64 * 1024;
+/// After an early answer, what the client still sends is read for this long and this much, so that a reset does not destroy the
+/// answer on its way.
+const LINGER_MS: u64 = 2_000;
+const LINGER_BYTES_MAX: u64 = 1024 * 1024;
+
+pub(crate) struct Connection {
+    core: Rc<Core>,
+    client: Stream,
+    /// The client's IP address as text.
+    client_ip: ClientIp,
+    handler: Box<dyn Handler>,
+    deadline: usize,
+    /// Coarse time of the last progress in this stage.
+    since_ms: u64,
+    /// Bytes from the client that are not used yet: a part of a head, or the next requests.
+    input: Vec<u8>,
+    to_client: Outbox,
+    stage: Stage,
+    exchange: Exchange,
+}
+
+enum Stage {
+    /// Waiting for a request's head. `unread`: `input` has not been looked at since it grew.
+    Head {
+        unread: bool,
+    },
+    /// Waiting for a new upstream connection.
+    Dial(Dial),
+    /// Request and response are passing.
+    Relay,
+    /// The protocol was switched; bytes pass both ways.
+    Tunnel(Box<Tunnel>),
+    /// Everything is said: reads on for a moment, then closes. Counts the bytes.
+    Linger(u64),
+    Closed,
+}
+
+/// Text of an address without a heap allocation of its own.
+struct ClientIp {
+    text: [u8; 46],
+    length: usize,
+}
+
+impl ClientIp {
+    fn new(client: SocketAddr) -> Self {
+        let mut text = [0u8; 46];
+        let mut rest = text.as_mut_slice();
+        let _ = write!(rest, "{}", client.ip().to_canonical());
+        let length = 46 - rest.len();
+        ClientIp { text, length }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        self.text.get(..self.length).unwrap_or_default()
+    }
+}
+
+/// What a head at the start of some bytes led to.
+enum Begun {
+    /// The head is not complete.
+    Incomplete,
+    /// This many bytes are used.
+    Used(usize),
+}
+
+impl Connection {
+    pub fn new(core: Rc<Core>, stream: TcpStream, client: SocketAddr) -> Self {
+        core.open.fetch_add(1, Ordering::Relaxed);
+        core.deadlines.set_now(Instant::now());
+        Connection {
+            client: Stream::Tcp(stream),
+            client_ip: ClientIp::new(client),
+            handler: core.service.handler(client),
+            deadline: core.deadlines.register(),
+            since_ms: core.deadlines.now_ms(),
+            input: Vec::new(),
+            to_client: Outbox::default(),
+            stage: Stage::Head { unread: false },
+            exchange: Exchange::default(),
+            core,
+        }
+    }
+
+    fn drive(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
+        loop {
+            ready!(match &mut self.stage {
+                Stage::Head { .. } => self.poll_head(cx, buffers),
+                Stage::Dial(_) => self.poll_dial(cx, buffers),
+                Stage::Relay => self.poll_relay(cx, buffers),
+                Stage::Tunnel(tunnel) => {
+                    let poll = tunnel.poll(cx, &mut self.client, &mut buffers.scratch);
+                    if tunnel.take_progress() {
+                        self.since_ms = self.core.deadlines.now_ms();
+                    }
+                    poll.map(|()| self.stage = Stage::Closed)
+                }
+                Stage::Linger(_) => self.poll_linger(cx, buffers),
+                Stage::Closed => return Poll::Ready(()),
+            });
+        }
+    }
+
+    fn enter(&mut self, stage: Stage) {
+        self.since_ms = self.core.deadlines.now_ms();
+        self.stage = stage;
+    }
+
+    fn poll_head(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
+        if !self.to_client.is_empty() && ready!(self.to_client.poll_flush(cx, &mut self.client)).is_err() {
+            self.enter(Stage::Closed);
+            return Poll::Ready(());
+        }
+        if matches!(self.stage, Stage::Head { unread: true }) {
+            self.stage = Stage::Head { unread: false };
+            let mut input = std::mem::take(&mut self.input);
+            match self.begin(cx, &input, &mut buffers.out, &mut buffers.outgoing) {
+                Begun::Incomplete => self.input = input,
+                Begun::Used(used) => {
+                    input.drain(..used);
+                    self.keep_input(input);
+                    return Poll::Ready(());
+                }
+            }
+        }
+        if self.core.draining.get() && self.input.is_empty() {
+            self.enter(Stage::Closed);
+            return Poll::Ready(());
+        }
+        let Buffers { scratch, out, outgoing } = buffers;
+        let read = match ready!(self.client.poll_read(cx, scratch)) {
+            Ok(read) if read > 0 => read,
+            _ => {
+                self.enter(Stage::Closed);
+                return Poll::Ready(());
+            }
+        };
+        if self.input.is_empty() {
+            // The whole head in one read is the rule: it is parsed where it lies.
+            let bytes = scratch.get(..read).unwrap_or_default();
+            let rest = match self.begin(cx, bytes, out, outgoing) {
+                Begun::Incomplete => {
+                    self.since_ms = self.core.deadlines.now_ms();
+                    bytes
+                }
+                Begun::Used(used) => bytes.get(used..).unwrap_or_default(),
+            };
+            if !rest.is_empty() {
+                self.input.extend_from_slice(rest);
+            }
+        } else {
+            self.input.extend_from_slice(scratch.get(..read).unwrap_or_default());
+            self.stage = Stage::Head { unread: true };
+        }
+        Poll::Ready(())
+    }
+
+    /// Keeps what is left of the client's bytes, and no memory when nothing is.
+    fn keep_input(&mut self, input: Vec<u8>) {
+        if !input.is_empty() {
+            self.input = input;
+        }
+    }
+
+    /// Looks at the head at the start of `bytes` and starts the exchange.
+    fn begin(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>, outgoing: &mut Outgoing) -> Begun {
+        let mut storage = HeaderStorage::new();
+        let limits = &self.core.limits;
+        let request = match Request::parse(bytes, &mut storage) {
+            Ok(Some(request)) if request.head_len > limits.head_bytes_max || request.headers.len() > limits.header_lines_max => {
+                return self.refuse_head(cx, bytes, 431, out);
+            }
+            Ok(Some(request)) => request,
+            Ok(None) if bytes.len() >= limits.head_bytes_max => return self.refuse_head(cx, bytes, 431, out),
+            Ok(None) => return Begun::Incomplete,
+            Err(Malformed::TooManyLines) => return self.refuse_head(cx, bytes, 431, out),
+            Err(Malformed::Version) => return self.refuse_head(cx, bytes, 505, out),
+            Err(_) => return self.refuse_head(cx, bytes, 400, out),
+        };
+        let now = Instant::now();
+        self.core.deadlines.set_now(now);
+        self.since_ms = self.core.deadlines.now_ms();
+        self.exchange = Exchange::new(&request);
+        outgoing.clear();
+        let verdict = self.handler.on_request(&request, now, outgoing);
+        let rest = bytes.get(request.head_len..).unwrap_or_default();
+        let used = match self.exchange.request_body.feed(rest) {
+            Ok(used) => used,
+            Err(_) => {
+                self.handler.on_end();
+                return self.refuse_head(cx, bytes, 400, out);
+            }
+        };
+        match verdict {
+            Verdict::Reply => self.reply(cx, outgoing, out),
+            Verdict::Forward(forward) => {
+                self.exchange.first_byte_ms = forward.first_byte_ms;
+                self.exchange.body_bytes_max = forward.body_bytes_max;
+                if self.exchange.count_body(used).is_err() {
+                    self.fail(cx, Fault::new(FaultKind::BodyTooLarge), out, outgoing);
+                } else {
+                    self.forward(cx, &request, &forward, rest.get(..used).unwrap_or_default(), out, outgoing);
+                }
+            }
+        }
+        Begun::Used(request.head_len + used)
+    }
+
+    /// Sends the request on: on a pooled connection at once, else when one is made.
+    fn forward(
+        &mut self,
+        cx: &mut Context<'_>,
+        request: &Request<'_>,
+        forward: &Forward,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        outgoing: &Outgoing,
+    ) {
+        let upgrade = forward.upgrade && request.upgrade.is_some();
+        let head = RequestHead {
+            method: outgoing.method.as_deref().unwrap_or(request.method.as_bytes()),
+            target: &outgoing.target,
+            host: &outgoing.host,
+            forwarded_for: (!outgoing.keep_forwarded_for).then(|| self.client_ip.as_bytes()),
+            upgrade,
+        };
+        out.clear();
+        write_request(request, &head, &outgoing.edits, out);
+        out.extend_from_slice(body);
+        self.exchange.upgrade = upgrade;
+        self.exchange.to_head = head.method == b"HEAD";
+        let replayable = !upgrade && request.is_idempotent() && self.exchange.request_body.is_done();
+        loop {
+            let pooled = self.core.pool.borrow_mut().take(forward.target_serial, self.core.deadlines.now_ms(), &self.core.limits);
+            let Some(mut upstream) = pooled else {
+                self.exchange.to_upstream.put(out);
+                return self.start_dial();
+            };
+            if self.exchange.to_upstream.send(cx, &mut upstream.stream, out, &[]).is_err() {
+                // Nothing was taken: the connection died unnoticed.
+                self.exchange.to_upstream.clear();
+                continue;
+            }
+            if replayable {
+                let mut replay = self.core.spare();
+                replay.extend_from_slice(out);
+                self.exchange.replay = replay;
+            }
+            self.exchange.upstream = Some(upstream);
+            self.stage = Stage::Relay;
+            return;
+        }
+    }
+
+    fn start_dial(&mut self) {
+        match self.handler.target() {
+            Some(target) => self.enter(Stage::Dial(dial(self.core.clone(), target))),
+            None => self.enter(Stage::Closed),
+        }
+    }
+
+    fn poll_dial(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
+        let Stage::Dial(dial) = &mut self.stage else { return Poll::Ready(()) };
+        match ready!(dial.as_mut().poll(cx)) {
+            Ok(upstream) => {
+                self.exchange.upstream = Some(upstream);
+                self.enter(Stage::Relay);
+            }
+            Err(fault) => self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing),
+        }
+        Poll::Ready(())
+    }
+
+    /// Answers a head that is no request, and closes.
+    fn refuse_head(&mut self, cx: &mut Context<'_>, bytes: &[u8], status: u16, out: &mut Vec<u8>) -> Begun {
+        let mut edits = HeaderEdits::default();
+        edits.add_lines(b"Content-Type: text/plain; charset=utf-8\r\n");
+        let body = format!("{status} {}", tollgate_http::reason(status));
+        self.exchange = Exchange::default();
+        self.send_reply(cx, status, &edits, body.as_bytes(), true, out);
+        Begun::Used(bytes.len())
+    }
+
+    /// Sends the handler's own answer.
+    fn reply(&mut self, cx: &mut Context<'_>, outgoing: &Outgoing, out: &mut Vec<u8>) {
+        self.handler.on_end();
+        // A body that has not arrived is not waited for: the answer would come too late to spare it.
+        let close = outgoing.close || !self.exchange.keep_alive || !self.exchange.request_body.is_done();
+        self.send_reply(cx, outgoing.status, &outgoing.edits, &outgoing.body, close, out);
+    }
+
+    fn send_reply(&mut self, cx: &mut Context<'_>, status: u16, edits: &HeaderEdits, body: &[u8], close: bool, out: &mut Vec<u8>) {
+        out.clear();
+        let close = close || self.core.draining.get();
+        let connection = self.exchange.connection_line(close);
+        let to_head = self.exchange.to_head;
+        self.core.with_date(|date| write_reply(status, edits, body, date, connection, to_head, out));
+        self.exchange.end(&self.core);
+        match self.to_client.send(cx, &mut self.client, out, &[]) {
+            Err(_) => self.enter(Stage::Closed),
+            Ok(()) if close => self.enter(Stage::Linger(0)),
+            Ok(()) => self.enter(Stage::Head { unread: true }),
+        }
+    }
+
+    /// The exchange failed: tells the client if nothing was sent yet, else cuts the connection so that the failure shows.
+    fn fail(&mut self, cx: &mut Context<'_>, fault: Fault, out: &mut Vec<u8>, outgoing: &mut Outgoing) {
+        tracing::debug!(%fault, "exchange failed");
+        let can_answer = !self.exchange.response_started && fault.kind != FaultKind::ClientGone;
+        outgoing.clear();
+        self.handler.on_fault(&fault, outgoing);
+        if can_answer {
+            outgoing.close |=
+                matches!(fault.kind, FaultKind::ClientTimeout | FaultKind::BodyMalformed(_) | FaultKind::BodyTooLarge);
+            self.exchange.upstream = None;
+            self.reply(cx, outgoing, out);
+        } else {
+            self.handler.on_end();
+            self.exchange.end(&self.core);
+            self.enter(Stage::Closed);
+        }
+    }
+
+    fn poll_linger(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
+        if !self.to_client.is_empty() && ready!(self.to_client.poll_flush(cx, &mut self.client)).is_err() {
+            self.enter(Stage::Closed);
+            return Poll::Ready(());
+        }
+        let Stage::Linger(read) = &mut self.stage else { return Poll::Ready(()) };
+        if *read == 0 {
+            let _ = ready!(self.client.poll_shutdown(cx));
+            *read = 1;
+        }
+        match ready!(self.client.poll_read(cx, &mut buffers.scratch)) {
+            Ok(more) if more > 0 && *read < LINGER_BYTES_MAX => *read += more as u64,
+            _ => self.stage = Stage::Closed,
+        }
+        Poll::Ready(())
+    }
+
+    /// When the current wait has lasted too long, in coarse time.
+    #[inline]
+    fn due_ms(&self) -> u64 {
+        let limits = &self.core.limits;
+        let wait_ms = match &self.stage {
+            _ if !self.to_client.is_empty() => limits.client_write_ms,
+            Stage::Head { .. } if self.input.is_empty() => limits.client_idle_ms,
+            Stage::Head { .. } => limits.head_ms,
+            Stage::Relay => self.exchange.wait_ms(limits),
+            Stage::Tunnel(_) => limits.tunnel_idle_ms,
+            Stage::Linger(_) => LINGER_MS,
+            // A dial has its own limit.
+            Stage::Dial(_) | Stage::Closed => return NEVER,
+        };
+        self.since_ms.saturating_add(wait_ms)
+    }
+
+    /// The current wait has lasted too long.
+    fn expire(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) {
+        if self.core.deadlines.now_ms() < self.due_ms() {
+            return;
+        }
+        match &self.stage {
+            _ if !self.to_client.is_empty() => self.enter(Stage::Closed),
+            Stage::Head { .. } if !self.input.is_empty() => {
+                self.input = Vec::new();
+                self.refuse_head(cx, &[], 408, &mut buffers.out);
+            }
+            Stage::Relay => {
+                let fault = Fault::new(self.exchange.wait_fault());
+                self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
+            }
+            Stage::Dial(_) => {}
+            Stage::Head { .. } | Stage::Tunnel(_) | Stage::Linger(_) | Stage::Closed => self.enter(Stage::Closed),
+        }
+    }
+}
+
+impl Future for Connection {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let core = this.core.clone();
+        let mut buffers = core.buffers.borrow_mut();
+        if core.deadlines.take_expired(this.deadline) {
+            this.expire(cx, &mut buffers);
+        }
+        let poll = this.drive(cx, &mut buffers);
+        if poll.is_pending() {
+            core.deadlines.set(this.deadline, this.due_ms(), cx.waker());
+        }
+        poll
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if !matches!(self.stage, Stage::Head { .. }) {
+            self.handler.on_end();
+        }
+        self.core.deadlines.release(self.deadline);
+        self.core.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}

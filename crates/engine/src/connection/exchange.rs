@@ -1,0 +1,123 @@
+//! The facts of the exchange that a connection carries at the moment.
+
+use crate::core::Core;
+use crate::fault::FaultKind;
+use crate::limits::Limits;
+use crate::outbox::Outbox;
+use crate::pool::Upstream;
+use tollgate_http::{BodyReader, Request, Version};
+
+pub(super) struct Exchange {
+    pub upstream: Option<Upstream>,
+    pub to_upstream: Outbox,
+    pub request_body: BodyReader,
+    /// Body bytes that passed so far.
+    pub body_bytes: u64,
+    pub body_bytes_max: Option<u64>,
+    pub first_byte_ms: Option<u64>,
+    /// The edited request, while it may have to be sent again.
+    pub replay: Vec<u8>,
+    /// The upstream takes no more of the request; its answer may still come.
+    pub upload_dead: bool,
+    /// Bytes of a response head that is not complete.
+    pub response_input: Vec<u8>,
+    pub response_body: Option<BodyReader>,
+    /// The upstream connection can be used again after this response.
+    pub upstream_keep_alive: bool,
+    /// Bytes of the final response were sent to the client.
+    pub response_started: bool,
+    /// Any byte came from the upstream.
+    pub upstream_heard: bool,
+    /// The client wants its connection kept; turned off when it can't be.
+    pub keep_alive: bool,
+    pub http10: bool,
+    pub to_head: bool,
+    pub upgrade: bool,
+    /// Decode chunks for a client that does not know them.
+    pub unchunk: bool,
+}
+
+impl Default for Exchange {
+    fn default() -> Self {
+        Exchange {
+            upstream: None,
+            to_upstream: Outbox::default(),
+            request_body: BodyReader::Done,
+            body_bytes: 0,
+            body_bytes_max: None,
+            first_byte_ms: None,
+            replay: Vec::new(),
+            upload_dead: false,
+            response_input: Vec::new(),
+            response_body: None,
+            upstream_keep_alive: false,
+            response_started: false,
+            upstream_heard: false,
+            keep_alive: false,
+            http10: false,
+            to_head: false,
+            upgrade: false,
+            unchunk: false,
+        }
+    }
+}
+
+impl Exchange {
+    pub fn new(request: &Request<'_>) -> Self {
+        Exchange {
+            request_body: BodyReader::new(request.body),
+            keep_alive: request.keep_alive,
+            http10: request.version == Version::Http10,
+            to_head: request.method == "HEAD",
+            ..Exchange::default()
+        }
+    }
+
+    /// Counts bytes of the request's body against its limit.
+    pub fn count_body(&mut self, bytes: usize) -> Result<(), ()> {
+        self.body_bytes += bytes as u64;
+        match self.body_bytes_max {
+            Some(most) if self.body_bytes > most => Err(()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Everything of the request was handed to the upstream's socket, or never will be.
+    pub fn is_sent(&self) -> bool {
+        self.upload_dead || (self.request_body.is_done() && self.to_upstream.is_empty())
+    }
+
+    /// The line that tells the client what becomes of its connection.
+    pub fn connection_line(&self, close: bool) -> &'static [u8] {
+        match (close, self.http10) {
+            (true, _) => b"Connection: close\r\n",
+            (false, true) => b"Connection: keep-alive\r\n",
+            (false, false) => b"",
+        }
+    }
+
+    /// How long the relay may wait for what it waits for now.
+    #[inline]
+    pub fn wait_ms(&self, limits: &Limits) -> u64 {
+        if self.response_body.is_none() && self.is_sent() {
+            self.first_byte_ms.unwrap_or(limits.upstream_first_byte_ms)
+        } else {
+            limits.body_stall_ms
+        }
+    }
+
+    /// Whose fault it is when that wait was in vain.
+    pub fn wait_fault(&self) -> FaultKind {
+        let upstream_is_late = self.response_body.is_some() || self.is_sent() || !self.to_upstream.is_empty();
+        if upstream_is_late { FaultKind::UpstreamTimeout } else { FaultKind::ClientTimeout }
+    }
+
+    /// Lets go of everything; buffers go back to the core.
+    #[inline]
+    pub fn end(&mut self, core: &Core) {
+        core.give_back(std::mem::take(&mut self.replay));
+        self.upstream = None;
+        self.to_upstream.clear();
+        self.response_input = Vec::new();
+    }
+}

@@ -1,0 +1,297 @@
+//! The middle of an exchange: the request's body goes up while the response comes down, each at the other side's pace.
+
+use super::{AHEAD_BYTES_MAX, Connection, Stage};
+use crate::core::Buffers;
+use crate::fault::{Fault, FaultKind};
+use crate::outbox::Outbox;
+use crate::tunnel::Tunnel;
+use std::io;
+use std::task::{Context, Poll};
+use tollgate_http::{Body, BodyReader, HeaderEdits, HeaderStorage, Response, write_response};
+
+/// A response's body that came with its head is copied behind the head up to this size, and gathered by the kernel above it.
+const COPY_BYTES_MAX: usize = 4 * 1024;
+
+/// What one attempt to move bytes came to.
+enum Moved {
+    Nothing,
+    Something,
+}
+
+/// Where a response head led.
+enum HeadStep {
+    Incomplete,
+    /// Bytes used, and the stage goes on.
+    Used(usize),
+    /// The protocol switches; bytes used.
+    Switch(usize),
+}
+
+impl Connection {
+    pub(super) fn poll_relay(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
+        loop {
+            let up = self.move_request(cx, buffers);
+            let down = up.and_then(|up| {
+                if !matches!(self.stage, Stage::Relay) {
+                    return Ok((up, Moved::Nothing));
+                }
+                self.move_response(cx, buffers).map(|down| (up, down))
+            });
+            match down {
+                Err(fault) => self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing),
+                Ok((Moved::Nothing, Moved::Nothing)) if matches!(self.stage, Stage::Relay) => return Poll::Pending,
+                Ok(_) => self.since_ms = self.core.deadlines.now_ms(),
+            }
+            if !matches!(self.stage, Stage::Relay) {
+                return Poll::Ready(());
+            }
+        }
+    }
+
+    /// Moves bytes of the request towards the upstream, or watches for a client that goes away.
+    fn move_request(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<Moved, Fault> {
+        let exchange = &mut self.exchange;
+        if !exchange.to_upstream.is_empty()
+            && let Some(upstream) = &mut exchange.upstream
+        {
+            match exchange.to_upstream.poll_flush(cx, &mut upstream.stream) {
+                Poll::Pending => return Ok(Moved::Nothing),
+                Poll::Ready(Ok(())) => return Ok(Moved::Something),
+                Poll::Ready(Err(_)) => {
+                    // The upstream may have answered before it closed: the response side finds out.
+                    exchange.to_upstream.clear();
+                    exchange.upload_dead = true;
+                }
+            }
+        }
+        if exchange.is_sent() {
+            return self.watch_client(cx, buffers);
+        }
+        let ahead = std::mem::take(&mut self.input);
+        let (read, from_input) = if ahead.is_empty() {
+            match self.client.poll_read(cx, &mut buffers.scratch) {
+                Poll::Pending => return Ok(Moved::Nothing),
+                Poll::Ready(Ok(read)) if read > 0 => (read, false),
+                Poll::Ready(Ok(_)) => return Err(Fault::new(FaultKind::ClientGone)),
+                Poll::Ready(Err(error)) => return Err(Fault::with(FaultKind::ClientGone, error)),
+            }
+        } else {
+            (ahead.len(), true)
+        };
+        let bytes = if from_input { ahead.as_slice() } else { buffers.scratch.get(..read).unwrap_or_default() };
+        let used = exchange.request_body.feed(bytes).map_err(|malformed| Fault::new(FaultKind::BodyMalformed(malformed)))?;
+        exchange.count_body(used).map_err(|()| Fault::new(FaultKind::BodyTooLarge))?;
+        let (body, next) = bytes.split_at_checked(used).unwrap_or_default();
+        if let Some(upstream) = &mut exchange.upstream
+            && exchange.to_upstream.send(cx, &mut upstream.stream, body, &[]).is_err()
+        {
+            exchange.to_upstream.clear();
+            exchange.upload_dead = true;
+        }
+        if !next.is_empty() {
+            self.input.extend_from_slice(next);
+        }
+        Ok(Moved::Something)
+    }
+
+    /// While the upstream works: notices a client that is gone, and keeps what an eager one sends ahead.
+    fn watch_client(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<Moved, Fault> {
+        if self.input.len() >= AHEAD_BYTES_MAX || self.exchange.upload_dead {
+            return Ok(Moved::Nothing);
+        }
+        match self.client.poll_read(cx, &mut buffers.scratch) {
+            Poll::Pending => Ok(Moved::Nothing),
+            Poll::Ready(Ok(read)) if read > 0 => {
+                self.input.extend_from_slice(buffers.scratch.get(..read).unwrap_or_default());
+                // Not progress of this exchange: its time limit goes on.
+                self.watch_client(cx, buffers)
+            }
+            Poll::Ready(Ok(_)) => Err(Fault::new(FaultKind::ClientGone)),
+            Poll::Ready(Err(error)) => Err(Fault::with(FaultKind::ClientGone, error)),
+        }
+    }
+
+    /// Moves bytes of the response towards the client.
+    fn move_response(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<Moved, Fault> {
+        if !self.to_client.is_empty() {
+            match self.to_client.poll_flush(cx, &mut self.client) {
+                Poll::Pending => return Ok(Moved::Nothing),
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(error)) => return Err(Fault::with(FaultKind::ClientGone, error)),
+            }
+        }
+        if self.exchange.response_body.is_some_and(|body| body.is_done()) {
+            self.finish();
+            return Ok(Moved::Something);
+        }
+        let Some(upstream) = &mut self.exchange.upstream else { return Ok(Moved::Nothing) };
+        let read = match upstream.stream.poll_read(cx, &mut buffers.scratch) {
+            Poll::Pending => return Ok(Moved::Nothing),
+            Poll::Ready(Ok(read)) if read > 0 => read,
+            Poll::Ready(end) => return self.upstream_ended(end.map(|_| ())).map(|()| Moved::Something),
+        };
+        self.exchange.upstream_heard = true;
+        let Buffers { scratch, out, outgoing } = buffers;
+        let bytes = scratch.get(..read).unwrap_or_default();
+        out.clear();
+        if self.exchange.response_body.is_some() {
+            self.relay_body(cx, bytes, out)?;
+        } else if self.exchange.response_input.is_empty() {
+            self.relay_head(cx, bytes, out, &mut outgoing.edits)?;
+        } else {
+            let mut input = std::mem::take(&mut self.exchange.response_input);
+            input.extend_from_slice(bytes);
+            self.relay_head(cx, &input, out, &mut outgoing.edits)?;
+        }
+        if self.to_client.is_empty() && self.exchange.response_body.is_some_and(|body| body.is_done()) {
+            self.finish();
+        }
+        Ok(Moved::Something)
+    }
+
+    /// `bytes` begin with a response's head; several when interim ones (1xx) come first.
+    fn relay_head(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>, edits: &mut HeaderEdits) -> Result<(), Fault> {
+        let mut rest = bytes;
+        loop {
+            match self.response_head(rest, out, edits)? {
+                HeadStep::Incomplete => {
+                    self.exchange.response_input = rest.to_vec();
+                    return self.send_to_client(cx, out, &[]);
+                }
+                HeadStep::Used(used) => rest = rest.get(used..).unwrap_or_default(),
+                HeadStep::Switch(used) => {
+                    self.send_to_client(cx, out, rest.get(used..).unwrap_or_default())?;
+                    self.switch();
+                    return Ok(());
+                }
+            }
+            if self.exchange.response_body.is_some() {
+                return self.relay_body(cx, rest, out);
+            }
+        }
+    }
+
+    fn response_head(&mut self, bytes: &[u8], out: &mut Vec<u8>, edits: &mut HeaderEdits) -> Result<HeadStep, Fault> {
+        let mut storage = HeaderStorage::new();
+        let head_bytes_max = self.core.limits.head_bytes_max;
+        let exchange = &mut self.exchange;
+        let response = match Response::parse(bytes, exchange.to_head, &mut storage) {
+            Ok(Some(response)) if response.head_len <= head_bytes_max => response,
+            Ok(None) if bytes.len() < head_bytes_max => return Ok(HeadStep::Incomplete),
+            Ok(_) => return Err(Fault::new(FaultKind::UpstreamHeadTooLarge)),
+            Err(malformed) => return Err(Fault::new(FaultKind::UpstreamMalformed(malformed))),
+        };
+        edits.clear();
+        if response.status < 200 && response.status != 101 {
+            if !exchange.http10 {
+                write_response(&response, edits, b"", false, out);
+            }
+            return Ok(HeadStep::Used(response.head_len));
+        }
+        if response.status == 101 && !(exchange.upgrade && response.upgrade.is_some()) {
+            return Err(Fault::with(FaultKind::UpstreamClosed, "it switched protocols without being asked"));
+        }
+        self.handler.on_response(&response, edits);
+        exchange.response_started = true;
+        exchange.unchunk = exchange.http10 && response.body == Body::Chunked;
+        exchange.upstream_keep_alive = response.keep_alive;
+        // A request that is not complete yet can't be followed by another one on this connection for sure.
+        exchange.keep_alive &= response.body != Body::UntilClose
+            && !exchange.unchunk
+            && !exchange.upload_dead
+            && (exchange.request_body.is_done() || exchange.body_bytes > 0)
+            && !self.core.draining.get();
+        let connection = exchange.connection_line(!exchange.keep_alive);
+        write_response(&response, edits, connection, exchange.unchunk, out);
+        if response.status == 101 {
+            return Ok(HeadStep::Switch(response.head_len));
+        }
+        exchange.response_body = Some(BodyReader::new(response.body));
+        Ok(HeadStep::Used(response.head_len))
+    }
+
+    /// Sends `out`, which may hold a head, and what of `bytes` belongs to the response's body.
+    fn relay_body(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        let malformed = |malformed| Fault::new(FaultKind::UpstreamMalformed(malformed));
+        let Some(reader) = &mut self.exchange.response_body else { return Ok(()) };
+        if self.exchange.unchunk {
+            let used = reader.decode(bytes, out).map_err(malformed)?;
+            self.exchange.upstream_keep_alive &= used == bytes.len();
+            return self.send_to_client(cx, out, &[]);
+        }
+        let used = reader.feed(bytes).map_err(malformed)?;
+        // What follows the response was not asked for: this connection is not to be trusted again.
+        self.exchange.upstream_keep_alive &= used == bytes.len();
+        let body = bytes.get(..used).unwrap_or_default();
+        if out.is_empty() {
+            self.send_to_client(cx, body, &[])
+        } else if body.len() <= COPY_BYTES_MAX {
+            out.extend_from_slice(body);
+            self.send_to_client(cx, out, &[])
+        } else {
+            self.send_to_client(cx, out, body)
+        }
+    }
+
+    fn send_to_client(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Result<(), Fault> {
+        if first.is_empty() && second.is_empty() {
+            return Ok(());
+        }
+        let sent = self.to_client.send(cx, &mut self.client, first, second);
+        sent.map_err(|error| Fault::with(FaultKind::ClientGone, error))
+    }
+
+    /// The upstream closed its side, or the connection broke.
+    fn upstream_ended(&mut self, end: io::Result<()>) -> Result<(), Fault> {
+        let exchange = &mut self.exchange;
+        if let (Some(BodyReader::UntilClose), Ok(())) = (exchange.response_body, &end) {
+            exchange.response_body = Some(BodyReader::Done);
+            return Ok(());
+        }
+        let reused = exchange.upstream.as_ref().is_some_and(|upstream| upstream.reused);
+        if reused && !exchange.upstream_heard && !exchange.replay.is_empty() {
+            exchange.upstream = None;
+            exchange.upload_dead = false;
+            exchange.to_upstream = Outbox::default();
+            let replay = std::mem::take(&mut exchange.replay);
+            exchange.to_upstream.put(&replay);
+            self.core.give_back(replay);
+            self.start_dial();
+            return Ok(());
+        }
+        Err(match end {
+            Ok(()) => Fault::new(FaultKind::UpstreamClosed),
+            Err(error) => Fault::with(FaultKind::UpstreamClosed, error),
+        })
+    }
+
+    /// The response is complete and sent.
+    fn finish(&mut self) {
+        let exchange = &mut self.exchange;
+        let request_done = exchange.request_body.is_done() && exchange.to_upstream.is_empty() && !exchange.upload_dead;
+        if let Some(upstream) = exchange.upstream.take()
+            && request_done
+            && exchange.upstream_keep_alive
+        {
+            self.core.pool.borrow_mut().put(upstream, self.core.deadlines.now_ms(), &self.core.limits);
+        }
+        self.handler.on_end();
+        let stay = exchange.keep_alive && request_done;
+        exchange.end(&self.core);
+        if stay {
+            self.enter(Stage::Head { unread: !self.input.is_empty() });
+        } else {
+            self.enter(Stage::Linger(0));
+        }
+    }
+
+    /// The upstream agreed to switch protocols: from here on bytes are bytes.
+    fn switch(&mut self) {
+        let exchange = &mut self.exchange;
+        let Some(upstream) = exchange.upstream.take() else { return };
+        let mut to_upstream = std::mem::take(&mut exchange.to_upstream);
+        to_upstream.put(&std::mem::take(&mut self.input));
+        let to_client = std::mem::take(&mut self.to_client);
+        self.enter(Stage::Tunnel(Box::new(Tunnel::new(upstream.stream, to_upstream, to_client))));
+    }
+}

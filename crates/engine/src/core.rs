@@ -1,0 +1,111 @@
+//! What one core owns: its buffers, its upstream pools, its clock, its service. Never shared, so nothing here is locked.
+
+use crate::deadlines::{Deadlines, SWEEP_MS};
+use crate::limits::Limits;
+use crate::pool::Pool;
+use crate::resolver::Resolver;
+use crate::service::{Outgoing, Service};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// One read takes at most this much. Larger reads mean fewer system calls for large bodies.
+const SCRATCH_BYTES: usize = 64 * 1024;
+/// Spare buffers that a core keeps for replays.
+const SPARE_BUFFERS_MAX: usize = 64;
+/// A spare buffer larger than this is given back to the allocator.
+const SPARE_BYTES_MAX: usize = 16 * 1024;
+
+pub(crate) struct Core {
+    pub limits: Limits,
+    pub service: Rc<dyn Service>,
+    pub buffers: RefCell<Buffers>,
+    pub pool: RefCell<Pool>,
+    pub deadlines: Deadlines,
+    pub resolver: Resolver,
+    pub draining: Cell<bool>,
+    /// Open client connections of this core; other cores read it to balance.
+    pub open: Arc<AtomicUsize>,
+    spare: RefCell<Vec<Vec<u8>>>,
+    address_turn: Cell<usize>,
+    date: RefCell<(u64, String)>,
+}
+
+/// The buffers that one poll uses. A connection that waits holds none of them.
+pub(crate) struct Buffers {
+    pub scratch: Vec<u8>,
+    pub out: Vec<u8>,
+    pub outgoing: Outgoing,
+}
+
+impl Core {
+    pub fn new(limits: Limits, service: Rc<dyn Service>, resolver: Resolver, open: Arc<AtomicUsize>) -> Self {
+        let buffers =
+            Buffers { scratch: vec![0; SCRATCH_BYTES], out: Vec::with_capacity(SCRATCH_BYTES), outgoing: Outgoing::default() };
+        Core {
+            limits,
+            service,
+            buffers: RefCell::new(buffers),
+            pool: RefCell::default(),
+            deadlines: Deadlines::new(Instant::now()),
+            resolver,
+            draining: Cell::new(false),
+            open,
+            spare: RefCell::default(),
+            address_turn: Cell::new(0),
+            date: RefCell::default(),
+        }
+    }
+
+    /// An empty buffer, with memory if there is a spare one.
+    #[inline]
+    pub fn spare(&self) -> Vec<u8> {
+        self.spare.borrow_mut().pop().unwrap_or_default()
+    }
+
+    /// Takes a buffer back.
+    #[inline]
+    pub fn give_back(&self, mut buffer: Vec<u8>) {
+        let mut spare = self.spare.borrow_mut();
+        if buffer.capacity() > 0 && buffer.capacity() <= SPARE_BYTES_MAX && spare.len() < SPARE_BUFFERS_MAX {
+            buffer.clear();
+            spare.push(buffer);
+        }
+    }
+
+    /// A number that turns with each call.
+    pub fn next_address(&self) -> usize {
+        let turn = self.address_turn.get();
+        self.address_turn.set(turn.wrapping_add(1));
+        turn
+    }
+
+    /// Calls `f` with the Date header's value for now; formatted once a second.
+    pub fn with_date<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
+        let now = SystemTime::now();
+        let second = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let mut date = self.date.borrow_mut();
+        if date.0 != second || date.1.is_empty() {
+            *date = (second, httpdate::fmt_http_date(now));
+        }
+        f(date.1.as_bytes())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.open.load(Ordering::Relaxed) == 0
+    }
+
+    /// Looks after time limits and idle upstream connections for as long as the core lives.
+    pub async fn keep_time(self: Rc<Self>) {
+        let prune_every = 1_000 / SWEEP_MS;
+        for turn in 0u64.. {
+            tokio::time::sleep(Duration::from_millis(SWEEP_MS)).await;
+            self.deadlines.sweep(Instant::now());
+            if turn % prune_every == 0 {
+                self.pool.borrow_mut().prune(self.deadlines.now_ms(), &self.limits);
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The time limits of one core's connections: one stamp each in a dense list, swept every `SWEEP_MS`. Nothing is inserted into a
+//! timer when a request passes.
+
+use std::cell::{Cell, RefCell};
+use std::task::Waker;
+use std::time::Instant;
+
+/// How often the stamps are looked at, and so how late a limit can be noticed.
+pub(crate) const SWEEP_MS: u64 = 100;
+/// No limit.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// A core's stamps and its coarse clock.
+pub(crate) struct Deadlines {
+    start: Instant,
+    now_ms: Cell<u64>,
+    entries: RefCell<Vec<Entry>>,
+    free: RefCell<Vec<usize>>,
+}
+
+struct Entry {
+    at_ms: u64,
+    expired: bool,
+    waker: Option<Waker>,
+}
+
+impl Deadlines {
+    pub fn new(now: Instant) -> Self {
+        Deadlines { start: now, now_ms: Cell::new(0), entries: RefCell::default(), free: RefCell::default() }
+    }
+
+    /// Milliseconds since the core's start, at most one sweep old.
+    #[inline]
+    pub fn now_ms(&self) -> u64 {
+        self.now_ms.get()
+    }
+
+    /// Moves the coarse clock.
+    #[inline]
+    pub fn set_now(&self, now: Instant) {
+        self.now_ms.set(now.saturating_duration_since(self.start).as_millis() as u64);
+    }
+
+    /// A place for one connection.
+    pub fn register(&self) -> usize {
+        let mut entries = self.entries.borrow_mut();
+        self.free.borrow_mut().pop().unwrap_or_else(|| {
+            entries.push(Entry { at_ms: NEVER, expired: false, waker: None });
+            entries.len() - 1
+        })
+    }
+
+    pub fn release(&self, id: usize) {
+        if let Some(entry) = self.entries.borrow_mut().get_mut(id) {
+            *entry = Entry { at_ms: NEVER, expired: false, waker: None };
+            self.free.borrow_mut().push(id);
+        }
+    }
+
+    /// Sets the limit of a connection, and whom to wake when it passes.
+    #[inline]
+    pub fn set(&self, id: usize, at_ms: u64, waker: &Waker) {
+        if let Some(entry) = self.entries.borrow_mut().get_mut(id) {
+            entry.at_ms = at_ms;
+            if !entry.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
+                entry.waker = Some(waker.clone());
+            }
+        }
+    }
+
+    /// Whether the limit has passed; asking resets it.
+    #[inline]
+    pub fn take_expired(&self, id: usize) -> bool {
+        self.entries.borrow_mut().get_mut(id).is_some_and(|entry| std::mem::take(&mut entry.expired))
+    }
+
+    /// Wakes all whose limit has passed.
+    pub fn sweep(&self, now: Instant) {
+        self.set_now(now);
+        let now_ms = self.now_ms();
+        for entry in self.entries.borrow_mut().iter_mut().filter(|entry| entry.at_ms <= now_ms) {
+            entry.at_ms = NEVER;
+            entry.expired = true;
+            entry.waker.iter().for_each(Waker::wake_by_ref);
+        }
+    }
+
+    /// Wakes everyone, as a drain does.
+    pub fn wake_all(&self) {
+        self.entries.borrow().iter().filter_map(|entry| entry.waker.as_ref()).for_each(Waker::wake_by_ref);
+    }
+}

@@ -1,0 +1,83 @@
+//! A new connection to an upstream: resolve, try every address, shake hands.
+
+use crate::core::Core;
+use crate::deadlines::NEVER;
+use crate::fault::{Fault, FaultKind};
+use crate::pool::Upstream;
+use crate::stream::Stream;
+use crate::target::{Address, Target};
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::timeout;
+
+pub(crate) type Dial = Pin<Box<dyn Future<Output = Result<Upstream, Fault>>>>;
+
+/// Connects to `target` within the connect limit.
+pub(crate) fn dial(core: Rc<Core>, target: Arc<Target>) -> Dial {
+    Box::pin(async move {
+        let limit = Duration::from_millis(core.limits.upstream_connect_ms);
+        timeout(limit, connect(&core, &target)).await.unwrap_or_else(|_| Err(Fault::new(FaultKind::ConnectTimeout)))
+    })
+}
+
+async fn connect(core: &Core, target: &Target) -> Result<Upstream, Fault> {
+    let mut valid_until_ms = match core.limits.upstream_life_ms {
+        0 => NEVER,
+        life_ms => core.deadlines.now_ms() + life_ms,
+    };
+    let tcp = match &target.address {
+        Address::Socket(address) => any_of(core, &[*address]).await?,
+        Address::Name { host, port } => {
+            let answer = core.resolver.lookup(host).await.map_err(|error| Fault::with(FaultKind::Lookup, error))?;
+            let left = answer.valid_until.saturating_duration_since(Instant::now()).as_millis() as u64;
+            valid_until_ms = valid_until_ms.min(core.deadlines.now_ms() + left.max(1));
+            // Each connection begins with another address, so that all of them get their share.
+            let first = core.next_address() % answer.addresses.len();
+            let rotated = answer.addresses.iter().cycle().skip(first).take(answer.addresses.len());
+            let addresses: Vec<SocketAddr> = rotated.map(|ip| SocketAddr::new(*ip, *port)).collect();
+            any_of(core, &addresses).await?
+        }
+        Address::Local(connector) => {
+            let stream = local(connector().map_err(|error| Fault::with(FaultKind::Connect, error))?);
+            let stream = Stream::Local(stream.map_err(|error| Fault::with(FaultKind::Connect, error))?);
+            return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms });
+        }
+    };
+    let stream = match &target.tls {
+        None => Stream::Tcp(tcp),
+        Some(tls) => {
+            let connector = tokio_rustls::TlsConnector::from(tls.config.clone());
+            let shaken = connector.connect(tls.name.clone(), tcp).await;
+            Stream::Tls(Box::new(shaken.map_err(|error| Fault::with(FaultKind::Tls, error))?))
+        }
+    };
+    Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms })
+}
+
+/// Connects to the first address that takes it. One that does not answer leaves time for the others.
+async fn any_of(core: &Core, addresses: &[SocketAddr]) -> Result<TcpStream, Fault> {
+    let share = Duration::from_millis(core.limits.upstream_connect_ms / addresses.len().max(1) as u64);
+    let mut last = Fault::new(FaultKind::Lookup);
+    for address in addresses {
+        match timeout(share, TcpStream::connect(*address)).await {
+            Ok(Ok(stream)) => {
+                let _ = stream.set_nodelay(true);
+                return Ok(stream);
+            }
+            Ok(Err(error)) => last = Fault::with(FaultKind::Connect, format_args!("{address}: {error}")),
+            Err(_) => last = Fault::with(FaultKind::ConnectTimeout, address),
+        }
+    }
+    Err(last)
+}
+
+fn local(stream: std::os::unix::net::UnixStream) -> io::Result<UnixStream> {
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}

@@ -1,0 +1,166 @@
+//! The engine: a thread and a runtime per core, started together, drained together.
+
+use crate::core::Core;
+use crate::limits::Limits;
+use crate::listener::{accept, adopt, bind};
+use crate::resolver::Resolver;
+use crate::service::ServiceFactory;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, watch};
+
+/// How often a draining core looks whether its last connection is gone.
+const DRAIN_TICK: Duration = Duration::from_millis(10);
+
+/// What an engine is started with.
+pub struct EngineConfig {
+    /// Addresses to listen on; port 0 picks a free one.
+    pub listen: Vec<SocketAddr>,
+    /// Data-plane threads, at least 1.
+    pub threads: usize,
+    /// The bounds.
+    pub limits: Limits,
+    /// Name servers to ask instead of the system's.
+    pub name_servers: Vec<SocketAddr>,
+    /// Makes each core's service.
+    pub services: ServiceFactory,
+}
+
+/// A running data plane.
+pub struct Engine {
+    /// The addresses it listens on, with real ports.
+    pub addresses: Vec<SocketAddr>,
+    drain: watch::Sender<bool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// A core as the others see it.
+#[derive(Clone)]
+pub(crate) struct Peer {
+    open: Arc<AtomicUsize>,
+    inbox: mpsc::UnboundedSender<(TcpStream, SocketAddr)>,
+}
+
+/// All cores, seen from one of them.
+pub(crate) struct Peers {
+    own: usize,
+    all: Vec<Peer>,
+    drain: watch::Receiver<bool>,
+}
+
+impl Peers {
+    /// The core with the fewest connections, if it has clearly fewer than this one.
+    pub fn less_loaded(&self, imbalance_max: usize) -> Option<&Peer> {
+        let own = self.all.get(self.own)?.load();
+        let least = self.all.iter().min_by_key(|peer| peer.load())?;
+        (least.load() + imbalance_max <= own).then_some(least)
+    }
+
+    /// Resolves when the engine drains.
+    pub async fn drained(&self) {
+        let _ = self.drain.clone().wait_for(|drain| *drain).await;
+    }
+}
+
+impl Peer {
+    fn load(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    pub fn hand_over(&self, stream: TcpStream, client: SocketAddr) -> Result<(), TcpStream> {
+        self.inbox.send((stream, client)).map_err(|refused| refused.0.0)
+    }
+}
+
+impl Engine {
+    /// Binds every address on every core and starts serving.
+    pub fn start(config: EngineConfig) -> io::Result<Engine> {
+        let threads = config.threads.max(1);
+        let mut listeners: Vec<Vec<TcpListener>> = (0..threads).map(|_| Vec::new()).collect();
+        let mut addresses = Vec::new();
+        for wanted in &config.listen {
+            let mut address = *wanted;
+            for own in &mut listeners {
+                let listener =
+                    bind(address).map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
+                address = listener.local_addr()?;
+                own.push(listener);
+            }
+            addresses.push(address);
+        }
+        let (drain, drained) = watch::channel(false);
+        let (peers, inboxes): (Vec<Peer>, Vec<_>) = (0..threads)
+            .map(|_| {
+                let (sender, inbox) = mpsc::unbounded_channel();
+                (Peer { open: Arc::new(AtomicUsize::new(0)), inbox: sender }, inbox)
+            })
+            .unzip();
+        let mut handles = Vec::new();
+        for (index, (listeners, inbox)) in listeners.into_iter().zip(inboxes).enumerate() {
+            let peers = Peers { own: index, all: peers.clone(), drain: drained.clone() };
+            let (limits, services) = (config.limits.clone(), config.services.clone());
+            let name_servers = config.name_servers.clone();
+            let run = move || run_core(index, listeners, inbox, peers, limits, services, name_servers);
+            handles.push(std::thread::Builder::new().name(format!("core-{index}")).spawn(run)?);
+        }
+        Ok(Engine { addresses, drain, threads: handles })
+    }
+
+    /// Stops accepting, lets what is in flight finish within the drain limit, and ends the threads.
+    pub fn drain(self) {
+        let _ = self.drain.send(true);
+        for thread in self.threads {
+            if thread.join().is_err() {
+                tracing::error!("a data-plane thread panicked");
+            }
+        }
+    }
+}
+
+fn run_core(
+    index: usize,
+    listeners: Vec<TcpListener>,
+    mut inbox: mpsc::UnboundedReceiver<(TcpStream, SocketAddr)>,
+    peers: Peers,
+    limits: Limits,
+    services: ServiceFactory,
+    name_servers: Vec<SocketAddr>,
+) {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()) {
+        Ok(runtime) => runtime,
+        Err(error) => return tracing::error!(%error, "cannot start a data-plane thread"),
+    };
+    let peers = Rc::new(peers);
+    runtime.block_on(async move {
+        let open = peers.all.get(index).map(|peer| peer.open.clone()).unwrap_or_default();
+        let drain_limit = Duration::from_millis(limits.drain_ms);
+        let core = Rc::new(Core::new(limits, services(index), Resolver::new(name_servers), open));
+        tokio::task::spawn_local(core.clone().keep_time());
+        let accepting: Vec<_> =
+            listeners.into_iter().map(|listener| tokio::task::spawn_local(accept(core.clone(), listener, peers.clone()))).collect();
+        loop {
+            tokio::select! {
+                biased;
+                () = peers.drained() => break,
+                Some((stream, client)) = inbox.recv() => adopt(&core, stream, client),
+            }
+        }
+        for listener in accepting {
+            let _ = listener.await;
+        }
+        while let Ok((stream, client)) = inbox.try_recv() {
+            adopt(&core, stream, client);
+        }
+        core.draining.set(true);
+        core.deadlines.wake_all();
+        let end = Instant::now() + drain_limit;
+        while !core.is_empty() && Instant::now() < end {
+            tokio::time::sleep(DRAIN_TICK).await;
+        }
+    });
+}

@@ -1,0 +1,28 @@
+//! The data plane's I/O: one single-threaded runtime per core, each with its own listener, connections, upstream pools and clock.
+//! Nothing is shared between cores while a request passes.
+//!
+//! What becomes of a request is decided elsewhere, by a [`Handler`]: a plain synchronous value that sees the request head and
+//! gives a [`Verdict`]. The engine knows nothing of APIs, keys or limits, and a handler knows nothing of sockets.
+#![forbid(unsafe_code)]
+
+mod connection;
+mod core;
+mod deadlines;
+mod dial;
+mod engine;
+mod fault;
+mod limits;
+mod listener;
+mod outbox;
+mod pool;
+mod resolver;
+mod service;
+mod stream;
+mod target;
+mod tunnel;
+
+pub use engine::{Engine, EngineConfig};
+pub use fault::{Fault, FaultKind};
+pub use limits::Limits;
+pub use service::{Forward, Handler, Outgoing, Service, ServiceFactory, Verdict};
+pub use target::{Address, LocalConnector, Target, TargetTls};

@@ -1,0 +1,52 @@
+//! Every bound of the data plane that an operator can move. Times are milliseconds.
+
+/// Bounds of one engine.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of a request or response head. A head that large is an error or an attack; common servers allow 8 to 32 KiB.
+    pub head_bytes_max: usize,
+    /// Header lines of a request; at most 128.
+    pub header_lines_max: usize,
+    /// From the first byte of a request to the end of its head: what stops one-byte-a-second clients.
+    pub head_ms: u64,
+    /// A keep-alive connection without a request.
+    pub client_idle_ms: u64,
+    /// A client that takes none of the bytes waiting for it.
+    pub client_write_ms: u64,
+    /// TCP connect and TLS handshake to an upstream, all addresses together.
+    pub upstream_connect_ms: u64,
+    /// From the whole request sent to the first byte of the answer, unless the exchange has its own limit.
+    pub upstream_first_byte_ms: u64,
+    /// Silence in the middle of a body, of either side.
+    pub body_stall_ms: u64,
+    /// A pooled upstream connection without a request.
+    pub upstream_idle_ms: u64,
+    /// Pooled connections that one core keeps for one upstream.
+    pub upstream_idle_max: usize,
+    /// An upstream connection's whole life, 0 for no bound; an older one is not used again.
+    pub upstream_life_ms: u64,
+    /// A tunnel (WebSocket) without a byte in either direction.
+    pub tunnel_idle_ms: u64,
+    /// From the drain's start until what is left is cut off.
+    pub drain_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            head_bytes_max: 32 * 1024,
+            header_lines_max: 96,
+            head_ms: 15_000,
+            client_idle_ms: 120_000,
+            client_write_ms: 60_000,
+            upstream_connect_ms: 10_000,
+            upstream_first_byte_ms: 30_000,
+            body_stall_ms: 60_000,
+            upstream_idle_ms: 90_000,
+            upstream_idle_max: 500,
+            upstream_life_ms: 0,
+            tunnel_idle_ms: 3_600_000,
+            drain_ms: 30_000,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Bytes that a socket has not taken yet. Empty, and without memory, almost always.
+
+use crate::stream::Stream;
+use std::io;
+use std::task::{Context, Poll, ready};
+
+#[derive(Default)]
+pub(crate) struct Outbox {
+    bytes: Vec<u8>,
+    sent: usize,
+    /// The TLS layer holds bytes.
+    unflushed: bool,
+}
+
+impl Outbox {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && !self.unflushed
+    }
+
+    /// Forgets what was not sent, and the memory.
+    pub fn clear(&mut self) {
+        *self = Outbox::default();
+    }
+
+    /// Keeps bytes for later.
+    pub fn put(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Writes `first` and then `second` at once, and keeps what the socket does not take. Only for an empty outbox or after others'
+    /// bytes: order is kept.
+    #[inline]
+    pub fn send(&mut self, cx: &mut Context<'_>, stream: &mut Stream, first: &[u8], second: &[u8]) -> io::Result<()> {
+        if !self.is_empty() {
+            self.put(first);
+            self.put(second);
+            return Ok(());
+        }
+        let sent = match stream.poll_write(cx, first, second) {
+            Poll::Ready(result) => result?,
+            Poll::Pending => 0,
+        };
+        if sent < first.len() + second.len() {
+            self.put(first.get(sent..).unwrap_or_default());
+            self.put(second.get(sent.saturating_sub(first.len())..).unwrap_or_default());
+        }
+        self.unflushed = stream.poll_flush(cx)?.is_pending();
+        Ok(())
+    }
+
+    /// Sends what is left; ready when all is gone. The memory goes with it.
+    pub fn poll_flush(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
+        while let Some(rest) = self.bytes.get(self.sent..).filter(|rest| !rest.is_empty()) {
+            self.sent += match ready!(stream.poll_write(cx, rest, &[]))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                taken => taken,
+            };
+        }
+        ready!(stream.poll_flush(cx))?;
+        self.clear();
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,85 @@
+//! Idle upstream connections of one core, last in first out, by target. A connection to a named upstream lives no longer than the
+//! name's answer, so a busy pool follows a change of address.
+
+use crate::limits::Limits;
+use crate::stream::Stream;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// An upstream connection, in use or idle.
+pub(crate) struct Upstream {
+    pub stream: Stream,
+    pub serial: u64,
+    /// It has carried an exchange before.
+    pub reused: bool,
+    /// Coarse time after which it is not used again.
+    pub valid_until_ms: u64,
+}
+
+struct Idle {
+    upstream: Upstream,
+    since_ms: u64,
+}
+
+/// Serials are unique and dense: they are their own hash.
+#[derive(Default)]
+pub(crate) struct SerialHasher(u64);
+
+impl Hasher for SerialHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
+    }
+    fn write_u64(&mut self, serial: u64) {
+        // The map takes its control bits from the top.
+        self.0 = serial.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Pool {
+    idle: HashMap<u64, Vec<Idle>, BuildHasherDefault<SerialHasher>>,
+}
+
+impl Pool {
+    /// An idle connection that is still good.
+    #[inline]
+    pub fn take(&mut self, serial: u64, now_ms: u64, limits: &Limits) -> Option<Upstream> {
+        let idle = self.idle.get_mut(&serial)?;
+        while let Some(mut candidate) = idle.pop() {
+            if candidate.is_good(now_ms, limits) {
+                candidate.upstream.reused = true;
+                return Some(candidate.upstream);
+            }
+        }
+        None
+    }
+
+    /// Keeps a connection for the next request.
+    #[inline]
+    pub fn put(&mut self, upstream: Upstream, now_ms: u64, limits: &Limits) {
+        let idle = self.idle.entry(upstream.serial).or_default();
+        if idle.len() < limits.upstream_idle_max {
+            idle.push(Idle { upstream, since_ms: now_ms });
+        }
+    }
+
+    /// Closes what has become old or was closed by the other side.
+    pub fn prune(&mut self, now_ms: u64, limits: &Limits) {
+        self.idle.retain(|_, idle| {
+            idle.retain_mut(|candidate| candidate.is_good(now_ms, limits));
+            !idle.is_empty()
+        });
+    }
+}
+
+impl Idle {
+    #[inline]
+    fn is_good(&mut self, now_ms: u64, limits: &Limits) -> bool {
+        now_ms < self.upstream.valid_until_ms
+            && now_ms.saturating_sub(self.since_ms) < limits.upstream_idle_ms
+            && !self.upstream.stream.is_stale()
+    }
+}

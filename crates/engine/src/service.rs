@@ -1,0 +1,89 @@
+//! The border between I/O and decisions. The engine calls, the gateway answers; both sides are synchronous here.
+
+use crate::{Fault, Target};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+use tollgate_http::{HeaderEdits, Request, Response};
+
+/// Makes one core's service, on that core's thread.
+pub type ServiceFactory = Arc<dyn Fn(usize) -> Rc<dyn Service> + Send + Sync>;
+
+/// What one core serves.
+pub trait Service {
+    /// The handler for a new client connection.
+    fn handler(&self, client: SocketAddr) -> Box<dyn Handler>;
+}
+
+/// Decides about the exchanges of one client connection, one at a time.
+pub trait Handler {
+    /// A request's head has arrived. A verdict of `Forward` has filled `outgoing`'s target and host, one of `Reply` its status and body.
+    fn on_request(&mut self, request: &Request<'_>, now: Instant, outgoing: &mut Outgoing) -> Verdict;
+
+    /// Where the current exchange goes, when a new connection is needed.
+    fn target(&self) -> Option<Arc<Target>>;
+
+    /// The upstream's final response head has arrived.
+    fn on_response(&mut self, response: &Response<'_>, edits: &mut HeaderEdits);
+
+    /// The exchange failed before a response: fills `outgoing` with what the client is told.
+    fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing);
+
+    /// The exchange is over: nothing of it may be held any longer.
+    fn on_end(&mut self);
+}
+
+/// What becomes of a request.
+pub enum Verdict {
+    /// Send it on.
+    Forward(Forward),
+    /// The gateway answers by itself.
+    Reply,
+}
+
+/// How a request is sent on.
+pub struct Forward {
+    /// Serial of the target: which pool to take a connection from.
+    pub target_serial: u64,
+    /// Time to the first byte of the answer, if not the engine's own.
+    pub first_byte_ms: Option<u64>,
+    /// Bytes of the request's body, if bounded.
+    pub body_bytes_max: Option<u64>,
+    /// Let the client switch protocols.
+    pub upgrade: bool,
+}
+
+/// What a handler says of the message that goes out. One per core; its buffers are reused.
+#[derive(Default)]
+pub struct Outgoing {
+    /// The method to send, if not the client's.
+    pub method: Option<Vec<u8>>,
+    /// Path and query to send.
+    pub target: Vec<u8>,
+    /// The Host to send.
+    pub host: Vec<u8>,
+    /// Leave X-Forwarded-For as the client and the edits have it.
+    pub keep_forwarded_for: bool,
+    /// Header lines to take out and put in; for a reply, its header lines.
+    pub edits: HeaderEdits,
+    /// Status of a reply.
+    pub status: u16,
+    /// Body of a reply.
+    pub body: Vec<u8>,
+    /// The connection ends with this reply.
+    pub close: bool,
+}
+
+impl Outgoing {
+    pub(crate) fn clear(&mut self) {
+        self.method = None;
+        self.target.clear();
+        self.host.clear();
+        self.keep_forwarded_for = false;
+        self.edits.clear();
+        self.status = 0;
+        self.body.clear();
+        self.close = false;
+    }
+}

@@ -1,0 +1,72 @@
+//! A connection's byte stream: TCP, TLS over TCP, or a socket pair inside the process.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::client::TlsStream;
+
+pub(crate) enum Stream {
+    Tcp(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+    Local(UnixStream),
+}
+
+impl Stream {
+    /// Reads what is there into `scratch`; 0 bytes is the end of the stream. tokio forgets readiness after a short read, so no
+    /// second, empty read follows.
+    #[inline]
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<usize>> {
+        let mut buffer = ReadBuf::new(scratch);
+        let poll = match self {
+            Stream::Tcp(stream) => Pin::new(stream).poll_read(cx, &mut buffer),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, &mut buffer),
+            Stream::Local(stream) => Pin::new(stream).poll_read(cx, &mut buffer),
+        };
+        poll.map_ok(|()| buffer.filled().len())
+    }
+
+    /// Writes as much of `first` and then `second` as is taken now.
+    #[inline]
+    pub fn poll_write(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
+        if second.is_empty() {
+            return match self {
+                Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, first),
+                Stream::Tls(stream) => Pin::new(stream).poll_write(cx, first),
+                Stream::Local(stream) => Pin::new(stream).poll_write(cx, first),
+            };
+        }
+        let slices = [IoSlice::new(first), IoSlice::new(second)];
+        match self {
+            Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
+            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
+            Stream::Local(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
+        }
+    }
+
+    /// Sends what the TLS layer still holds; nothing to do for the others.
+    #[inline]
+    pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::Tcp(_) | Stream::Local(_) => Poll::Ready(Ok(())),
+        }
+    }
+
+    /// Tells the other side that no more bytes come.
+    pub fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Local(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+
+    /// An idle connection that has something to read is closed, broken, or speaks out of turn. Costs no system call while nothing
+    /// has arrived.
+    pub fn is_stale(&mut self) -> bool {
+        let mut cx = Context::from_waker(Waker::noop());
+        self.poll_read(&mut cx, &mut [0]).is_ready()
+    }
+}

@@ -1,0 +1,93 @@
+//! Circuit breaker: stops calling an endpoint while it fails. Counts over ten seconds in ten buckets, as Tyk's does.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+const BUCKETS: usize = 10;
+const BUCKET: Duration = Duration::from_secs(1);
+/// First and longest wait between probes while open.
+const BACKOFF_MIN: Duration = Duration::from_millis(500);
+const BACKOFF_MAX: Duration = Duration::from_secs(10);
+
+/// When a breaker opens and how it closes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BreakerRule {
+    /// Share of failures that opens it, 0 to 1.
+    pub threshold: f64,
+    /// Requests in the window before it may open.
+    pub samples: u64,
+    /// When it closes by itself.
+    pub return_after: Duration,
+    /// Lets single requests through before that.
+    pub half_open: bool,
+}
+
+/// The state of one endpoint; outlives configurations. Locked for a few instructions, and only by APIs that have a breaker.
+#[derive(Debug, Default)]
+pub struct Breaker {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    buckets: [Bucket; BUCKETS],
+    /// Since when it is open.
+    opened: Option<Duration>,
+    probe_at: Duration,
+    backoff: Duration,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    second: u64,
+    failures: u64,
+    total: u64,
+}
+
+impl Breaker {
+    /// Whether a request may pass at `now`.
+    pub fn admits(&self, rule: &BreakerRule, now: Duration) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(opened) = state.opened else { return true };
+        if now.saturating_sub(opened) >= rule.return_after {
+            *state = State::default();
+            return true;
+        }
+        if rule.half_open && now >= state.probe_at {
+            state.backoff = (state.backoff * 2).clamp(BACKOFF_MIN, BACKOFF_MAX);
+            state.probe_at = now + state.backoff;
+            return true;
+        }
+        false
+    }
+
+    /// Counts a request that passed.
+    pub fn record(&self, rule: &BreakerRule, now: Duration, failed: bool) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.opened.is_some() {
+            // The probe decides.
+            if !failed {
+                *state = State::default();
+            }
+            return;
+        }
+        let second = now.as_secs() / BUCKET.as_secs();
+        if let Some(bucket) = state.buckets.get_mut(second as usize % BUCKETS) {
+            if bucket.second != second {
+                *bucket = Bucket { second, ..Bucket::default() };
+            }
+            bucket.total += 1;
+            bucket.failures += u64::from(failed);
+        }
+        let recent = state.buckets.iter().filter(|bucket| second - bucket.second.min(second) < BUCKETS as u64);
+        let (failures, total) = recent.fold((0, 0), |sum, bucket| (sum.0 + bucket.failures, sum.1 + bucket.total));
+        if failed && total >= rule.samples && total > 0 && failures as f64 / total as f64 >= rule.threshold {
+            state.opened = Some(now);
+            state.backoff = BACKOFF_MIN;
+            state.probe_at = now + BACKOFF_MIN;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

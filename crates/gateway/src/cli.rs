@@ -1,0 +1,80 @@
+//! The command line as it was typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// An API gateway that serves Tyk's API definitions, keys and control API from one binary.
+#[derive(Debug, Parser)]
+#[command(name = "tollgate", version, propagate_version = true, args_conflicts_with_subcommands = true)]
+#[command(after_help = "Without a command, tollgate runs the gateway. Environment: TYK_GW_* and TOLLGATE_* override the \
+                        configuration file; NO_COLOR switches colours off.")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: RunOptions,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the gateway (the default).
+    Run(RunOptions),
+    /// Check configuration files and API definitions, and say what is wrong with them.
+    Check(CheckOptions),
+    /// Run a small upstream to try things on: /json/valid, /echo, /delay/100ms, /size/64k and more.
+    Mock(MockOptions),
+}
+
+/// Options of `run`. They win over the environment, which wins over the file.
+#[derive(Debug, Default, Args)]
+pub struct RunOptions {
+    /// Configuration file, JSON or YAML [default: ./tyk.conf, ~/.config/tyk/tyk.conf or /etc/tyk/tyk.conf, else built-in settings]
+    #[arg(long, short = 'c', value_name = "FILE")]
+    pub conf: Option<PathBuf>,
+    /// Port to listen on; 0 picks a free one [default: listen_port of the configuration, 8080]
+    #[arg(long, short = 'p', value_name = "N")]
+    pub port: Option<u16>,
+    /// Address to listen on [default: listen_address of the configuration, all addresses]
+    #[arg(long, value_name = "IP")]
+    pub listen_address: Option<IpAddr>,
+    /// Form of the log, which goes to standard error [default: log_format of the configuration, text]
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+    /// Log more: every refusal and every failed exchange
+    #[arg(long)]
+    pub debug: bool,
+}
+
+/// Forms of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct CheckOptions {
+    /// Configuration files, API definitions, or directories of definitions
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// Options of `mock`.
+#[derive(Debug, Args)]
+pub struct MockOptions {
+    /// Address and port to listen on; port 0 picks a free one
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:9090")]
+    pub listen: SocketAddr,
+}
+
+impl Cli {
+    /// The command, `run` if none was given.
+    pub fn command(self) -> Command {
+        self.command.unwrap_or(Command::Run(self.run))
+    }
+}

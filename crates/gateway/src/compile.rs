@@ -1,0 +1,171 @@
+//! From documents to what runs: the only place that reads an API definition and makes an `Api` of it. Everything that can be decided
+//! before a request comes is decided here.
+
+mod chain;
+mod version;
+
+pub use chain::Source;
+
+use crate::registry::Registry;
+use crate::route::{RouterBuilder, listen_path_weight};
+use crate::settings::Settings;
+use crate::snapshot::{Api, Expiry, Snapshot, VersionLocation, VersionSelector, Versions};
+use regex::Regex;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use tollgate_model::api::{ApiDefinition, VersionLocation as WrittenLocation};
+use tollgate_model::expiry;
+use tollgate_model::{Level, Problem};
+
+/// What compiling needs to know.
+pub struct Context<'a> {
+    pub settings: &'a Settings,
+    pub registry: &'a Arc<Registry>,
+    pub file: Option<&'a Path>,
+    pub problems: Vec<Problem>,
+}
+
+impl Context<'_> {
+    /// Notes what makes the API unusable.
+    pub fn error(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem::new(Level::Error, path, message).within(self.file));
+    }
+}
+
+/// Compiles one definition; `Err` holds everything that makes it unusable.
+pub fn compile(
+    definition: &ApiDefinition,
+    settings: &Settings,
+    registry: &Arc<Registry>,
+    file: Option<&Path>,
+) -> Result<Api, Vec<Problem>> {
+    let mut context = Context { settings, registry, file, problems: Vec::new() };
+    let api = compile_api(definition, &mut context);
+    match api {
+        Some(api) if context.problems.is_empty() => Ok(api),
+        _ => Err(context.problems),
+    }
+}
+
+fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Api> {
+    let versions = compile_versions(definition, context);
+    Some(Api {
+        id: definition.api_id.clone(),
+        name: definition.name.clone(),
+        host: definition.host().filter(|_| context.settings.custom_domains).map(str::to_owned),
+        listen_path: sanitized_listen_path(&definition.proxy.listen_path),
+        internal: definition.internal,
+        strip_listen_path: definition.proxy.strip_listen_path,
+        preserve_host: definition.proxy.preserve_host_header,
+        disable_strip_slash: definition.proxy.disable_strip_slash,
+        options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
+        versions: versions?,
+        raw: definition.raw.clone(),
+    })
+}
+
+fn compile_versions(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Versions> {
+    let data = &definition.version_data;
+    let written = &definition.definition;
+    if written.enabled {
+        let info = data.unversioned().cloned().unwrap_or_default();
+        let own = version::compile(definition, "", &info, context)?;
+        let mut apis = written.versions.clone();
+        apis.retain(|_, id| *id != definition.api_id);
+        let selector = selector(definition, context)?;
+        return Some(Versions::Apis { selector, own, apis, own_name: written.name.clone() });
+    }
+    if data.not_versioned {
+        let Some(info) = data.unversioned() else { return Some(Versions::Unclear { any_default: !data.versions.is_empty() }) };
+        let version = version::compile(definition, &info.name, info, context)?;
+        return Some(Versions::One { version, expires: expiry_of(&definition.expiration) });
+    }
+    let versions: Vec<_> =
+        data.versions.iter().filter_map(|(name, info)| version::compile(definition, name, info, context)).collect();
+    Some(Versions::Many { selector: selector(definition, context)?, versions })
+}
+
+fn selector(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<VersionSelector> {
+    let written = &definition.definition;
+    let location = match written.location {
+        WrittenLocation::Header | WrittenLocation::Unset => VersionLocation::Header(written.key.clone()),
+        WrittenLocation::UrlParam => VersionLocation::Parameter(written.key.clone()),
+        WrittenLocation::Url if written.url_versioning_pattern.is_empty() => VersionLocation::Path(None),
+        WrittenLocation::Url => match Regex::new(&written.url_versioning_pattern) {
+            Ok(pattern) => VersionLocation::Path(Some(pattern)),
+            Err(error) => {
+                context.error("$.definition.url_versioning_pattern", format!("not a valid pattern: {error}"));
+                return None;
+            }
+        },
+    };
+    let default = if written.enabled { &written.default } else { &definition.version_data.default_version };
+    Some(VersionSelector {
+        location,
+        default: default.clone(),
+        fallback_to_default: written.fallback_to_default,
+        strip: written.strips_version(),
+    })
+}
+
+/// When a version or an API ends.
+pub fn expiry_of(text: &str) -> Expiry {
+    match expiry::expiry(text) {
+        expiry::Expiry::Never => Expiry::Never,
+        expiry::Expiry::At(end) => Expiry::At(end),
+        expiry::Expiry::Unparsable => Expiry::Ended,
+    }
+}
+
+/// A listen path begins with a slash and has no `//`, `/./` or `/../`.
+fn sanitized_listen_path(written: &str) -> String {
+    let rooted = if written.starts_with('/') { written.to_owned() } else { format!("/{written}") };
+    crate::route::clean(&rooted).unwrap_or(rooted)
+}
+
+/// Puts APIs together: listen paths that collide are renamed, the router is built. `apis` are in the order of their files.
+pub fn assemble(apis: Vec<Arc<Api>>, settings: &Settings) -> (Snapshot, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut taken: HashSet<(Option<String>, String)> = HashSet::new();
+    let mut listen_paths: Vec<String> = Vec::with_capacity(apis.len());
+    for api in &apis {
+        let mut listen_path = api.listen_path.clone();
+        if !taken.insert((api.host.clone(), listen_path.clone())) {
+            listen_path = format!("{}-{}", api.listen_path, api.id);
+            while !taken.insert((api.host.clone(), listen_path.clone())) {
+                listen_path.push('_');
+            }
+            let message = format!("{} is taken by another API: {} is served at {listen_path}", api.listen_path, api.id);
+            problems.push(Problem::new(Level::Warning, "$.proxy.listen_path", message));
+        }
+        listen_paths.push(listen_path);
+    }
+    let mut order: Vec<usize> = (0..apis.len()).collect();
+    order.sort_by_key(|index| {
+        let weight = listen_paths.get(*index).map_or(0, |listen_path| listen_path_weight(listen_path));
+        std::cmp::Reverse(weight)
+    });
+    let router = RouterBuilder::new(settings.strict_routes, Some(&settings.hostname)).and_then(|mut builder| {
+        for index in order {
+            let (Some(api), Some(listen_path)) = (apis.get(index), listen_paths.get(index)) else { continue };
+            if api.internal {
+                continue;
+            }
+            let host = api.host.as_deref();
+            // The listen path first: where both prefixes fit, it is what gets stripped.
+            let added = builder.add_listen_path(host, listen_path, index);
+            let with_id = |()| if api.id.is_empty() { Ok(()) } else { builder.add_id(host, &api.id, index) };
+            if let Err(error) = added.and_then(with_id) {
+                let message = format!("{listen_path} can't be routed: {error}; {} is not served", api.id);
+                problems.push(Problem::new(Level::Error, "$.proxy.listen_path", message));
+            }
+        }
+        Ok(builder.build())
+    });
+    let router = router.unwrap_or_else(|error| {
+        problems.push(Problem::new(Level::Error, "$.hostname", format!("not a valid host: {error}; nothing is served")));
+        Default::default()
+    });
+    (Snapshot::new(apis, router), problems)
+}

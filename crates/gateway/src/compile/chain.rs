@@ -1,0 +1,100 @@
+//! The chain of one version, in the order in which it runs. A middleware that the definition does not use is not in it.
+
+use super::Context;
+use super::version::tls_rules;
+use crate::endpoints::{EndpointMatcher, PatternBuilder, PatternRules};
+use crate::middleware::*;
+use tollgate_model::api::{ApiDefinition, VersionInfo};
+
+/// What a middleware is made from.
+pub struct Source<'a, 'c> {
+    pub definition: &'a ApiDefinition,
+    pub version_name: &'a str,
+    pub info: &'a VersionInfo,
+    pub patterns: PatternBuilder,
+    pub context: &'a mut Context<'c>,
+}
+
+type Maker = for<'a, 'c> fn(&mut Source<'a, 'c>) -> Option<Box<dyn Middleware>>;
+
+/// The middlewares in order, with the reason for each place.
+const CHAIN: &[Maker] = &[
+    // What an endpoint is decides whether anything else matters: closed, open to all, or answered here.
+    Access::compile,
+    // Before everything that may refuse, so that a browser can read refusals.
+    CrossOrigin::compile,
+    // The cheapest way to turn somebody away comes first.
+    IpAllow::compile,
+    IpBlock::compile,
+    RequestSize::compile,
+    // Who is it? Nothing below runs for strangers.
+    TokenAuth::compile,
+    // Counts only what was let in so far.
+    ApiRateLimit::compile,
+    // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.
+    RequestHeaders::compile,
+    RewriteUrl::compile,
+    TransformMethod::compile,
+    // How the upstream is called.
+    EndpointTimeout::compile,
+    CircuitBreak::compile,
+    // What the response will get.
+    ResponseHeaders::compile,
+];
+
+/// The chain and the automaton over all endpoint patterns in it; `None` when something in it can't be used.
+pub fn compile(
+    definition: &ApiDefinition,
+    version_name: &str,
+    info: &VersionInfo,
+    context: &mut Context<'_>,
+) -> Option<(Vec<Box<dyn Middleware>>, EndpointMatcher)> {
+    let rules = PatternRules {
+        prefix: context.settings.path_prefix_matching,
+        suffix: context.settings.path_suffix_matching,
+        ignore_case: context.settings.ignore_endpoint_case || info.ignore_endpoint_case,
+    };
+    let before = context.problems.len();
+    let mut source = Source { definition, version_name, info, patterns: PatternBuilder::new(rules), context };
+    let chain: Vec<_> = CHAIN.iter().filter_map(|make| make(&mut source)).collect();
+    let matcher = source.patterns.build();
+    if context.problems.len() > before {
+        return None;
+    }
+    match matcher {
+        Ok(matcher) => Some((chain, matcher)),
+        Err(error) => {
+            context.error(format!("$.version_data.versions.{version_name}.extended_paths"), error);
+            None
+        }
+    }
+}
+
+impl Source<'_, '_> {
+    /// Adds an endpoint's pattern; a broken one is noted as a problem of the list it stands in.
+    pub fn pattern(&mut self, list: &str, index: usize, pattern: &str, ignore_case: bool) -> Option<usize> {
+        match self.patterns.add(pattern, ignore_case) {
+            Ok(number) => Some(number),
+            Err(error) => {
+                self.problem(list, index, "path", error);
+                None
+            }
+        }
+    }
+
+    /// Notes a problem of a field of an entry.
+    pub fn problem(&mut self, list: &str, index: usize, field: &str, message: String) {
+        let version = self.version_name;
+        self.context.error(format!("$.version_data.versions.{version}.extended_paths.{list}[{index}].{field}"), message);
+    }
+
+    /// A name for state that outlives configurations: of this version, or of one of its endpoints.
+    pub fn state_name(&self, detail: &str) -> String {
+        format!("{}/{}/{detail}", self.definition.api_id, self.version_name)
+    }
+
+    /// The rules for connections that a rewrite makes.
+    pub fn tls_rules(&self) -> crate::upstream::TlsRules {
+        tls_rules(self.definition, self.context)
+    }
+}

@@ -1,0 +1,97 @@
+//! One version: its chain, its upstreams, and what its responses get.
+
+use super::{Context, chain, expiry_of};
+use crate::exchange::HeaderChange;
+use crate::snapshot::{Expiry, Upstreams, Version};
+use crate::template::Template;
+use crate::upstream::{TlsRules, Upstream, split_url};
+use std::fmt::Write;
+use std::sync::Arc;
+use tollgate_model::api::{ApiDefinition, VersionInfo};
+
+pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<Version> {
+    let chain = chain::compile(definition, name, info, context);
+    let upstreams = upstreams(definition, info, context);
+    let expires = expiry_of(&info.expires);
+    let (chain, matcher) = chain?;
+    let removes_forwarded_for =
+        !info.global_headers_disabled && info.global_headers_remove.iter().any(|name| name.eq_ignore_ascii_case("x-forwarded-for"));
+    Some(Version {
+        name: name.to_owned(),
+        expires,
+        matcher,
+        chain,
+        upstreams: upstreams?,
+        first_byte_ms: first_byte_ms(info),
+        response_lines: response_lines(expires, context),
+        replaces_rate_limit: context.settings.reports_quotas,
+        response_changes: response_changes(info),
+        keeps_forwarded_for: removes_forwarded_for,
+    })
+}
+
+/// The rules for an API's connections to its upstreams.
+pub fn tls_rules(definition: &ApiDefinition, context: &Context<'_>) -> TlsRules {
+    let transport = &definition.proxy.transport;
+    TlsRules {
+        insecure: transport.ssl_insecure_skip_verify || context.settings.insecure_upstream_tls,
+        min_version: transport.ssl_min_version,
+        max_version: transport.ssl_max_version,
+    }
+}
+
+fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Context<'_>) -> Option<Upstreams> {
+    let urls = match info.override_target.as_str() {
+        "" => definition.proxy.targets(),
+        target => vec![target.to_owned()],
+    };
+    if let Some(parts) = urls.first().and_then(|url| split_url(url)).filter(|parts| parts.scheme == "tyk") {
+        return Some(Upstreams::Loop(parts.authority.to_owned()));
+    }
+    let tls = tls_rules(definition, context);
+    let mut list = Vec::new();
+    for (index, url) in urls.iter().enumerate() {
+        match Upstream::new(url, &tls, context.registry) {
+            Ok(upstream) => list.push(Arc::new(upstream)),
+            Err(error) if urls.len() == 1 => context.error("$.proxy.target_url", error),
+            Err(error) => context.error(format!("$.proxy.target_list[{index}]"), error),
+        }
+    }
+    match list.len() {
+        0 => None,
+        1 => list.pop().map(Upstreams::One),
+        _ => Some(Upstreams::Many { list, turn: context.registry.turn(format!("{}/{}", definition.api_id, info.name)) }),
+    }
+}
+
+fn first_byte_ms(info: &VersionInfo) -> Option<u64> {
+    let applies = !info.global_enforce_timeout_disabled && info.global_enforce_timeout > 0.0;
+    applies.then_some((info.global_enforce_timeout * 1000.0) as u64)
+}
+
+/// Lines that every proxied response gets: when the version ends, and what there is of a quota, which is nothing without a key.
+fn response_lines(expires: Expiry, context: &Context<'_>) -> Vec<u8> {
+    let mut lines = String::new();
+    if context.settings.reports_quotas {
+        lines.push_str("X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n");
+    }
+    if let Expiry::At(end) = expires {
+        let date = httpdate::fmt_http_date(end).replace("GMT", "UTC");
+        let _ = write!(lines, "X-Tyk-Api-Expires: {date}\r\n");
+    }
+    lines.into_bytes()
+}
+
+/// Header changes of the version that need nothing of the request.
+fn response_changes(info: &VersionInfo) -> Vec<HeaderChange> {
+    if info.global_response_headers_disabled {
+        return Vec::new();
+    }
+    let removed = info.global_response_headers_remove.iter().map(|name| HeaderChange::Remove(name.as_str().into()));
+    let set = info.global_response_headers.iter().filter_map(|(name, value)| {
+        // Values with variables are made for each request, by the chain.
+        let template = Template::new(value, true);
+        template.literal().map(|value| HeaderChange::Set(name.as_str().into(), value.as_bytes().to_vec()))
+    });
+    removed.chain(set).collect()
+}

@@ -1,0 +1,155 @@
+//! The control plane: Tyk's control API and the health endpoints, on a runtime thread of its own. Requests on the gateway's main port
+//! reach it through socket pairs, so that every limit of the data plane holds for them too.
+
+mod answer;
+mod apis;
+mod health;
+mod reload;
+
+use crate::reload::{Loader, Reloads};
+use crate::secret::Secret;
+use crate::snapshot::Shared;
+use answer::error;
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+use tollgate_engine::LocalConnector;
+use tower::ServiceExt;
+
+pub use health::Health;
+
+/// Bytes of a request's body; the data plane has the same bound.
+const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// From a connection's start to the end of a head.
+const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// What the control API works on.
+pub struct Control {
+    pub shared: Arc<Shared>,
+    pub loader: Arc<Loader>,
+    pub reloads: Reloads,
+    pub secret: Secret,
+    pub health: Arc<Health>,
+}
+
+/// The other ends of connections that the data plane makes.
+pub struct SocketPairs(mpsc::UnboundedReceiver<UnixStream>);
+
+/// Connects the data plane to a control plane that will be started.
+pub fn socket_pairs() -> (LocalConnector, SocketPairs) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let connect = move || {
+        let (own, other) = UnixStream::pair()?;
+        other.set_nonblocking(true)?;
+        sender.send(other).map_err(|_| io::Error::other("the control plane is gone"))?;
+        Ok(own)
+    };
+    (Arc::new(connect), SocketPairs(receiver))
+}
+
+/// Starts the control plane's thread. `names` are those of the health and the readiness endpoint.
+pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, own_port: Option<TcpListener>) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let router = router(Arc::new(control), &names);
+    std::thread::Builder::new().name("control".to_owned()).spawn(move || runtime.block_on(serve(router, pairs, own_port)))?;
+    Ok(())
+}
+
+/// The endpoints: one row each.
+fn router(control: Arc<Control>, [hello, ready]: &[String; 2]) -> Router {
+    let guarded = Router::new()
+        .route("/tyk/reload", get(reload::reload))
+        .route("/tyk/reload/group", get(reload::reload))
+        .route("/tyk/apis", get(apis::list).post(apis::create))
+        .route("/tyk/apis/{id}", get(apis::show).put(apis::update).merge(delete(apis::remove)))
+        .route("/tyk/apis/{id}/versions", get(apis::versions))
+        .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
+        .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported") })
+        .layer(from_fn_with_state(control.clone(), check_secret));
+    let open = Router::new()
+        .route(&format!("/{hello}"), get(health::hello))
+        .route(&format!("/{ready}"), get(health::ready))
+        .route("/live", get(health::live))
+        .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") });
+    open.merge(guarded).layer(DefaultBodyLimit::max(BODY_BYTES_MAX)).with_state(control)
+}
+
+async fn check_secret(State(control): State<Arc<Control>>, headers: HeaderMap, request: Request, next: Next) -> Response {
+    let guess = headers.get("x-tyk-authorization").map(|value| value.as_bytes()).unwrap_or_default();
+    if control.secret.is(guess) {
+        next.run(request).await
+    } else {
+        let message = "Attempted administrative access with invalid or missing key!";
+        error(StatusCode::FORBIDDEN, message).into_response()
+    }
+}
+
+async fn serve(router: Router, mut pairs: SocketPairs, own_port: Option<TcpListener>) {
+    let listener = own_port.and_then(|listener| {
+        let listener = listener.set_nonblocking(true).and_then(|()| tokio::net::TcpListener::from_std(listener));
+        listener.inspect_err(|error| tracing::error!(%error, "the control API's own port can't be served")).ok()
+    });
+    loop {
+        tokio::select! {
+            pair = pairs.0.recv() => match pair.map(tokio::net::UnixStream::from_std) {
+                Some(Ok(stream)) => spawn(&router, stream),
+                Some(Err(error)) => tracing::error!(%error, "a request for the control API was lost"),
+                None => return,
+            },
+            Some(accepted) = accept(listener.as_ref()) => match accepted {
+                Ok((stream, _)) => spawn(&router, stream),
+                Err(error) => {
+                    tracing::error!(%error, "cannot accept a connection to the control API");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            },
+        }
+    }
+}
+
+async fn accept(listener: Option<&tokio::net::TcpListener>) -> Option<io::Result<(tokio::net::TcpStream, std::net::SocketAddr)>> {
+    match listener {
+        Some(listener) => Some(listener.accept().await),
+        None => std::future::pending().await,
+    }
+}
+
+fn spawn(router: &Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+    let service = TowerToHyperService::new(router.clone().map_request(without_trailing_slash));
+    tokio::spawn(async move {
+        let mut server = hyper::server::conn::http1::Builder::new();
+        server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
+        if let Err(error) = server.serve_connection(TokioIo::new(stream), service).await {
+            tracing::debug!(%error, "a connection to the control API ended");
+        }
+    });
+}
+
+/// Paths of the control API mean the same with and without a slash at the end.
+fn without_trailing_slash(mut request: http::Request<hyper::body::Incoming>) -> http::Request<hyper::body::Incoming> {
+    let uri = request.uri();
+    let path = uri.path();
+    let trimmed = path.trim_end_matches('/');
+    if path.starts_with("/tyk/") && trimmed.len() < path.len() {
+        let target = match uri.query() {
+            Some(query) => format!("{trimmed}?{query}"),
+            None => trimmed.to_owned(),
+        };
+        if let Ok(uri) = target.parse::<Uri>() {
+            *request.uri_mut() = uri;
+        }
+    }
+    request
+}

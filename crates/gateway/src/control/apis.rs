@@ -1,0 +1,152 @@
+//! `/tyk/apis`: API definitions. A write goes to `app_path` and is in effect when the answer comes.
+
+use super::Control;
+use super::answer::{Answer, done, error};
+use crate::secret::random_text;
+use crate::snapshot::{Api, Snapshot};
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// All definitions.
+pub async fn list(State(control): State<Arc<Control>>) -> Answer {
+    let snapshot = control.shared.current.load();
+    let definitions = snapshot.apis.iter().map(|api| api.raw.clone()).collect();
+    Answer(StatusCode::OK, Value::Array(definitions))
+}
+
+/// One definition.
+pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+    match find(&control.shared.current.load(), &id) {
+        Some(api) => Answer(StatusCode::OK, api.raw.clone()),
+        None => not_found(),
+    }
+}
+
+/// The versions of an API: of the new style the APIs that they are, else the API itself.
+pub async fn versions(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+    let snapshot = control.shared.current.load();
+    let Some(base) = find(&snapshot, &id) else { return not_found() };
+    let definition = base.raw.get("definition").cloned().unwrap_or_default();
+    let default = definition.get("default").and_then(Value::as_str).unwrap_or_default();
+    let describe = |api: &Api, name: &str, is_default: bool| {
+        json!({
+            "id": api.id,
+            "name": api.name,
+            "versionName": name,
+            "internal": api.internal,
+            "expirationDate": api.raw.get("expiration").and_then(Value::as_str).unwrap_or_default(),
+            "isDefaultVersion": is_default,
+        })
+    };
+    let own_name = definition.get("name").and_then(Value::as_str).unwrap_or_default();
+    let children = definition.get("versions").and_then(Value::as_object).into_iter().flatten();
+    let children = children.filter_map(|(name, id)| {
+        let api = find(&snapshot, id.as_str()?)?;
+        (api.id != base.id).then(|| describe(api, name, name == default))
+    });
+    let own_is_default = default.is_empty() || default == "self" || default == own_name;
+    let versions: Vec<Value> = std::iter::once(describe(base, own_name, own_is_default)).chain(children).collect();
+    Answer(StatusCode::OK, json!({ "status": "success", "apis": versions }))
+}
+
+/// Adds a definition; one without an id gets one.
+pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+    let Ok(Value::Object(mut definition)) = serde_json::from_slice(&body) else { return malformed() };
+    let id = match definition.get("api_id").and_then(Value::as_str) {
+        Some(id) if !id.is_empty() => id.to_owned(),
+        _ => match random_text() {
+            Ok(id) => id,
+            Err(failure) => return error(StatusCode::INTERNAL_SERVER_ERROR, format!("no id can be made: {failure}")),
+        },
+    };
+    definition.insert("api_id".to_owned(), id.clone().into());
+    store(&control, &id, &Value::Object(definition), "added").await
+}
+
+/// Replaces a definition.
+pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>, body: Bytes) -> Answer {
+    if find(&control.shared.current.load(), &id).is_none() {
+        return not_found();
+    }
+    let Ok(definition) = serde_json::from_slice::<Value>(&body) else { return malformed() };
+    if definition.get("api_id").and_then(Value::as_str) != Some(id.as_str()) {
+        let message = "Request APIID does not match that in Definition! For Update operations these must match.";
+        return error(StatusCode::BAD_REQUEST, message);
+    }
+    store(&control, &id, &definition, "modified").await
+}
+
+/// Removes a definition.
+pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+    if find(&control.shared.current.load(), &id).is_none() {
+        return not_found();
+    }
+    let removed = control.loader.file_of(&id).map(std::fs::remove_file);
+    if let Some(Err(failure)) = removed {
+        tracing::error!(%failure, id, "cannot delete an API definition");
+        return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
+    }
+    let _ = control.reloads.request().await;
+    done(&id, "deleted")
+}
+
+fn find<'s>(snapshot: &'s Snapshot, id: &str) -> Option<&'s Arc<Api>> {
+    snapshot.api_by_id(id).and_then(|index| snapshot.apis.get(index))
+}
+
+fn not_found() -> Answer {
+    error(StatusCode::NOT_FOUND, "API not found")
+}
+
+fn malformed() -> Answer {
+    error(StatusCode::BAD_REQUEST, "Request malformed")
+}
+
+/// Checks a definition, writes its file and waits until it serves.
+async fn store(control: &Control, id: &str, definition: &Value, action: &str) -> Answer {
+    let invalid = |reason: &str| error(StatusCode::BAD_REQUEST, format!("Validation of API Definition failed. Reason: {reason}."));
+    // The id becomes a file name.
+    let safe =
+        id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)) && !id.starts_with('.') && id.len() <= 200;
+    if !safe {
+        return invalid("api_id: may have letters, digits, '-', '_', '~' and '.', and at most 200 of them");
+    }
+    let text = match serde_json::to_vec_pretty(definition) {
+        Ok(text) => text,
+        Err(failure) => return invalid(&failure.to_string()),
+    };
+    if let Err(problems) = control.loader.api(&text, None) {
+        let reasons: Vec<String> = problems
+            .iter()
+            .filter(|problem| problem.is_error())
+            .map(|problem| format!("{}: {}", problem.path, problem.message))
+            .collect();
+        return invalid(&reasons.join("; "));
+    }
+    let path = control.loader.file_of(id).unwrap_or_else(|| control.loader.app_path().join(format!("{id}.json")));
+    if let Err(failure) = write_file(&path, &text) {
+        tracing::error!(%failure, path = %path.display(), "cannot write an API definition");
+        return error(StatusCode::INTERNAL_SERVER_ERROR, "Failed to create file!");
+    }
+    match control.reloads.request().await {
+        Ok(_) => done(id, action),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the definition was written, but the reload did not finish"),
+    }
+}
+
+/// Writes a file so that at any moment either the old or the new one is there, whole.
+fn write_file(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(std::path::Path::new("."));
+    std::fs::create_dir_all(directory)?;
+    let temporary = path.with_extension("json.new");
+    let mut file = File::create(&temporary)?;
+    file.write_all(text)?;
+    file.sync_all()?;
+    std::fs::rename(&temporary, path)?;
+    File::open(directory)?.sync_all()
+}

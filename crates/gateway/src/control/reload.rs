@@ -1,0 +1,25 @@
+//! `/tyk/reload` and `/tyk/reload/group`.
+
+use super::Control;
+use super::answer::{Answer, message};
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use serde_json::json;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Reads the definitions again. With `block=true` the answer comes when the new ones serve, and names what is wrong with them.
+pub async fn reload(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Answer {
+    let report = control.reloads.request();
+    if query.get("block").is_none_or(|block| block != "true") {
+        return message("");
+    }
+    let problems: Vec<String> = match report.await {
+        Ok(report) => report.errors().map(ToString::to_string).collect(),
+        Err(_) => vec!["the reload did not finish".to_owned()],
+    };
+    if problems.is_empty() {
+        return message("");
+    }
+    Answer(StatusCode::OK, json!({ "status": "ok", "message": "", "problems": problems }))
+}

@@ -1,0 +1,136 @@
+//! One request on its way through the chain: what is known of it, what was decided so far, and what will be changed in the response.
+
+use crate::breaker::{Breaker, BreakerRule};
+use crate::endpoints::Hits;
+use crate::refusal::Refusal;
+use crate::route::Path;
+use crate::settings::Settings;
+use crate::snapshot::{Api, Version};
+use crate::upstream::Upstream;
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_engine::Outgoing;
+use tollgate_http::{HeaderEdits, Headers, Request};
+
+/// A request and what the chain makes of it.
+pub struct Exchange<'a> {
+    pub request: &'a Request<'a>,
+    pub settings: &'a Settings,
+    pub api: &'a Api,
+    pub version: &'a Version,
+    /// The client's address, of the connection or of what a trusted proxy says.
+    pub client_ip: IpAddr,
+    /// Time since the gateway's start, for limits.
+    pub now: Duration,
+    /// Made for this request; the same in all its uses.
+    pub request_id: RequestId,
+    /// The decoded path as the client sent it, for `$tyk_context.path`.
+    pub full_path: &'a str,
+    /// The method so far.
+    pub method: Cow<'a, str>,
+    /// Path and query so far; the listen path is still in it.
+    pub url: Url<'a>,
+    /// Which of the version's endpoint patterns the path fits.
+    pub hits: &'a Hits,
+    /// The endpoint is open to everyone.
+    pub ignored: bool,
+    /// Another API sent the request here.
+    pub looped: bool,
+    /// Limits count, also after a loop.
+    pub check_limits: bool,
+    /// Where a rewrite sends the request instead of the API's target.
+    pub redirected: Option<Redirect>,
+    pub first_byte_ms: Option<u64>,
+    /// The breaker that is told how the request went.
+    pub breaker: Option<(BreakerRule, Arc<Breaker>)>,
+    pub outgoing: &'a mut Outgoing,
+    /// Changes to the response's headers beyond the version's own.
+    pub response_changes: &'a mut Vec<HeaderChange>,
+}
+
+/// Path and query of a request.
+#[derive(Clone, Debug)]
+pub struct Url<'a> {
+    pub path: Path<'a>,
+    /// Bytes of the decoded path that are the listen path.
+    pub listen_bytes: usize,
+    pub query: Option<Cow<'a, str>>,
+}
+
+/// A target that a rewrite chose.
+#[derive(Clone)]
+pub enum Redirect {
+    /// Another upstream.
+    Upstream(Arc<Upstream>),
+    /// Another API, by id or name.
+    Loop(String),
+}
+
+/// What the chain does after a middleware.
+pub enum Step {
+    /// Goes on.
+    Next,
+    /// Ends with a refusal.
+    Refuse(Refusal),
+    /// Ends with the answer in `outgoing`.
+    Reply,
+}
+
+/// A change to a message's header lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeaderChange {
+    /// Takes lines out.
+    Remove(Arc<str>),
+    /// Puts a line in place of all others of that name.
+    Set(Arc<str>, Vec<u8>),
+    /// Puts a line beside the others.
+    Add(Arc<str>, Vec<u8>),
+}
+
+impl HeaderChange {
+    /// Applies the change to a message of the upstream or the client.
+    pub fn apply(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+        match self {
+            HeaderChange::Remove(name) => edits.remove(headers, name),
+            HeaderChange::Set(name, value) => edits.set(headers, name, value),
+            HeaderChange::Add(name, value) => edits.add(name, value),
+        }
+    }
+
+    /// Applies the change to an answer of the gateway itself.
+    pub fn apply_to_reply(&self, edits: &mut HeaderEdits) {
+        match self {
+            HeaderChange::Remove(_) => {}
+            HeaderChange::Set(name, value) | HeaderChange::Add(name, value) => edits.add(name, value),
+        }
+    }
+}
+
+impl<'a> Exchange<'a> {
+    /// The query so far, without `?`.
+    pub fn query(&self) -> Option<&str> {
+        self.url.query.as_deref()
+    }
+
+    /// Path and query so far.
+    pub fn uri(&self) -> String {
+        match &self.url.query {
+            Some(query) => format!("{}?{query}", self.url.path.raw),
+            None => self.url.path.raw.clone().into_owned(),
+        }
+    }
+}
+
+/// 128 random bits, written as a version 4 UUID.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestId(pub u128);
+
+impl std::fmt::Display for RequestId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bits = self.0 & !(0xf << 76) & !(0x3 << 62) | (4 << 76) | (2 << 62);
+        let group = |shift: u32, digits: u32| bits >> shift & ((1u128 << (digits * 4)) - 1);
+        write!(f, "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", group(96, 8), group(80, 4), group(64, 4), group(48, 4), group(0, 12))
+    }
+}

@@ -1,0 +1,5 @@
+//! Local rate limits.
+
+mod gcra;
+
+pub use gcra::{Gcra, Rate};

@@ -1,0 +1,57 @@
+//! The generic cell rate algorithm on one atomic: exact, smooth, and a rejected request counts nothing.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// So many requests in so much time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Time that one request uses up.
+    interval_ns: u64,
+    /// How far the theoretical arrival time may run ahead: room for a burst.
+    tolerance_ns: u64,
+}
+
+impl Rate {
+    /// `requests` in `per_seconds`, all of which may come at once. `None` when either is not positive.
+    pub fn new(requests: f64, per_seconds: f64) -> Option<Self> {
+        let valid = requests > 0.0 && per_seconds > 0.0 && requests.is_finite() && per_seconds.is_finite();
+        if !valid {
+            return None;
+        }
+        let interval_ns = (per_seconds * 1e9 / requests).clamp(1.0, 1e18);
+        let burst = requests.max(1.0);
+        Some(Rate { interval_ns: interval_ns as u64, tolerance_ns: ((burst - 1.0) * interval_ns).min(1e18) as u64 })
+    }
+}
+
+/// The state of one limit. It outlives configurations, and a changed rate takes effect on the state there is.
+#[derive(Debug, Default)]
+pub struct Gcra {
+    /// When the next request would be due if all came evenly, in nanoseconds of the caller's clock.
+    arrival_ns: AtomicU64,
+}
+
+impl Gcra {
+    /// Admits a request at `now`, or tells how long to wait.
+    #[inline]
+    pub fn admit(&self, rate: Rate, now: Duration) -> Result<(), Duration> {
+        let now_ns = now.as_nanos() as u64;
+        let mut arrival_ns = self.arrival_ns.load(Ordering::Relaxed);
+        loop {
+            let base_ns = arrival_ns.max(now_ns);
+            let ahead_ns = base_ns - now_ns;
+            if ahead_ns > rate.tolerance_ns {
+                return Err(Duration::from_nanos(ahead_ns - rate.tolerance_ns));
+            }
+            let next_ns = base_ns.saturating_add(rate.interval_ns);
+            match self.arrival_ns.compare_exchange_weak(arrival_ns, next_ns, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Ok(()),
+                Err(newer) => arrival_ns = newer,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+use super::*;
+
+/// Sends one request at each of the given milliseconds; a string of `+` and `-` tells which were admitted.
+fn check(requests: f64, per_seconds: f64, at_ms: &[u64], expect: &str) {
+    let rate = Rate::new(requests, per_seconds).unwrap();
+    let limit = Gcra::default();
+    let admitted: String =
+        at_ms.iter().map(|ms| if limit.admit(rate, Duration::from_millis(1_000 + ms)).is_ok() { '+' } else { '-' }).collect();
+    assert_eq!(admitted, expect);
+}
+
+#[test]
+fn a_burst_of_the_whole_rate_passes_and_then_one_each_interval() {
+    check(5.0, 2.0, &[0, 0, 0, 0, 0, 0, 399, 400, 401, 800], "+++++--+-+");
+}
+
+#[test]
+fn rejected_requests_count_nothing() {
+    check(1.0, 1.0, &[0, 100, 200, 300, 999, 1000], "+----+");
+}
+
+#[test]
+fn a_rate_below_one_lets_one_through_at_a_time() {
+    check(0.5, 1.0, &[0, 1, 1999, 2000], "+--+");
+}
+
+#[test]
+fn a_clock_that_jumps_back_locks_nobody_out_for_longer_than_the_jump() {
+    check(1.0, 1.0, &[5000, 0, 4999, 6000], "+--+");
+}
+
+#[test]
+fn threads_together_get_no_more_than_one_would() {
+    let rate = Rate::new(1000.0, 3600.0).unwrap();
+    let limit = Gcra::default();
+    let admitted: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| (0..1000).filter(|_| limit.admit(rate, Duration::from_secs(1)).is_ok()).count()))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(admitted, 1000);
+}
+
+#[test]
+fn limits_that_are_none_are_none() {
+    for (requests, per_seconds) in [(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
+        assert_eq!(Rate::new(requests, per_seconds), None);
+    }
+}

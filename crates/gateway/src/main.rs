@@ -1,0 +1,48 @@
+//! Tollgate: an API gateway in one binary. It serves Tyk's API definitions, and everything it needs is in here.
+#![forbid(unsafe_code)]
+
+mod breaker;
+mod check;
+mod cli;
+mod compile;
+mod control;
+mod endpoints;
+mod exchange;
+mod limit;
+mod logs;
+mod middleware;
+mod mock;
+mod refusal;
+mod registry;
+mod reload;
+mod route;
+mod run;
+mod secret;
+mod service;
+mod settings;
+mod snapshot;
+mod template;
+mod tls;
+mod upstream;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    let result = match cli.command() {
+        cli::Command::Run(options) => run::run(options),
+        cli::Command::Check(options) => return check::check(&options.files),
+        cli::Command::Mock(options) => run::mock(options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tollgate: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The steps between a request and its upstream. A middleware is a plain, synchronous function of the exchange, compiled for one
+//! version of one API; one that is not used is not in the chain. To add one: a file here, and a line in `compile/chain.rs`.
+
+mod access;
+mod api_rate_limit;
+mod circuit_break;
+mod cross_origin;
+mod endpoint_timeout;
+mod header_change;
+mod ip_lists;
+mod request_headers;
+mod request_size;
+mod response_headers;
+mod rewrite_url;
+mod token_auth;
+mod transform_method;
+
+use crate::exchange::{Exchange, Step};
+
+pub use access::Access;
+pub use api_rate_limit::ApiRateLimit;
+pub use circuit_break::CircuitBreak;
+pub use cross_origin::CrossOrigin;
+pub use endpoint_timeout::EndpointTimeout;
+pub use ip_lists::{IpAllow, IpBlock};
+pub use request_headers::RequestHeaders;
+pub use request_size::RequestSize;
+pub use response_headers::ResponseHeaders;
+pub use rewrite_url::RewriteUrl;
+pub use token_auth::TokenAuth;
+pub use transform_method::TransformMethod;
+
+/// One step.
+pub trait Middleware: Send + Sync {
+    /// Looks at a request, changes what it is there to change, and lets it pass or not.
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step;
+}

@@ -1,0 +1,45 @@
+//! Spares an upstream endpoint that fails. Reads `circuit_breakers`. The client sees 503 `Service temporarily unavailable.` while the
+//! breaker is open. The state is in this process.
+
+use super::Middleware;
+use crate::breaker::{Breaker, BreakerRule};
+use crate::compile::Source;
+use crate::endpoints::EndpointList;
+use crate::exchange::{Exchange, Step};
+use crate::refusal;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub struct CircuitBreak {
+    by_endpoint: EndpointList<(BreakerRule, Arc<Breaker>)>,
+}
+
+impl CircuitBreak {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let mut by_endpoint = EndpointList::default();
+        let entries = source.info.extended_paths.circuit_breakers.iter().enumerate();
+        for (index, entry) in entries.filter(|(_, entry)| source.info.use_extended_paths && !entry.disabled) {
+            let Some(pattern) = source.pattern("circuit_breakers", index, &entry.path, entry.ignore_case) else { continue };
+            let rule = BreakerRule {
+                threshold: entry.threshold_percent,
+                samples: entry.samples,
+                return_after: Duration::from_secs(entry.return_to_service_after),
+                half_open: !entry.disable_half_open_state,
+            };
+            let name = source.state_name(&format!("{}:{}", entry.method, entry.path));
+            by_endpoint.push(pattern, &entry.method, (rule, source.context.registry.breaker(name)));
+        }
+        if by_endpoint.is_empty() { None } else { Some(Box::new(CircuitBreak { by_endpoint })) }
+    }
+}
+
+impl Middleware for CircuitBreak {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some((rule, breaker)) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
+        if !breaker.admits(rule, exchange.now) {
+            return Step::Refuse(refusal::BREAKER_OPEN);
+        }
+        exchange.breaker = Some((*rule, breaker.clone()));
+        Step::Next
+    }
+}

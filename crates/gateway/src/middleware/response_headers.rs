@@ -1,0 +1,39 @@
+//! Header changes on the way back that depend on the request. Reads `transform_response_headers`, and values of
+//! `global_response_headers` that have variables in them. The client sees the changed response. Asks nothing of the store.
+
+use super::Middleware;
+use super::header_change::HeaderPlan;
+use crate::compile::Source;
+use crate::endpoints::EndpointList;
+use crate::exchange::{Exchange, HeaderChange, Step};
+
+pub struct ResponseHeaders {
+    global: Option<HeaderPlan>,
+    by_endpoint: EndpointList<HeaderPlan>,
+}
+
+impl ResponseHeaders {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let info = source.info;
+        let context = source.definition.enable_context_vars;
+        let global = HeaderPlan::new(&[], &info.global_response_headers, context).only_variable();
+        let global = Some(global).filter(|plan| !info.global_response_headers_disabled && !plan.is_empty());
+        let mut by_endpoint = EndpointList::default();
+        let entries = info.extended_paths.transform_response_headers.iter().enumerate();
+        for (index, entry) in entries.filter(|(_, entry)| info.use_extended_paths && !entry.disabled) {
+            if let Some(pattern) = source.pattern("transform_response_headers", index, &entry.path, entry.ignore_case) {
+                by_endpoint.push(pattern, &entry.method, HeaderPlan::new(&entry.delete_headers, &entry.add_headers, context));
+            }
+        }
+        if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(ResponseHeaders { global, by_endpoint })) }
+    }
+}
+
+impl Middleware for ResponseHeaders {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
+        let changes: Vec<HeaderChange> = self.global.iter().chain(endpoint).flat_map(|plan| plan.changes(exchange)).collect();
+        exchange.response_changes.extend(changes);
+        Step::Next
+    }
+}

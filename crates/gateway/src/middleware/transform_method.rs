@@ -1,0 +1,43 @@
+//! Another method for the upstream. Reads `method_transforms`. The client sees nothing of it, or 405 `Method not allowed` when the new
+//! method is none that an upstream would know. Asks nothing of the store.
+
+use super::Middleware;
+use crate::compile::Source;
+use crate::endpoints::EndpointList;
+use crate::exchange::{Exchange, Step};
+use crate::refusal;
+
+pub struct TransformMethod {
+    by_endpoint: EndpointList<Option<String>>,
+}
+
+impl TransformMethod {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let mut by_endpoint = EndpointList::default();
+        let entries = source.info.extended_paths.method_transforms.iter().enumerate();
+        for (index, entry) in entries.filter(|(_, entry)| source.info.use_extended_paths && !entry.disabled) {
+            if let Some(pattern) = source.pattern("method_transforms", index, &entry.path, entry.ignore_case) {
+                let method = entry.to_method.to_ascii_uppercase();
+                let known = matches!(
+                    method.as_str(),
+                    "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE"
+                );
+                by_endpoint.push(pattern, &entry.method, known.then_some(method));
+            }
+        }
+        if by_endpoint.is_empty() { None } else { Some(Box::new(TransformMethod { by_endpoint })) }
+    }
+}
+
+impl Middleware for TransformMethod {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        match self.by_endpoint.find(exchange.hits, &exchange.method) {
+            None => Step::Next,
+            Some(None) => Step::Refuse(refusal::METHOD_NOT_ALLOWED),
+            Some(Some(method)) => {
+                exchange.method = method.clone().into();
+                Step::Next
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What the gateway itself tells a client: one catalogue with status, stable cause and wording. The wordings are Tyk's, so that
+//! clients and alerts that know them keep working.
+
+use std::borrow::Cow;
+
+/// An answer of the gateway itself that ends an exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The status code.
+    pub status: u16,
+    /// A stable name for logs and metrics.
+    pub cause: &'static str,
+    /// The `error` of the body.
+    pub message: Cow<'static, str>,
+    /// The name under which `override_messages` can replace status and message.
+    pub id: Option<&'static str>,
+}
+
+impl Refusal {
+    const fn new(status: u16, cause: &'static str, message: &'static str) -> Self {
+        Refusal { status, cause, message: Cow::Borrowed(message), id: None }
+    }
+
+    const fn with_id(status: u16, cause: &'static str, message: &'static str, id: &'static str) -> Self {
+        Refusal { status, cause, message: Cow::Borrowed(message), id: Some(id) }
+    }
+}
+
+pub const FORBIDDEN_ENDPOINT: Refusal = Refusal::new(403, "endpoint_forbidden", "Requested endpoint is forbidden");
+pub const VERSION_MISSING: Refusal = Refusal::new(403, "version_missing", "Version information not found");
+pub const VERSION_UNKNOWN: Refusal = Refusal::new(403, "version_unknown", "This API version does not seem to exist");
+pub const VERSION_API_UNKNOWN: Refusal = Refusal::new(404, "version_unknown", "This API version does not seem to exist");
+pub const VERSION_EXPIRED: Refusal =
+    Refusal::new(403, "version_expired", "Api Version has expired, please check documentation or contact administrator");
+pub const API_EXPIRED: Refusal =
+    Refusal::new(403, "api_expired", "API has expired, please check documentation or contact administrator");
+pub const VERSION_AMBIGUOUS: Refusal =
+    Refusal::new(403, "version_ambiguous", "Ambiguous default API version for this non-versioned API");
+pub const VERSION_NO_DEFAULT: Refusal =
+    Refusal::new(403, "version_no_default", "No default API version for this non-versioned API found");
+pub const IP_DISALLOWED: Refusal = Refusal::new(403, "ip_disallowed", "access from this IP has been disallowed");
+pub const LENGTH_REQUIRED: Refusal = Refusal::new(411, "length_required", "Content length is required for this request");
+pub const REQUEST_TOO_LARGE: Refusal = Refusal::new(400, "request_too_large", "Request is too large");
+pub const AUTH_MISSING: Refusal = Refusal::with_id(401, "auth_missing", "Authorization field missing", "auth.auth_field_missing");
+pub const KEY_DISALLOWED: Refusal =
+    Refusal::with_id(403, "key_unknown", "Access to this API has been disallowed", "auth.key_not_found");
+pub const API_RATE_LIMIT: Refusal = Refusal::new(429, "api_rate_limit", "API Rate Limit Exceeded");
+pub const METHOD_NOT_ALLOWED: Refusal = Refusal::new(405, "method_not_allowed", "Method not allowed");
+pub const LOOP_TOO_DEEP: Refusal =
+    Refusal::new(500, "loop_too_deep", "Loop level too deep. Found more than 5 loops in single request");
+pub const LOOP_TARGET_UNKNOWN: Refusal = Refusal::new(500, "loop_target_unknown", "Can't detect loop target");
+pub const BREAKER_OPEN: Refusal = Refusal::new(503, "breaker_open", "Service temporarily unavailable.");
+pub const UPSTREAM_TIMEOUT: Refusal = Refusal::new(504, "upstream_timeout", "Upstream service reached hard timeout.");
+pub const UPSTREAM_FAILED: Refusal = Refusal::new(500, "upstream_failed", "There was a problem proxying the request");
+pub const UPSTREAM_LOOKUP: Refusal = Refusal::new(500, "upstream_lookup", "Upstream host lookup failed");

@@ -1,0 +1,113 @@
+//! What outlives configurations: upstream targets (so that pooled connections survive a reload), limit counters, breakers and
+//! turns. A snapshot holds references to these; an entry goes when the last snapshot that used it is gone.
+
+use crate::breaker::Breaker;
+use crate::limit::Gcra;
+use crate::tls;
+use crate::upstream::TlsRules;
+use rustls::pki_types::ServerName;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tollgate_engine::{Address, Target, TargetTls};
+
+/// Everything that outlives configurations.
+#[derive(Default)]
+pub struct Registry {
+    targets: Interned<TargetKey, Target>,
+    limits: Interned<String, Gcra>,
+    breakers: Interned<String, Breaker>,
+    turns: Interned<String, AtomicUsize>,
+    client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
+    next_serial: AtomicU64,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct TargetKey {
+    address: String,
+    tls: Option<(String, TlsRules)>,
+}
+
+/// Values by key for as long as somebody uses them.
+struct Interned<K, V>(Mutex<HashMap<K, Weak<V>>>);
+
+impl<K, V> Default for Interned<K, V> {
+    fn default() -> Self {
+        Interned(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V> Interned<K, V> {
+    fn get_or(&self, key: K, make: impl FnOnce() -> V) -> Arc<V> {
+        let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = values.get(&key).and_then(Weak::upgrade) {
+            return value;
+        }
+        let value = Arc::new(make());
+        values.insert(key, Arc::downgrade(&value));
+        value
+    }
+
+    fn purge(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, value| value.strong_count() > 0);
+    }
+}
+
+impl Registry {
+    /// The target for an address; the same one for as long as it is used.
+    pub fn target(
+        &self,
+        address: Address,
+        server_name: Option<ServerName<'static>>,
+        rules: &TlsRules,
+    ) -> Result<Arc<Target>, String> {
+        let key = TargetKey {
+            address: format!("{address:?}"),
+            tls: server_name.as_ref().map(|name| (name.to_str().into_owned(), rules.clone())),
+        };
+        let tls = match server_name {
+            Some(name) => Some(TargetTls { config: self.client_config(rules)?, name }),
+            None => None,
+        };
+        Ok(self.targets.get_or(key, || Target { serial: self.new_serial(), address, tls }))
+    }
+
+    /// A serial that no target had before.
+    pub fn new_serial(&self) -> u64 {
+        self.next_serial.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The counter of a limit.
+    pub fn limit(&self, name: String) -> Arc<Gcra> {
+        self.limits.get_or(name, Gcra::default)
+    }
+
+    /// The state of a circuit breaker.
+    pub fn breaker(&self, name: String) -> Arc<Breaker> {
+        self.breakers.get_or(name, Breaker::default)
+    }
+
+    /// Whose turn it is in a list of targets.
+    pub fn turn(&self, name: String) -> Arc<AtomicUsize> {
+        self.turns.get_or(name, AtomicUsize::default)
+    }
+
+    /// Forgets what nobody uses any longer.
+    pub fn purge(&self) {
+        self.targets.purge();
+        self.limits.purge();
+        self.breakers.purge();
+        self.turns.purge();
+    }
+
+    fn client_config(&self, rules: &TlsRules) -> Result<Arc<rustls::ClientConfig>, String> {
+        let mut configs = self.client_configs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(config) = configs.get(rules) {
+            return Ok(config.clone());
+        }
+        let config = Arc::new(tls::client_config(rules)?);
+        configs.insert(rules.clone(), config.clone());
+        Ok(config)
+    }
+}

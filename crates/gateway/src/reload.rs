@@ -1,0 +1,234 @@
+//! From the files of `app_path` to a new snapshot. A file that has not changed keeps its compiled API; one that is broken keeps its last
+//! good version; nothing in flight is touched.
+
+use crate::compile::{assemble, compile};
+use crate::snapshot::{Api, Shared};
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Instant;
+use tokio::sync::oneshot;
+use tollgate_model::api::ApiDefinition;
+use tollgate_model::config::GatewayConfig;
+use tollgate_model::reference::SecretSources;
+use tollgate_model::{Level, Problem};
+
+/// A definition that is longer is another file by mistake.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// Loads definitions and publishes snapshots, one reload at a time.
+pub struct Loader {
+    shared: Arc<Shared>,
+    app_path: PathBuf,
+    references: SecretSources,
+    digests: RandomState,
+    files: Mutex<BTreeMap<PathBuf, LoadedFile>>,
+}
+
+struct LoadedFile {
+    digest: u64,
+    /// The last version that could be used.
+    good: Option<Arc<Api>>,
+    problems: Vec<Problem>,
+}
+
+/// What a reload came to.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// APIs that are served now.
+    pub apis: usize,
+    /// What was found in the files; errors leave the last good version in place.
+    pub problems: Vec<Problem>,
+}
+
+impl Loader {
+    pub fn new(shared: Arc<Shared>, config: &GatewayConfig) -> Self {
+        let references = SecretSources {
+            environment: std::env::vars().collect(),
+            secrets: config.secrets.clone(),
+            file_base: Some(config.file.base_path.clone()).filter(|path| !path.as_os_str().is_empty()),
+        };
+        Loader { shared, app_path: config.app_path.clone(), references, digests: RandomState::new(), files: Mutex::default() }
+    }
+
+    /// Where definitions are kept.
+    pub fn app_path(&self) -> &Path {
+        &self.app_path
+    }
+
+    /// Reads all files and publishes what they say.
+    pub fn reload(&self) -> Report {
+        let start = Instant::now();
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = Report::default();
+        match definition_files(&self.app_path) {
+            Ok(paths) => {
+                let mut old = std::mem::take(&mut *files);
+                *files = paths.into_iter().map(|path| (path.clone(), self.load(&path, old.remove(&path)))).collect();
+            }
+            Err(error) => {
+                let message = format!("cannot be read: {error}; the APIs served before stay");
+                report.problems.push(Problem::new(Level::Error, "", message).within(Some(&self.app_path)));
+            }
+        }
+        let apis = self.distinct(&files, &mut report.problems);
+        report.apis = apis.len();
+        let (snapshot, problems) = assemble(apis, &self.shared.settings);
+        self.shared.publish(snapshot);
+        self.shared.registry.purge();
+        report.problems.extend(files.values().flat_map(|file| file.problems.iter().cloned()));
+        report.problems.extend(problems);
+        report.log(start);
+        report
+    }
+
+    /// Reads one file, or keeps what is known of it.
+    fn load(&self, path: &Path, known: Option<LoadedFile>) -> LoadedFile {
+        let text = match read(path) {
+            Ok(text) => text,
+            Err(error) => {
+                let problems = vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(path))];
+                return LoadedFile { digest: 0, good: known.and_then(|file| file.good), problems };
+            }
+        };
+        let digest = self.digests.hash_one(&text);
+        if let Some(known) = known {
+            if known.digest == digest {
+                return known;
+            }
+            return self.parse(path, &text, digest, known.good);
+        }
+        self.parse(path, &text, digest, None)
+    }
+
+    fn parse(&self, path: &Path, text: &[u8], digest: u64, last_good: Option<Arc<Api>>) -> LoadedFile {
+        match self.api(text, Some(path)) {
+            Ok((api, problems)) => LoadedFile { digest, good: Some(Arc::new(api)), problems },
+            Err(mut problems) => {
+                let message = if last_good.is_some() { "the last good version stays in service" } else { "this API is left out" };
+                problems.push(Problem::new(Level::Warning, "", message).within(Some(path)));
+                LoadedFile { digest, good: last_good, problems }
+            }
+        }
+    }
+
+    /// Parses, checks and compiles one definition.
+    pub fn api(&self, text: &[u8], file: Option<&Path>) -> Result<(Api, Vec<Problem>), Vec<Problem>> {
+        let lookup = |scheme: &str, name: &str| self.references.lookup(scheme, name);
+        let (definition, problems) = ApiDefinition::parse_with(text, file, &lookup)?;
+        match compile(&definition, &self.shared.settings, &self.shared.registry, file) {
+            Ok(api) => Ok((api, problems)),
+            Err(errors) => Err(problems.into_iter().chain(errors).collect()),
+        }
+    }
+
+    /// The APIs in the order of their files; of two with the same id the later one counts.
+    fn distinct(&self, files: &BTreeMap<PathBuf, LoadedFile>, problems: &mut Vec<Problem>) -> Vec<Arc<Api>> {
+        let mut apis: Vec<Arc<Api>> = Vec::with_capacity(files.len());
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (path, file) in files {
+            let Some(api) = &file.good else { continue };
+            let place = if api.id.is_empty() { None } else { places.get(&api.id).copied() };
+            match place.and_then(|place| apis.get_mut(place)) {
+                Some(earlier) => {
+                    let message = format!("the id {} is also that of an earlier file, which does not count", api.id);
+                    problems.push(Problem::new(Level::Warning, "$.api_id", message).within(Some(path)));
+                    *earlier = api.clone();
+                }
+                None => {
+                    places.insert(api.id.clone(), apis.len());
+                    apis.push(api.clone());
+                }
+            }
+        }
+        apis
+    }
+
+    /// The file that the API with this id came from.
+    pub fn file_of(&self, id: &str) -> Option<PathBuf> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let defines = |file: &LoadedFile| file.good.as_ref().is_some_and(|api| api.id == id);
+        files.iter().rev().find(|(_, file)| defines(file)).map(|(path, _)| path.clone())
+    }
+}
+
+impl Report {
+    fn log(&self, start: Instant) {
+        for problem in &self.problems {
+            match problem.level {
+                Level::Error => tracing::error!("{problem}"),
+                Level::Warning => tracing::warn!("{problem}"),
+                Level::Ignored => tracing::debug!("{problem}"),
+            }
+        }
+        let ignored = self.problems.iter().filter(|problem| problem.level == Level::Ignored).count();
+        tracing::info!(apis = self.apis, ignored_fields = ignored, ms = start.elapsed().as_millis() as u64, "definitions loaded");
+    }
+
+    /// What makes a definition unusable.
+    pub fn errors(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().filter(|problem| problem.is_error())
+    }
+}
+
+/// The definition files of a directory, sorted by name. Files that belong to another definition's are not definitions themselves.
+pub fn definition_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_definition = name.ends_with(".json")
+            && !name.starts_with('.')
+            && !name.ends_with("-oas.json")
+            && !name.ends_with("-mcp.json")
+            && path.is_file();
+        if is_definition {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if std::fs::metadata(path)?.len() > FILE_BYTES_MAX {
+        return Err(io::Error::other(format!("larger than {FILE_BYTES_MAX} bytes")));
+    }
+    std::fs::read(path)
+}
+
+/// Asks for reloads. Requests that come while one runs are answered by one more.
+#[derive(Clone)]
+pub struct Reloads {
+    requests: mpsc::Sender<oneshot::Sender<Report>>,
+}
+
+impl Reloads {
+    /// Starts the thread that reloads.
+    pub fn start(loader: Arc<Loader>) -> io::Result<Self> {
+        let (requests, inbox) = mpsc::channel::<oneshot::Sender<Report>>();
+        let run = move || {
+            while let Ok(first) = inbox.recv() {
+                let waiting: Vec<_> = std::iter::once(first).chain(inbox.try_iter()).collect();
+                let report = loader.reload();
+                for asker in waiting {
+                    // Who asked may have gone on without waiting.
+                    let _ = asker.send(report.clone());
+                }
+            }
+        };
+        std::thread::Builder::new().name("reload".to_owned()).spawn(run)?;
+        Ok(Reloads { requests })
+    }
+
+    /// Asks for a reload; the receiver gets its report.
+    pub fn request(&self) -> oneshot::Receiver<Report> {
+        let (sender, receiver) = oneshot::channel();
+        if self.requests.send(sender).is_err() {
+            tracing::error!("the reload thread is gone");
+        }
+        receiver
+    }
+}

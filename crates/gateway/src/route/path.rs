@@ -1,0 +1,99 @@
+//! Request paths: decoded for matching, raw for forwarding, so that what is matched is never what is rewritten by accident.
+
+use std::borrow::Cow;
+
+/// One path in both its forms.
+#[derive(Clone, Debug)]
+pub struct Path<'a> {
+    /// Exactly as sent.
+    pub raw: Cow<'a, str>,
+    /// With escapes decoded.
+    pub decoded: Cow<'a, str>,
+}
+
+impl<'a> Path<'a> {
+    /// Decodes a raw path; `None` when an escape is not two hex digits.
+    #[inline]
+    pub fn new(raw: Cow<'a, str>) -> Option<Self> {
+        let decoded = match &raw {
+            Cow::Borrowed(raw) => decode(raw)?,
+            Cow::Owned(raw) => Cow::Owned(decode(raw)?.into_owned()),
+        };
+        Some(Path { raw, decoded })
+    }
+}
+
+/// Where in `raw` its first `decoded_bytes` decoded bytes end.
+pub fn raw_offset(raw: &str, decoded_bytes: usize) -> usize {
+    let bytes = raw.as_bytes();
+    let mut offset = 0;
+    for _ in 0..decoded_bytes {
+        offset += if bytes.get(offset) == Some(&b'%') { 3 } else { 1 };
+    }
+    offset.min(raw.len())
+}
+
+#[inline]
+fn decode(raw: &str) -> Option<Cow<'_, str>> {
+    if !raw.as_bytes().contains(&b'%') {
+        return Some(Cow::Borrowed(raw));
+    }
+    let mut decoded = Vec::with_capacity(raw.len());
+    let mut bytes = raw.bytes();
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'%' => hex(bytes.next()?)? << 4 | hex(bytes.next()?)?,
+            byte => byte,
+        });
+    }
+    Some(Cow::Owned(match String::from_utf8(decoded) {
+        Ok(text) => text,
+        // Bytes that are no text still have to match literally and keep their positions: one character per byte would not.
+        Err(error) => error.into_bytes().iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { '?' }).collect(),
+    }))
+}
+
+fn hex(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).map(|digit| digit as u8)
+}
+
+/// The path without `//`, `/./` and `/../`, if it has any; a trailing slash stays.
+#[inline]
+pub fn clean(path: &str) -> Option<String> {
+    let bytes = path.as_bytes();
+    let suspicious = bytes.windows(2).any(|pair| pair == b"//" || pair == b"/.");
+    if !suspicious {
+        return None;
+    }
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            segment => segments.push(segment),
+        }
+    }
+    let mut cleaned = format!("/{}", segments.join("/"));
+    if path.ends_with('/') && cleaned.len() > 1 {
+        cleaned.push('/');
+    }
+    (cleaned != path).then_some(cleaned)
+}
+
+/// Escapes a decoded path for a URL, as a browser would have sent it.
+pub fn encode(path: &str) -> String {
+    let mut encoded = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~!$&'()*+,;=:@".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests;

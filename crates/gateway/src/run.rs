@@ -1,0 +1,206 @@
+//! Starts the gateway's parts in order, waits for signals, and ends them in order.
+
+use crate::cli::{LogFormat, MockOptions, RunOptions};
+use crate::control::{self, Control, Health};
+use crate::reload::{Loader, Reloads};
+use crate::service::{CoreHandle, CoreService};
+use crate::settings::Settings;
+use crate::snapshot::Shared;
+use crate::{logs, mock, registry, secret};
+use std::error::Error;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+use tollgate_engine::{Address, Engine, EngineConfig, Limits, ServiceFactory, Target};
+use tollgate_model::config::GatewayConfig;
+use tollgate_model::{Level, Problem};
+
+/// Runs until a signal ends it.
+pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
+    let (config, problems) = load_config(&options)?;
+    start_log(&options, &config);
+    log_problems(&problems);
+    raise_open_files_limit();
+
+    let (secret, secret_file) = secret::configured_or_made(&config.secret, &config.tollgate.data_dir)?;
+    let (connector, control_inbox) = control::socket_pairs();
+    let registry = Arc::new(registry::Registry::default());
+    let control_target = Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None };
+    let shared = Arc::new(Shared {
+        settings: Settings::new(&config),
+        registry,
+        current: Default::default(),
+        generation: Default::default(),
+        start: Instant::now(),
+        control: Arc::new(control_target),
+    });
+    let loader = Arc::new(Loader::new(shared.clone(), &config));
+    loader.reload();
+
+    let services: ServiceFactory = {
+        let shared = shared.clone();
+        Arc::new(move |core| Rc::new(CoreHandle(Rc::new(CoreService::new(shared.clone(), core)))))
+    };
+    let engine = Engine::start(EngineConfig {
+        listen: vec![listen_address(&config)],
+        threads: threads(&config),
+        limits: limits(&config),
+        name_servers: config.tollgate.dns.addresses(),
+        services,
+    })?;
+    let reloads = Reloads::start(loader.clone())?;
+    let health = Arc::new(Health::default());
+    let own_port = control_address(&config).map(TcpListener::bind).transpose()?;
+    let control_addresses = own_port.iter().filter_map(|listener| listener.local_addr().ok()).collect::<Vec<_>>();
+    let control = Control { shared, loader, reloads: reloads.clone(), secret, health: health.clone() };
+    let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
+    control::start(control, names, control_inbox, own_port)?;
+
+    announce(&engine.addresses, &control_addresses, secret_file.as_deref());
+    wait_for_end(&reloads)?;
+    tracing::info!(limit_ms = config.drain_timeout().as_millis() as u64, "draining");
+    health.drain();
+    engine.drain();
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Runs the mock upstream.
+pub fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
+    logs::start(LogFormat::Text, "info");
+    let listener = TcpListener::bind(options.listen).map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
+    println!("tollgate: mock upstream on http://{}", listener.local_addr()?);
+    Ok(mock::serve(listener)?)
+}
+
+fn load_config(options: &RunOptions) -> Result<(GatewayConfig, Vec<Problem>), Box<dyn Error>> {
+    let file = options.conf.clone().or_else(default_file);
+    let loaded = GatewayConfig::load(file.as_deref(), std::env::vars());
+    let (mut config, problems) = loaded.map_err(|problems| {
+        let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
+        format!("the configuration is not usable\n{}", lines.join("\n"))
+    })?;
+    if let Some(port) = options.port {
+        config.listen_port = port;
+    }
+    if let Some(address) = options.listen_address {
+        config.listen_address = address.to_string();
+    }
+    Ok((config, problems))
+}
+
+/// The first configuration file that is there, at Tyk's places.
+fn default_file() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config/tyk/tyk.conf"));
+    let places = [Some(PathBuf::from("tyk.conf")), home, Some(PathBuf::from("/etc/tyk/tyk.conf"))];
+    places.into_iter().flatten().find(|path| path.is_file())
+}
+
+fn start_log(options: &RunOptions, config: &GatewayConfig) {
+    let configured = if config.log_format == "json" { LogFormat::Json } else { LogFormat::Text };
+    let level = if options.debug { "debug" } else { config.log_level.as_str() };
+    logs::start(options.log_format.unwrap_or(configured), level);
+}
+
+fn log_problems(problems: &[Problem]) {
+    for problem in problems {
+        match problem.level {
+            Level::Error => tracing::error!("{problem}"),
+            Level::Warning => tracing::warn!("{problem}"),
+            Level::Ignored => tracing::info!("{problem}"),
+        }
+    }
+}
+
+/// A gateway needs a descriptor for each connection on both sides; the soft limit is often 1024.
+fn raise_open_files_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "cannot raise the limit of open files");
+    }
+}
+
+fn threads(config: &GatewayConfig) -> usize {
+    match config.tollgate.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
+}
+
+fn limits(config: &GatewayConfig) -> Limits {
+    let (written, timeouts) = (&config.tollgate.limits, &config.tollgate.timeouts);
+    let threads = threads(config) as u64;
+    let idle_max = if config.proxy_close_connections { 0 } else { config.max_idle_connections_per_host.div_ceil(threads) };
+    let seconds_or = |seconds: u64, default_ms: u64| if seconds == 0 { default_ms } else { seconds.saturating_mul(1000) };
+    Limits {
+        head_bytes_max: written.head_bytes_max,
+        header_lines_max: written.header_lines_max,
+        head_ms: timeouts.head_ms,
+        client_idle_ms: timeouts.client_idle_ms,
+        client_write_ms: timeouts.client_write_ms,
+        upstream_connect_ms: timeouts.upstream_connect_ms.min(config.proxy_timeout().as_millis() as u64),
+        upstream_first_byte_ms: config.proxy_timeout().as_millis() as u64,
+        body_stall_ms: seconds_or(config.http_server_options.read_timeout, Limits::default().body_stall_ms),
+        upstream_idle_ms: timeouts.upstream_idle_ms,
+        upstream_idle_max: usize::try_from(idle_max).unwrap_or(usize::MAX),
+        upstream_life_ms: config.max_conn_time.saturating_mul(1000),
+        drain_ms: config.drain_timeout().as_millis() as u64,
+        ..Limits::default()
+    }
+}
+
+fn listen_address(config: &GatewayConfig) -> SocketAddr {
+    address(config, config.listen_port)
+}
+
+/// The control API's own address, if it has one.
+fn control_address(config: &GatewayConfig) -> Option<SocketAddr> {
+    let own = config.control_api_port != 0 && config.control_api_port != config.listen_port;
+    own.then(|| address(config, config.control_api_port))
+}
+
+/// All addresses of both families when none is configured, if the system has IPv6.
+fn address(config: &GatewayConfig, port: u16) -> SocketAddr {
+    let ip = config.listen_address.parse().unwrap_or_else(|_| match TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)) {
+        Ok(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        Err(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+    });
+    SocketAddr::new(ip, port)
+}
+
+/// Says on standard output what listens where, in a form that scripts can read.
+fn announce(addresses: &[SocketAddr], control: &[SocketAddr], secret_file: Option<&Path>) {
+    for address in addresses {
+        println!("tollgate: listening on http://{}", reachable(*address));
+    }
+    let secret = secret_file.map(|path| format!(" (secret in {})", path.display())).unwrap_or_default();
+    for address in control.iter().chain(addresses.first()).take(1) {
+        println!("tollgate: control API at http://{}/tyk/{secret}", reachable(*address));
+    }
+}
+
+/// An address that a client on this machine can use.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() { SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()) } else { address }
+}
+
+/// Reloads on SIGHUP; returns on SIGTERM or SIGINT.
+fn wait_for_end(reloads: &Reloads) -> Result<(), Box<dyn Error>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let (mut hangup, mut terminate) = (signal(SignalKind::hangup())?, signal(SignalKind::terminate())?);
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        loop {
+            tokio::select! {
+                _ = hangup.recv() => drop(reloads.request()),
+                _ = terminate.recv() => return Ok(()),
+                _ = interrupt.recv() => return Ok(()),
+            }
+        }
+    })
+}

@@ -1,0 +1,59 @@
+//! The secret of the control API: configured, or made once and kept in the data directory.
+
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use subtle::ConstantTimeEq;
+
+const FILE_NAME: &str = "control-secret";
+
+/// What requests to the control API must show. Only its digest is kept, so that comparing takes the same time for every guess.
+pub struct Secret {
+    digest: [u8; 32],
+}
+
+impl Secret {
+    pub fn new(text: &str) -> Self {
+        Secret { digest: Sha256::digest(text.as_bytes()).into() }
+    }
+
+    /// Whether `guess` is the secret, in time that does not depend on either.
+    pub fn is(&self, guess: &[u8]) -> bool {
+        let digest: [u8; 32] = Sha256::digest(guess).into();
+        digest.ct_eq(&self.digest).into()
+    }
+}
+
+/// The configured secret, else the one in the data directory, made when it is not there. The path is that of the file, if one is used.
+pub fn configured_or_made(configured: &str, data_dir: &Path) -> io::Result<(Secret, Option<PathBuf>)> {
+    if !configured.is_empty() {
+        return Ok((Secret::new(configured), None));
+    }
+    let path = data_dir.join(FILE_NAME);
+    let explain = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    match std::fs::read_to_string(&path) {
+        Ok(text) if !text.trim().is_empty() => return Ok((Secret::new(text.trim()), Some(path))),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(explain(error)),
+    }
+    let text = random_text()?;
+    std::fs::create_dir_all(data_dir).map_err(explain)?;
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(explain)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(explain)?;
+    Ok((Secret::new(&text), Some(path)))
+}
+
+/// 128 bits of the system's randomness as 32 hex digits.
+pub fn random_text() -> io::Result<String> {
+    let mut bytes = [0u8; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let mut text = String::with_capacity(32);
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}

@@ -1,0 +1,198 @@
+//! The gateway as the engine sees it: per core a service, per connection a handler that walks requests down their chains.
+
+mod forward;
+mod in_flight;
+mod reply;
+mod select;
+mod walk;
+
+use crate::endpoints::Hits;
+use crate::exchange::{HeaderChange, RequestId, Url};
+use crate::refusal;
+use crate::route::{self, Path};
+use crate::snapshot::{Shared, Snapshot};
+use in_flight::InFlight;
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use tollgate_engine::{Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
+use tollgate_http::{HeaderEdits, Known, Request, Response};
+
+/// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
+const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// One core's side of the gateway.
+pub struct CoreService {
+    shared: Arc<Shared>,
+    generation: Cell<u64>,
+    /// This core's hold on the snapshot; cloned without touching a counter that other cores touch.
+    snapshot: RefCell<Rc<Arc<Snapshot>>>,
+    random: Cell<u128>,
+}
+
+impl CoreService {
+    pub fn new(shared: Arc<Shared>, core: usize) -> Self {
+        use std::hash::{BuildHasher, RandomState};
+        let (high, low) = (RandomState::new().hash_one(core), RandomState::new().hash_one(core));
+        CoreService {
+            generation: Cell::new(shared.generation.load(Ordering::Acquire)),
+            snapshot: RefCell::new(Rc::new(shared.current.load_full())),
+            random: Cell::new(u128::from(high) << 64 | u128::from(low) | 1),
+            shared,
+        }
+    }
+
+    /// The newest snapshot.
+    #[inline]
+    fn snapshot(&self) -> Rc<Arc<Snapshot>> {
+        let newest = self.shared.generation.load(Ordering::Acquire);
+        if newest != self.generation.get() {
+            self.generation.set(newest);
+            *self.snapshot.borrow_mut() = Rc::new(self.shared.current.load_full());
+        }
+        self.snapshot.borrow().clone()
+    }
+
+    /// The next of a sequence that looks random (a 128-bit multiplicative generator); for names, not for secrets.
+    #[inline]
+    fn next_id(&self) -> RequestId {
+        let state = self.random.get().wrapping_mul(0xda94_2042_e4dd_58b5_a3c5_9ac7_6f6b_4c65 | 1).rotate_left(61);
+        self.random.set(state | 1);
+        RequestId(state ^ state >> 64)
+    }
+}
+
+/// The service as the engine holds it.
+pub struct CoreHandle(pub Rc<CoreService>);
+
+impl Service for CoreHandle {
+    fn handler(&self, client: SocketAddr) -> Box<dyn Handler> {
+        Box::new(GatewayHandler {
+            core: self.0.clone(),
+            peer: client.ip().to_canonical(),
+            hits: Hits::default(),
+            changes: Vec::new(),
+            in_flight: None,
+        })
+    }
+}
+
+/// Decides about the requests of one connection.
+struct GatewayHandler {
+    core: Rc<CoreService>,
+    peer: IpAddr,
+    /// Which endpoint patterns the current path fits.
+    hits: Hits,
+    /// What the response's headers will get beyond the version's own changes.
+    changes: Vec<HeaderChange>,
+    /// The exchange that is on its way to an upstream; `None` also for one with the control plane.
+    in_flight: Option<InFlight>,
+}
+
+impl Handler for GatewayHandler {
+    fn on_request(&mut self, request: &Request<'_>, now: Instant, outgoing: &mut Outgoing) -> Verdict {
+        let core = self.core.clone();
+        let settings = &core.shared.settings;
+        if settings.is_control_path(request.path()) {
+            return self.forward_to_control(request, outgoing);
+        }
+        let Some(path) = Path::new(Cow::Borrowed(request.path())) else {
+            return reply::plain(outgoing, 400, "Bad Request");
+        };
+        if !settings.skip_url_cleaning
+            && let Some(cleaned) = route::clean(&path.decoded)
+        {
+            return reply::redirect(outgoing, &route::encode(&cleaned), request.query());
+        }
+        let snapshot = core.snapshot();
+        let host = std::str::from_utf8(request.authority).unwrap_or_default();
+        let Some(found) = snapshot.find(host, &path.decoded) else {
+            return reply::plain(outgoing, 404, "Not Found");
+        };
+        let url = Url { path, listen_bytes: found.listen_bytes, query: request.query().map(Cow::Borrowed) };
+        let arrival = walk::Arrival {
+            core: &core,
+            request,
+            full_path: url.path.decoded.clone(),
+            client_ip: settings.client_ip(self.peer, request),
+            now: now.saturating_duration_since(core.shared.start),
+            request_id: core.next_id(),
+        };
+        match self.walk(&arrival, &snapshot, found.api, url, outgoing) {
+            Ok(verdict) => verdict,
+            Err(refusal) => {
+                tracing::debug!(cause = refusal.cause, path = request.path(), "request refused");
+                reply::refuse(outgoing, settings, &refusal, reply::xml_type(request).as_deref(), &self.changes)
+            }
+        }
+    }
+
+    fn target(&self) -> Option<Arc<Target>> {
+        match &self.in_flight {
+            Some(in_flight) => Some(in_flight.upstream.target.clone()),
+            None => Some(self.core.shared.control.clone()),
+        }
+    }
+
+    fn on_response(&mut self, response: &Response<'_>, edits: &mut HeaderEdits) {
+        let Some(in_flight) = &self.in_flight else { return };
+        in_flight.record(&self.core.shared, response.status >= 500);
+        let Some(version) = in_flight.version() else { return };
+        let headers = &response.headers;
+        if version.replaces_rate_limit {
+            edits.remove_known(headers, Known::RateLimit);
+        }
+        edits.add_lines(&version.response_lines);
+        for change in version.response_changes.iter().chain(&self.changes) {
+            change.apply(headers, edits);
+        }
+    }
+
+    fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
+        let refusal = match fault.kind {
+            FaultKind::BodyTooLarge => return drop(reply::plain(outgoing, 413, "Request Entity Too Large")),
+            FaultKind::ClientTimeout => return drop(reply::plain(outgoing, 408, "Request Timeout")),
+            FaultKind::BodyMalformed(_) => return drop(reply::plain(outgoing, 400, "Bad Request")),
+            // Nobody is there to be told.
+            FaultKind::ClientGone => return,
+            FaultKind::Lookup => refusal::UPSTREAM_LOOKUP,
+            FaultKind::UpstreamTimeout | FaultKind::ConnectTimeout => refusal::UPSTREAM_TIMEOUT,
+            FaultKind::Connect
+            | FaultKind::Tls
+            | FaultKind::UpstreamClosed
+            | FaultKind::UpstreamMalformed(_)
+            | FaultKind::UpstreamHeadTooLarge => refusal::UPSTREAM_FAILED,
+        };
+        let in_flight = self.in_flight.as_ref();
+        if let Some(in_flight) = in_flight {
+            in_flight.record(&self.core.shared, true);
+        }
+        let api = in_flight.and_then(InFlight::api).map_or("", |api| api.id.as_str());
+        tracing::warn!(api, %fault, cause = refusal.cause, "request failed");
+        let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
+        reply::refuse(outgoing, &self.core.shared.settings, &refusal, xml, &self.changes);
+    }
+
+    fn on_end(&mut self) {
+        self.in_flight = None;
+        self.changes.clear();
+    }
+}
+
+impl GatewayHandler {
+    /// Sends a request for the control plane to where that is.
+    fn forward_to_control(&mut self, request: &Request<'_>, outgoing: &mut Outgoing) -> Verdict {
+        outgoing.target.extend_from_slice(request.target.as_bytes());
+        outgoing.host.extend_from_slice(if request.authority.is_empty() { b"localhost" } else { request.authority });
+        Verdict::Forward(Forward {
+            target_serial: self.core.shared.control.serial,
+            first_byte_ms: None,
+            body_bytes_max: Some(CONTROL_BODY_BYTES_MAX),
+            upgrade: false,
+        })
+    }
+}

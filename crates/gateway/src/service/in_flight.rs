@@ -1,0 +1,52 @@
+//! What is kept of an exchange while its upstream works.
+
+use crate::breaker::{Breaker, BreakerRule};
+use crate::snapshot::{Api, Shared, Snapshot, Version, Versions};
+use crate::upstream::Upstream;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// An exchange that was sent on. Holds the snapshot that decided about it.
+pub struct InFlight {
+    pub snapshot: Rc<Arc<Snapshot>>,
+    pub place: Place,
+    pub upstream: Arc<Upstream>,
+    pub breaker: Option<(BreakerRule, Arc<Breaker>)>,
+    /// The request's content type if it is XML: refusals are XML then too.
+    pub xml_type: Option<Box<str>>,
+}
+
+/// A version of an API in a snapshot.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub api: usize,
+    /// Among `Versions::Many`.
+    pub version: usize,
+}
+
+impl InFlight {
+    pub fn api(&self) -> Option<&Api> {
+        self.snapshot.apis.get(self.place.api).map(Arc::as_ref)
+    }
+
+    pub fn version(&self) -> Option<&Version> {
+        self.place.version(self.snapshot.apis.get(self.place.api)?)
+    }
+
+    /// Tells the breaker how the exchange went.
+    pub fn record(&self, shared: &Shared, failed: bool) {
+        if let Some((rule, breaker)) = &self.breaker {
+            breaker.record(rule, shared.start.elapsed(), failed);
+        }
+    }
+}
+
+impl Place {
+    pub fn version(self, api: &Api) -> Option<&Version> {
+        match &api.versions {
+            Versions::One { version, .. } | Versions::Apis { own: version, .. } => Some(version),
+            Versions::Many { versions, .. } => versions.get(self.version),
+            Versions::Unclear { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Answers of the gateway itself, in Tyk's wording and form.
+
+use crate::exchange::HeaderChange;
+use crate::refusal::Refusal;
+use crate::settings::Settings;
+use tollgate_engine::{Outgoing, Verdict};
+use tollgate_http::{Known, Request};
+
+/// The request's content type if it is one of XML's.
+pub fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
+    let value = std::str::from_utf8(request.headers.known(Known::ContentType)?).ok()?;
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    let is_xml = ["application/xml", "text/xml", "application/soap+xml"].iter().any(|xml| essence.eq_ignore_ascii_case(xml));
+    is_xml.then(|| value.into())
+}
+
+/// A refusal as JSON, or as XML to a request that was XML. `changes` are what the response would have got.
+pub fn refuse(
+    outgoing: &mut Outgoing,
+    settings: &Settings,
+    refusal: &Refusal,
+    xml_type: Option<&str>,
+    changes: &[HeaderChange],
+) -> Verdict {
+    let (status, message) = settings.worded(refusal);
+    outgoing.edits.clear();
+    outgoing.body.clear();
+    outgoing.status = status;
+    outgoing.edits.add("Content-Type", xml_type.unwrap_or("application/json").as_bytes());
+    if !settings.hide_generator {
+        outgoing.edits.add_lines(b"X-Generator: tyk.io\r\n");
+    }
+    changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
+    let body = &mut outgoing.body;
+    match xml_type {
+        Some(_) => {
+            body.extend_from_slice(b"<?xml version = \"1.0\" encoding = \"UTF-8\"?>\n<error>");
+            escape_xml(message, body);
+            body.extend_from_slice(b"</error>\n");
+        }
+        None => {
+            body.extend_from_slice(b"{\n    \"error\": \"");
+            escape_json(message, body);
+            body.extend_from_slice(b"\"\n}");
+        }
+    }
+    outgoing.close |= settings.close_connections;
+    Verdict::Reply
+}
+
+/// An answer in plain text.
+pub fn plain(outgoing: &mut Outgoing, status: u16, text: &str) -> Verdict {
+    outgoing.edits.clear();
+    outgoing.body.clear();
+    outgoing.status = status;
+    outgoing.edits.add_lines(b"Content-Type: text/plain; charset=utf-8\r\n");
+    outgoing.body.extend_from_slice(text.as_bytes());
+    Verdict::Reply
+}
+
+/// A redirect to the clean form of the request's path.
+pub fn redirect(outgoing: &mut Outgoing, path: &str, query: Option<&str>) -> Verdict {
+    outgoing.status = 301;
+    let location = match query {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    outgoing.edits.add("Location", location.as_bytes());
+    Verdict::Reply
+}
+
+/// The characters that Tyk's JavaScript escaping changes, in a form that is valid JSON.
+fn escape_json(text: &str, out: &mut Vec<u8>) {
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend_from_slice(&[b'\\', c as u8]),
+            '<' | '>' | '&' | '=' => out.extend_from_slice(format!("\\u{:04X}", c as u32).as_bytes()),
+            c if (c as u32) < 0x20 => out.extend_from_slice(format!("\\u{:04X}", c as u32).as_bytes()),
+            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
+fn escape_xml(text: &str, out: &mut Vec<u8>) {
+    for c in text.chars() {
+        match c {
+            '<' => out.extend_from_slice(b"&lt;"),
+            '>' => out.extend_from_slice(b"&gt;"),
+            '&' => out.extend_from_slice(b"&amp;"),
+            '"' => out.extend_from_slice(b"&#34;"),
+            '\'' => out.extend_from_slice(b"&#39;"),
+            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}

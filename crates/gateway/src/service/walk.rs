@@ -1,0 +1,191 @@
+//! The walk of one request: version, chain, and where it leads; from API to API as long as it loops.
+
+use super::in_flight::{InFlight, Place};
+use super::{CoreService, GatewayHandler, forward, reply, select};
+use crate::exchange::{Exchange, Redirect, RequestId, Step, Url};
+use crate::refusal::{self, Refusal};
+use crate::route::Path;
+use crate::snapshot::{Api, Snapshot, Upstreams, Version};
+use crate::template::parameter;
+use crate::upstream::Upstream;
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_engine::{Outgoing, Verdict};
+use tollgate_http::Request;
+
+/// Loops from API to API that one request may take, as in Tyk.
+const LOOPS_MAX: usize = 5;
+
+/// What is known of a request whatever API it goes through.
+pub struct Arrival<'a> {
+    pub core: &'a CoreService,
+    pub request: &'a Request<'a>,
+    pub full_path: Cow<'a, str>,
+    pub client_ip: IpAddr,
+    /// Since the gateway's start.
+    pub now: Duration,
+    pub request_id: RequestId,
+}
+
+/// One API's turn.
+struct Turn<'a> {
+    api: usize,
+    url: Url<'a>,
+    method: Cow<'a, str>,
+    check_limits: bool,
+}
+
+/// Where a chain led.
+enum Destination {
+    Upstream(Arc<Upstream>),
+    Loop(String),
+}
+
+impl GatewayHandler {
+    /// Walks the chains and fills `outgoing`.
+    pub(super) fn walk<'a>(
+        &mut self,
+        arrival: &Arrival<'a>,
+        snapshot: &Rc<Arc<Snapshot>>,
+        api: usize,
+        url: Url<'a>,
+        outgoing: &mut Outgoing,
+    ) -> Result<Verdict, Refusal> {
+        let mut turn = Turn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true };
+        self.changes.clear();
+        for level in 0..=LOOPS_MAX {
+            let Some(api) = snapshot.apis.get(turn.api) else { break };
+            let selected = select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes)?;
+            let Some(api) = snapshot.apis.get(selected.api) else { break };
+            let Some(version) = selected.version(api) else { break };
+            match self.run(arrival, api, version, turn, level > 0, outgoing)? {
+                Run::Reply => {
+                    self.changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
+                    outgoing.close |= arrival.core.shared.settings.close_connections;
+                    return Ok(Verdict::Reply);
+                }
+                Run::Forward(verdict, upstream, breaker) => {
+                    let xml_type = reply::xml_type(arrival.request);
+                    self.in_flight = Some(InFlight { snapshot: snapshot.clone(), place: selected, upstream, breaker, xml_type });
+                    return Ok(verdict);
+                }
+                Run::Loop { name, url, method } => {
+                    turn = loop_turn(snapshot, selected, &name, url, method)?;
+                }
+            }
+        }
+        Err(refusal::LOOP_TOO_DEEP)
+    }
+
+    /// Runs one chain.
+    fn run<'a>(
+        &mut self,
+        arrival: &Arrival<'a>,
+        api: &Api,
+        version: &Version,
+        turn: Turn<'a>,
+        looped: bool,
+        outgoing: &mut Outgoing,
+    ) -> Result<Run, Refusal> {
+        if !version.matcher.is_empty() {
+            find_endpoints(version, &turn.url, &mut self.hits);
+        }
+        let settings = &arrival.core.shared.settings;
+        let mut exchange = Exchange {
+            request: arrival.request,
+            settings,
+            api,
+            version,
+            client_ip: arrival.client_ip,
+            now: arrival.now,
+            request_id: arrival.request_id,
+            full_path: &arrival.full_path,
+            method: turn.method,
+            url: turn.url,
+            hits: &self.hits,
+            ignored: false,
+            looped,
+            check_limits: turn.check_limits,
+            redirected: None,
+            first_byte_ms: version.first_byte_ms,
+            breaker: None,
+            outgoing,
+            response_changes: &mut self.changes,
+        };
+        // Preflight requests of an API that answers them itself need nothing of the gateway.
+        let chain = if api.options_passthrough && exchange.method == "OPTIONS" { &[] } else { version.chain.as_slice() };
+        for middleware in chain {
+            match middleware.on_request(&mut exchange) {
+                Step::Next => {}
+                Step::Refuse(refusal) => return Err(refusal),
+                Step::Reply => return Ok(Run::Reply),
+            }
+        }
+        match destination(&mut exchange)? {
+            Destination::Upstream(upstream) => {
+                let verdict = forward::fill(&mut exchange, &upstream);
+                Ok(Run::Forward(verdict, upstream, exchange.breaker))
+            }
+            Destination::Loop(name) => {
+                let url = forward::loop_url(&exchange);
+                Ok(Run::Loop { name, url, method: exchange.method.into_owned() })
+            }
+        }
+    }
+}
+
+/// What a chain came to, if not a refusal.
+enum Run {
+    Reply,
+    Forward(Verdict, Arc<Upstream>, Option<(crate::breaker::BreakerRule, Arc<crate::breaker::Breaker>)>),
+    Loop { name: String, url: Url<'static>, method: String },
+}
+
+fn destination(exchange: &mut Exchange<'_>) -> Result<Destination, Refusal> {
+    match exchange.redirected.take() {
+        Some(Redirect::Upstream(upstream)) => Ok(Destination::Upstream(upstream)),
+        Some(Redirect::Loop(name)) => Ok(Destination::Loop(name)),
+        None => match &exchange.version.upstreams {
+            Upstreams::Loop(name) => Ok(Destination::Loop(name.clone())),
+            upstreams => upstreams.next().cloned().map(Destination::Upstream).ok_or(refusal::UPSTREAM_FAILED),
+        },
+    }
+}
+
+/// The turn of the API that a loop names. The query's `method` and `check_limits` are for the gateway.
+fn loop_turn(snapshot: &Snapshot, from: Place, name: &str, url: Url<'static>, method: String) -> Result<Turn<'static>, Refusal> {
+    let api = if name == "self" { Some(from.api) } else { snapshot.api_by_id_or_name(name) };
+    let api = api.ok_or(refusal::LOOP_TARGET_UNKNOWN)?;
+    let asked = |name: &str| url.query.as_deref().and_then(|query| parameter(query, name)).filter(|value| !value.is_empty());
+    let method = Cow::Owned(asked("method").map_or(method, |method| method.to_ascii_uppercase()));
+    let check_limits = asked("check_limits").is_some_and(|value| value == "true");
+    let listen_path = snapshot.apis.get(api).map_or("", |api| api.listen_path.as_str());
+    let listen_bytes = if url.path.decoded.starts_with(listen_path) { listen_path.len() } else { 0 };
+    let query = url.query.map(|query| without_controls(&query)).filter(|query| !query.is_empty()).map(Cow::Owned);
+    Ok(Turn { api, url: Url { path: url.path, listen_bytes, query }, method, check_limits })
+}
+
+fn without_controls(query: &str) -> String {
+    let is_control = |pair: &&str| !["method=", "loop_limit=", "check_limits="].iter().any(|name| pair.starts_with(name));
+    query.split('&').filter(is_control).collect::<Vec<_>>().join("&")
+}
+
+/// Looks the path up in all forms that patterns are written for: behind the listen path, and whole.
+fn find_endpoints(version: &Version, url: &Url<'_>, hits: &mut crate::endpoints::Hits) {
+    let whole = url.path.decoded.as_ref();
+    let behind = whole.get(url.listen_bytes..).unwrap_or_default();
+    let rooted = match behind.starts_with('/') {
+        true => Cow::Borrowed(behind),
+        false => Cow::Owned(format!("/{behind}")),
+    };
+    let forms = [Some(rooted.as_ref()), (url.listen_bytes > 0).then_some(whole)];
+    version.matcher.find(forms.into_iter().flatten(), hits);
+}
+
+/// A path made by the gateway; it was checked when it was taken apart.
+pub(super) fn made_path(raw: String) -> Option<Path<'static>> {
+    Path::new(Cow::Owned(raw))
+}

@@ -1,0 +1,104 @@
+//! What the data path needs of the gateway's configuration, ready to use.
+
+use crate::refusal::Refusal;
+use ipnet::IpNet;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use tollgate_http::{Known, Request};
+use tollgate_model::config::{GatewayConfig, MessageOverride};
+
+/// Settings that hold for all APIs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub strict_routes: bool,
+    pub path_prefix_matching: bool,
+    pub path_suffix_matching: bool,
+    pub ignore_endpoint_case: bool,
+    pub custom_domains: bool,
+    pub hostname: String,
+    pub websockets: bool,
+    pub skip_url_cleaning: bool,
+    pub request_body_bytes_max: Option<u64>,
+    pub close_connections: bool,
+    pub hide_generator: bool,
+    pub version_header: String,
+    /// Report quotas (Tyk's default) rather than rate limits in `X-Ratelimit-*`.
+    pub reports_quotas: bool,
+    pub trusted_proxies: Vec<IpNet>,
+    pub xff_depth: u64,
+    pub insecure_upstream_tls: bool,
+    overrides: BTreeMap<String, MessageOverride>,
+    /// Names of the endpoints that belong to the control plane on the main port; empty when it has a port of its own.
+    pub control_paths: Vec<String>,
+}
+
+impl Settings {
+    /// The settings of a configuration.
+    pub fn new(config: &GatewayConfig) -> Self {
+        let http = &config.http_server_options;
+        let shares_port = config.control_api_port == 0 || config.control_api_port == config.listen_port;
+        let names = [&config.health_check_endpoint_name, &config.readiness_check_endpoint_name];
+        let control_paths = names.into_iter().map(|name| format!("/{name}")).chain(["/live".to_owned()]);
+        Settings {
+            strict_routes: http.enable_strict_routes,
+            path_prefix_matching: http.enable_path_prefix_matching,
+            path_suffix_matching: http.enable_path_suffix_matching,
+            ignore_endpoint_case: config.ignore_endpoint_case,
+            custom_domains: config.enable_custom_domains,
+            hostname: config.hostname.clone(),
+            websockets: http.enable_websockets,
+            skip_url_cleaning: http.skip_url_cleaning,
+            request_body_bytes_max: Some(http.max_request_body_size).filter(|bytes| *bytes > 0),
+            close_connections: config.close_connections,
+            hide_generator: config.hide_generator_header,
+            version_header: config.version_header.clone(),
+            reports_quotas: config.rate_limit_response_headers != "rate_limits",
+            trusted_proxies: config.tollgate.trusted_networks(),
+            xff_depth: http.xff_depth,
+            insecure_upstream_tls: config.proxy_ssl_insecure_skip_verify,
+            overrides: config.override_messages.clone(),
+            control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
+        }
+    }
+
+    /// Whether a path belongs to the control plane on this port.
+    #[inline]
+    pub fn is_control_path(&self, path: &str) -> bool {
+        !self.control_paths.is_empty()
+            && (path.starts_with("/tyk/") || path == "/tyk" || self.control_paths.iter().any(|own| own == path))
+    }
+
+    /// Status and message of a refusal, as the operator may have replaced them.
+    pub fn worded<'r>(&'r self, refusal: &'r Refusal) -> (u16, &'r str) {
+        let replacement = refusal.id.and_then(|id| self.overrides.get(id));
+        let status = replacement.map(|own| own.code).filter(|code| *code != 0).unwrap_or(refusal.status);
+        let message = replacement.map(|own| own.message.as_str()).filter(|text| !text.is_empty());
+        (status, message.unwrap_or(&refusal.message))
+    }
+
+    /// The client's address: of the connection, or what a trusted proxy says of it.
+    #[inline]
+    pub fn client_ip(&self, peer: IpAddr, request: &Request<'_>) -> IpAddr {
+        if self.trusted_proxies.iter().any(|network| network.contains(&peer)) {
+            self.forwarded_ip(request).unwrap_or(peer)
+        } else {
+            peer
+        }
+    }
+
+    /// `X-Real-IP`, else the entry of `X-Forwarded-For` that `xff_depth` names: 0 the first, n the nth from the right.
+    fn forwarded_ip(&self, request: &Request<'_>) -> Option<IpAddr> {
+        let parse = |text: &[u8]| std::str::from_utf8(text).ok()?.trim().parse::<IpAddr>().ok();
+        if let Some(address) = request.headers.known(Known::RealIp).and_then(parse) {
+            return Some(address);
+        }
+        let lines: Vec<Cow<'_, str>> = request.headers.all_known(Known::ForwardedFor).map(String::from_utf8_lossy).collect();
+        let entries: Vec<&str> = lines.iter().flat_map(|line| line.split(',')).map(str::trim).collect();
+        let entry = match usize::try_from(self.xff_depth).ok()? {
+            0 => entries.first(),
+            depth => entries.len().checked_sub(depth).and_then(|index| entries.get(index)),
+        };
+        entry.and_then(|text| text.parse().ok())
+    }
+}

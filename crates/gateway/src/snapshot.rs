@@ -1,0 +1,198 @@
+//! The compiled configuration that runs. Immutable: a reload makes a new one, and what is in flight keeps the old one until it is done.
+
+use crate::endpoints::EndpointMatcher;
+use crate::exchange::{HeaderChange, Url};
+use crate::middleware::Middleware;
+use crate::route::{Found, Router};
+use crate::settings::Settings;
+use crate::upstream::Upstream;
+use regex::Regex;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+
+/// Everything that decides about requests.
+#[derive(Default)]
+pub struct Snapshot {
+    pub apis: Vec<Arc<Api>>,
+    router: Router,
+    by_id: HashMap<String, usize>,
+    by_name: HashMap<String, usize>,
+}
+
+/// One API.
+pub struct Api {
+    pub id: String,
+    pub name: String,
+    /// Host it answers for, if not any.
+    pub host: Option<String>,
+    /// The listen path under which it is registered; not the written one after a collision.
+    pub listen_path: String,
+    /// Only other APIs reach it.
+    pub internal: bool,
+    pub strip_listen_path: bool,
+    pub preserve_host: bool,
+    pub disable_strip_slash: bool,
+    pub options_passthrough: bool,
+    pub versions: Versions,
+    /// The definition as written.
+    pub raw: Value,
+}
+
+/// How the version of a request is found.
+pub enum Versions {
+    /// There is one, whatever is asked for.
+    One {
+        version: Version,
+        /// When the whole API ends.
+        expires: Expiry,
+    },
+    /// It can't be told which of the versions is meant: every request is refused.
+    Unclear { any_default: bool },
+    /// Requests name one.
+    Many { selector: VersionSelector, versions: Vec<Version> },
+    /// Each version is an API of its own.
+    Apis {
+        selector: VersionSelector,
+        /// This API, for requests that mean it.
+        own: Version,
+        /// Version name to API id.
+        apis: BTreeMap<String, String>,
+        /// The name of this API among the versions.
+        own_name: String,
+    },
+}
+
+/// Where requests name their version.
+pub struct VersionSelector {
+    pub location: VersionLocation,
+    pub default: String,
+    pub fallback_to_default: bool,
+    pub strip: bool,
+}
+
+pub enum VersionLocation {
+    Header(String),
+    Parameter(String),
+    /// The first segment after the listen path, or what a pattern finds there.
+    Path(Option<Regex>),
+}
+
+/// When something ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    Never,
+    At(SystemTime),
+    /// What was written is no date: it has ended.
+    Ended,
+}
+
+/// One version of an API: a chain and a place to send requests to.
+pub struct Version {
+    pub name: String,
+    pub expires: Expiry,
+    pub matcher: EndpointMatcher,
+    pub chain: Vec<Box<dyn Middleware>>,
+    pub upstreams: Upstreams,
+    pub first_byte_ms: Option<u64>,
+    /// Whole lines that every response gets.
+    pub response_lines: Vec<u8>,
+    /// The upstream's own `X-Ratelimit-*` lines are replaced.
+    pub replaces_rate_limit: bool,
+    /// Changes that every response gets.
+    pub response_changes: Vec<HeaderChange>,
+    /// Leave X-Forwarded-For as it is.
+    pub keeps_forwarded_for: bool,
+}
+
+/// Where a version's requests go.
+pub enum Upstreams {
+    One(Arc<Upstream>),
+    /// Taken in turn.
+    Many {
+        list: Vec<Arc<Upstream>>,
+        turn: Arc<AtomicUsize>,
+    },
+    /// Another API, by id or name.
+    Loop(String),
+}
+
+impl Upstreams {
+    /// The upstream whose turn it is.
+    #[inline]
+    pub fn next(&self) -> Option<&Arc<Upstream>> {
+        match self {
+            Upstreams::One(upstream) => Some(upstream),
+            Upstreams::Many { list, turn } => {
+                let turn = turn.fetch_add(1, Ordering::Relaxed);
+                list.get(turn.checked_rem(list.len())?)
+            }
+            Upstreams::Loop(_) => None,
+        }
+    }
+}
+
+impl Expiry {
+    pub fn has_passed(self, now: SystemTime) -> bool {
+        match self {
+            Expiry::Never => false,
+            Expiry::At(end) => now >= end,
+            Expiry::Ended => true,
+        }
+    }
+}
+
+impl Api {
+    /// What is left of the path behind the listen path, as the upstream is sent it.
+    #[inline]
+    pub fn stripped<'p>(&self, url: &'p Url<'_>) -> &'p str {
+        let raw: &'p str = &url.path.raw;
+        if !self.strip_listen_path || url.listen_bytes == 0 {
+            return raw;
+        }
+        raw.get(crate::route::raw_offset(raw, url.listen_bytes)..).unwrap_or_default()
+    }
+}
+
+impl Snapshot {
+    /// A snapshot over APIs and the router for them.
+    pub fn new(apis: Vec<Arc<Api>>, router: Router) -> Self {
+        let index = |name: fn(&Api) -> &String| apis.iter().enumerate().map(|(index, api)| (name(api).clone(), index)).collect();
+        Snapshot { by_id: index(|api| &api.id), by_name: index(|api| &api.name), router, apis }
+    }
+
+    #[inline]
+    pub fn find(&self, host: &str, path: &str) -> Option<Found> {
+        self.router.find(host, path)
+    }
+
+    pub fn api_by_id(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    pub fn api_by_id_or_name(&self, name: &str) -> Option<usize> {
+        self.api_by_id(name).or_else(|| self.by_name.get(name).copied())
+    }
+}
+
+/// What every part of the process shares.
+pub struct Shared {
+    pub settings: Settings,
+    pub registry: Arc<crate::registry::Registry>,
+    pub current: arc_swap::ArcSwap<Snapshot>,
+    /// Grows with each new snapshot, so that a core sees with one load whether its own is the newest.
+    pub generation: std::sync::atomic::AtomicU64,
+    pub start: std::time::Instant,
+    /// Where requests for the control plane go.
+    pub control: Arc<tollgate_engine::Target>,
+}
+
+impl Shared {
+    /// Puts a new snapshot in place.
+    pub fn publish(&self, snapshot: Snapshot) {
+        self.current.store(Arc::new(snapshot));
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+}

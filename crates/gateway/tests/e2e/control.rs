@@ -1,0 +1,289 @@
+//! The control API: health, the secret, wrong calls, and definitions written through it.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use crate::harness::gateway::SECRET;
+use crate::harness::{Gateway, Response, Upstream, api, get, request};
+
+fn empty() -> Gateway {
+    Gateway::start(json!({}), [])
+}
+
+/// The whole answer of a control call, as its callers compare it.
+fn told(response: &Response) -> (u16, String) {
+    assert_eq!(response.header("content-type"), Some("application/json"), "{response}");
+    (response.status, response.text())
+}
+
+fn message(status: &str, message: &str) -> String {
+    format!("{{\"status\":\"{status}\",\"message\":\"{message}\"}}\n")
+}
+
+fn done(key: &str, action: &str) -> String {
+    format!("{{\"key\":\"{key}\",\"status\":\"ok\",\"action\":\"{action}\"}}\n")
+}
+
+#[test]
+fn health_is_told_to_anyone() {
+    let gateway = empty();
+    for path in ["/hello", "/ready", "/live"] {
+        let response = gateway.get(path);
+        assert_eq!(response.status, 200, "{response}");
+        let document = response.json();
+        assert_eq!(document["status"], "pass", "{response}");
+    }
+    let hello = gateway.get("/hello").json();
+    assert!(hello["version"].is_string() && hello["description"].is_string(), "{hello}");
+}
+
+#[test]
+fn health_is_only_read() {
+    let gateway = empty();
+    assert_eq!(told(&gateway.send(request("POST", "/hello", &[], "x"))), (405, message("error", "Method Not Allowed")));
+}
+
+#[test]
+fn health_and_data_share_a_connection() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [api("a", "/a/", &upstream.url())]);
+    let mut client = gateway.connect();
+    for _ in 0..3 {
+        assert_eq!(client.ask(get("/hello")).status, 200);
+        assert_eq!(client.ask(get("/a/")).text(), "ok");
+        let refused = client.ask(get("/tyk/apis"));
+        assert_eq!(refused.status, 403);
+    }
+}
+
+#[test]
+fn without_the_secret_nothing_is_done() {
+    let gateway = empty();
+    let denied = message("error", "Attempted administrative access with invalid or missing key!");
+    for line in [
+        "X-None: 1",
+        "x-tyk-authorization: wrong",
+        "x-tyk-authorization:",
+        &format!("x-tyk-authorization: {SECRET}x"),
+        &format!("Authorization: {SECRET}"),
+    ] {
+        for target in ["/tyk/reload/", "/tyk/apis", "/tyk/apis/", "/tyk/reload/group"] {
+            assert_eq!(told(&gateway.send(request("GET", target, &[line], ""))), (403, denied.clone()), "{line} {target}");
+        }
+    }
+}
+
+#[test]
+fn the_secret_is_found_under_any_spelling_of_its_header() {
+    let gateway = empty();
+    let line = format!("X-TYK-AUTHORIZATION: {SECRET}");
+    assert_eq!(gateway.send(request("GET", "/tyk/apis", &[&line], "")).status, 200);
+}
+
+#[test]
+fn a_wrong_method_and_an_unknown_path_are_told() {
+    let gateway = empty();
+    for (method, target) in [("POST", "/tyk/reload"), ("DELETE", "/tyk/apis"), ("PATCH", "/tyk/apis/x")] {
+        assert_eq!(
+            told(&gateway.control(method, target, "")),
+            (405, message("error", "Method not supported")),
+            "{method} {target}"
+        );
+    }
+    let unknown = gateway.control("GET", "/tyk/no-such-thing", "");
+    assert_eq!((unknown.status, unknown.text().as_str()), (404, "404 page not found\n"));
+    assert!(unknown.header("content-type").is_some_and(|kind| kind.starts_with("text/plain")), "{unknown}");
+}
+
+#[test]
+fn a_reload_is_confirmed() {
+    let gateway = empty();
+    for target in ["/tyk/reload", "/tyk/reload/", "/tyk/reload/?block=true", "/tyk/reload/group", "/tyk/reload/group/"] {
+        assert_eq!(told(&gateway.control("GET", target, "")), (200, message("ok", "")), "{target}");
+    }
+}
+
+#[test]
+fn definitions_are_made_read_changed_and_deleted() {
+    let upstream = Upstream::ok();
+    let gateway = empty();
+    let definition = api("made", "/made/", &upstream.url());
+    let text = definition.0.to_string();
+    assert_eq!(gateway.get("/made/").status, 404);
+
+    assert_eq!(told(&gateway.control("POST", "/tyk/apis", &text)), (200, done("made", "added")));
+    assert_eq!(gateway.get("/made/x").status, 200, "a new definition applies at once");
+    assert!(gateway.apps().join("made.json").exists());
+
+    let read = gateway.control("GET", "/tyk/apis/made", "").json();
+    assert_eq!((&read["api_id"], &read["proxy"]["listen_path"]), (&json!("made"), &json!("/made/")));
+    let list = gateway.control("GET", "/tyk/apis/", "").json();
+    assert_eq!(
+        list.as_array().map(|list| list.iter().map(|api| api["api_id"].clone()).collect::<Vec<_>>()),
+        Some(vec![json!("made")])
+    );
+
+    let moved = definition.clone().set("proxy/listen_path", "/moved/").0.to_string();
+    assert_eq!(told(&gateway.control("PUT", "/tyk/apis/made", &moved)), (200, done("made", "modified")));
+    assert_eq!((gateway.get("/made/x").status, gateway.get("/moved/x").status), (200, 200), "the id stays a path");
+    assert_eq!(upstream.last().target, "/x");
+
+    assert_eq!(told(&gateway.control("DELETE", "/tyk/apis/made", "")), (200, done("made", "deleted")));
+    assert_eq!(gateway.get("/moved/x").status, 404);
+    assert!(!gateway.apps().join("made.json").exists());
+    assert_eq!(gateway.control("GET", "/tyk/apis", "").json(), json!([]));
+}
+
+#[test]
+fn what_is_not_there_cannot_be_read_changed_or_deleted() {
+    let gateway = empty();
+    let not_found = (404, message("error", "API not found"));
+    let text = api("gone", "/gone/", "http://127.0.0.1:9").0.to_string();
+    assert_eq!(told(&gateway.control("GET", "/tyk/apis/gone", "")), not_found);
+    assert_eq!(told(&gateway.control("PUT", "/tyk/apis/gone", &text)), not_found);
+    assert_eq!(told(&gateway.control("DELETE", "/tyk/apis/gone", "")), not_found);
+}
+
+#[test]
+fn a_definition_without_an_id_gets_one() {
+    let upstream = Upstream::ok();
+    let gateway = empty();
+    let mut definition = api("", "/new/", &upstream.url()).0;
+    definition.as_object_mut().unwrap().remove("api_id");
+    let answer = gateway.control("POST", "/tyk/apis", &definition.to_string()).json();
+    let key = answer["key"].as_str().expect("an id").to_owned();
+    assert!(key.len() >= 32, "{key}");
+    assert_eq!(gateway.get("/new/").status, 200);
+    assert_eq!(gateway.get(&format!("/{key}/")).status, 200);
+}
+
+#[test]
+fn a_bad_definition_is_refused_and_the_last_good_one_serves_on() {
+    let upstream = Upstream::ok();
+    let definition = api("a", "/a/", &upstream.url());
+    let gateway = Gateway::start(json!({}), [definition.clone()]);
+    let malformed = (400, message("error", "Request malformed"));
+    for text in ["{", "", "[]", "\"text\"", "{\"api_id\": 7}"] {
+        assert_eq!(told(&gateway.control("POST", "/tyk/apis", text)), malformed, "{text}");
+        assert_eq!(told(&gateway.control("PUT", "/tyk/apis/a", text)), malformed, "{text}");
+    }
+    let mismatch = message("error", "Request APIID does not match that in Definition! For Update operations these must match.");
+    let other = api("b", "/a/", &upstream.url()).0.to_string();
+    assert_eq!(told(&gateway.control("PUT", "/tyk/apis/a", &other)), (400, mismatch));
+    for bad in [
+        definition.clone().set("allowed_ips", json!(["not an address"])),
+        definition.clone().set("blacklisted_ips", json!(["10.0.0.0/99"])),
+        definition.clone().list("hard_timeouts", json!([{"path": "/x", "method": "GET", "timeout": -1}])),
+    ] {
+        let answer = gateway.control("PUT", "/tyk/apis/a", &bad.0.to_string());
+        assert_eq!(answer.status, 400, "{answer}");
+        assert!(answer.text().contains("Validation of API Definition failed. Reason: "), "{answer}");
+    }
+    assert_eq!(gateway.get("/a/").status, 200);
+    assert_eq!(gateway.control("GET", "/tyk/apis", "").json().as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn an_id_cannot_lead_out_of_the_folder_of_definitions() {
+    let upstream = Upstream::ok();
+    let gateway = empty();
+    for id in ["../escaped", "a/b", "..", "/etc/escaped", "a\\..\\b", "nul\u{0}byte"] {
+        let answer = gateway.control("POST", "/tyk/apis", &api(id, "/x/", &upstream.url()).0.to_string());
+        assert!(answer.status == 400 || answer.status == 200, "{answer}");
+    }
+    for target in ["/tyk/apis/..%2Fescaped", "/tyk/apis/%2e%2e", "/tyk/apis/..%2f..%2fetc%2fpasswd"] {
+        let answer = gateway.control("DELETE", target, "");
+        assert!((300..500).contains(&answer.status), "{target}: {answer}");
+    }
+    assert!(!gateway.dir().join("escaped.json").exists());
+    assert!(!gateway.dir().join("escaped").exists());
+    assert!(gateway.dir().join("tyk.conf").exists());
+}
+
+#[test]
+fn a_body_of_a_hundred_megabytes_is_refused_without_being_kept() {
+    let gateway = empty();
+    let before = gateway.peak_rss_kib();
+    let mut client = gateway.connect();
+    client.send(format!(
+        "POST /tyk/apis HTTP/1.1\r\nHost: h\r\nx-tyk-authorization: {SECRET}\r\nContent-Length: {}\r\n\r\n",
+        100 << 20
+    ));
+    let mut socket = client.socket().try_clone().unwrap();
+    let sender = std::thread::spawn(move || {
+        let block = vec![b' '; 1 << 20];
+        for _ in 0..100 {
+            if socket.write_all(&block).is_err() {
+                return;
+            }
+        }
+    });
+    let response = client.response("POST");
+    assert_eq!(response.status, 413, "{response}");
+    drop(client);
+    sender.join().unwrap();
+    assert!(gateway.peak_rss_kib() < before + 48 * 1024, "{} KiB", gateway.peak_rss_kib());
+    assert_eq!(gateway.get("/hello").status, 200);
+}
+
+#[test]
+fn a_body_of_a_hundred_megabytes_in_chunks_is_refused_too() {
+    let gateway = empty();
+    let mut client = gateway.connect();
+    client
+        .send(format!("POST /tyk/apis HTTP/1.1\r\nHost: h\r\nx-tyk-authorization: {SECRET}\r\nTransfer-Encoding: chunked\r\n\r\n"));
+    let mut socket = client.socket().try_clone().unwrap();
+    let sender = std::thread::spawn(move || {
+        let block = [b"100000\r\n".to_vec(), vec![b' '; 1 << 20], b"\r\n".to_vec()].concat();
+        for _ in 0..100 {
+            if socket.write_all(&block).is_err() {
+                return;
+            }
+        }
+        let _ = socket.write_all(b"0\r\n\r\n");
+    });
+    assert_eq!(client.response("POST").status, 413);
+    drop(client);
+    sender.join().unwrap();
+    assert_eq!(gateway.get("/hello").status, 200);
+}
+
+#[test]
+fn control_paths_come_before_definitions() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [api("root", "/", &upstream.url()), api("t", "/tyk/", &upstream.url())]);
+    assert_eq!(gateway.get("/hello").json()["status"], "pass");
+    assert_eq!(gateway.get("/tyk/apis").status, 403);
+    assert_eq!(gateway.get("/helloworld").text(), "ok");
+    assert_eq!(upstream.requests(), 1);
+}
+
+#[test]
+fn a_very_deep_document_is_refused() {
+    let gateway = empty();
+    let deep = "[".repeat(200_000);
+    let answer = gateway.control("POST", "/tyk/apis", &format!("{{\"config_data\":{deep}"));
+    assert_eq!(answer.status, 400, "{answer}");
+    assert_eq!(gateway.get("/hello").status, 200);
+}
+
+#[test]
+fn writes_at_the_same_time_are_all_kept() {
+    let upstream = Upstream::ok();
+    let gateway = empty();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let (gateway, upstream) = (&gateway, &upstream);
+            scope.spawn(move || {
+                let text = api(&format!("n{number}"), &format!("/n{number}/"), &upstream.url()).0.to_string();
+                assert_eq!(gateway.control("POST", "/tyk/apis", &text).status, 200);
+                assert_eq!(gateway.get(&format!("/n{number}/")).status, 200);
+            });
+        }
+    });
+    let list = gateway.control("GET", "/tyk/apis", "").json();
+    assert_eq!(list.as_array().map(Vec::len), Some(8));
+    let names: Vec<&Value> = list.as_array().unwrap().iter().map(|api| &api["api_id"]).collect();
+    assert!((0..8).all(|number| names.contains(&&json!(format!("n{number}")))), "{names:?}");
+}

@@ -1,0 +1,246 @@
+//! A gateway process of its own for each test: temporary folder, free port, killed on drop.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::definition::{Definition, merge};
+use super::wire::{Connection, Response};
+use super::{PATIENCE, request};
+
+pub const SECRET: &str = "test-secret";
+
+/// What a gateway is started with.
+#[derive(Default)]
+pub struct Setup {
+    conf: Value,
+    files: Vec<(String, Vec<u8>)>,
+    env: Vec<(String, String)>,
+    open_files_max: Option<u32>,
+}
+
+impl Setup {
+    pub fn new(conf: Value) -> Setup {
+        Setup { conf, ..Setup::default() }
+    }
+
+    pub fn api(self, definition: Definition) -> Setup {
+        let name = format!("{}.json", definition.id());
+        self.file(&name, definition.0.to_string())
+    }
+
+    /// A file in the folder of definitions.
+    pub fn file(mut self, name: &str, content: impl Into<Vec<u8>>) -> Setup {
+        self.files.push((name.to_owned(), content.into()));
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: impl Into<String>) -> Setup {
+        self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Starts the process with a lower limit of open files.
+    pub fn open_files_max(mut self, count: u32) -> Setup {
+        self.open_files_max = Some(count);
+        self
+    }
+
+    pub fn start(self) -> Gateway {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let apps = dir.path().join("apps");
+        fs::create_dir(&apps).expect("a folder for definitions");
+        for (name, content) in &self.files {
+            let path = apps.join(name);
+            fs::create_dir_all(path.parent().unwrap()).expect("its folder");
+            fs::write(path, content).expect("a definition");
+        }
+        let mut conf = json!({
+            "listen_address": "127.0.0.1",
+            "listen_port": 0,
+            "secret": SECRET,
+            "app_path": apps,
+            "tollgate": {"data_dir": dir.path().join("data"), "threads": 2}
+        });
+        merge(&mut conf, &self.conf);
+        let conf_path = dir.path().join("tyk.conf");
+        fs::write(&conf_path, conf.to_string()).expect("a configuration");
+        let log = dir.path().join("stderr");
+
+        let program = env!("CARGO_BIN_EXE_tollgate");
+        let mut command = match self.open_files_max {
+            None => Command::new(program),
+            Some(count) => {
+                let mut shell = Command::new("sh");
+                shell.arg("-c").arg(format!("ulimit -n {count}; exec \"$0\" \"$@\"")).arg(program);
+                shell
+            }
+        };
+        let mut child = command
+            .arg("run")
+            .arg("--conf")
+            .arg(&conf_path)
+            .arg("--port")
+            .arg("0")
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(File::create(&log).expect("a log file"))
+            .spawn()
+            .expect("the gateway starts");
+        let stdout = child.stdout.take().expect("its output");
+        let Some(port) = wait_for_port(BufReader::new(stdout)) else {
+            let _ = child.kill();
+            let status = child.wait();
+            panic!("the gateway did not start ({status:?}):\n{}", fs::read_to_string(&log).unwrap_or_default());
+        };
+        Gateway { port, child, dir, log }
+    }
+}
+
+/// Reads until the line that names the port, then lets the rest run dry in a thread of its own.
+fn wait_for_port(mut stdout: BufReader<std::process::ChildStdout>) -> Option<u16> {
+    let mut line = String::new();
+    while stdout.read_line(&mut line).unwrap_or(0) > 0 {
+        if let Some((_, port)) = line.trim_end().rsplit_once("listening on http://127.0.0.1:") {
+            let port = port.trim_end_matches('/').parse().ok()?;
+            thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
+            return Some(port);
+        }
+        line.clear();
+    }
+    None
+}
+
+/// A running gateway.
+pub struct Gateway {
+    pub port: u16,
+    child: Child,
+    dir: TempDir,
+    log: PathBuf,
+}
+
+impl Gateway {
+    /// Starts one with these definitions and with `conf` laid over the tests' configuration.
+    pub fn start(conf: Value, apis: impl IntoIterator<Item = Definition>) -> Gateway {
+        apis.into_iter().fold(Setup::new(conf), Setup::api).start()
+    }
+
+    pub fn connect(&self) -> Connection {
+        Connection::open(self.port)
+    }
+
+    /// One request on a connection of its own.
+    pub fn send(&self, request: impl AsRef<[u8]>) -> Response {
+        self.connect().ask(request)
+    }
+
+    pub fn get(&self, target: &str) -> Response {
+        self.send(super::get(target))
+    }
+
+    /// Sends bytes, says that no more will come, and returns all that the gateway answers until it closes.
+    pub fn raw(&self, bytes: impl AsRef<[u8]>) -> Vec<u8> {
+        let mut connection = self.connect();
+        let _ = connection.try_send(bytes);
+        connection.finish_sending();
+        connection.rest().unwrap_or_else(|broken| panic!("the gateway does not close: {broken}"))
+    }
+
+    /// A call of the control API with the right secret.
+    pub fn control(&self, method: &str, target: &str, body: &str) -> Response {
+        let secret = format!("x-tyk-authorization: {SECRET}");
+        self.send(request(method, target, &[&secret, "Connection: close"], body))
+    }
+
+    pub fn reload(&self) -> Response {
+        let response = self.control("GET", "/tyk/reload/?block=true", "");
+        assert_eq!(response.status, 200, "{response}");
+        response
+    }
+
+    pub fn apps(&self) -> PathBuf {
+        self.dir.path().join("apps")
+    }
+
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn write_api(&self, definition: &Definition) {
+        self.write_file(&format!("{}.json", definition.id()), definition.0.to_string());
+    }
+
+    pub fn write_file(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.apps().join(name), content).expect("a definition");
+    }
+
+    pub fn remove_file(&self, name: &str) {
+        fs::remove_file(self.apps().join(name)).expect("a definition to remove");
+    }
+
+    /// Sends a signal by its name.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status();
+        assert!(status.expect("kill runs").success());
+    }
+
+    /// Waits for the process to end by itself.
+    pub fn wait_for_exit(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("its own child") {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the gateway does not end:\n{}", self.log());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// A figure of `/proc/<pid>/status` in KiB, such as `VmRSS` or `VmHWM`.
+    pub fn memory_kib(&self, name: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a running process");
+        let line = status.lines().find(|line| line.starts_with(name)).expect("the figure");
+        line.split_whitespace().nth(1).expect("a number").parse().expect("a number")
+    }
+
+    pub fn rss_kib(&self) -> u64 {
+        self.memory_kib("VmRSS:")
+    }
+
+    pub fn peak_rss_kib(&self) -> u64 {
+        self.memory_kib("VmHWM:")
+    }
+
+    pub fn open_files(&self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("a running process").count()
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let log = self.log();
+        if thread::panicking() {
+            eprintln!("--- the gateway's log ---\n{}", tail(&log));
+        } else {
+            assert!(!log.contains("panicked at"), "the gateway panicked:\n{}", tail(&log));
+        }
+    }
+}
+
+fn tail(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    lines[lines.len().saturating_sub(60)..].join("\n")
+}

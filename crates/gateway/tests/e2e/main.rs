@@ -1,0 +1,27 @@
+//! The gateway as its users meet it: the real program, real sockets, and upstreams that are scripted by the test or are real nginx.
+//!
+//! One binary, so that it links once. A test starts a gateway of its own; nothing is shared between tests.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod harness;
+
+mod bad_clients;
+mod bad_upstreams;
+mod bodies;
+mod breaker;
+mod connections;
+mod control;
+mod cors;
+mod drain;
+mod errors;
+mod headers;
+mod limits;
+mod paths;
+mod peers;
+mod proxying;
+mod reload;
+mod routing;
+mod upgrade;
+mod upstreams;
+mod versions;

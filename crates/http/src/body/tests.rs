@@ -1,0 +1,74 @@
+use crate::{Body, BodyReader, Malformed};
+
+/// What a body reader makes of `bytes` whatever way they are cut: bytes taken and content.
+fn check(body: Body, bytes: &[u8], expect: Result<(usize, &[u8]), Malformed>) {
+    for piece in [1, 2, 3, 7, bytes.len().max(1)] {
+        let mut reader = BodyReader::new(body);
+        let mut content = Vec::new();
+        let mut taken = 0;
+        let mut failure = None;
+        for part in bytes.chunks(piece) {
+            match reader.decode(part, &mut content) {
+                Ok(n) => taken += n,
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            }
+            if reader.is_done() {
+                break;
+            }
+        }
+        match expect {
+            Ok((bytes, wanted)) => {
+                assert_eq!((taken, content.as_slice(), failure), (bytes, wanted, None), "cut by {piece}");
+                assert!(reader.is_done(), "cut by {piece}");
+            }
+            Err(error) => assert_eq!(failure, Some(error), "cut by {piece}"),
+        }
+    }
+}
+
+#[test]
+fn a_body_ends_where_its_framing_says() {
+    check(Body::Length(5), b"helloNEXT", Ok((5, b"hello")));
+    check(Body::Chunked, b"5\r\nhello\r\n0\r\n\r\nNEXT", Ok((15, b"hello")));
+    check(Body::Chunked, b"1;a=b\r\nx\r\nA\r\n0123456789\r\n000\r\nT: x\r\nU: y\r\n\r\n", Ok((44, b"x0123456789")));
+    check(Body::Chunked, b"0\r\n\r\n", Ok((5, b"")));
+}
+
+#[test]
+fn a_broken_chunked_coding_is_refused() {
+    let cases: &[&[u8]] = &[
+        b"\r\n",
+        b"g\r\n",
+        b"-1\r\n",
+        b"+1\r\n",
+        b" 1\r\n",
+        b"0x1\r\n",
+        b"1 \r\n",
+        b";a\r\n",
+        b"1\nx\r\n",
+        b"1\r\nxy\r\n",
+        b"1\r\nx\n",
+        b"1\r\nx\r\r",
+        b"1;a\nx\r\n",
+        b"0\r\nT: x\n\r\n",
+        b"0\r\n\n",
+        b"0\r\n\rX",
+        b"1111111111111111\r\n",
+    ];
+    for case in cases {
+        check(Body::Chunked, case, Err(Malformed::Chunk));
+    }
+}
+
+#[test]
+fn endless_extensions_and_trailers_are_refused() {
+    let mut extension = b"1;".to_vec();
+    extension.resize(20_000, b'a');
+    check(Body::Chunked, &extension, Err(Malformed::Chunk));
+    let mut trailer = b"0\r\nA: ".to_vec();
+    trailer.resize(40_000, b'a');
+    check(Body::Chunked, &trailer, Err(Malformed::Chunk));
+}

@@ -1,0 +1,82 @@
+//! Changes to the header lines of one message: lines taken out and lines put in. The buffers are reused from message to message.
+
+use crate::headers::{Headers, Known};
+
+/// Lines to take out and lines to put in. Later changes see the earlier ones: a removed line stays removed, and a line that
+/// was put in can be removed again.
+#[derive(Debug, Default)]
+pub struct HeaderEdits {
+    pub(crate) dropped: u128,
+    /// Whole lines, each ending in CRLF.
+    pub(crate) added: Vec<u8>,
+}
+
+impl HeaderEdits {
+    /// Forgets all changes and keeps the buffer.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.dropped = 0;
+        self.added.clear();
+    }
+
+    /// Takes out every line called `name`, in any letter case.
+    pub fn remove(&mut self, headers: &Headers<'_>, name: &str) {
+        self.dropped |= headers.lines_called(name);
+        self.remove_added(name);
+    }
+
+    /// Takes out every line with a known name.
+    #[inline]
+    pub fn remove_known(&mut self, headers: &Headers<'_>, kind: Known) {
+        self.dropped |= headers.lines_of(kind);
+    }
+
+    /// Puts in `name: value` in place of every line called `name`. The caller has checked both with `is_token` and `is_value`.
+    pub fn set(&mut self, headers: &Headers<'_>, name: &str, value: &[u8]) {
+        self.remove(headers, name);
+        self.add(name, value);
+    }
+
+    /// Puts in `name: value` beside what is there.
+    pub fn add(&mut self, name: &str, value: &[u8]) {
+        self.added.extend_from_slice(name.as_bytes());
+        self.added.extend_from_slice(b": ");
+        self.added.extend_from_slice(value);
+        self.added.extend_from_slice(b"\r\n");
+    }
+
+    /// Puts in whole lines, made when configuration was loaded; each ends in CRLF.
+    #[inline]
+    pub fn add_lines(&mut self, lines: &[u8]) {
+        self.added.extend_from_slice(lines);
+    }
+
+    /// The value that `name` has now: a line that was put in, else one of the message that was not taken out.
+    pub fn current<'s>(&'s self, headers: &Headers<'s>, name: &str) -> Option<&'s [u8]> {
+        if let Some(range) = self.find_added(name) {
+            return self.added.get(range)?.splitn(2, |byte| *byte == b':').nth(1).map(<[u8]>::trim_ascii);
+        }
+        if headers.lines_called(name) & !self.dropped == 0 { None } else { headers.get(name) }
+    }
+
+    fn remove_added(&mut self, name: &str) {
+        while let Some(range) = self.find_added(name) {
+            self.added.drain(range);
+        }
+    }
+
+    /// The range of the first added line called `name`, with its CRLF.
+    fn find_added(&self, name: &str) -> Option<std::ops::Range<usize>> {
+        let mut start = 0;
+        while start < self.added.len() {
+            let rest = self.added.get(start..)?;
+            let end = start + rest.windows(2).position(|pair| pair == b"\r\n")? + 2;
+            let called = rest.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()));
+            if called && rest.get(name.len()) == Some(&b':') {
+                return Some(start..end);
+            }
+            start = end;
+        }
+        None
+    }
+}

@@ -1,0 +1,22 @@
+//! HTTP/1.1 between bytes and messages, without I/O: heads are parsed strictly where request smuggling lives,
+//! bodies are followed to their end, and an edited head is written with as few copies as possible.
+//!
+//! It deliberately knows nothing of sockets, routes or time. Every function takes bytes and returns facts, so that
+//! the same code can be driven by epoll, io_uring or a test that cuts its input at every byte.
+#![forbid(unsafe_code)]
+
+mod body;
+mod edits;
+mod headers;
+mod malformed;
+mod request;
+mod response;
+mod write;
+
+pub use body::{Body, BodyReader};
+pub use edits::HeaderEdits;
+pub use headers::{HEADER_LINES_MAX, HeaderStorage, Headers, Known, is_token, is_value};
+pub use malformed::Malformed;
+pub use request::{Request, Version};
+pub use response::Response;
+pub use write::{RequestHead, reason, write_reply, write_request, write_response};

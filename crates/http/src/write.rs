@@ -1,0 +1,194 @@
+//! Writes heads: an edited request for the upstream, an edited response for the client, and answers of the gateway's own.
+
+use crate::headers::Known;
+use crate::{Body, HeaderEdits, Headers, Request, Response};
+
+/// The parts of a request head that are not copied from the client's.
+pub struct RequestHead<'a> {
+    /// The method to send.
+    pub method: &'a [u8],
+    /// Path and query to send.
+    pub target: &'a [u8],
+    /// The Host to send.
+    pub host: &'a [u8],
+    /// The client's address, appended to X-Forwarded-For; `None` leaves the header alone.
+    pub forwarded_for: Option<&'a [u8]>,
+    /// Keep the request to switch protocols.
+    pub upgrade: bool,
+}
+
+/// Appends the head of the request that goes to the upstream, always as HTTP/1.1.
+#[inline]
+pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &HeaderEdits, out: &mut Vec<u8>) {
+    let headers = &request.headers;
+    out.reserve(request.head_len + head.target.len() + head.host.len() + edits.added.len() + 96);
+    out.extend_from_slice(head.method);
+    out.push(b' ');
+    out.extend_from_slice(head.target);
+    out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
+    out.extend_from_slice(head.host);
+    out.extend_from_slice(b"\r\n");
+    let mut dropped = headers.hop | headers.lines_of(Known::Host) | edits.dropped;
+    if let Some(client) = head.forwarded_for {
+        dropped |= headers.lines_of(Known::ForwardedFor);
+        out.extend_from_slice(b"X-Forwarded-For: ");
+        for value in headers.all_known(Known::ForwardedFor).filter(|value| !value.is_empty()) {
+            out.extend_from_slice(value);
+            out.extend_from_slice(b", ");
+        }
+        out.extend_from_slice(client);
+        out.extend_from_slice(b"\r\n");
+    }
+    headers.copy_without(dropped, out);
+    out.extend_from_slice(&edits.added);
+    if let (true, Some(protocol)) = (head.upgrade, request.upgrade) {
+        write_upgrade(protocol, out);
+    }
+    // Some upstreams wait for a length where a method is expected to carry a body.
+    let bodiless = request.body == Body::None && headers.known(Known::ContentLength).is_none();
+    if bodiless && head.method != request.method.as_bytes() && matches!(head.method, b"POST" | b"PUT" | b"PATCH") {
+        out.extend_from_slice(b"Content-Length: 0\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Appends the head of the response that goes to the client. `connection` is a whole line, or empty; `unchunk` removes the
+/// chunked coding's header for a client that does not know it.
+#[inline]
+pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: &[u8], unchunk: bool, out: &mut Vec<u8>) {
+    let headers: &Headers<'_> = &response.headers;
+    out.reserve(response.head_len + edits.added.len() + 64);
+    status_line(response.status, response.reason, out);
+    let mut dropped = headers.hop | edits.dropped;
+    if unchunk {
+        dropped |= headers.lines_of(Known::TransferEncoding);
+    }
+    headers.copy_without(dropped, out);
+    out.extend_from_slice(&edits.added);
+    match response.upgrade {
+        Some(protocol) => write_upgrade(protocol, out),
+        None => out.extend_from_slice(connection),
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Appends a whole answer of the gateway's own. `date` is an IMF-fixdate; the body is left out when the request was HEAD.
+pub fn write_reply(
+    status: u16,
+    edits: &HeaderEdits,
+    body: &[u8],
+    date: &[u8],
+    connection: &[u8],
+    to_head: bool,
+    out: &mut Vec<u8>,
+) {
+    status_line(status, reason(status), out);
+    out.extend_from_slice(&edits.added);
+    out.extend_from_slice(b"Date: ");
+    out.extend_from_slice(date);
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(connection);
+    if status >= 200 && status != 204 && status != 304 {
+        out.extend_from_slice(b"Content-Length: ");
+        decimal(body.len(), out);
+        out.extend_from_slice(b"\r\n\r\n");
+        if !to_head {
+            out.extend_from_slice(body);
+        }
+    } else {
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+fn write_upgrade(protocol: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: ");
+    out.extend_from_slice(protocol);
+    out.extend_from_slice(b"\r\n");
+}
+
+#[inline]
+fn status_line(status: u16, reason: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"HTTP/1.1 ");
+    decimal(usize::from(status), out);
+    out.push(b' ');
+    out.extend_from_slice(reason.as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+fn decimal(mut number: usize, out: &mut Vec<u8>) {
+    let mut digits = [0u8; 20];
+    let mut length = 0;
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+        length += 1;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(digits.get(digits.len() - length..).unwrap_or_default());
+}
+
+/// The standard reason phrase (RFC 9110 §15, RFC 6585); empty for a code without one.
+pub fn reason(status: u16) -> &'static str {
+    match status {
+        100 => "Continue",
+        101 => "Switching Protocols",
+        200 => "OK",
+        201 => "Created",
+        202 => "Accepted",
+        203 => "Non-Authoritative Information",
+        204 => "No Content",
+        205 => "Reset Content",
+        206 => "Partial Content",
+        300 => "Multiple Choices",
+        301 => "Moved Permanently",
+        302 => "Found",
+        303 => "See Other",
+        304 => "Not Modified",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        402 => "Payment Required",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        407 => "Proxy Authentication Required",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        410 => "Gone",
+        411 => "Length Required",
+        412 => "Precondition Failed",
+        413 => "Request Entity Too Large",
+        414 => "Request URI Too Long",
+        415 => "Unsupported Media Type",
+        416 => "Requested Range Not Satisfiable",
+        417 => "Expectation Failed",
+        418 => "I'm a teapot",
+        421 => "Misdirected Request",
+        422 => "Unprocessable Entity",
+        423 => "Locked",
+        424 => "Failed Dependency",
+        425 => "Too Early",
+        426 => "Upgrade Required",
+        428 => "Precondition Required",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        451 => "Unavailable For Legal Reasons",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        507 => "Insufficient Storage",
+        508 => "Loop Detected",
+        511 => "Network Authentication Required",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+use crate::*;
+
+fn rewritten(bytes: &str, edit: impl FnOnce(&Headers<'_>, &mut HeaderEdits)) -> String {
+    let mut storage = HeaderStorage::new();
+    let request = Request::parse(bytes.as_bytes(), &mut storage).unwrap().unwrap();
+    let mut edits = HeaderEdits::default();
+    edit(&request.headers, &mut edits);
+    let head = RequestHead {
+        method: request.method.as_bytes(),
+        target: b"/t",
+        host: b"up",
+        forwarded_for: Some(b"1.2.3.4"),
+        upgrade: true,
+    };
+    let mut out = Vec::new();
+    write_request(&request, &head, &edits, &mut out);
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn hop_by_hop_lines_stay_behind_and_the_client_is_appended() {
+    let bytes = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Foo\r\nFoo: 1\r\nTE: trailers\r\nKeep-Alive: 5\r\nX-Forwarded-For: 9.9.9.9\r\nA: b\r\nProxy-Authorization: p\r\n\r\n";
+    let expect = "GET /t HTTP/1.1\r\nHost: up\r\nX-Forwarded-For: 9.9.9.9, 1.2.3.4\r\nTE: trailers\r\nA: b\r\n\r\n";
+    assert_eq!(rewritten(bytes, |_, _| {}), expect);
+}
+
+#[test]
+fn a_sender_cannot_have_framing_or_its_address_removed() {
+    let bytes = "POST /a HTTP/1.1\r\nHost: x\r\nConnection: Content-Length, X-Forwarded-For, Host\r\nContent-Length: 1\r\nX-Forwarded-For: 9.9.9.9\r\n\r\n";
+    let expect = "POST /t HTTP/1.1\r\nHost: up\r\nX-Forwarded-For: 9.9.9.9, 1.2.3.4\r\nContent-Length: 1\r\n\r\n";
+    assert_eq!(rewritten(bytes, |_, _| {}), expect);
+}
+
+#[test]
+fn later_edits_see_earlier_ones() {
+    let bytes = "GET /a HTTP/1.1\r\nHost: x\r\nA: 1\r\na: 2\r\nB: 3\r\n\r\n";
+    let written = rewritten(bytes, |headers, edits| {
+        edits.set(headers, "a", b"9");
+        edits.set(headers, "C", b"7");
+        edits.remove(headers, "c");
+        edits.remove(headers, "b");
+        assert_eq!(edits.current(headers, "A"), Some(&b"9"[..]));
+        assert_eq!(edits.current(headers, "B"), None);
+    });
+    assert_eq!(written, "GET /t HTTP/1.1\r\nHost: up\r\nX-Forwarded-For: 1.2.3.4\r\na: 9\r\n\r\n");
+}
+
+#[test]
+fn an_upgrade_is_written_anew() {
+    let bytes = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    assert!(rewritten(bytes, |_, _| {}).ends_with("Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"));
+}
+
+#[test]
+fn a_reply_states_its_length_and_spares_head_the_body() {
+    let mut out = Vec::new();
+    write_reply(404, &HeaderEdits::default(), b"Not Found", b"D", b"Connection: close\r\n", true, &mut out);
+    let expect = "HTTP/1.1 404 Not Found\r\nDate: D\r\nConnection: close\r\nContent-Length: 9\r\n\r\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expect);
+}

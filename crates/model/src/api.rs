@@ -1,0 +1,325 @@
+//! An API definition in Tyk's classic format: what one file of `app_path` says about one API. Typed here is what
+//! Tollgate acts on; everything else is reported when it is read and stays available in [`ApiDefinition::raw`].
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::decode::{Decoded, decode};
+use crate::known_field;
+use crate::problem::{Findings, Level, Problem};
+use crate::reference::resolve_references;
+
+mod auth;
+mod cors;
+mod endpoint;
+mod known;
+mod proxy;
+mod rewrite;
+mod validate;
+mod version;
+
+pub use auth::{AuthConfig, ExternalOAuth};
+pub use cors::Cors;
+pub use endpoint::{
+    AccessEntry, Action, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform, MethodAction,
+    MethodTransform, MockResponse, SizeLimit,
+};
+pub use proxy::{Proxy, Transport};
+pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
+pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
+
+/// One API as its author wrote it. Every field has Tyk's zero as default; the names are Tyk's.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct ApiDefinition {
+    /// The document exactly as written, references to secrets unresolved.
+    #[serde(skip)]
+    pub raw: Value,
+
+    /// The API's name for people.
+    pub name: String,
+    /// The API's name for URLs; cosmetic.
+    pub slug: String,
+    /// The name that keys refer to in `access_rights`. Without one no key can match.
+    pub api_id: String,
+    /// The organisation that owns the API.
+    pub org_id: String,
+    /// The identity in the database that the document came from; cosmetic.
+    pub id: String,
+    /// Not consulted: a definition without it is served, as in Tyk. `None` when not written.
+    pub active: Option<bool>,
+    /// Reachable through `tyk://` from other APIs only.
+    pub internal: bool,
+    /// Shards this API belongs to.
+    pub tags: Vec<String>,
+    /// Takes `tags` out of effect.
+    pub tags_disabled: bool,
+
+    /// No authentication, no key limits.
+    pub use_keyless: bool,
+    /// Authentication by key, also when other methods are switched on; the default when none is.
+    pub use_standard_auth: bool,
+    /// Where the key is found; see [`ApiDefinition::auth_token`].
+    pub auth: AuthConfig,
+    /// Where each method finds its credentials, by method: `authToken`, `jwt`, `basic`, `hmac`, `oauth` and so on.
+    pub auth_configs: BTreeMap<String, AuthConfig>,
+    /// Remove the credentials before the request goes upstream.
+    pub strip_auth_data: bool,
+    /// JSON Web Tokens; not supported yet.
+    pub enable_jwt: bool,
+    /// OAuth 2.0 with the gateway as server; not supported yet.
+    pub use_oauth2: bool,
+    /// OAuth 2.0 with another server; not supported yet.
+    pub external_oauth: ExternalOAuth,
+    /// OpenID Connect; not supported yet.
+    pub use_openid: bool,
+    /// HTTP basic; not supported yet.
+    pub use_basic_auth: bool,
+    /// HMAC request signatures; not supported yet.
+    pub enable_signature_checking: bool,
+    /// Client certificates; not supported yet.
+    pub use_mutual_tls_auth: bool,
+    /// A coprocess plugin; not supported yet.
+    pub enable_coprocess_auth: bool,
+    /// A Go plugin; not supported yet.
+    pub use_go_plugin_auth: bool,
+    /// Any plugin; not supported yet.
+    pub custom_plugin_auth_enabled: bool,
+
+    /// How a request names the version it wants.
+    pub definition: VersionSelector,
+    /// What each version does.
+    pub version_data: VersionData,
+    /// Where requests come in and where they go.
+    pub proxy: Proxy,
+
+    /// No analytics for this API.
+    pub do_not_track: bool,
+    /// No key rate limits on this API.
+    pub disable_rate_limit: bool,
+    /// No key quotas on this API.
+    pub disable_quota: bool,
+    /// Limit over all callers together.
+    pub global_rate_limit: GlobalRateLimit,
+    /// Provide `$tyk_context.*` to header values and rewrites.
+    pub enable_context_vars: bool,
+    /// Cross-origin resource sharing.
+    #[serde(rename = "CORS")]
+    pub cors: Cors,
+
+    /// Decorative: `allowed_ips` applies whenever it has entries; see [`ApiDefinition::ip_allow_list`].
+    pub enable_ip_whitelisting: bool,
+    /// Addresses or CIDR ranges that may call.
+    pub allowed_ips: Vec<String>,
+    /// Decorative, as `enable_ip_whitelisting`.
+    pub enable_ip_blacklisting: bool,
+    /// Addresses or CIDR ranges that may not call.
+    pub blacklisted_ips: Vec<String>,
+    /// Takes lists whose `enable_*` is not set out of effect.
+    pub ip_access_control_disabled: bool,
+
+    /// The host this API answers for, when the gateway has `enable_custom_domains`.
+    pub domain: String,
+    /// Takes `domain` out of effect.
+    pub domain_disabled: bool,
+    /// When the API stops, UTC, `2006-01-02 15:04`; read it with [`crate::expiry::expiry`].
+    pub expiration: String,
+    /// Empty, `http`, `https` or `h2c`.
+    pub protocol: String,
+    /// A listener of its own; 0 for the gateway's.
+    pub listen_port: u16,
+    /// Work on responses, by name.
+    pub response_processors: Vec<ResponseProcessor>,
+    /// Server certificates for `domain`, as identifiers or file names.
+    pub certificates: Vec<String>,
+    /// Client certificates that may call.
+    pub client_certificates: Vec<String>,
+}
+
+/// `definition`: how a request names the version it wants.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct VersionSelector {
+    /// Where to look.
+    pub location: VersionLocation,
+    /// The header or query parameter with the version.
+    pub key: String,
+    /// The version when a request names none (new style: a name in `versions`, or `self`).
+    pub default: String,
+    /// Older name of `strip_versioning_data`.
+    pub strip_path: bool,
+    /// Remove the version before the request goes upstream.
+    pub strip_versioning_data: bool,
+    /// Regular expression for the version in a path; empty takes the first segment.
+    pub url_versioning_pattern: String,
+    /// Serve the default version when a request names one that does not exist.
+    pub fallback_to_default: bool,
+    /// New style: each version is an API of its own.
+    pub enabled: bool,
+    /// New style: the name of the version that this API is.
+    pub name: String,
+    /// New style: version name to API id.
+    pub versions: BTreeMap<String, String>,
+    /// New style: the API that the versions belong to.
+    pub base_id: String,
+}
+
+/// Where a request carries its version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VersionLocation {
+    /// A header.
+    Header,
+    /// A query parameter.
+    UrlParam,
+    /// The path.
+    Url,
+    /// Nowhere, or a word that is none of the above; fine for an API without versions.
+    #[default]
+    #[serde(other)]
+    Unset,
+}
+
+/// A limit over all callers of an API.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct GlobalRateLimit {
+    /// Takes the limit out of effect.
+    pub disabled: bool,
+    /// Requests; no limit when 0.
+    pub rate: f64,
+    /// Seconds; no limit when 0.
+    pub per: f64,
+}
+
+/// Work on responses that Tyk wants listed by name.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct ResponseProcessor {
+    /// `header_injector`, `header_transform`, `response_body_transform` and others.
+    pub name: String,
+    /// What it needs to know, different for each.
+    pub options: Value,
+}
+
+impl ApiDefinition {
+    /// Reads a definition that holds no references to secrets: any reference is an error.
+    ///
+    /// The result is the definition with its warnings and ignored fields, or everything that is wrong with it.
+    pub fn parse(text: &[u8], file: Option<&Path>) -> Result<(ApiDefinition, Vec<Problem>), Vec<Problem>> {
+        ApiDefinition::parse_with(text, file, &|_, _| None)
+    }
+
+    /// Reads a definition and looks its references to secrets up; see [`resolve_references`].
+    pub fn parse_with(
+        text: &[u8],
+        file: Option<&Path>,
+        lookup: &dyn Fn(&str, &str) -> Option<String>,
+    ) -> Result<(ApiDefinition, Vec<Problem>), Vec<Problem>> {
+        match serde_json::from_slice(text) {
+            Ok(raw) => ApiDefinition::from_value(raw, file, lookup),
+            Err(error) => {
+                let problem = Problem::new(Level::Error, "", format!("not valid JSON: {error}"));
+                Err(vec![problem.within(file)])
+            }
+        }
+    }
+
+    /// The same for a document that is JSON already.
+    pub fn from_value(
+        raw: Value,
+        file: Option<&Path>,
+        lookup: &dyn Fn(&str, &str) -> Option<String>,
+    ) -> Result<(ApiDefinition, Vec<Problem>), Vec<Problem>> {
+        let mut findings = Findings::default();
+        let mut document = raw.clone();
+        findings.extend(resolve_references(&mut document, lookup));
+        if document.get("openapi").is_some() {
+            let message = "an OpenAPI document; only classic API definitions are supported yet";
+            findings.extend([Problem::new(Level::Error, "$.openapi", message)]);
+            return findings.within(file).conclude(None);
+        }
+        let decoded: Decoded<ApiDefinition> = decode(&document);
+        findings.decoded(&decoded);
+        known_field::judge(&decoded.unknown, known::FIELDS, &mut findings);
+        let definition = decoded.value.map(|mut definition| {
+            validate::check(&definition, &mut findings);
+            definition.raw = raw;
+            definition
+        });
+        findings.within(file).conclude(definition)
+    }
+
+    /// Where the key is found: `auth_configs.authToken`, else `auth`.
+    pub fn auth_token(&self) -> &AuthConfig {
+        self.auth_configs.get("authToken").unwrap_or(&self.auth)
+    }
+
+    /// The rules for cross-origin requests, `None` when they are switched off.
+    pub fn cors(&self) -> Option<&Cors> {
+        self.cors.enable.then_some(&self.cors)
+    }
+
+    /// The limit over all callers as requests and seconds, `None` when there is none.
+    pub fn rate_limit(&self) -> Option<(f64, f64)> {
+        let GlobalRateLimit { disabled, rate, per } = self.global_rate_limit;
+        (!disabled && rate > 0.0 && per > 0.0).then_some((rate, per))
+    }
+
+    /// The host this API answers for, `None` for any.
+    pub fn host(&self) -> Option<&str> {
+        (!self.domain_disabled && !self.domain.is_empty()).then_some(self.domain.as_str())
+    }
+
+    /// The entries of `allowed_ips` that are in effect; empty means that everyone may call.
+    pub fn ip_allow_list(&self) -> &[String] {
+        let applies = self.enable_ip_whitelisting || !self.ip_access_control_disabled;
+        if applies { &self.allowed_ips } else { &[] }
+    }
+
+    /// The entries of `blacklisted_ips` that are in effect.
+    pub fn ip_block_list(&self) -> &[String] {
+        let applies = self.enable_ip_blacklisting || !self.ip_access_control_disabled;
+        if applies { &self.blacklisted_ips } else { &[] }
+    }
+
+    /// The methods of authentication that this API asks for and that Tollgate does not have, by their names for people.
+    /// Such an API must refuse every request. Empty for a keyless API.
+    pub fn unsupported_auth(&self) -> Vec<&'static str> {
+        if self.use_keyless {
+            return Vec::new();
+        }
+        self.unsupported_auth_fields().map(|(_, method)| method).collect()
+    }
+
+    /// Tyk field and name of each method asked for and not supported.
+    fn unsupported_auth_fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        [
+            (self.enable_jwt, "enable_jwt", "JSON Web Token"),
+            (self.use_oauth2, "use_oauth2", "OAuth 2.0"),
+            (self.external_oauth.enabled, "external_oauth", "external OAuth"),
+            (self.use_openid, "use_openid", "OpenID Connect"),
+            (self.use_basic_auth, "use_basic_auth", "HTTP basic"),
+            (self.enable_signature_checking, "enable_signature_checking", "HMAC signature"),
+            (self.use_mutual_tls_auth, "use_mutual_tls_auth", "client certificate"),
+            (self.enable_coprocess_auth, "enable_coprocess_auth", "coprocess plugin"),
+            (self.use_go_plugin_auth, "use_go_plugin_auth", "Go plugin"),
+            (self.custom_plugin_auth_enabled, "custom_plugin_auth_enabled", "custom plugin"),
+        ]
+        .into_iter()
+        .filter_map(|(asked, field, method)| asked.then_some((field, method)))
+    }
+}
+
+impl VersionSelector {
+    /// Whether the version is removed before the request goes upstream.
+    pub fn strips_version(&self) -> bool {
+        self.strip_versioning_data || self.strip_path
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! Entries of `extended_paths`: one endpoint (path pattern and method) and what to do there. A pattern is a regular
+//! expression in which `{name}` stands for a segment and `/*` for the rest.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::span;
+
+/// An entry of `ignored`, `white_list` or `black_list`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct AccessEntry {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method; empty for any.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// By method; Tyk's older form of `mock_response`.
+    pub method_actions: BTreeMap<String, MethodAction>,
+}
+
+/// What to do with one method of an [`AccessEntry`].
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct MethodAction {
+    /// Whether the gateway answers.
+    pub action: Action,
+    /// Status code of the answer.
+    pub code: u16,
+    /// Body of the answer.
+    pub data: String,
+    /// Headers of the answer.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// Whether the gateway answers by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// It does not.
+    #[default]
+    #[serde(alias = "")]
+    NoAction,
+    /// It does.
+    Reply,
+}
+
+/// An entry of `mock_response`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct MockResponse {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method; empty for any.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// Status code; 200 when 0.
+    pub code: u16,
+    /// Body.
+    pub body: String,
+    /// Headers.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// An entry of `hard_timeouts`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct HardTimeout {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// Seconds.
+    pub timeout: f64,
+    /// The same as a Go duration (`500ms`), which wins when not empty.
+    pub duration: String,
+}
+
+impl HardTimeout {
+    /// The time that the upstream has, `None` for no limit.
+    pub fn limit(&self) -> Option<Duration> {
+        let limit = if self.duration.is_empty() { span::seconds(self.timeout) } else { span::parse_span(&self.duration) };
+        limit.filter(|limit| !limit.is_zero())
+    }
+}
+
+/// An entry of `size_limits`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct SizeLimit {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// Largest request body in bytes.
+    pub size_limit: i64,
+}
+
+/// An entry of `method_transforms`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct MethodTransform {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// The method to send upstream.
+    pub to_method: String,
+}
+
+/// An entry of `transform_headers` or `transform_response_headers`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct HeaderTransform {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// Headers to remove.
+    pub delete_headers: Vec<String>,
+    /// Headers to set.
+    pub add_headers: BTreeMap<String, String>,
+    /// Whether a response change is made on the way back; Tyk does not look at it either.
+    pub act_on: bool,
+}
+
+/// An entry of `circuit_breakers`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct CircuitBreaker {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// Share of failures that opens the breaker, 0 to 1.
+    pub threshold_percent: f64,
+    /// Requests in the window before the breaker may open.
+    pub samples: u64,
+    /// Seconds until it closes again.
+    pub return_to_service_after: u64,
+    /// Do not try single requests before then.
+    pub disable_half_open_state: bool,
+}
+
+/// An entry of `internal`, `track_endpoints` or `do_not_track_endpoints`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct EndpointMark {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+}
+
+/// An entry of `rate_limit`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct EndpointRateLimit {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// Requests.
+    pub rate: f64,
+    /// Seconds.
+    pub per: f64,
+}

@@ -1,0 +1,63 @@
+//! Where requests come in and where they go.
+
+use serde::Deserialize;
+
+/// `proxy`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Proxy {
+    /// Prefix of the paths that belong to the API; `{name}` and `{name:regex}` stand for a segment.
+    pub listen_path: String,
+    /// Absolute URL of the upstream.
+    pub target_url: String,
+    /// Remove `listen_path` before the request goes upstream.
+    pub strip_listen_path: bool,
+    /// Send the client's `Host` instead of the target's.
+    pub preserve_host_header: bool,
+    /// Keep the target's trailing slash when nothing follows it.
+    pub disable_strip_slash: bool,
+    /// Take turns over `target_list` instead of `target_url`.
+    pub enable_load_balancing: bool,
+    /// Targets to take turns over; an entry that occurs twice gets twice the requests, one without a scheme is `http://`.
+    pub target_list: Vec<String>,
+    /// Leave targets out that are known to be down.
+    pub check_host_against_uptime_tests: bool,
+    /// The connection to the upstream.
+    pub transport: Transport,
+}
+
+/// `proxy.transport`. Empty fields take the gateway's settings.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Transport {
+    /// Accept any certificate of the upstream.
+    pub ssl_insecure_skip_verify: bool,
+    /// Cipher suites by name.
+    pub ssl_ciphers: Vec<String>,
+    /// Lowest TLS version as on the wire (771 is TLS 1.2), 0 for the default.
+    pub ssl_min_version: u16,
+    /// Highest TLS version as on the wire (772 is TLS 1.3), 0 for the default.
+    pub ssl_max_version: u16,
+    /// Compare the certificate's common name, also when it has alternative names.
+    pub ssl_force_common_name_check: bool,
+    /// HTTP proxy on the way to the upstream.
+    pub proxy_url: String,
+}
+
+impl Proxy {
+    /// The targets to take turns over as absolute URLs; `target_url` alone when there are none.
+    pub fn targets(&self) -> Vec<String> {
+        if !self.enable_load_balancing || self.target_list.is_empty() {
+            return vec![self.target_url.clone()];
+        }
+        self.target_list.iter().map(|t| with_scheme(t)).collect()
+    }
+}
+
+/// A target of a list as an absolute URL.
+pub(crate) fn with_scheme(target: &str) -> String {
+    match target.contains("://") {
+        true => target.to_owned(),
+        false => format!("http://{target}"),
+    }
+}

@@ -1,0 +1,78 @@
+//! Entries of `url_rewrites`: which URL goes upstream instead, and on which further conditions.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// An entry of `url_rewrites`. `match_pattern` and `rewrite_to` work on the path with its query; the result takes the
+/// place of both.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct UrlRewrite {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// Regular expression; its groups are `$1` and so on.
+    pub match_pattern: String,
+    /// The URL when no trigger decides otherwise.
+    pub rewrite_to: String,
+    /// Conditions with URLs of their own; the first that holds wins.
+    pub triggers: Vec<Trigger>,
+}
+
+/// A condition of a rewrite and the URL when it holds.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Trigger {
+    /// How many of `options` must match.
+    pub on: TriggerMode,
+    /// What to match.
+    pub options: TriggerOptions,
+    /// The URL.
+    pub rewrite_to: String,
+}
+
+/// How many of the options of a [`Trigger`] must match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TriggerMode {
+    /// Every one.
+    #[default]
+    #[serde(alias = "")]
+    All,
+    /// One.
+    Any,
+}
+
+/// What a [`Trigger`] looks at, each by name.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct TriggerOptions {
+    /// Request headers.
+    pub header_matches: BTreeMap<String, TextMatch>,
+    /// Query parameters.
+    pub query_val_matches: BTreeMap<String, TextMatch>,
+    /// Segments of the path; the name is for captures only.
+    pub path_part_matches: BTreeMap<String, TextMatch>,
+    /// Metadata of the key's session.
+    pub session_meta_matches: BTreeMap<String, TextMatch>,
+    /// Context variables.
+    pub request_context_matches: BTreeMap<String, TextMatch>,
+    /// The request body.
+    pub payload_matches: TextMatch,
+}
+
+/// A regular expression over a text.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct TextMatch {
+    /// The regular expression; matches nothing and is not asked for when empty.
+    pub match_rx: String,
+    /// Whether it must not match.
+    pub reverse: bool,
+}

@@ -1,0 +1,253 @@
+use serde_json::{Value, json};
+
+use super::{ApiDefinition, VersionLocation};
+use crate::problem::Problem;
+
+/// The smallest definition without problems.
+fn smallest() -> Value {
+    json!({
+        "api_id": "1",
+        "version_data": {"not_versioned": true, "versions": {"Default": {"use_extended_paths": true}}},
+        "proxy": {"listen_path": "/a/", "target_url": "http://upstream/"}
+    })
+}
+
+/// The smallest definition, changed at one place (a JSON pointer whose parents exist).
+fn with(pointer: &str, value: Value) -> Value {
+    let mut document = smallest();
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    document.pointer_mut(parent).unwrap()[key] = value;
+    document
+}
+
+fn with_paths(list: &str, entries: Value) -> Value {
+    with("/version_data/versions/Default/extended_paths", json!({ list: entries }))
+}
+
+fn problems(document: &Value) -> Vec<String> {
+    let text = document.to_string();
+    let problems: Vec<Problem> = match ApiDefinition::parse(text.as_bytes(), None) {
+        Ok((_, problems)) | Err(problems) => problems,
+    };
+    problems.iter().map(ToString::to_string).collect()
+}
+
+fn parsed(document: &Value) -> ApiDefinition {
+    ApiDefinition::parse(document.to_string().as_bytes(), None).unwrap().0
+}
+
+/// A definition and the problems it must give.
+#[track_caller]
+fn check(document: Value, expect: &[&str]) {
+    assert_eq!(problems(&document), expect);
+}
+
+#[test]
+fn the_smallest_definition_has_no_problems() {
+    check(smallest(), &[]);
+}
+
+#[test]
+fn text_that_is_not_json_says_where_it_ends_to_be() {
+    let problems = ApiDefinition::parse(b"{\n  \"name\" 1}", Some("apps/a.json".as_ref())).unwrap_err();
+    let text = problems[0].to_string();
+    assert_eq!(text, "apps/a.json: error: not valid JSON: expected `:` at line 2 column 10");
+}
+
+#[test]
+fn the_document_is_kept_as_written() {
+    let document = with("/unknown", json!({"A": [null]}));
+    assert_eq!(parsed(&document).raw, document);
+}
+
+#[test]
+fn references_to_secrets_are_resolved_but_not_in_the_kept_document() {
+    let document = with("/proxy/target_url", json!("env://TARGET"));
+    let (api, _) =
+        ApiDefinition::from_value(document.clone(), None, &|scheme, name| Some(format!("http://{scheme}.{name}/"))).unwrap();
+    assert_eq!(api.proxy.target_url, "http://env.TARGET/");
+    assert_eq!(api.raw, document);
+    check(document, &["$.proxy.target_url: error: env://TARGET has no value"]);
+}
+
+#[test]
+fn paths_and_targets() {
+    let listen = "$.proxy.listen_path: error:";
+    check(with("/proxy/listen_path", json!("")), &[&format!("{listen} must not be empty")]);
+    check(with("/proxy/listen_path", json!("/a b")), &[&format!("{listen} must not contain spaces")]);
+    check(
+        with("/proxy/target_url", json!("upstream")),
+        &["$.proxy.target_url: error: must be an absolute URL such as http://host:8080/"],
+    );
+    check(
+        with("/proxy/enable_load_balancing", json!(true)),
+        &["$.proxy.target_list: warning: load balancing without targets: every request goes to target_url"],
+    );
+    let mut balanced = with("/proxy/target_list", json!(["a:80", "https://b", "ftp://c"]));
+    balanced["proxy"]["enable_load_balancing"] = json!(true);
+    balanced["proxy"]["target_url"] = json!("");
+    check(balanced, &["$.proxy.target_list[2]: error: must begin with http, https, h2c, ws, wss or tyk and ://"]);
+}
+
+#[test]
+fn versions() {
+    let versions = json!({"v1": {}, "v2": {}});
+    check(
+        with("/version_data/versions", versions.clone()),
+        &["$.version_data.versions: warning: must have one version, or one called Default: every request is refused"],
+    );
+    check(
+        with("/version_data", json!({})),
+        &["$.version_data.versions: error: must have a version, or not_versioned must be true"],
+    );
+    check(
+        with("/version_data", json!({"versions": versions, "default_version": "v3"})),
+        &[
+            "$.version_data.default_version: warning: names no version: requests without a version are refused",
+            "$.definition.location: warning: must say where requests name their version, \
+         or version_data.not_versioned must be true",
+        ],
+    );
+    check(
+        with("/version_data/versions", json!({"1.0": {"expires": "soon", "override_target": "x"}})),
+        &[
+            "$.version_data.versions[\"1.0\"].expires: warning: is not a date such as 2006-01-02 15:04: counts as expired",
+            "$.version_data.versions[\"1.0\"].override_target: error: must be an absolute URL such as http://host:8080/",
+        ],
+    );
+}
+
+#[test]
+fn authentication() {
+    check(
+        with("/auth", json!({"disable_header": true})),
+        &["$.auth: error: header, query parameter and cookie are all switched off"],
+    );
+    check(with("/auth_configs", json!({"authToken": {"disable_header": true, "use_cookie": true}})), &[]);
+    check(
+        with("/enable_jwt", json!(true)),
+        &["$.enable_jwt: warning: authentication by JSON Web Token is not supported yet: the API refuses every request"],
+    );
+    let mut keyless = with("/enable_jwt", json!(true));
+    keyless["use_keyless"] = json!(true);
+    assert!(parsed(&keyless).unsupported_auth().is_empty());
+    check(keyless, &[]);
+}
+
+#[test]
+fn address_lists() {
+    check(
+        with("/allowed_ips", json!(["10.0.0.1", "10.0.0.0/8", "ten"])),
+        &["$.allowed_ips[2]: error: \"ten\" is neither an IP address nor a CIDR range"],
+    );
+}
+
+#[test]
+fn endpoint_lists() {
+    let at = "$.version_data.versions.Default.extended_paths";
+    for (list, entry, expect) in [
+        ("white_list", json!({"path": 5}), "[0].path: error: must be a string, not 5"),
+        ("ignored", json!({"path": "/", "method": "G T"}), "[0].method: error: \"G T\" is not a method"),
+        ("hard_timeouts", json!({"path": "/", "timeout": -1}), "[0].timeout: error: must not be negative"),
+        (
+            "hard_timeouts",
+            json!({"path": "/", "duration": "1 s"}),
+            "[0].duration: error: must be a span of time such as 500ms or 1m30s",
+        ),
+        (
+            "circuit_breakers",
+            json!({"path": "/", "threshold_percent": 50}),
+            "[0].threshold_percent: error: must be a share from 0 to 1",
+        ),
+        ("mock_response", json!({"path": "/", "code": 999}), "[0].code: error: must be a status code from 100 to 599"),
+        (
+            "transform_headers",
+            json!({"path": "/", "add_headers": {"X-A": "a\r\nb"}}),
+            "[0].add_headers.X-A: error: must not contain line ends or other control characters",
+        ),
+        (
+            "transform_response_headers",
+            json!({"path": "/", "delete_headers": ["X A"]}),
+            "[0].delete_headers[0]: error: \"X A\" is not a header name",
+        ),
+        (
+            "black_list",
+            json!({"path": "/", "method_actions": {"GET": {"action": "reply"}}}),
+            "[0].method_actions.GET.code: error: must be a status code from 100 to 599",
+        ),
+        ("method_transforms", json!({"path": "/"}), "[0].to_method: error: \"\" is not a method"),
+        ("virtual", json!({}), ": ignored: not supported yet, ignored"),
+        ("validate_request", json!({}), ": ignored: not supported yet, ignored"),
+    ] {
+        check(with_paths(list, json!([entry])), &[&format!("{at}.{list}{expect}")]);
+    }
+}
+
+#[test]
+fn fields_without_effect_are_reported_when_they_are_set() {
+    check(with("/nonsense", json!(false)), &["$.nonsense: ignored: unknown field, ignored"]);
+    check(with("/upstream_certificates", json!({})), &[]);
+    check(with("/upstream_certificates", json!({"*": "id"})), &["$.upstream_certificates: ignored: not supported yet, ignored"]);
+    check(with("/cache_options", json!({"enable_cache": false, "cache_timeout": 60})), &[]);
+    check(with("/cache_options", json!({"enable_cache": true})), &["$.cache_options: ignored: not supported yet, ignored"]);
+    check(
+        with("/proxy/service_discovery", json!({"use_discovery_service": true})),
+        &["$.proxy.service_discovery: ignored: not supported yet, ignored"],
+    );
+    check(with("/hmac_allowed_clock_skew", json!(-1)), &[]);
+}
+
+#[test]
+fn openapi_documents_are_refused_with_one_problem() {
+    check(
+        json!({"openapi": "3.0.3", "paths": {}}),
+        &["$.openapi: error: an OpenAPI document; only classic API definitions are supported yet"],
+    );
+}
+
+#[test]
+fn credentials_are_looked_for_where_tyk_looks() {
+    let api = parsed(&with("/auth", json!({"use_param": true, "use_cookie": true, "cookie_name": "c"})));
+    let auth = api.auth_token();
+    assert_eq!(auth.header(), Some("Authorization"));
+    assert_eq!(auth.param(), Some("Authorization"));
+    assert_eq!(auth.cookie(), Some("c"));
+}
+
+#[test]
+fn address_lists_apply_unless_switched_off() {
+    let mut document = with("/allowed_ips", json!(["::1"]));
+    assert_eq!(parsed(&document).ip_allow_list(), ["::1"]);
+    document["ip_access_control_disabled"] = json!(true);
+    assert!(parsed(&document).ip_allow_list().is_empty());
+    document["enable_ip_whitelisting"] = json!(true);
+    assert_eq!(parsed(&document).ip_allow_list(), ["::1"]);
+}
+
+#[test]
+fn timeouts_are_seconds_or_spans() {
+    let entries = json!([{"path": "/", "timeout": 2}, {"path": "/", "timeout": 0.5},
+        {"path": "/", "timeout": 9, "duration": "250ms"}, {"path": "/"}]);
+    let api = parsed(&with_paths("hard_timeouts", entries));
+    let limits: Vec<Option<u128>> = api.version_data.versions["Default"]
+        .extended_paths
+        .hard_timeouts
+        .iter()
+        .map(|t| t.limit().map(|limit| limit.as_millis()))
+        .collect();
+    assert_eq!(limits, [Some(2000), Some(500), Some(250), None]);
+}
+
+#[test]
+fn version_locations() {
+    for (word, location) in [
+        ("header", VersionLocation::Header),
+        ("url-param", VersionLocation::UrlParam),
+        ("url", VersionLocation::Url),
+        ("", VersionLocation::Unset),
+        ("body", VersionLocation::Unset),
+    ] {
+        let api = parsed(&with("/definition", json!({"location": word})));
+        assert_eq!(api.definition.location, location, "{word}");
+    }
+}

@@ -1,0 +1,253 @@
+//! What can be known to be wrong with a definition without compiling it: values outside their range, texts that cannot
+//! be what they must be, settings that contradict each other. Regular expressions are checked where they are compiled.
+
+use std::collections::BTreeMap;
+
+use super::{ApiDefinition, AuthConfig, Proxy, VersionData, VersionLocation, proxy};
+use crate::expiry::{Expiry, expiry};
+use crate::json_path::JsonPath;
+use crate::network::parse_network;
+use crate::problem::Findings;
+use crate::token::{is_header_value, is_token, target_url_fault};
+
+mod paths;
+
+/// Adds what is wrong with `api` to `findings`.
+pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
+    check_proxy(&api.proxy, findings);
+    check_versions(api, findings);
+    check_auth(api, findings);
+    check_addresses("allowed_ips", &api.allowed_ips, findings);
+    check_addresses("blacklisted_ips", &api.blacklisted_ips, findings);
+    check_expiry(&JsonPath::of("expiration"), &api.expiration, findings);
+    check_cors(api, findings);
+    check_protocol(&api.protocol, findings);
+    check_rate(&api.global_rate_limit, findings);
+    check_unsupported(api, findings);
+}
+
+fn check_proxy(proxy: &Proxy, findings: &mut Findings) {
+    let at = JsonPath::of("proxy");
+    if proxy.listen_path.is_empty() {
+        findings.error(&at.key("listen_path"), "must not be empty");
+    }
+    if proxy.listen_path.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        findings.error(&at.key("listen_path"), "must not contain spaces");
+    }
+    let balances = proxy.enable_load_balancing && !proxy.target_list.is_empty();
+    if !(balances && proxy.target_url.is_empty()) {
+        check_target(&at.key("target_url"), &proxy.target_url, findings);
+    }
+    if proxy.enable_load_balancing && proxy.target_list.is_empty() {
+        let message = "load balancing without targets: every request goes to target_url";
+        findings.warning(&at.key("target_list"), message);
+    }
+    for (index, target) in proxy.target_list.iter().enumerate() {
+        let at = at.key("target_list").index(index);
+        check_target(&at, &proxy::with_scheme(target), findings);
+    }
+    let proxy_url = &proxy.transport.proxy_url;
+    if !proxy_url.is_empty() {
+        check_target(&at.key("transport").key("proxy_url"), proxy_url, findings);
+    }
+}
+
+fn check_target(at: &JsonPath, url: &str, findings: &mut Findings) {
+    if let Some(fault) = target_url_fault(url) {
+        findings.error(at, fault);
+    }
+}
+
+fn check_versions(api: &ApiDefinition, findings: &mut Findings) {
+    let data = &api.version_data;
+    let at = JsonPath::of("version_data.versions");
+    for (name, version) in &data.versions {
+        let at = at.key(name);
+        check_expiry(&at.key("expires"), &version.expires, findings);
+        if !version.override_target.is_empty() {
+            check_target(&at.key("override_target"), &version.override_target, findings);
+        }
+        if version.global_enforce_timeout < 0.0 {
+            findings.error(&at.key("global_enforce_timeout"), "must not be negative");
+        }
+        check_headers(&at.key("global_headers"), &version.global_headers, findings);
+        check_headers(&at.key("global_response_headers"), &version.global_response_headers, findings);
+        check_names(&at.key("global_headers_remove"), &version.global_headers_remove, findings);
+        check_names(&at.key("global_response_headers_remove"), &version.global_response_headers_remove, findings);
+        paths::check(&version.extended_paths, &at.key("extended_paths"), findings);
+    }
+    if data.not_versioned {
+        check_unversioned(data, &at, findings);
+    } else {
+        check_version_choice(api, &at, findings);
+    }
+}
+
+fn check_unversioned(data: &VersionData, at: &JsonPath, findings: &mut Findings) {
+    if data.unversioned().is_none() {
+        let message = "must have one version, or one called Default: every request is refused";
+        findings.warning(at, message);
+    }
+}
+
+fn check_version_choice(api: &ApiDefinition, at: &JsonPath, findings: &mut Findings) {
+    let data = &api.version_data;
+    if api.definition.enabled {
+        return;
+    }
+    if data.versions.is_empty() {
+        findings.error(at, "must have a version, or not_versioned must be true");
+        return;
+    }
+    let default = &data.default_version;
+    if !default.is_empty() && !data.versions.contains_key(default) {
+        let message = "names no version: requests without a version are refused";
+        findings.warning(&JsonPath::of("version_data.default_version"), message);
+    }
+    let selector = &api.definition;
+    let needs_key = matches!(selector.location, VersionLocation::Header | VersionLocation::UrlParam);
+    if selector.location == VersionLocation::Unset {
+        let message = "must say where requests name their version, or version_data.not_versioned must be true";
+        findings.warning(&JsonPath::of("definition.location"), message);
+    }
+    if needs_key && selector.key.is_empty() {
+        let message = "must name the header or parameter that holds the version";
+        findings.warning(&JsonPath::of("definition.key"), message);
+    }
+}
+
+fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
+    if api.use_keyless {
+        return;
+    }
+    for (field, method) in api.unsupported_auth_fields() {
+        let message = format!("authentication by {method} is not supported yet: the API refuses every request");
+        findings.warning(&JsonPath::of(field), message);
+    }
+    let at = match api.auth_configs.contains_key("authToken") {
+        true => JsonPath::of("auth_configs.authToken"),
+        false => JsonPath::of("auth"),
+    };
+    check_auth_sources(api.auth_token(), &at, findings);
+}
+
+fn check_auth_sources(auth: &AuthConfig, at: &JsonPath, findings: &mut Findings) {
+    if auth.header().is_none() && auth.param().is_none() && auth.cookie().is_none() {
+        findings.error(at, "header, query parameter and cookie are all switched off");
+    }
+    if auth.header().is_some_and(|name| !is_token(name)) {
+        findings.error(&at.key("auth_header_name"), "is not a header name");
+    }
+    if auth.cookie().is_some_and(|name| !is_token(name)) {
+        findings.error(&at.key("cookie_name"), "is not a cookie name");
+    }
+    if auth.use_certificate {
+        findings.ignored(&at.key("use_certificate"), "not supported yet, ignored");
+    }
+}
+
+fn check_addresses(field: &str, list: &[String], findings: &mut Findings) {
+    for (index, entry) in list.iter().enumerate() {
+        if parse_network(entry).is_none() {
+            let at = JsonPath::of(field).index(index);
+            findings.error(&at, format!("{entry:?} is neither an IP address nor a CIDR range"));
+        }
+    }
+}
+
+fn check_expiry(at: &JsonPath, text: &str, findings: &mut Findings) {
+    if expiry(text) == Expiry::Unparsable {
+        let message = "is not a date such as 2006-01-02 15:04: counts as expired";
+        findings.warning(at, message);
+    }
+}
+
+fn check_cors(api: &ApiDefinition, findings: &mut Findings) {
+    let at = JsonPath::of("CORS");
+    let Some(cors) = api.cors() else { return };
+    for (field, names) in [
+        ("allowed_methods", &cors.allowed_methods),
+        ("allowed_headers", &cors.allowed_headers),
+        ("exposed_headers", &cors.exposed_headers),
+    ] {
+        for (index, name) in names.iter().enumerate() {
+            let at = at.key(field).index(index);
+            check_header_value(&at, name, findings);
+            if !is_token(name) {
+                findings.warning(&at, format!("{name:?} is not one name and matches nothing"));
+            }
+        }
+    }
+    for (index, origin) in cors.allowed_origins.iter().enumerate() {
+        check_header_value(&at.key("allowed_origins").index(index), origin, findings);
+    }
+    if cors.allow_credentials && cors.allowed_origins.iter().any(|o| o == "*") {
+        let message = "any origin may send credentials: every web site can act as a signed-in user";
+        findings.warning(&at.key("allow_credentials"), message);
+    }
+}
+
+fn check_protocol(protocol: &str, findings: &mut Findings) {
+    let at = JsonPath::of("protocol");
+    match protocol {
+        "" | "http" | "https" | "h2c" => {}
+        "tcp" | "tls" => findings.error(&at, "proxying of TCP and TLS streams is not supported yet"),
+        _ => findings.error(&at, "must be http, https, h2c, tcp, tls or empty"),
+    }
+}
+
+fn check_rate(limit: &super::GlobalRateLimit, findings: &mut Findings) {
+    let at = JsonPath::of("global_rate_limit");
+    if limit.rate < 0.0 {
+        findings.error(&at.key("rate"), "must not be negative");
+    }
+    if limit.per < 0.0 {
+        findings.error(&at.key("per"), "must not be negative");
+    }
+}
+
+/// Typed fields that nothing acts on. `client_certificates` goes with `use_mutual_tls_auth`, which is reported.
+fn check_unsupported(api: &ApiDefinition, findings: &mut Findings) {
+    if !api.certificates.is_empty() {
+        findings.ignored(&JsonPath::of("certificates"), "not supported yet, ignored");
+    }
+    for (index, processor) in api.response_processors.iter().enumerate() {
+        // These two work from `extended_paths` alone, listed here or not.
+        if !matches!(processor.name.as_str(), "header_injector" | "response_body_transform") {
+            let message = format!("response processor {:?} is not supported yet, ignored", processor.name);
+            findings.ignored(&JsonPath::of("response_processors").index(index), message);
+        }
+    }
+}
+
+/// Headers to set: their names and their values.
+fn check_headers(at: &JsonPath, headers: &BTreeMap<String, String>, findings: &mut Findings) {
+    for (name, value) in headers {
+        let at = at.key(name);
+        if !is_token(name) {
+            findings.error(&at, "is not a header name");
+        }
+        check_header_value(&at, value, findings);
+    }
+}
+
+fn check_header_value(at: &JsonPath, value: &str, findings: &mut Findings) {
+    if !is_header_value(value) {
+        findings.error(at, "must not contain line ends or other control characters");
+    }
+}
+
+/// Names of headers to remove or to list.
+fn check_names(at: &JsonPath, names: &[String], findings: &mut Findings) {
+    for (index, name) in names.iter().enumerate() {
+        if !is_token(name) {
+            findings.error(&at.index(index), format!("{name:?} is not a header name"));
+        }
+    }
+}
+
+fn check_method(at: &JsonPath, method: &str, findings: &mut Findings) {
+    if !is_token(method) {
+        findings.error(at, format!("{method:?} is not a method"));
+    }
+}

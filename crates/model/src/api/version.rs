@@ -1,0 +1,164 @@
+//! What the versions of an API do.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::endpoint::{
+    AccessEntry, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform, MethodTransform, MockResponse,
+    SizeLimit,
+};
+use super::rewrite::UrlRewrite;
+
+/// `version_data`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct VersionData {
+    /// The API has one version and requests name none.
+    pub not_versioned: bool,
+    /// The version of requests that name none.
+    pub default_version: String,
+    /// The versions by name, sorted.
+    pub versions: BTreeMap<String, VersionInfo>,
+}
+
+impl VersionData {
+    /// The one version of an API without versions: the only one whatever its name, else the one called `Default`,
+    /// `default` or nothing. `None` when that does not decide it: such an API refuses every request.
+    pub fn unversioned(&self) -> Option<&VersionInfo> {
+        let mut all = self.versions.values();
+        match (all.next(), all.next()) {
+            (Some(only), None) => Some(only),
+            _ => ["Default", "default", ""].iter().find_map(|name| self.versions.get(*name)),
+        }
+    }
+}
+
+/// One version.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct VersionInfo {
+    /// The version's name; the key in `versions` is what requests name.
+    pub name: String,
+    /// When the version stops, UTC, `2006-01-02 15:04`; read it with [`crate::expiry::expiry`].
+    pub expires: String,
+    /// Use `extended_paths`; otherwise the older `paths`.
+    pub use_extended_paths: bool,
+    /// Lists of bare paths, used without `use_extended_paths`.
+    pub paths: LegacyPaths,
+    /// What to do on which endpoint.
+    pub extended_paths: ExtendedPaths,
+    /// Headers set on every request.
+    pub global_headers: BTreeMap<String, String>,
+    /// Headers removed from every request.
+    pub global_headers_remove: Vec<String>,
+    /// Takes both out of effect.
+    pub global_headers_disabled: bool,
+    /// Headers set on every response.
+    pub global_response_headers: BTreeMap<String, String>,
+    /// Headers removed from every response.
+    pub global_response_headers_remove: Vec<String>,
+    /// Takes both out of effect.
+    pub global_response_headers_disabled: bool,
+    /// Endpoint paths match in any letter case.
+    pub ignore_endpoint_case: bool,
+    /// Largest request body in bytes; no limit when 0 or less.
+    pub global_size_limit: i64,
+    /// Takes `global_size_limit` out of effect.
+    pub global_size_limit_disabled: bool,
+    /// Seconds that the upstream has for a response; no limit when 0.
+    pub global_enforce_timeout: f64,
+    /// Takes `global_enforce_timeout` out of effect.
+    pub global_enforce_timeout_disabled: bool,
+    /// Replaces `proxy.target_url` when not empty.
+    pub override_target: String,
+}
+
+/// `paths`: the older form, used without `use_extended_paths`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct LegacyPaths {
+    /// Paths open to everyone.
+    pub ignored: Vec<String>,
+    /// When it has entries, the only paths that are open.
+    pub white_list: Vec<String>,
+    /// Paths that are closed.
+    pub black_list: Vec<String>,
+}
+
+/// `extended_paths`. Lists of `Value` are not acted on; they are reported when they have entries.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct ExtendedPaths {
+    /// Endpoints open to everyone: no authentication, no limits.
+    pub ignored: Vec<AccessEntry>,
+    /// When it has entries, the only endpoints that are open.
+    pub white_list: Vec<AccessEntry>,
+    /// Endpoints that are closed.
+    pub black_list: Vec<AccessEntry>,
+    /// Answers of the gateway itself.
+    pub mock_response: Vec<MockResponse>,
+    /// Time that the upstream has for a response.
+    pub hard_timeouts: Vec<HardTimeout>,
+    /// Largest request bodies.
+    pub size_limits: Vec<SizeLimit>,
+    /// Methods to send upstream instead.
+    pub method_transforms: Vec<MethodTransform>,
+    /// URLs to send upstream instead.
+    pub url_rewrites: Vec<UrlRewrite>,
+    /// Header changes on requests.
+    pub transform_headers: Vec<HeaderTransform>,
+    /// Header changes on responses.
+    pub transform_response_headers: Vec<HeaderTransform>,
+    /// Endpoints to stop calling while they fail.
+    pub circuit_breakers: Vec<CircuitBreaker>,
+    /// Endpoints that only other APIs may call.
+    pub internal: Vec<EndpointMark>,
+    /// Endpoints without analytics.
+    pub do_not_track_endpoints: Vec<EndpointMark>,
+    /// When it has entries, the only endpoints with analytics.
+    pub track_endpoints: Vec<EndpointMark>,
+    /// Limits over all callers together.
+    pub rate_limit: Vec<EndpointRateLimit>,
+
+    /// Not supported yet.
+    pub cache: Vec<Value>,
+    /// Not supported yet.
+    pub advance_cache_config: Vec<Value>,
+    /// Not supported yet.
+    pub transform: Vec<Value>,
+    /// Not supported yet.
+    pub transform_response: Vec<Value>,
+    /// Not supported yet.
+    pub transform_jq: Vec<Value>,
+    /// Not supported yet.
+    pub transform_jq_response: Vec<Value>,
+    /// Not supported yet.
+    #[serde(rename = "virtual")]
+    pub virtual_endpoints: Vec<Value>,
+    /// Not supported yet.
+    pub validate_json: Vec<Value>,
+    /// Not supported yet.
+    pub go_plugin: Vec<Value>,
+    /// Not supported yet.
+    pub persist_graphql: Vec<Value>,
+}
+
+impl ExtendedPaths {
+    /// The lists that are not acted on, with their Tyk names.
+    pub(crate) fn unsupported(&self) -> [(&'static str, &[Value]); 10] {
+        [
+            ("cache", &self.cache),
+            ("advance_cache_config", &self.advance_cache_config),
+            ("transform", &self.transform),
+            ("transform_response", &self.transform_response),
+            ("transform_jq", &self.transform_jq),
+            ("transform_jq_response", &self.transform_jq_response),
+            ("virtual", &self.virtual_endpoints),
+            ("validate_json", &self.validate_json),
+            ("go_plugin", &self.go_plugin),
+            ("persist_graphql", &self.persist_graphql),
+        ]
+    }
+}

@@ -1,0 +1,247 @@
+//! The gateway's own configuration: Tyk's `tyk.conf`, as JSON or YAML, with environment variables on top.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::span;
+
+mod environment;
+mod known;
+mod load;
+mod server;
+mod tollgate;
+mod validate;
+
+pub use server::{Certificate, HttpServerOptions};
+pub use tollgate::{Dns, Limits, Timeouts, Tollgate};
+
+/// The secret that Tyk has when none is configured, known to everyone.
+const WELL_KNOWN_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";
+
+/// The configuration of one gateway. Field names are Tyk's.
+///
+/// There are two sets of defaults, because Tyk has two. [`GatewayConfig::default`] is what runs with no configuration
+/// file at all, and it is what Tyk's shipped example sets: strict routes, endpoint patterns that match from their
+/// beginning to their end, WebSockets. [`GatewayConfig::of_empty_file`] is what a file gets for the fields it leaves
+/// out: the zero values of Tyk's own code, so that an existing `tyk.conf` means here what it means there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default = "GatewayConfig::of_empty_file")]
+pub struct GatewayConfig {
+    /// Address to listen on; empty for all.
+    pub listen_address: String,
+    /// Port to listen on; 8080.
+    pub listen_port: u16,
+    /// The host that the control API answers for, and APIs without a domain; empty for any.
+    pub hostname: String,
+    /// The host of the control API when it has a port of its own; empty for any.
+    pub control_api_hostname: String,
+    /// A port of its own for the control API; 0 to share `listen_port`.
+    pub control_api_port: u16,
+    /// What `X-Tyk-Authorization` must be; empty to have one made at start. Unlike Tyk there is no built-in one.
+    pub secret: String,
+    /// The secret of this node towards a dashboard.
+    pub node_secret: String,
+    /// Name of the response header with the version served; empty for none.
+    pub version_header: String,
+    /// Accept configurations that are known to be unsafe.
+    pub allow_insecure_configs: bool,
+    /// Let APIs open any port with `listen_port`.
+    pub disable_ports_whitelist: bool,
+
+    /// Directory of the API definitions; `apps`.
+    pub app_path: PathBuf,
+    /// Directory of templates; `templates`.
+    pub template_path: PathBuf,
+    /// Where policies come from.
+    pub policies: Policies,
+    /// Values for `secrets://name` references.
+    pub secrets: BTreeMap<String, String>,
+    /// Where `file://` references are read.
+    pub file: FileReferences,
+
+    /// Let APIs answer for hosts of their own.
+    pub enable_custom_domains: bool,
+    /// Endpoint paths match in any letter case.
+    pub ignore_endpoint_case: bool,
+    /// The side towards clients.
+    pub http_server_options: HttpServerOptions,
+    /// No keep-alive towards clients.
+    pub close_connections: bool,
+    /// No `X-Generator` header.
+    pub hide_generator_header: bool,
+    /// Status and text of refusals, by their identifier.
+    pub override_messages: BTreeMap<String, MessageOverride>,
+    /// `quotas` (also when empty) or `rate_limits`: what the `X-RateLimit-*` response headers say.
+    pub rate_limit_response_headers: String,
+
+    /// Seconds that an upstream has to connect and to begin its response; 30.
+    pub proxy_default_timeout: f64,
+    /// Accept any certificate of an upstream.
+    pub proxy_ssl_insecure_skip_verify: bool,
+    /// No keep-alive towards upstreams.
+    pub proxy_close_connections: bool,
+    /// Idle connections to all upstreams together; 0 for no limit.
+    pub max_idle_connections: u64,
+    /// Idle connections to one upstream; 500. Tyk's own default of 2 is the usual cause of its slow benchmarks.
+    pub max_idle_connections_per_host: u64,
+    /// Seconds after which a connection to an upstream is replaced; 0 for never.
+    pub max_conn_time: u64,
+    /// Remembering the addresses of upstreams.
+    pub dns_cache: DnsCache,
+
+    /// Name of the health endpoint; `hello`.
+    pub health_check_endpoint_name: String,
+    /// Name of the readiness endpoint; `ready`.
+    pub readiness_check_endpoint_name: String,
+    /// Seconds that requests in flight have at shutdown; 30.
+    pub graceful_shutdown_timeout_duration: u64,
+    /// Seconds between reloads at least; 1 when less.
+    pub reload_interval: f64,
+    /// Do not reload when another node says so.
+    pub suppress_redis_signal_reload: bool,
+    /// `debug`, `info` (also when empty), `warn` or `error`.
+    pub log_level: String,
+    /// `default` (also when empty) or `json`.
+    pub log_format: String,
+
+    /// Tyk's Redis settings, as written; not acted on, the embedded store is used.
+    pub storage: Value,
+    /// Analytics records; not acted on yet.
+    pub enable_analytics: bool,
+
+    /// Settings that Tyk does not have.
+    pub tollgate: Tollgate,
+}
+
+/// `policies`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Policies {
+    /// `file` or empty; Tyk also has `service` and `rpc`.
+    pub policy_source: String,
+    /// The policies file.
+    pub policy_record_name: PathBuf,
+    /// A directory with one policy per file, which the control API writes to.
+    pub policy_path: PathBuf,
+    /// The address of a dashboard.
+    pub policy_connection_string: String,
+    /// Let policies choose their own identifiers.
+    pub allow_explicit_policy_id: bool,
+}
+
+/// `file`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileReferences {
+    /// When not empty, `file://` references are read below this directory and nowhere else.
+    pub base_path: PathBuf,
+}
+
+/// One entry of `override_messages`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MessageOverride {
+    /// Text; empty to keep it.
+    pub message: String,
+    /// Status code; 0 to keep it.
+    pub code: u16,
+}
+
+/// `dns_cache`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DnsCache {
+    /// Whether addresses are remembered longer than DNS says.
+    pub enabled: bool,
+    /// Seconds to remember an address; -1 for as long as DNS says.
+    pub ttl: i64,
+    /// Seconds between removals of old addresses.
+    pub check_interval: i64,
+    /// `no_cache`, `pick_first` or `random`: what to do with a name that has several addresses.
+    pub multiple_ips_handle_strategy: String,
+}
+
+impl Default for DnsCache {
+    fn default() -> DnsCache {
+        DnsCache { enabled: false, ttl: -1, check_interval: 60, multiple_ips_handle_strategy: "no_cache".to_owned() }
+    }
+}
+
+impl Default for GatewayConfig {
+    fn default() -> GatewayConfig {
+        GatewayConfig {
+            http_server_options: HttpServerOptions {
+                enable_strict_routes: true,
+                enable_path_prefix_matching: true,
+                enable_path_suffix_matching: true,
+                enable_websockets: true,
+                ..HttpServerOptions::default()
+            },
+            ..GatewayConfig::of_empty_file()
+        }
+    }
+}
+
+impl GatewayConfig {
+    /// What a configuration file without any field means.
+    pub fn of_empty_file() -> GatewayConfig {
+        GatewayConfig {
+            listen_address: String::new(),
+            listen_port: 8080,
+            hostname: String::new(),
+            control_api_hostname: String::new(),
+            control_api_port: 0,
+            secret: String::new(),
+            node_secret: String::new(),
+            version_header: String::new(),
+            allow_insecure_configs: false,
+            disable_ports_whitelist: false,
+            app_path: PathBuf::from("apps"),
+            template_path: PathBuf::from("templates"),
+            policies: Policies::default(),
+            secrets: BTreeMap::new(),
+            file: FileReferences::default(),
+            enable_custom_domains: false,
+            ignore_endpoint_case: false,
+            http_server_options: HttpServerOptions::default(),
+            close_connections: false,
+            hide_generator_header: false,
+            override_messages: BTreeMap::new(),
+            rate_limit_response_headers: String::new(),
+            proxy_default_timeout: 30.0,
+            proxy_ssl_insecure_skip_verify: false,
+            proxy_close_connections: false,
+            max_idle_connections: 0,
+            max_idle_connections_per_host: 500,
+            max_conn_time: 0,
+            dns_cache: DnsCache::default(),
+            health_check_endpoint_name: "hello".to_owned(),
+            readiness_check_endpoint_name: "ready".to_owned(),
+            graceful_shutdown_timeout_duration: 30,
+            reload_interval: 1.0,
+            suppress_redis_signal_reload: false,
+            log_level: String::new(),
+            log_format: String::new(),
+            storage: Value::Null,
+            enable_analytics: false,
+            tollgate: Tollgate::default(),
+        }
+    }
+
+    /// The time that an upstream has to connect and to begin its response.
+    pub fn proxy_timeout(&self) -> Duration {
+        span::seconds(self.proxy_default_timeout).filter(|timeout| !timeout.is_zero()).unwrap_or(Duration::from_secs(30))
+    }
+
+    /// The time that requests in flight have at shutdown.
+    pub fn drain_timeout(&self) -> Duration {
+        match self.tollgate.timeouts.drain_ms {
+            0 => Duration::from_secs(self.graceful_shutdown_timeout_duration),
+            ms => Duration::from_millis(ms),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! From a file and an environment to a checked configuration.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::environment::{self, Override};
+use super::{GatewayConfig, known, validate};
+use crate::decode::{Decoded, decode};
+use crate::known_field;
+use crate::problem::{Findings, Level, Problem};
+use crate::reference::{SecretSources, resolve_references};
+
+/// A configuration that is longer is another file by mistake.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+impl GatewayConfig {
+    /// Reads a configuration file, JSON or YAML, and puts the settings of `environment` on top of it. Without a file the
+    /// base is [`GatewayConfig::default`]; `TYK_GW_OMITCONFIGFILE=true` in the environment means an empty file.
+    ///
+    /// The result is the configuration with its warnings and ignored settings, or everything that is wrong with it.
+    pub fn load(
+        file: Option<&Path>,
+        environment: impl Iterator<Item = (String, String)>,
+    ) -> Result<(GatewayConfig, Vec<Problem>), Vec<Problem>> {
+        let environment: BTreeMap<String, String> = environment.collect();
+        let omits_file = environment.get("TYK_GW_OMITCONFIGFILE").and_then(|text| environment::parse_bool(text)) == Some(true);
+        let document = match file {
+            _ if omits_file => Ok(Value::Object(Map::new())),
+            None => Ok(serde_json::to_value(GatewayConfig::default()).unwrap_or_default()),
+            Some(path) => read(path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(file)]),
+        }?;
+        GatewayConfig::from_value(document, file, environment)
+    }
+
+    fn from_value(
+        mut document: Value,
+        file: Option<&Path>,
+        environment: BTreeMap<String, String>,
+    ) -> Result<(GatewayConfig, Vec<Problem>), Vec<Problem>> {
+        if document.is_null() {
+            document = Value::Object(Map::new());
+        }
+        if !document.is_object() {
+            let problem = Problem::new(Level::Error, "$", "must be an object");
+            return Err(vec![problem.within(file)]);
+        }
+        let (overrides, misfits) = environment::apply(&mut document, &environment);
+        let mut findings = Findings::default();
+        findings.extend(resolve(&mut document, environment));
+        let decoded: Decoded<GatewayConfig> = decode(&document);
+        findings.decoded(&decoded);
+        known_field::judge(&decoded.unknown, known::FIELDS, &mut findings);
+        if let Some(config) = &decoded.value {
+            validate::check(config, &mut findings);
+        }
+        for Override { variable, path } in &overrides {
+            findings.attribute(path, variable);
+        }
+        let mut findings = findings.within(file);
+        findings.extend(misfits);
+        findings.conclude(decoded.value)
+    }
+}
+
+fn read(path: &Path) -> Result<Value, String> {
+    let size = std::fs::metadata(path).map_or(0, |meta| meta.len());
+    if size > FILE_BYTES_MAX {
+        return Err(format!("larger than {FILE_BYTES_MAX} bytes"));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))?;
+    if is_yaml(path, &text) {
+        serde_saphyr::from_str(&text).map_err(|error| format!("not valid YAML: {error}"))
+    } else {
+        serde_json::from_str(&text).map_err(|error| format!("not valid JSON: {error}"))
+    }
+}
+
+/// By the name, else by the first character: `tyk.conf` may hold either.
+fn is_yaml(path: &Path, text: &str) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("yaml" | "yml") => true,
+        Some("json") => false,
+        _ => !text.trim_start().starts_with(['{', '[']),
+    }
+}
+
+/// Replaces references to secrets, first in `secrets`, because the others may name what stands there.
+fn resolve(document: &mut Value, environment: BTreeMap<String, String>) -> Vec<Problem> {
+    let mut sources = SecretSources { environment, ..SecretSources::default() };
+    if let Some(base) = text_at(document, "/file/base_path") {
+        sources.file_base = Some(base.into());
+    }
+    if let Some(secrets) = document.get_mut("secrets") {
+        // A reference without a value stays and is reported below, with its whole path.
+        resolve_references(secrets, &|scheme, name| sources.lookup(scheme, name));
+        if let Value::Object(members) = secrets {
+            sources.secrets = members.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
+        }
+    }
+    resolve_references(document, &|scheme, name| sources.lookup(scheme, name))
+}
+
+fn text_at<'v>(document: &'v Value, pointer: &str) -> Option<&'v str> {
+    document.pointer(pointer)?.as_str().filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

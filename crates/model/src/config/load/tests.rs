@@ -1,0 +1,228 @@
+use std::path::Path;
+
+use crate::config::GatewayConfig;
+use crate::problem::Problem;
+
+type Loaded = Result<(GatewayConfig, Vec<Problem>), Vec<Problem>>;
+
+fn load_file(name: &str, text: &str, variables: &[(&str, &str)]) -> Loaded {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    load(Some(&path), variables)
+}
+
+fn load(file: Option<&Path>, variables: &[(&str, &str)]) -> Loaded {
+    let owned = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    GatewayConfig::load(file, owned)
+}
+
+/// Problems without the name of the temporary file.
+fn texts(loaded: &Loaded) -> Vec<String> {
+    let (Ok((_, problems)) | Err(problems)) = loaded;
+    let strip = |p: &Problem| Problem { file: None, ..p.clone() }.to_string();
+    problems.iter().map(strip).collect()
+}
+
+/// A configuration file, variables, and the problems they must give.
+#[track_caller]
+fn check(text: &str, variables: &[(&str, &str)], expect: &[&str]) {
+    assert_eq!(texts(&load_file("tyk.conf", text, variables)), expect);
+}
+
+#[test]
+fn without_a_file_the_defaults_of_the_example_hold() {
+    let (config, problems) = load(None, &[]).unwrap();
+    assert_eq!(config, GatewayConfig::default());
+    assert!(problems.is_empty());
+    assert!(config.http_server_options.enable_strict_routes);
+    assert!(config.http_server_options.enable_websockets);
+}
+
+#[test]
+fn with_a_file_the_defaults_of_the_code_hold() {
+    for (name, text) in [("tyk.conf", "{}"), ("a.yaml", ""), ("b.json", "null")] {
+        let (config, problems) = load_file(name, text, &[]).unwrap();
+        assert_eq!(config, GatewayConfig::of_empty_file(), "{name}");
+        assert!(problems.is_empty());
+        assert!(!config.http_server_options.enable_strict_routes);
+        assert_eq!(config.listen_port, 8080);
+    }
+}
+
+#[test]
+fn json_and_yaml_say_the_same() {
+    let json = r#"{"listen_port": 9000, "http_server_options": {"xff_depth": 1}, "tollgate": {"threads": 2}}"#;
+    let yaml = "listen_port: 9000\nhttp_server_options:\n  xff_depth: 1\ntollgate: {threads: 2}\n";
+    let (from_json, _) = load_file("tyk.conf", json, &[]).unwrap();
+    assert_eq!(from_json.listen_port, 9000);
+    assert_eq!(from_json.tollgate.threads, 2);
+    for name in ["tyk.yaml", "tyk.yml", "tyk.conf"] {
+        assert_eq!(load_file(name, yaml, &[]).unwrap().0, from_json, "{name}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_used_say_why() {
+    check("{\n \"a\": }", &[], &["error: not valid JSON: expected value at line 2 column 7"]);
+    check("[]", &[], &["$: error: must be an object"]);
+    let missing = load(Some(Path::new("/no/such/tyk.conf")), &[]).unwrap_err();
+    assert!(missing[0].to_string().starts_with("/no/such/tyk.conf: error: cannot be read: "));
+    let yaml = load_file("a.yaml", "a: [1", &[]).unwrap_err();
+    assert!(yaml[0].message.contains("line 1"), "{}", yaml[0].message);
+}
+
+#[test]
+fn variables_win_over_the_file() {
+    let variables = [
+        ("TYK_GW_LISTENPORT", "1111"),
+        ("TYK_GW_HTTPSERVEROPTIONS_ENABLESTRICTROUTES", "true"),
+        ("TYK_GW_MAXIDLECONNSPERHOST", "7"),
+        ("TYK_GW_HTTPSERVEROPTIONS_CIPHERS", "a,b"),
+        ("TYK_GW_SECRETS", "k:v,k2:v:2"),
+        ("TYK_GW_PROXYDEFAULTTIMEOUT", "2.5"),
+        ("TYK_GW_CLOSECONNECTIONS", ""),
+        ("TYK_LOGLEVEL", "debug"),
+        ("TOLLGATE_LISTEN_PORT", "2222"),
+        ("TOLLGATE_HTTP_SERVER_OPTIONS__XFF_DEPTH", "3"),
+        ("TOLLGATE_THREADS", "4"),
+        ("TOLLGATE_TIMEOUTS_HEAD_MS", "5"),
+        ("TOLLGATE_TRUSTED_PROXIES", r#"["10.0.0.0/8"]"#),
+        ("TYK_GW_HTTPSERVEROPTIONS_CERTIFICATES", r#"[{"cert_file": "c", "key_file": "k"}]"#),
+        ("PATH", "/bin"),
+        ("TOLLGATE_SERVICE_HOST", "10.0.0.1"),
+        ("TYK_GW_PORT_8080_TCP", "tcp://10.0.0.1:8080"),
+        ("TOLLGATE_SECRET_X", "y"),
+    ];
+    let loaded = load_file("tyk.conf", r#"{"Listen_Port": 9, "max_idle_connections_per_host": 1}"#, &variables);
+    let (config, problems) = loaded.unwrap();
+    assert!(problems.is_empty(), "{problems:?}");
+    assert_eq!(config.listen_port, 2222);
+    let options = &config.http_server_options;
+    assert!(options.enable_strict_routes && !options.enable_path_prefix_matching);
+    assert_eq!(config.max_idle_connections_per_host, 7);
+    assert_eq!(options.ssl_ciphers, ["a", "b"]);
+    assert_eq!(config.secrets["k2"], "v:2");
+    assert_eq!(config.proxy_default_timeout, 2.5);
+    assert_eq!(config.log_level, "debug");
+    assert_eq!(options.xff_depth, 3);
+    assert_eq!((config.tollgate.threads, config.tollgate.timeouts.head_ms), (4, 5));
+    assert_eq!(config.tollgate.trusted_networks().len(), 1);
+    assert_eq!(options.certificates[0].cert_file, Path::new("c"));
+}
+
+#[test]
+fn every_setting_has_variables() {
+    let names = [
+        "TYK_GW_LISTENADDRESS",
+        "TYK_GW_HOSTNAME",
+        "TYK_GW_CONTROLAPIPORT",
+        "TYK_GW_SECRET",
+        "TYK_GW_APPPATH",
+        "TYK_GW_POLICIES_POLICYSOURCE",
+        "TYK_GW_HTTPSERVEROPTIONS_SERVERNAME",
+        "TYK_GW_DNSCACHE_MULTIPLEIPSHANDLESTRATEGY",
+        "TYK_GW_FILE_BASEPATH",
+        "TYK_GW_NODESECRET",
+        "TYK_GW_VERSIONHEADER",
+        "TYK_GW_HEALTHCHECKENDPOINTNAME",
+    ];
+    for name in names {
+        assert_eq!(texts(&load(None, &[(name, "")])), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn variables_that_do_not_fit_are_named() {
+    for (name, value, expect) in [
+        ("TYK_GW_NOSUCHTHING", "1", "TYK_GW_NOSUCHTHING: warning: names no setting"),
+        ("TOLLGATE_NO_SUCH_THING", "1", "TOLLGATE_NO_SUCH_THING: warning: names no setting"),
+        ("TYK_GW_STORAGE_HOST", "r", "TYK_GW_STORAGE_HOST: ignored: not supported yet, ignored"),
+        ("TYK_GW_PORTWHITELIST", "{}", "TYK_GW_PORTWHITELIST: ignored: not supported yet, ignored"),
+        ("TYK_GW_TRACER_ENABLED", "1", "TYK_GW_TRACER_ENABLED: ignored: not supported yet, ignored"),
+        ("TYK_GW_LISTENPORT", "x", "TYK_GW_LISTENPORT: error: must be a number"),
+        ("TYK_GW_CLOSECONNECTIONS", "yes", "TYK_GW_CLOSECONNECTIONS: error: must be true or false"),
+        ("TYK_GW_SECRETS", "k", "TYK_GW_SECRETS: error: must be comma separated key:value pairs"),
+        (
+            "TYK_GW_LISTENPORT",
+            "70000",
+            "$.listen_port: error: must be a whole number from 0 to 65535, not 70000 (set by TYK_GW_LISTENPORT)",
+        ),
+    ] {
+        check("{}", &[(name, value)], &[expect]);
+    }
+}
+
+#[test]
+fn a_file_can_be_left_out_by_variable() {
+    let variables = [("TYK_GW_OMITCONFIGFILE", "true"), ("TYK_GW_LISTENPORT", "1")];
+    let (config, _) = load(Some(Path::new("/no/such/file")), &variables).unwrap();
+    assert_eq!(config.listen_port, 1);
+    assert!(!config.http_server_options.enable_strict_routes);
+}
+
+#[test]
+fn references_are_resolved_after_the_variables() {
+    let text = r#"{"secret": "secrets://control", "secrets": {"control": "env://CONTROL"}}"#;
+    let (config, _) = load_file("tyk.conf", text, &[("TYK_SECRET_CONTROL", "s")]).unwrap();
+    assert_eq!(config.secret, "s");
+    let (config, _) = load(None, &[("TYK_GW_SECRET", "env://A"), ("TOLLGATE_SECRET_A", "t")]).unwrap();
+    assert_eq!(config.secret, "t");
+    check(r#"{"secret": "vault://a.b"}"#, &[], &["$.secret: error: vault:// references are not supported"]);
+}
+
+#[test]
+fn settings_that_are_wrong_or_unsafe() {
+    for (text, expect) in [
+        (
+            r#"{"secret": "352d20ee67be67f6340b4c0605b044b7"}"#,
+            "$.secret: warning: is Tyk's well-known default: anyone who can reach the control API controls the gateway",
+        ),
+        (r#"{"listen_address": "nowhere"}"#, "$.listen_address: error: must be an IP address"),
+        (r#"{"version_header": "a b"}"#, "$.version_header: error: is not a header name"),
+        (r#"{"proxy_default_timeout": -1}"#, "$.proxy_default_timeout: error: must not be negative"),
+        (
+            r#"{"override_messages": {"auth.auth_field_missing": {"code": 1}}}"#,
+            "$.override_messages[\"auth.auth_field_missing\"].code: error: must be a status code from 100 to 599",
+        ),
+        (r#"{"log_format": "xml"}"#, "$.log_format: warning: must be one of default, json; the default is used"),
+        (
+            r#"{"tollgate": {"trusted_proxies": ["x"]}}"#,
+            "$.tollgate.trusted_proxies[0]: error: \"x\" is neither an IP address nor a CIDR range",
+        ),
+        (
+            r#"{"tollgate": {"dns": {"servers": ["1.1.1.1"]}}}"#,
+            "$.tollgate.dns.servers[0]: error: \"1.1.1.1\" is not an address and a port",
+        ),
+        (r#"{"tollgate": {"limits": {"head_bytes_max": 0}}}"#, "$.tollgate.limits.head_bytes_max: error: must be more than 0"),
+        (r#"{"listen_port": "80"}"#, "$.listen_port: error: must be a whole number from 0 to 65535, not a string"),
+    ] {
+        check(text, &[], &[expect]);
+    }
+}
+
+#[test]
+fn settings_without_effect_are_reported_when_they_are_set() {
+    for (text, expect) in [
+        (r#"{"storage": {"type": "redis"}}"#, "$.storage: ignored: not supported yet: the embedded store is used"),
+        (r#"{"enable_analytics": true}"#, "$.enable_analytics: ignored: not supported yet, ignored"),
+        (r#"{"hash_keys": true}"#, "$.hash_keys: ignored: not supported yet, ignored"),
+        (r#"{"use_sentry": true, "sentry_code": "x"}"#, "$.use_sentry: ignored: not supported yet, ignored"),
+        (r#"{"lisen_port": 1}"#, "$.lisen_port: ignored: unknown field, ignored"),
+        (r#"{"tollgate": {"thread": 1}}"#, "$.tollgate.thread: ignored: unknown field, ignored"),
+        (
+            r#"{"policies": {"policy_source": "service"}}"#,
+            "$.policies.policy_source: ignored: policies from \"service\" are not supported yet, ignored",
+        ),
+    ] {
+        check(text, &[], &[expect]);
+    }
+    check(r#"{"hash_keys": false, "storage": {"port": 0}, "health_check": {"health_check_value_timeouts": 60}}"#, &[], &[]);
+}
+
+#[test]
+fn the_problems_of_a_file_name_it_and_those_of_variables_do_not() {
+    let problems = load_file("tyk.conf", r#"{"x": 1}"#, &[("TYK_GW_X", "1")]).unwrap().1;
+    assert!(problems[0].file.is_some());
+    assert!(problems[1].file.is_none());
+}

@@ -1,0 +1,113 @@
+//! `tollgate`: settings that Tyk does not have. Each has a default that is fit for production.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+
+use crate::network::parse_network;
+
+/// `tollgate`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tollgate {
+    /// Directory for what must outlive the process: the secret made at start, keys, counters; `data`.
+    pub data_dir: PathBuf,
+    /// Threads that serve requests; 0 for one per core.
+    pub threads: usize,
+    /// Largest things accepted from the network.
+    pub limits: Limits,
+    /// Longest waits.
+    pub timeouts: Timeouts,
+    /// Addresses or CIDR ranges of proxies whose `X-Forwarded-For` and `X-Real-IP` are believed.
+    pub trusted_proxies: Vec<String>,
+    /// Connections to all upstreams together, for each thread, in use or idle. The default of 16384 is a safeguard below
+    /// the usual limit of open files, not a tuning value.
+    pub upstream_connections_max: u64,
+    /// Finding the addresses of upstreams.
+    pub dns: Dns,
+}
+
+/// Largest things accepted from the network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Bytes of a request or response head; 32768.
+    pub head_bytes_max: usize,
+    /// Header lines of a request or response; 96.
+    pub header_lines_max: usize,
+}
+
+/// Longest waits, in milliseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Timeouts {
+    /// For the whole head of a request, from its first byte; 10000.
+    pub head_ms: u64,
+    /// For the next request on a connection; 120000.
+    pub client_idle_ms: u64,
+    /// For a client to take more of a response; 60000.
+    pub client_write_ms: u64,
+    /// For a connection to an upstream, with TLS; 10000.
+    pub upstream_connect_ms: u64,
+    /// For which an unused connection to an upstream is kept; 90000.
+    pub upstream_idle_ms: u64,
+    /// For requests in flight at shutdown; 0 for `graceful_shutdown_timeout_duration`.
+    pub drain_ms: u64,
+}
+
+/// Finding the addresses of upstreams.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dns {
+    /// Name servers as `address:port`; empty for those of the system.
+    pub servers: Vec<String>,
+}
+
+impl Default for Tollgate {
+    fn default() -> Tollgate {
+        Tollgate {
+            data_dir: PathBuf::from("data"),
+            threads: 0,
+            limits: Limits::default(),
+            timeouts: Timeouts::default(),
+            trusted_proxies: Vec::new(),
+            upstream_connections_max: 16_384,
+            dns: Dns::default(),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { head_bytes_max: 32_768, header_lines_max: 96 }
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Timeouts {
+        Timeouts {
+            head_ms: 10_000,
+            client_idle_ms: 120_000,
+            client_write_ms: 60_000,
+            upstream_connect_ms: 10_000,
+            upstream_idle_ms: 90_000,
+            drain_ms: 0,
+        }
+    }
+}
+
+impl Tollgate {
+    /// `trusted_proxies` as ranges.
+    pub fn trusted_networks(&self) -> Vec<IpNet> {
+        self.trusted_proxies.iter().filter_map(|text| parse_network(text)).collect()
+    }
+}
+
+impl Dns {
+    /// `servers` as addresses.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.servers.iter().filter_map(|text| text.parse().ok()).collect()
+    }
+}

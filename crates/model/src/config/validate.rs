@@ -1,0 +1,138 @@
+//! What can be known to be wrong with a configuration before anything of it runs.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::{GatewayConfig, WELL_KNOWN_SECRET};
+use crate::json_path::JsonPath;
+use crate::known_field::is_set;
+use crate::network::parse_network;
+use crate::problem::Findings;
+use crate::token::{is_header_value, is_token};
+
+/// Adds what is wrong with `config` to `findings`.
+pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
+    check_listeners(config, findings);
+    check_secret(config, findings);
+    check_messages(config, findings);
+    check_words(config, findings);
+    check_numbers(config, findings);
+    check_own(config, findings);
+    check_unsupported(config, findings);
+}
+
+fn check_listeners(config: &GatewayConfig, findings: &mut Findings) {
+    let address = &config.listen_address;
+    let bare = address.trim_start_matches('[').trim_end_matches(']');
+    if !address.is_empty() && address != "localhost" && bare.parse::<IpAddr>().is_err() {
+        findings.error(&JsonPath::of("listen_address"), "must be an IP address");
+    }
+    let options = &config.http_server_options;
+    let at = JsonPath::of("http_server_options");
+    if options.use_ssl && options.certificates.is_empty() && options.ssl_certificates.is_empty() {
+        findings.warning(&at.key("use_ssl"), "TLS without a certificate");
+    }
+    for (index, certificate) in options.certificates.iter().enumerate() {
+        let at = at.key("certificates").index(index);
+        for (field, path) in [("cert_file", &certificate.cert_file), ("key_file", &certificate.key_file)] {
+            if path.as_os_str().is_empty() {
+                findings.error(&at.key(field), "must not be empty");
+            }
+        }
+    }
+}
+
+fn check_secret(config: &GatewayConfig, findings: &mut Findings) {
+    for (field, secret) in [("secret", &config.secret), ("node_secret", &config.node_secret)] {
+        if secret == WELL_KNOWN_SECRET {
+            let message = "is Tyk's well-known default: anyone who can reach the control API controls the gateway";
+            findings.warning(&JsonPath::of(field), message);
+        }
+    }
+    if !is_header_value(&config.secret) {
+        let message = "must not contain line ends or other control characters";
+        findings.error(&JsonPath::of("secret"), message);
+    }
+}
+
+fn check_messages(config: &GatewayConfig, findings: &mut Findings) {
+    for (id, message) in &config.override_messages {
+        if message.code != 0 && !(100..=599).contains(&message.code) {
+            let at = JsonPath::of("override_messages").key(id).key("code");
+            findings.error(&at, "must be a status code from 100 to 599");
+        }
+    }
+    if !config.version_header.is_empty() && !is_token(&config.version_header) {
+        findings.error(&JsonPath::of("version_header"), "is not a header name");
+    }
+}
+
+/// Settings that are one of a few words.
+fn check_words(config: &GatewayConfig, findings: &mut Findings) {
+    for (field, word, words) in [
+        ("rate_limit_response_headers", &config.rate_limit_response_headers, &["quotas", "rate_limits"][..]),
+        ("log_format", &config.log_format, &["default", "json"]),
+        ("log_level", &config.log_level, &["trace", "debug", "info", "warn", "warning", "error", "fatal", "panic"]),
+    ] {
+        if !word.is_empty() && !words.iter().any(|w| w.eq_ignore_ascii_case(word)) {
+            let message = format!("must be one of {}; the default is used", words.join(", "));
+            findings.warning(&JsonPath::of(field), message);
+        }
+    }
+    let source = &config.policies.policy_source;
+    if !matches!(source.as_str(), "" | "file") {
+        let message = format!("policies from {source:?} are not supported yet, ignored");
+        findings.ignored(&JsonPath::of("policies.policy_source"), message);
+    }
+}
+
+fn check_numbers(config: &GatewayConfig, findings: &mut Findings) {
+    for (field, number) in [("proxy_default_timeout", config.proxy_default_timeout), ("reload_interval", config.reload_interval)] {
+        if number < 0.0 {
+            findings.error(&JsonPath::of(field), "must not be negative");
+        }
+    }
+}
+
+fn check_own(config: &GatewayConfig, findings: &mut Findings) {
+    let at = JsonPath::of("tollgate");
+    let own = &config.tollgate;
+    for (index, entry) in own.trusted_proxies.iter().enumerate() {
+        if parse_network(entry).is_none() {
+            let message = format!("{entry:?} is neither an IP address nor a CIDR range");
+            findings.error(&at.key("trusted_proxies").index(index), message);
+        }
+    }
+    for (index, server) in own.dns.servers.iter().enumerate() {
+        if server.parse::<SocketAddr>().is_err() {
+            let at = at.key("dns").key("servers").index(index);
+            findings.error(&at, format!("{server:?} is not an address and a port"));
+        }
+    }
+    let timeouts = &own.timeouts;
+    for (group, field, number) in [
+        ("limits", "head_bytes_max", own.limits.head_bytes_max as u64),
+        ("limits", "header_lines_max", own.limits.header_lines_max as u64),
+        ("timeouts", "head_ms", timeouts.head_ms),
+        ("timeouts", "client_idle_ms", timeouts.client_idle_ms),
+        ("timeouts", "client_write_ms", timeouts.client_write_ms),
+        ("timeouts", "upstream_connect_ms", timeouts.upstream_connect_ms),
+        ("timeouts", "upstream_idle_ms", timeouts.upstream_idle_ms),
+    ] {
+        if number == 0 {
+            findings.error(&at.key(group).key(field), "must be more than 0");
+        }
+    }
+    if own.upstream_connections_max == 0 {
+        findings.error(&at.key("upstream_connections_max"), "must be more than 0");
+    }
+}
+
+/// Typed settings that nothing acts on.
+fn check_unsupported(config: &GatewayConfig, findings: &mut Findings) {
+    if is_set(&config.storage) {
+        findings.ignored(&JsonPath::of("storage"), "not supported yet: the embedded store is used");
+    }
+    if config.enable_analytics {
+        findings.ignored(&JsonPath::of("enable_analytics"), "not supported yet, ignored");
+    }
+}

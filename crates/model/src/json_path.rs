@@ -1,0 +1,85 @@
+//! A place inside a JSON document: `$.version_data.versions["1.0"].paths.ignored[0]`.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// One step down into a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// Steps from the root of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct JsonPath(pub(crate) Vec<Step>);
+
+impl JsonPath {
+    pub(crate) fn root() -> JsonPath {
+        JsonPath::default()
+    }
+
+    /// The path of keys that `dotted` spells; keys with dots in them cannot be written that way.
+    pub(crate) fn of(dotted: &str) -> JsonPath {
+        dotted.split('.').fold(JsonPath::root(), |path, key| path.key(key))
+    }
+
+    pub(crate) fn key(&self, key: &str) -> JsonPath {
+        self.then(Step::Key(key.to_owned()))
+    }
+
+    pub(crate) fn index(&self, index: usize) -> JsonPath {
+        self.then(Step::Index(index))
+    }
+
+    /// Whether the keys of this path, without its list positions, spell `dotted`.
+    /// A `*` in `dotted` stands for any key.
+    pub(crate) fn matches(&self, dotted: &str) -> bool {
+        let mut wanted = dotted.split('.');
+        for step in &self.0 {
+            let Step::Key(key) = step else { continue };
+            match wanted.next() {
+                Some(want) if want == "*" || want.eq_ignore_ascii_case(key) => {}
+                _ => return false,
+            }
+        }
+        wanted.next().is_none()
+    }
+
+    pub(crate) fn find_mut<'v>(&self, document: &'v mut Value) -> Option<&'v mut Value> {
+        self.0.iter().try_fold(document, |value, step| match (step, value) {
+            (Step::Key(key), Value::Object(members)) => members.get_mut(key),
+            (Step::Index(index), Value::Array(items)) => items.get_mut(*index),
+            _ => None,
+        })
+    }
+
+    fn then(&self, step: Step) -> JsonPath {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        JsonPath(steps)
+    }
+}
+
+impl fmt::Display for JsonPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("$")?;
+        for step in &self.0 {
+            match step {
+                Step::Index(index) => write!(f, "[{index}]")?,
+                Step::Key(key) if is_plain(key) => write!(f, ".{key}")?,
+                Step::Key(key) => write!(f, "[{key:?}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_plain(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+#[cfg(test)]
+mod tests;

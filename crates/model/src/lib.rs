@@ -1,0 +1,20 @@
+//! The documents of Tollgate: what an operator wrote, parsed, typed and checked, nothing that runs.
+//!
+//! Every parser collects [`Problem`]s instead of stopping at the first one. No regular expression is compiled here
+//! and nothing but files is read.
+#![forbid(unsafe_code)]
+
+pub mod api;
+pub mod config;
+pub mod expiry;
+pub mod network;
+pub mod problem;
+pub mod reference;
+pub mod span;
+
+mod decode;
+mod json_path;
+mod known_field;
+mod token;
+
+pub use problem::{Level, Problem};

@@ -1,0 +1,122 @@
+//! References to secrets inside documents: `env://NAME`, `secrets://name` and `file://path` in place of a text. They
+//! are replaced when a document is loaded, so that secrets need not be written into it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::json_path::JsonPath;
+use crate::problem::{Level, Problem};
+
+/// Schemes that are looked up.
+const SCHEMES: [&str; 3] = ["env", "secrets", "file"];
+/// Schemes that Tyk looks up in services which Tollgate does not ask.
+const UNSUPPORTED_SCHEMES: [&str; 3] = ["consul", "vault", "kv"];
+/// A secret is a key, a certificate or a password, not a data set.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Replaces every text in `value` that begins with a reference. `lookup` gets the scheme (`env`, `secrets`, `file`) and
+/// the name. What follows the name of an `env` or `secrets` reference stays: `env://HOST:8080/x` is the value of `HOST`
+/// and then `:8080/x`. A reference without a value is a problem of level error.
+pub fn resolve_references(value: &mut Value, lookup: &dyn Fn(&str, &str) -> Option<String>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    resolve_below(value, &JsonPath::root(), lookup, &mut problems);
+    problems
+}
+
+fn resolve_below(value: &mut Value, path: &JsonPath, lookup: &dyn Fn(&str, &str) -> Option<String>, problems: &mut Vec<Problem>) {
+    match value {
+        Value::String(text) => match resolved(text, lookup) {
+            Ok(None) => {}
+            Ok(Some(new)) => *text = new,
+            Err(message) => problems.push(Problem::new(Level::Error, path.to_string(), message)),
+        },
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                resolve_below(item, &path.index(index), lookup, problems);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members.iter_mut() {
+                resolve_below(member, &path.key(key), lookup, problems);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The text that takes the place of `text`, `None` when it is not a reference.
+fn resolved(text: &str, lookup: &dyn Fn(&str, &str) -> Option<String>) -> Result<Option<String>, String> {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return Ok(None);
+    };
+    if UNSUPPORTED_SCHEMES.contains(&scheme) {
+        return Err(format!("{scheme}:// references are not supported"));
+    }
+    if !SCHEMES.contains(&scheme) {
+        return Ok(None);
+    }
+    let (name, after) = match scheme {
+        "file" => (rest, ""),
+        _ => rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && !"_-.".contains(c))
+            .and_then(|end| rest.split_at_checked(end))
+            .unwrap_or((rest, "")),
+    };
+    match lookup(scheme, name) {
+        Some(secret) => Ok(Some(secret + after)),
+        None => Err(format!("{scheme}://{name} has no value")),
+    }
+}
+
+/// Where the secrets of one gateway come from; [`SecretSources::lookup`] is made for [`resolve_references`].
+#[derive(Debug, Clone, Default)]
+pub struct SecretSources {
+    /// The process environment. `env://NAME` is `TYK_SECRET_NAME` or `TOLLGATE_SECRET_NAME`.
+    pub environment: BTreeMap<String, String>,
+    /// `secrets` of the gateway configuration.
+    pub secrets: BTreeMap<String, String>,
+    /// `file.base_path` of the gateway configuration: when set, `file://` reads below it and nowhere else.
+    pub file_base: Option<PathBuf>,
+}
+
+impl SecretSources {
+    /// The secret that a reference names. A trailing line end of a file is not part of the secret.
+    pub fn lookup(&self, scheme: &str, name: &str) -> Option<String> {
+        match scheme {
+            "env" => self.variable(name),
+            "secrets" => self.secrets.get(name).cloned(),
+            "file" => self.file(name),
+            _ => None,
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        [name.to_owned(), name.to_uppercase()]
+            .iter()
+            .flat_map(|name| ["TYK_SECRET_", "TOLLGATE_SECRET_"].map(|prefix| format!("{prefix}{name}")))
+            .find_map(|variable| self.environment.get(&variable).cloned())
+    }
+
+    fn file(&self, name: &str) -> Option<String> {
+        let name = Path::new(name);
+        let path = match &self.file_base {
+            None => name.to_path_buf(),
+            Some(base) => {
+                let relative = name.strip_prefix("/").unwrap_or(name);
+                let stays_below = relative.components().all(|c| matches!(c, Component::Normal(_)));
+                stays_below.then(|| base.join(relative))?
+            }
+        };
+        let mut text = String::new();
+        File::open(path).ok()?.take(FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
+        text.truncate(text.trim_end_matches(['\r', '\n']).len());
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! The small grammars of HTTP that documents contain pieces of: tokens, header values, target URLs.
+
+use std::net::Ipv6Addr;
+
+/// Schemes that a target may have. `tyk` names another API of this gateway.
+const TARGET_SCHEMES: [&str; 6] = ["http", "https", "h2c", "ws", "wss", "tyk"];
+
+/// RFC 9110 section 5.6.2: what a method or a header name may be.
+pub(crate) fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+/// Whether a text can be sent as a header value without ending the header.
+pub(crate) fn is_header_value(text: &str) -> bool {
+    !text.bytes().any(|b| (b < 0x20 && b != b'\t') || b == 0x7f)
+}
+
+/// Why `url` cannot be a target, `None` when it can.
+pub(crate) fn target_url_fault(url: &str) -> Option<&'static str> {
+    if url.bytes().any(|b| b <= 0x20 || b == 0x7f) {
+        return Some("must not contain spaces or control characters");
+    }
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return Some("must be an absolute URL such as http://host:8080/");
+    };
+    if !TARGET_SCHEMES.iter().any(|s| s.eq_ignore_ascii_case(scheme)) {
+        return Some("must begin with http, https, h2c, ws, wss or tyk and ://");
+    }
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let authority = rest.get(..end).unwrap_or_default();
+    let host_port = authority.rsplit_once('@').map_or(authority, |(_, h)| h);
+    if scheme.eq_ignore_ascii_case("tyk") {
+        return host_port.is_empty().then_some("must name an API after tyk://");
+    }
+    host_port_fault(host_port)
+}
+
+fn host_port_fault(text: &str) -> Option<&'static str> {
+    let (host, port) = match text.strip_prefix('[').and_then(|t| t.split_once(']')) {
+        Some((address, after)) => {
+            if address.parse::<Ipv6Addr>().is_err() {
+                return Some("has an invalid IPv6 address between the brackets");
+            }
+            match after.strip_prefix(':') {
+                None if !after.is_empty() => return Some("has characters after the host's bracket"),
+                port => (address, port),
+            }
+        }
+        None => match text.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (text, None),
+        },
+    };
+    if host.is_empty() {
+        return Some("must have a host");
+    }
+    match port {
+        Some(port) if !port.is_empty() && !port.parse::<u16>().is_ok_and(|p| p > 0) => {
+            Some("must have a port from 1 to 65535 or none")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,8 @@
+//! Heads of requests from the network. What must hold is written beside the tests, which run the same corpus without a fuzzer.
+#![no_main]
+
+#[path = "../../crates/http/tests/corpus/invariants.rs"]
+#[allow(dead_code)]
+mod invariants;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::request_head(bytes));

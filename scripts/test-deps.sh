@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Installs, through apt-get, the programs that are missing. Usage: test-deps.sh tests|bench
+set -euo pipefail
+
+# What each is for: a C compiler builds the crypto library and the allocator; nginx and redis-server are
+# real peers of the tests; openssl makes their certificates; curl drives the control API as a user would.
+# program:package (nginx-light is enough, and smaller than nginx)
+tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl)
+bench=(cc:build-essential nginx:nginx-light haproxy:haproxy wrk:wrk python3:python3)
+
+case ${1:-} in
+tests) wanted=("${tests[@]}") ;;
+bench) wanted=("${bench[@]}") ;;
+*)
+    echo "usage: $0 tests|bench" >&2
+    exit 2
+    ;;
+esac
+
+# Debian keeps servers in sbin, which a user's PATH may lack.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+missing=()
+for entry in "${wanted[@]}"; do
+    command -v "${entry%%:*}" >/dev/null || missing+=("${entry##*:}")
+done
+((${#missing[@]})) || exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
+    exit 1
+fi
+as_root=()
+if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+        echo "test-deps: missing: ${missing[*]}; run as root: apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+    as_root=(sudo)
+fi
+
+# Only the programs are wanted: their services must not start and take ports 80 and 6379. Debian's scripts
+# ask this file; it is put there only when nobody else's is.
+policy=/usr/sbin/policy-rc.d
+placed=no
+if [[ ! -e $policy ]]; then
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+    "${as_root[@]}" chmod +x "$policy"
+    placed=yes
+fi
+trap '[[ $placed == no ]] || "${as_root[@]}" rm -f "$policy"' EXIT
+
+echo "test-deps: installing ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"

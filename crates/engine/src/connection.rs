@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use tokio::net::TcpStream;
-use tollgate_http::{HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, write_reply, write_request};
+use tollgate_http::{Body, HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, write_reply, write_request};
 
 /// Bytes that a client may send ahead while its last request is being answered.
 const AHEAD_BYTES_MAX: usize = 64 * 1024;
@@ -138,7 +138,7 @@ impl Connection {
             self.enter(Stage::Closed);
             return Poll::Ready(());
         }
-        if matches!(self.stage, Stage::Head { unread: true }) {
+        if matches!(self.stage, Stage::Head { unread: true }) && !self.input.is_empty() {
             self.stage = Stage::Head { unread: false };
             let mut input = std::mem::take(&mut self.input);
             match self.begin(cx, &input, &mut buffers.out, &mut buffers.outgoing) {
@@ -223,7 +223,9 @@ impl Connection {
             Verdict::Forward(forward) => {
                 self.exchange.first_byte_ms = forward.first_byte_ms;
                 self.exchange.body_bytes_max = forward.body_bytes_max;
-                if self.exchange.count_body(used).is_err() {
+                let announced_too_much =
+                    matches!((request.body, forward.body_bytes_max), (Body::Length(bytes), Some(most)) if bytes > most);
+                if announced_too_much || self.exchange.count_body(used).is_err() {
                     self.fail(cx, Fault::new(FaultKind::BodyTooLarge), out, outgoing);
                 } else {
                     self.forward(cx, &request, &forward, rest.get(..used).unwrap_or_default(), out, outgoing);
@@ -255,7 +257,7 @@ impl Connection {
         write_request(request, &head, &outgoing.edits, out);
         out.extend_from_slice(body);
         self.exchange.upgrade = upgrade;
-        self.exchange.to_head = head.method == b"HEAD";
+        self.exchange.upstream_head = head.method == b"HEAD";
         let replayable = !upgrade && request.is_idempotent() && self.exchange.request_body.is_done();
         loop {
             let pooled = self.core.pool.borrow_mut().take(forward.target_serial, self.core.deadlines.now_ms(), &self.core.limits);
@@ -320,7 +322,7 @@ impl Connection {
         out.clear();
         let close = close || self.core.draining.get();
         let connection = self.exchange.connection_line(close);
-        let to_head = self.exchange.to_head;
+        let to_head = self.exchange.client_head;
         self.core.with_date(|date| write_reply(status, edits, body, date, connection, to_head, out));
         self.exchange.end(&self.core);
         match self.to_client.send(cx, &mut self.client, out, &[]) {
@@ -388,7 +390,10 @@ impl Connection {
             return;
         }
         match &self.stage {
-            _ if !self.to_client.is_empty() => self.enter(Stage::Closed),
+            _ if !self.to_client.is_empty() => {
+                self.client.abort();
+                self.enter(Stage::Closed);
+            }
             Stage::Head { .. } if !self.input.is_empty() => {
                 self.input = Vec::new();
                 self.refuse_head(cx, &[], 408, &mut buffers.out);

@@ -23,6 +23,8 @@ pub(crate) struct Core {
     pub service: Rc<dyn Service>,
     pub buffers: RefCell<Buffers>,
     pub pool: RefCell<Pool>,
+    /// Connections to upstreams, in use and idle.
+    pub upstreams_open: Rc<Cell<usize>>,
     pub deadlines: Deadlines,
     pub resolver: Resolver,
     pub draining: Cell<bool>,
@@ -49,6 +51,7 @@ impl Core {
             service,
             buffers: RefCell::new(buffers),
             pool: RefCell::default(),
+            upstreams_open: Rc::default(),
             deadlines: Deadlines::new(Instant::now()),
             resolver,
             draining: Cell::new(false),

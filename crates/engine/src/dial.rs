@@ -3,7 +3,7 @@
 use crate::core::Core;
 use crate::deadlines::NEVER;
 use crate::fault::{Fault, FaultKind};
-use crate::pool::Upstream;
+use crate::pool::{Slot, Upstream};
 use crate::stream::Stream;
 use crate::target::{Address, Target};
 use std::future::Future;
@@ -27,6 +27,9 @@ pub(crate) fn dial(core: Rc<Core>, target: Arc<Target>) -> Dial {
 }
 
 async fn connect(core: &Core, target: &Target) -> Result<Upstream, Fault> {
+    let Some(slot) = Slot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
+        return Err(Fault::with(FaultKind::Connect, "too many connections to upstreams are open"));
+    };
     let mut valid_until_ms = match core.limits.upstream_life_ms {
         0 => NEVER,
         life_ms => core.deadlines.now_ms() + life_ms,
@@ -46,7 +49,7 @@ async fn connect(core: &Core, target: &Target) -> Result<Upstream, Fault> {
         Address::Local(connector) => {
             let stream = local(connector().map_err(|error| Fault::with(FaultKind::Connect, error))?);
             let stream = Stream::Local(stream.map_err(|error| Fault::with(FaultKind::Connect, error))?);
-            return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms });
+            return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot });
         }
     };
     let stream = match &target.tls {
@@ -57,7 +60,7 @@ async fn connect(core: &Core, target: &Target) -> Result<Upstream, Fault> {
             Stream::Tls(Box::new(shaken.map_err(|error| Fault::with(FaultKind::Tls, error))?))
         }
     };
-    Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms })
+    Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot })
 }
 
 /// Connects to the first address that takes it. One that does not answer leaves time for the others.

@@ -23,6 +23,9 @@ pub struct Limits {
     pub upstream_idle_ms: u64,
     /// Pooled connections that one core keeps for one upstream.
     pub upstream_idle_max: usize,
+    /// Connections of one core to all upstreams together, in use and idle. At the bound new requests fail instead of using up the
+    /// process's file descriptors.
+    pub upstream_connections_max: usize,
     /// An upstream connection's whole life, 0 for no bound; an older one is not used again.
     pub upstream_life_ms: u64,
     /// A tunnel (WebSocket) without a byte in either direction.
@@ -44,6 +47,7 @@ impl Default for Limits {
             body_stall_ms: 60_000,
             upstream_idle_ms: 90_000,
             upstream_idle_max: 500,
+            upstream_connections_max: 16_384,
             upstream_life_ms: 0,
             tunnel_idle_ms: 3_600_000,
             drain_ms: 30_000,

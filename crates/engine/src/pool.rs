@@ -3,8 +3,10 @@
 
 use crate::limits::Limits;
 use crate::stream::Stream;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::rc::Rc;
 
 /// An upstream connection, in use or idle.
 pub(crate) struct Upstream {
@@ -14,6 +16,29 @@ pub(crate) struct Upstream {
     pub reused: bool,
     /// Coarse time after which it is not used again.
     pub valid_until_ms: u64,
+    /// Held for as long as the connection lives.
+    #[allow(dead_code)]
+    pub slot: Slot,
+}
+
+/// One of the connections that a core may have to its upstreams.
+pub(crate) struct Slot(Rc<Cell<usize>>);
+
+impl Slot {
+    /// Takes a slot, if fewer than `most` are taken.
+    pub fn take(open: &Rc<Cell<usize>>, most: usize) -> Option<Slot> {
+        let taken = open.get();
+        (taken < most).then(|| {
+            open.set(taken + 1);
+            Slot(open.clone())
+        })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
 }
 
 struct Idle {

@@ -3,6 +3,7 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
@@ -60,6 +61,13 @@ impl Stream {
             Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
             Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
             Stream::Local(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+
+    /// Makes the close to come an abrupt one: what a peer does not take is not kept by the kernel for it either.
+    pub fn abort(&self) {
+        if let Stream::Tcp(stream) = self {
+            let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
         }
     }
 

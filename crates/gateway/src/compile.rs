@@ -146,7 +146,7 @@ pub fn assemble(apis: Vec<Arc<Api>>, settings: &Settings) -> (Snapshot, Vec<Prob
         let weight = listen_paths.get(*index).map_or(0, |listen_path| listen_path_weight(listen_path));
         std::cmp::Reverse(weight)
     });
-    let router = RouterBuilder::new(settings.strict_routes, Some(&settings.hostname)).and_then(|mut builder| {
+    let router = RouterBuilder::new(settings.strict_routes, Some(&settings.hostname)).map(|mut builder| {
         for index in order {
             let (Some(api), Some(listen_path)) = (apis.get(index), listen_paths.get(index)) else { continue };
             if api.internal {
@@ -161,7 +161,7 @@ pub fn assemble(apis: Vec<Arc<Api>>, settings: &Settings) -> (Snapshot, Vec<Prob
                 problems.push(Problem::new(Level::Error, "$.proxy.listen_path", message));
             }
         }
-        Ok(builder.build())
+        builder.build()
     });
     let router = router.unwrap_or_else(|error| {
         problems.push(Problem::new(Level::Error, "$.hostname", format!("not a valid host: {error}; nothing is served")));

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Instant;
 use tokio::sync::oneshot;
@@ -25,6 +26,7 @@ pub struct Loader {
     references: SecretSources,
     digests: RandomState,
     files: Mutex<BTreeMap<PathBuf, LoadedFile>>,
+    loaded: AtomicBool,
 }
 
 struct LoadedFile {
@@ -50,12 +52,24 @@ impl Loader {
             secrets: config.secrets.clone(),
             file_base: Some(config.file.base_path.clone()).filter(|path| !path.as_os_str().is_empty()),
         };
-        Loader { shared, app_path: config.app_path.clone(), references, digests: RandomState::new(), files: Mutex::default() }
+        Loader {
+            shared,
+            app_path: config.app_path.clone(),
+            references,
+            digests: RandomState::new(),
+            files: Mutex::default(),
+            loaded: AtomicBool::new(false),
+        }
     }
 
     /// Where definitions are kept.
     pub fn app_path(&self) -> &Path {
         &self.app_path
+    }
+
+    /// The definitions could be read at least once.
+    pub fn has_loaded(&self) -> bool {
+        self.loaded.load(Ordering::Relaxed)
     }
 
     /// Reads all files and publishes what they say.
@@ -65,8 +79,14 @@ impl Loader {
         let mut report = Report::default();
         match definition_files(&self.app_path) {
             Ok(paths) => {
+                self.loaded.store(true, Ordering::Relaxed);
                 let mut old = std::mem::take(&mut *files);
                 *files = paths.into_iter().map(|path| (path.clone(), self.load(&path, old.remove(&path)))).collect();
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && files.is_empty() => {
+                self.loaded.store(true, Ordering::Relaxed);
+                let message = "there is no such directory yet; no API is served";
+                report.problems.push(Problem::new(Level::Warning, "", message).within(Some(&self.app_path)));
             }
             Err(error) => {
                 let message = format!("cannot be read: {error}; the APIs served before stay");

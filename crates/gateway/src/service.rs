@@ -10,7 +10,7 @@ use crate::endpoints::Hits;
 use crate::exchange::{HeaderChange, RequestId, Url};
 use crate::refusal;
 use crate::route::{self, Path};
-use crate::snapshot::{Shared, Snapshot};
+use crate::snapshot::{CoreSnapshot, Shared};
 use in_flight::InFlight;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -29,8 +29,8 @@ const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
 pub struct CoreService {
     shared: Arc<Shared>,
     generation: Cell<u64>,
-    /// This core's hold on the snapshot; cloned without touching a counter that other cores touch.
-    snapshot: RefCell<Rc<Arc<Snapshot>>>,
+    /// This core's hold on the newest snapshot.
+    snapshot: RefCell<Rc<CoreSnapshot>>,
     random: Cell<u128>,
 }
 
@@ -40,7 +40,7 @@ impl CoreService {
         let (high, low) = (RandomState::new().hash_one(core), RandomState::new().hash_one(core));
         CoreService {
             generation: Cell::new(shared.generation.load(Ordering::Acquire)),
-            snapshot: RefCell::new(Rc::new(shared.current.load_full())),
+            snapshot: RefCell::new(Rc::new(CoreSnapshot(shared.current.load_full()))),
             random: Cell::new(u128::from(high) << 64 | u128::from(low) | 1),
             shared,
         }
@@ -48,11 +48,11 @@ impl CoreService {
 
     /// The newest snapshot.
     #[inline]
-    fn snapshot(&self) -> Rc<Arc<Snapshot>> {
+    fn snapshot(&self) -> Rc<CoreSnapshot> {
         let newest = self.shared.generation.load(Ordering::Acquire);
         if newest != self.generation.get() {
             self.generation.set(newest);
-            *self.snapshot.borrow_mut() = Rc::new(self.shared.current.load_full());
+            *self.snapshot.borrow_mut() = Rc::new(CoreSnapshot(self.shared.current.load_full()));
         }
         self.snapshot.borrow().clone()
     }
@@ -101,17 +101,20 @@ impl Handler for GatewayHandler {
             return self.forward_to_control(request, outgoing);
         }
         let Some(path) = Path::new(Cow::Borrowed(request.path())) else {
-            return reply::plain(outgoing, 400, "Bad Request");
+            reply::plain(outgoing, 400, "Bad Request");
+            return Verdict::Reply;
         };
         if !settings.skip_url_cleaning
             && let Some(cleaned) = route::clean(&path.decoded)
         {
-            return reply::redirect(outgoing, &route::encode(&cleaned), request.query());
+            reply::redirect(outgoing, &route::encode(&cleaned), request.query());
+            return Verdict::Reply;
         }
         let snapshot = core.snapshot();
         let host = std::str::from_utf8(request.authority).unwrap_or_default();
         let Some(found) = snapshot.find(host, &path.decoded) else {
-            return reply::plain(outgoing, 404, "Not Found");
+            reply::plain(outgoing, 404, "Not Found");
+            return Verdict::Reply;
         };
         let url = Url { path, listen_bytes: found.listen_bytes, query: request.query().map(Cow::Borrowed) };
         let arrival = walk::Arrival {
@@ -126,7 +129,8 @@ impl Handler for GatewayHandler {
             Ok(verdict) => verdict,
             Err(refusal) => {
                 tracing::debug!(cause = refusal.cause, path = request.path(), "request refused");
-                reply::refuse(outgoing, settings, &refusal, reply::xml_type(request).as_deref(), &self.changes)
+                reply::refuse(outgoing, settings, &refusal, reply::xml_type(request).as_deref(), &self.changes);
+                Verdict::Reply
             }
         }
     }
@@ -154,9 +158,9 @@ impl Handler for GatewayHandler {
 
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
         let refusal = match fault.kind {
-            FaultKind::BodyTooLarge => return drop(reply::plain(outgoing, 413, "Request Entity Too Large")),
-            FaultKind::ClientTimeout => return drop(reply::plain(outgoing, 408, "Request Timeout")),
-            FaultKind::BodyMalformed(_) => return drop(reply::plain(outgoing, 400, "Bad Request")),
+            FaultKind::BodyTooLarge => return reply::plain(outgoing, 413, "Request Entity Too Large"),
+            FaultKind::ClientTimeout => return reply::plain(outgoing, 408, "Request Timeout"),
+            FaultKind::BodyMalformed(_) => return reply::plain(outgoing, 400, "Bad Request"),
             // Nobody is there to be told.
             FaultKind::ClientGone => return,
             FaultKind::Lookup => refusal::UPSTREAM_LOOKUP,

@@ -177,6 +177,18 @@ impl Snapshot {
     }
 }
 
+/// One core's hold on a snapshot. It is cloned for each exchange by counting in this core alone: a counter that all cores touch would
+/// travel between them with every request.
+pub struct CoreSnapshot(pub Arc<Snapshot>);
+
+impl std::ops::Deref for CoreSnapshot {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        &self.0
+    }
+}
+
 /// What every part of the process shares.
 pub struct Shared {
     pub settings: Settings,

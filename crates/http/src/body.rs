@@ -1,7 +1,7 @@
 //! Where a message body ends. A `BodyReader` follows the bytes of a body as they pass and validates the chunked coding;
 //! the bytes themselves are relayed as they are, or decoded for a receiver that knows no chunks (HTTP/1.0).
 
-use crate::Malformed;
+use crate::{Malformed, is_token, is_value};
 
 /// How a body is framed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,8 @@ enum Place {
     DataCr,
     DataLf,
     TrailerStart,
-    Trailer,
+    TrailerName,
+    TrailerValue,
     TrailerLf,
     EndLf,
 }
@@ -150,16 +151,9 @@ impl Chunks {
                     expect(byte, b'\n')?;
                     self.place = Place::Size;
                 }
-                Place::TrailerStart => {
-                    self.place = if byte == b'\r' { Place::EndLf } else { Place::Trailer };
-                    self.trailer_byte(byte)?;
-                }
-                Place::Trailer => {
-                    if byte == b'\r' {
-                        self.place = Place::TrailerLf;
-                    }
-                    self.trailer_byte(byte)?;
-                }
+                Place::TrailerStart if byte == b'\r' => self.place = Place::EndLf,
+                Place::TrailerStart | Place::TrailerName => self.trailer_name_byte(byte)?,
+                Place::TrailerValue => self.trailer_value_byte(byte)?,
                 Place::TrailerLf => {
                     expect(byte, b'\n')?;
                     self.place = Place::TrailerStart;
@@ -209,12 +203,30 @@ impl Chunks {
         Ok(())
     }
 
-    fn trailer_byte(&mut self, byte: u8) -> Result<(), Malformed> {
-        self.trailer_bytes += 1;
-        if self.trailer_bytes > TRAILER_BYTES_MAX || matches!(byte, b'\n' | 0) {
-            return Err(Malformed::Chunk);
+    /// A trailer line begins with a name and a colon, as a header line does.
+    fn trailer_name_byte(&mut self, byte: u8) -> Result<(), Malformed> {
+        self.count_trailer_byte()?;
+        self.place = match byte {
+            b':' if self.place == Place::TrailerName => Place::TrailerValue,
+            _ if is_token(&[byte]) => Place::TrailerName,
+            _ => return Err(Malformed::Chunk),
+        };
+        Ok(())
+    }
+
+    fn trailer_value_byte(&mut self, byte: u8) -> Result<(), Malformed> {
+        self.count_trailer_byte()?;
+        match byte {
+            b'\r' => self.place = Place::TrailerLf,
+            byte if is_value(&[byte]) => {}
+            _ => return Err(Malformed::Chunk),
         }
         Ok(())
+    }
+
+    fn count_trailer_byte(&mut self) -> Result<(), Malformed> {
+        self.trailer_bytes += 1;
+        if self.trailer_bytes > TRAILER_BYTES_MAX { Err(Malformed::Chunk) } else { Ok(()) }
     }
 }
 

@@ -71,13 +71,16 @@ fn classify(name: &[u8]) -> Known {
 }
 
 /// Room for the lines of one head, on the caller's stack.
-pub struct HeaderStorage<'b>(pub(crate) [MaybeUninit<httparse::Header<'b>>; HEADER_LINES_MAX]);
+pub struct HeaderStorage<'b> {
+    pub(crate) lines: [MaybeUninit<httparse::Header<'b>>; HEADER_LINES_MAX],
+    pub(crate) kinds: [Known; HEADER_LINES_MAX],
+}
 
 impl HeaderStorage<'_> {
-    /// Empty room; costs nothing until it is filled.
+    /// Empty room.
     #[inline]
     pub fn new() -> Self {
-        HeaderStorage([const { MaybeUninit::uninit() }; HEADER_LINES_MAX])
+        HeaderStorage { lines: [const { MaybeUninit::uninit() }; HEADER_LINES_MAX], kinds: [Known::Other; HEADER_LINES_MAX] }
     }
 }
 
@@ -92,7 +95,8 @@ pub struct Headers<'a> {
     /// The bytes that the lines lie in; the head ends at its end.
     head: &'a [u8],
     lines: &'a [httparse::Header<'a>],
-    kinds: [Known; HEADER_LINES_MAX],
+    /// What each line is; as many as lines.
+    kinds: &'a [Known],
     present: u32,
     /// Lines that end at this hop, one bit each.
     pub(crate) hop: u128,
@@ -112,14 +116,18 @@ pub(crate) struct Framing {
 impl<'a> Headers<'a> {
     /// Classifies the lines of `head`, which ends with the empty line, and reads what frames the body.
     #[inline]
-    pub(crate) fn scan(head: &'a [u8], lines: &'a [httparse::Header<'a>]) -> Result<(Self, Framing), Malformed> {
-        let mut headers = Headers { head, lines, kinds: [Known::Other; HEADER_LINES_MAX], present: 0, hop: 0 };
+    pub(crate) fn scan(
+        head: &'a [u8],
+        lines: &'a [httparse::Header<'a>],
+        kinds: &'a mut [Known; HEADER_LINES_MAX],
+    ) -> Result<(Self, Framing), Malformed> {
+        let mut headers = Headers { head, lines, kinds: &[], present: 0, hop: 0 };
         let mut framing = Framing::default();
         let mut connections: [&[u8]; CONNECTION_LINES_MAX] = [b""; CONNECTION_LINES_MAX];
         let mut connection_lines = 0;
         let mut named_lines = false;
         let mut line_break = 0u8;
-        for (index, (line, kind)) in lines.iter().zip(headers.kinds.iter_mut()).enumerate() {
+        for (index, (line, kind)) in lines.iter().zip(kinds.iter_mut()).enumerate() {
             let name = line.name.as_bytes();
             // The parser takes a bare LF for a line break; here the line before must have ended in CRLF.
             let start = offset(head, name);
@@ -130,11 +138,8 @@ impl<'a> Headers<'a> {
             let bit = 1u128 << index;
             match known {
                 Known::Host => framing.hosts += 1,
-                Known::ContentLength => {
-                    if framing.content_length.replace(content_length(line.value)?).is_some() {
-                        return Err(Malformed::ContentLength);
-                    }
-                }
+                Known::ContentLength if framing.content_length.is_some() => return Err(Malformed::ContentLength),
+                Known::ContentLength => framing.content_length = Some(content_length(line.value)?),
                 Known::TransferEncoding => {
                     if framing.chunked || !line.value.eq_ignore_ascii_case(b"chunked") {
                         return Err(Malformed::TransferEncoding);
@@ -152,6 +157,7 @@ impl<'a> Headers<'a> {
                 _ => {}
             }
         }
+        headers.kinds = kinds.get(..lines.len()).unwrap_or_default();
         if line_break != 0 || !head.ends_with(b"\r\n\r\n") {
             return Err(Malformed::BareLf);
         }
@@ -206,7 +212,7 @@ impl<'a> Headers<'a> {
 
     /// All values of lines with a known name, in order.
     pub fn all_known(&self, kind: Known) -> impl Iterator<Item = &'a [u8]> + '_ {
-        self.lines.iter().zip(&self.kinds).filter(move |(_, k)| **k == kind).map(|(line, _)| line.value)
+        self.lines.iter().zip(self.kinds).filter(move |(_, k)| **k == kind).map(|(line, _)| line.value)
     }
 
     /// The value of the first line called `name`, in any letter case.
@@ -220,7 +226,7 @@ impl<'a> Headers<'a> {
         if self.present & 1 << kind as u8 == 0 {
             return 0;
         }
-        let lines = self.kinds.iter().take(self.lines.len()).enumerate();
+        let lines = self.kinds.iter().enumerate();
         lines.fold(0, |set, (index, k)| if *k == kind { set | 1 << index } else { set })
     }
 

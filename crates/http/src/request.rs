@@ -41,7 +41,7 @@ impl<'a> Request<'a> {
     #[inline]
     pub fn parse(bytes: &'a [u8], storage: &'a mut HeaderStorage<'a>) -> Result<Option<Self>, Malformed> {
         let mut parsed = httparse::Request::new(&mut []);
-        let head_len = match parsed.parse_with_uninit_headers(bytes, &mut storage.0) {
+        let head_len = match parsed.parse_with_uninit_headers(bytes, &mut storage.lines) {
             Ok(httparse::Status::Complete(head_len)) => head_len,
             Ok(httparse::Status::Partial) => return Ok(None),
             Err(error) => return Err(malformed(error)),
@@ -50,7 +50,7 @@ impl<'a> Request<'a> {
             return Err(Malformed::Syntax);
         };
         let head = bytes.get(..head_len).unwrap_or_default();
-        let (headers, framing) = Headers::scan(head, parsed.headers)?;
+        let (headers, framing) = Headers::scan(head, parsed.headers, &mut storage.kinds)?;
         let version = if minor == 0 { Version::Http10 } else { Version::Http11 };
         let (authority, target) = authority_and_target(method, target, version, &headers, &framing)?;
         let body = request_body(version, &framing)?;
@@ -142,10 +142,29 @@ fn absolute(target: &str) -> Option<(&[u8], &str)> {
     sane.then_some((authority.as_bytes(), target))
 }
 
-/// Bytes that host and port can have (RFC 3986 §3.2 without user information).
+/// Host and port as RFC 3986 §3.2 has them, without user information; empty is fine.
 #[inline]
-fn is_authority(host: &[u8]) -> bool {
-    host.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-:_[]~!$&'()*+,;=%".contains(byte))
+fn is_authority(authority: &[u8]) -> bool {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_~!$&'()*+,;=%".contains(byte);
+    let (host_is_valid, tail) = match authority.strip_prefix(b"[") {
+        Some(rest) => {
+            let end = rest.iter().position(|byte| *byte == b']').unwrap_or(rest.len());
+            let (address, tail) = rest.split_at_checked(end).unwrap_or_default();
+            let is_address = |byte: &u8| byte.is_ascii_hexdigit() || b":.".contains(byte);
+            (!address.is_empty() && address.iter().all(is_address), tail.strip_prefix(b"]"))
+        }
+        None => {
+            let end = authority.iter().position(|byte| *byte == b':').unwrap_or(authority.len());
+            let (name, tail) = authority.split_at_checked(end).unwrap_or_default();
+            (name.iter().all(is_name), Some(tail))
+        }
+    };
+    let port_is_valid = match tail {
+        None => false,
+        Some(b"") => true,
+        Some(port) => port.strip_prefix(b":").is_some_and(|digits| digits.len() <= 5 && digits.iter().all(u8::is_ascii_digit)),
+    };
+    host_is_valid && port_is_valid
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ impl<'a> Response<'a> {
     pub fn parse(bytes: &'a [u8], to_head: bool, storage: &'a mut HeaderStorage<'a>) -> Result<Option<Self>, Malformed> {
         let mut parsed = httparse::Response::new(&mut []);
         let head_len =
-            match httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut parsed, bytes, &mut storage.0) {
+            match httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut parsed, bytes, &mut storage.lines) {
                 Ok(httparse::Status::Complete(head_len)) => head_len,
                 Ok(httparse::Status::Partial) => return Ok(None),
                 Err(httparse::Error::TooManyHeaders) => return Err(Malformed::TooManyLines),
@@ -38,7 +38,7 @@ impl<'a> Response<'a> {
             return Err(Malformed::Status);
         }
         let head = bytes.get(..head_len).unwrap_or_default();
-        let (headers, framing) = Headers::scan(head, parsed.headers)?;
+        let (headers, framing) = Headers::scan(head, parsed.headers, &mut storage.kinds)?;
         let bodiless = to_head || status < 200 || status == 204 || status == 304;
         let body = match framing.content_length {
             _ if bodiless => Body::None,

@@ -52,16 +52,31 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends the head of the response that goes to the client. `connection` is a whole line, or empty; `unchunk` removes the
-/// chunked coding's header for a client that does not know it.
+/// How a response's body reaches the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientBody {
+    /// As the upstream frames it.
+    AsIs,
+    /// Without the chunked coding, for a client that does not know it; ends with the connection.
+    Unchunked,
+    /// The upstream was not asked for a body, but the client was promised one: an empty one.
+    Empty,
+}
+
+/// Appends the head of the response that goes to the client. `connection` is a whole line, or empty.
 #[inline]
-pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: &[u8], unchunk: bool, out: &mut Vec<u8>) {
+pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: &[u8], body: ClientBody, out: &mut Vec<u8>) {
     let headers: &Headers<'_> = &response.headers;
     out.reserve(response.head_len + edits.added.len() + 64);
     status_line(response.status, response.reason, out);
     let mut dropped = headers.hop | edits.dropped;
-    if unchunk {
-        dropped |= headers.lines_of(Known::TransferEncoding);
+    match body {
+        ClientBody::AsIs => {}
+        ClientBody::Unchunked => dropped |= headers.lines_of(Known::TransferEncoding),
+        ClientBody::Empty => {
+            dropped |= headers.lines_of(Known::TransferEncoding) | headers.lines_of(Known::ContentLength);
+            out.extend_from_slice(b"Content-Length: 0\r\n");
+        }
     }
     headers.copy_without(dropped, out);
     out.extend_from_slice(&edits.added);

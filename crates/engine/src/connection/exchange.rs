@@ -31,7 +31,10 @@ pub(super) struct Exchange {
     /// The client wants its connection kept; turned off when it can't be.
     pub keep_alive: bool,
     pub http10: bool,
-    pub to_head: bool,
+    /// The client asked with HEAD.
+    pub client_head: bool,
+    /// The upstream was asked with HEAD.
+    pub upstream_head: bool,
     pub upgrade: bool,
     /// Decode chunks for a client that does not know them.
     pub unchunk: bool,
@@ -55,7 +58,8 @@ impl Default for Exchange {
             upstream_heard: false,
             keep_alive: false,
             http10: false,
-            to_head: false,
+            client_head: false,
+            upstream_head: false,
             upgrade: false,
             unchunk: false,
         }
@@ -68,7 +72,7 @@ impl Exchange {
             request_body: BodyReader::new(request.body),
             keep_alive: request.keep_alive,
             http10: request.version == Version::Http10,
-            to_head: request.method == "HEAD",
+            client_head: request.method == "HEAD",
             ..Exchange::default()
         }
     }

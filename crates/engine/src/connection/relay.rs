@@ -7,7 +7,7 @@ use crate::outbox::Outbox;
 use crate::tunnel::Tunnel;
 use std::io;
 use std::task::{Context, Poll};
-use tollgate_http::{Body, BodyReader, HeaderEdits, HeaderStorage, Response, write_response};
+use tollgate_http::{Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, Response, write_response};
 
 /// A response's body that came with its head is copied behind the head up to this size, and gathered by the kernel above it.
 const COPY_BYTES_MAX: usize = 4 * 1024;
@@ -40,6 +40,8 @@ impl Connection {
             match down {
                 Err(fault) => self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing),
                 Ok((Moved::Nothing, Moved::Nothing)) if matches!(self.stage, Stage::Relay) => return Poll::Pending,
+                // Pieces of a head and interim responses are not yet what is waited for.
+                Ok((Moved::Nothing, Moved::Something)) if self.exchange.response_body.is_none() => {}
                 Ok(_) => self.since_ms = self.core.deadlines.now_ms(),
             }
             if !matches!(self.stage, Stage::Relay) {
@@ -175,7 +177,7 @@ impl Connection {
         let mut storage = HeaderStorage::new();
         let head_bytes_max = self.core.limits.head_bytes_max;
         let exchange = &mut self.exchange;
-        let response = match Response::parse(bytes, exchange.to_head, &mut storage) {
+        let response = match Response::parse(bytes, exchange.upstream_head, &mut storage) {
             Ok(Some(response)) if response.head_len <= head_bytes_max => response,
             Ok(None) if bytes.len() < head_bytes_max => return Ok(HeadStep::Incomplete),
             Ok(_) => return Err(Fault::new(FaultKind::UpstreamHeadTooLarge)),
@@ -184,7 +186,7 @@ impl Connection {
         edits.clear();
         if response.status < 200 && response.status != 101 {
             if !exchange.http10 {
-                write_response(&response, edits, b"", false, out);
+                write_response(&response, edits, b"", ClientBody::AsIs, out);
             }
             return Ok(HeadStep::Used(response.head_len));
         }
@@ -194,6 +196,11 @@ impl Connection {
         self.handler.on_response(&response, edits);
         exchange.response_started = true;
         exchange.unchunk = exchange.http10 && response.body == Body::Chunked;
+        let client_body = match () {
+            () if exchange.unchunk => ClientBody::Unchunked,
+            () if exchange.upstream_head && !exchange.client_head => ClientBody::Empty,
+            () => ClientBody::AsIs,
+        };
         exchange.upstream_keep_alive = response.keep_alive;
         // A request that is not complete yet can't be followed by another one on this connection for sure.
         exchange.keep_alive &= response.body != Body::UntilClose
@@ -202,7 +209,7 @@ impl Connection {
             && (exchange.request_body.is_done() || exchange.body_bytes > 0)
             && !self.core.draining.get();
         let connection = exchange.connection_line(!exchange.keep_alive);
-        write_response(&response, edits, connection, exchange.unchunk, out);
+        write_response(&response, edits, connection, client_body, out);
         if response.status == 101 {
             return Ok(HeadStep::Switch(response.head_len));
         }
@@ -223,6 +230,10 @@ impl Connection {
         // What follows the response was not asked for: this connection is not to be trusted again.
         self.exchange.upstream_keep_alive &= used == bytes.len();
         let body = bytes.get(..used).unwrap_or_default();
+        if self.exchange.client_head {
+            // Another method was sent to the upstream: its body is not for the client.
+            return self.send_to_client(cx, out, &[]);
+        }
         if out.is_empty() {
             self.send_to_client(cx, body, &[])
         } else if body.len() <= COPY_BYTES_MAX {

@@ -57,12 +57,13 @@ pub async fn versions(State(control): State<Arc<Control>>, Path(id): Path<String
 /// Adds a definition; one without an id gets one.
 pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
     let Ok(Value::Object(mut definition)) = serde_json::from_slice(&body) else { return malformed() };
-    let id = match definition.get("api_id").and_then(Value::as_str) {
-        Some(id) if !id.is_empty() => id.to_owned(),
-        _ => match random_text() {
+    let id = match definition.get("api_id").unwrap_or(&Value::Null) {
+        Value::String(id) if !id.is_empty() => id.clone(),
+        Value::String(_) | Value::Null => match random_text() {
             Ok(id) => id,
             Err(failure) => return error(StatusCode::INTERNAL_SERVER_ERROR, format!("no id can be made: {failure}")),
         },
+        _ => return malformed(),
     };
     definition.insert("api_id".to_owned(), id.clone().into());
     store(&control, &id, &Value::Object(definition), "added").await
@@ -73,7 +74,7 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
     if find(&control.shared.current.load(), &id).is_none() {
         return not_found();
     }
-    let Ok(definition) = serde_json::from_slice::<Value>(&body) else { return malformed() };
+    let Some(definition) = serde_json::from_slice::<Value>(&body).ok().filter(Value::is_object) else { return malformed() };
     if definition.get("api_id").and_then(Value::as_str) != Some(id.as_str()) {
         let message = "Request APIID does not match that in Definition! For Update operations these must match.";
         return error(StatusCode::BAD_REQUEST, message);

@@ -26,10 +26,13 @@ pub async fn hello() -> Answer {
     Answer(StatusCode::OK, json!({ "status": "pass", "version": version(), "description": "Tyk GW" }))
 }
 
-/// The gateway can take requests; 503 while it drains.
+/// The gateway can take requests; 503 while it drains, and as long as no definitions could be read.
 pub async fn ready(State(control): State<Arc<Control>>) -> Answer {
     if control.health.draining.load(Ordering::Relaxed) {
         return error(StatusCode::SERVICE_UNAVAILABLE, "Gateway is shutting down");
+    }
+    if !control.loader.has_loaded() {
+        return error(StatusCode::SERVICE_UNAVAILABLE, "A successful API reload did not happen");
     }
     Answer(StatusCode::OK, json!({ "status": "pass", "version": version(), "description": "Tyk GW Ready" }))
 }

@@ -1,14 +1,14 @@
 //! What is kept of an exchange while its upstream works.
 
 use crate::breaker::{Breaker, BreakerRule};
-use crate::snapshot::{Api, Shared, Snapshot, Version, Versions};
+use crate::snapshot::{Api, CoreSnapshot, Shared, Version, Versions};
 use crate::upstream::Upstream;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// An exchange that was sent on. Holds the snapshot that decided about it.
 pub struct InFlight {
-    pub snapshot: Rc<Arc<Snapshot>>,
+    pub snapshot: Rc<CoreSnapshot>,
     pub place: Place,
     pub upstream: Arc<Upstream>,
     pub breaker: Option<(BreakerRule, Arc<Breaker>)>,

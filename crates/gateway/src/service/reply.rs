@@ -3,7 +3,7 @@
 use crate::exchange::HeaderChange;
 use crate::refusal::Refusal;
 use crate::settings::Settings;
-use tollgate_engine::{Outgoing, Verdict};
+use tollgate_engine::Outgoing;
 use tollgate_http::{Known, Request};
 
 /// The request's content type if it is one of XML's.
@@ -15,13 +15,7 @@ pub fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
 }
 
 /// A refusal as JSON, or as XML to a request that was XML. `changes` are what the response would have got.
-pub fn refuse(
-    outgoing: &mut Outgoing,
-    settings: &Settings,
-    refusal: &Refusal,
-    xml_type: Option<&str>,
-    changes: &[HeaderChange],
-) -> Verdict {
+pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, xml_type: Option<&str>, changes: &[HeaderChange]) {
     let (status, message) = settings.worded(refusal);
     outgoing.edits.clear();
     outgoing.body.clear();
@@ -45,28 +39,25 @@ pub fn refuse(
         }
     }
     outgoing.close |= settings.close_connections;
-    Verdict::Reply
 }
 
 /// An answer in plain text.
-pub fn plain(outgoing: &mut Outgoing, status: u16, text: &str) -> Verdict {
+pub fn plain(outgoing: &mut Outgoing, status: u16, text: &str) {
     outgoing.edits.clear();
     outgoing.body.clear();
     outgoing.status = status;
     outgoing.edits.add_lines(b"Content-Type: text/plain; charset=utf-8\r\n");
     outgoing.body.extend_from_slice(text.as_bytes());
-    Verdict::Reply
 }
 
 /// A redirect to the clean form of the request's path.
-pub fn redirect(outgoing: &mut Outgoing, path: &str, query: Option<&str>) -> Verdict {
+pub fn redirect(outgoing: &mut Outgoing, path: &str, query: Option<&str>) {
     outgoing.status = 301;
     let location = match query {
         Some(query) => format!("{path}?{query}"),
         None => path.to_owned(),
     };
     outgoing.edits.add("Location", location.as_bytes());
-    Verdict::Reply
 }
 
 /// The characters that Tyk's JavaScript escaping changes, in a form that is valid JSON.

@@ -10,6 +10,7 @@ use crate::template::{decode_form, parameter};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
+use tollgate_http::HeaderEdits;
 
 /// The place of the version; takes it out of the URL if the definition says so.
 #[inline]
@@ -20,6 +21,7 @@ pub fn version(
     url: &mut Url<'_>,
     arrival: &Arrival<'_>,
     changes: &mut Vec<HeaderChange>,
+    edits: &mut HeaderEdits,
 ) -> Result<Place, Refusal> {
     match &api.versions {
         Versions::One { expires, .. } => {
@@ -31,7 +33,7 @@ pub fn version(
         Versions::Unclear { any_default: true } => Err(refusal::VERSION_AMBIGUOUS),
         Versions::Unclear { any_default: false } => Err(refusal::VERSION_NO_DEFAULT),
         Versions::Many { selector, versions } => {
-            let asked = selector.asked(url, arrival);
+            let asked = selector.asked(url, arrival, edits);
             let name = match asked {
                 Some(name) => name,
                 None if selector.default.is_empty() => return Err(refusal::VERSION_MISSING),
@@ -49,7 +51,7 @@ pub fn version(
             Ok(Place { api: index, version })
         }
         Versions::Apis { selector, apis, own_name, .. } => {
-            let asked = selector.asked(url, arrival);
+            let asked = selector.asked(url, arrival, edits);
             let name = match asked {
                 Some(name) => name,
                 None if selector.default.is_empty() => return Err(refusal::VERSION_MISSING),
@@ -77,10 +79,13 @@ fn echo_default(name: &str, arrival: &Arrival<'_>, changes: &mut Vec<HeaderChang
 
 impl VersionSelector {
     /// The version that a request names.
-    fn asked(&self, url: &mut Url<'_>, arrival: &Arrival<'_>) -> Option<String> {
+    fn asked(&self, url: &mut Url<'_>, arrival: &Arrival<'_>, edits: &mut HeaderEdits) -> Option<String> {
         let name = match &self.location {
             VersionLocation::Header(header) => {
                 let value = arrival.request.headers.get(header)?;
+                if self.strip {
+                    edits.remove(&arrival.request.headers, header);
+                }
                 String::from_utf8_lossy(value).into_owned()
             }
             VersionLocation::Parameter(name) => {

@@ -5,7 +5,7 @@ use super::{CoreService, GatewayHandler, forward, reply, select};
 use crate::exchange::{Exchange, Redirect, RequestId, Step, Url};
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
-use crate::snapshot::{Api, Snapshot, Upstreams, Version};
+use crate::snapshot::{Api, CoreSnapshot, Snapshot, Upstreams, Version};
 use crate::template::parameter;
 use crate::upstream::Upstream;
 use std::borrow::Cow;
@@ -49,7 +49,7 @@ impl GatewayHandler {
     pub(super) fn walk<'a>(
         &mut self,
         arrival: &Arrival<'a>,
-        snapshot: &Rc<Arc<Snapshot>>,
+        snapshot: &Rc<CoreSnapshot>,
         api: usize,
         url: Url<'a>,
         outgoing: &mut Outgoing,
@@ -58,7 +58,8 @@ impl GatewayHandler {
         self.changes.clear();
         for level in 0..=LOOPS_MAX {
             let Some(api) = snapshot.apis.get(turn.api) else { break };
-            let selected = select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes)?;
+            let selected =
+                select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes, &mut outgoing.edits)?;
             let Some(api) = snapshot.apis.get(selected.api) else { break };
             let Some(version) = selected.version(api) else { break };
             match self.run(arrival, api, version, turn, level > 0, outgoing)? {

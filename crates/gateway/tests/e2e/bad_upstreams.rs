@@ -98,7 +98,9 @@ fn broken_chunks_of_an_upstream_end_the_response_visibly() {
         client.send(get("/a/"));
         match client.try_response("GET") {
             Ok(response) => assert_eq!(response.status, 500, "{:?}: {response}", &body[..body.len().min(40)]),
-            Err(broken) => assert!(matches!(broken, Broken::Cut(_)), "{:?}: {broken}", &body[..body.len().min(40)]),
+            Err(broken) => {
+                assert!(matches!(broken, Broken::Cut(_) | Broken::Closed), "{:?}: {broken}", &body[..body.len().min(40)])
+            }
         }
     }
 }
@@ -121,6 +123,8 @@ fn more_than_was_declared_is_dropped_with_its_connection() {
     for _ in 0..20 {
         let response = client.ask(get("/a/"));
         assert!(response.text() == "ok" || response.status == 500, "{response}");
+        // What comes after the answer has to arrive; no one can tell it from the next answer before that.
+        std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
 

@@ -104,7 +104,7 @@ fn context_variables_stand_in_header_values() {
         json!({
             "X-Path": "$tyk_context.path",
             "X-Ip": "$tyk_context.remote_addr",
-            "X-Agent": "is $tyk_context.headers_User_Agent.",
+            "X-Agent": "is $tyk_context.headers_User_Agent!",
             "X-Cookie": "$tyk_context.cookies_session",
             "X-Query": "$tyk_context.request_data_name",
             "X-Id": "$tyk_context.request_id",
@@ -118,7 +118,7 @@ fn context_variables_stand_in_header_values() {
     let seen = upstream.last();
     assert_eq!(seen.header("x-path"), Some("/a/some/path"));
     assert_eq!(seen.header("x-ip"), Some("127.0.0.1"));
-    assert_eq!(seen.header("x-agent"), Some("is me/1."));
+    assert_eq!(seen.header("x-agent"), Some("is me/1!"));
     assert_eq!(seen.header("x-cookie"), Some("s3"));
     assert_eq!(seen.header("x-query"), Some("tom"));
     assert_eq!(seen.header("x-none"), Some("<>"));

@@ -286,6 +286,22 @@ fn a_method_may_be_changed_on_the_way() {
 }
 
 #[test]
+fn a_get_request_changed_to_head_leaves_the_answers_in_step() {
+    let upstream = Upstream::start(|seen| match seen.method.as_str() {
+        "HEAD" => b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX-Head: 1\r\n\r\n".to_vec(),
+        _ => reply("200 OK", &[], "a body"),
+    });
+    let list = json!([{"path": "/x", "method": "GET", "to_method": "HEAD"}]);
+    let gateway = Gateway::start(json!({}), [a(&upstream).list("method_transforms", list)]);
+    let mut client = gateway.connect();
+    for _ in 0..3 {
+        let empty = client.ask(get("/a/x"));
+        assert_eq!((empty.status, empty.text().as_str(), empty.header("x-head")), (200, "", Some("1")));
+        assert_eq!(client.ask(get("/a/y")).text(), "a body");
+    }
+}
+
+#[test]
 fn a_head_request_changed_to_get_still_has_no_body() {
     let upstream = Upstream::start(|_| reply("200 OK", &[], "a body"));
     let list = json!([{"path": "/x", "method": "HEAD", "to_method": "GET"}]);

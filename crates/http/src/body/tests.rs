@@ -55,6 +55,10 @@ fn a_broken_chunked_coding_is_refused() {
         b"1;a\nx\r\n",
         b"0\r\nT: x\n\r\n",
         b"0\r\n\n",
+        b"0\r\nno colon\r\n\r\n",
+        b"0\r\n: x\r\n\r\n",
+        b"0\r\nA : x\r\n\r\n",
+        b"0\r\nA: \0\r\n\r\n",
         b"0\r\n\rX",
         b"1111111111111111\r\n",
     ];

@@ -4,7 +4,8 @@
 //! can two servers.
 
 use tollgate_http::{
-    Body, BodyReader, HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, Response, Version, write_request, write_response,
+    Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, Response, Version, write_request,
+    write_response,
 };
 
 /// Above this many bytes only some of the cuts are tried.
@@ -99,13 +100,20 @@ pub fn response_head(bytes: &[u8]) {
         assert!(!(response.body == Body::UntilClose && response.keep_alive));
 
         if headers.len() < 100 {
-            let mut out = Vec::new();
-            write_response(&response, &HeaderEdits::default(), b"", false, &mut out);
-            let mut storage = HeaderStorage::new();
-            let again = Response::parse(&out, to_head, &mut storage).expect("a well-formed head").expect("a whole head");
-            assert_eq!((again.head_len, again.status, again.body), (out.len(), response.status, response.body));
+            let unchunked = if response.body == Body::Chunked { Body::UntilClose } else { response.body };
+            assert_passed_on(&response, ClientBody::AsIs, to_head, response.body);
+            assert_passed_on(&response, ClientBody::Unchunked, to_head, unchunked);
+            assert_passed_on(&response, ClientBody::Empty, false, Body::None);
         }
     }
+}
+
+fn assert_passed_on(response: &Response<'_>, how: ClientBody, to_head: bool, expect: Body) {
+    let mut out = Vec::new();
+    write_response(response, &HeaderEdits::default(), b"", how, &mut out);
+    let mut storage = HeaderStorage::new();
+    let again = Response::parse(&out, to_head, &mut storage).expect("a well-formed head").expect("a whole head");
+    assert_eq!((again.head_len, again.status, again.body), (out.len(), response.status, expect), "{how:?}");
 }
 
 /// A chunked body ends at the same byte with the same content however it arrives, and as a naive reader would end it.

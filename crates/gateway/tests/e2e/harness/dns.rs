@@ -65,7 +65,8 @@ fn reply(packet: &[u8], answer: &dyn Fn(&str) -> Answer) -> Option<Vec<u8>> {
 
     let mut out = packet.get(..2)?.to_vec();
     out.extend_from_slice(if exists { &[0x81, 0x80] } else { &[0x81, 0x83] });
-    out.extend_from_slice(&[0, 1, 0, u8::try_from(matching.len()).ok()?, 0, 0, 0, 0]);
+    let is_empty = matching.is_empty();
+    out.extend_from_slice(&[0, 1, 0, u8::try_from(matching.len()).ok()?, 0, u8::from(is_empty), 0, 0]);
     out.extend_from_slice(question);
     for address in matching {
         out.extend_from_slice(&[0xc0, 12]);
@@ -81,6 +82,15 @@ fn reply(packet: &[u8], answer: &dyn Fn(&str) -> Answer) -> Option<Vec<u8>> {
                 out.extend_from_slice(&[0, 16]);
                 out.extend_from_slice(&v6.octets());
             }
+        }
+    }
+    if is_empty {
+        // The start of authority says how long "nothing" holds; resolvers do not remember it without one.
+        out.extend_from_slice(&[0xc0, 12, 0, 6, 0, 1]);
+        out.extend_from_slice(&found.ttl_s.to_be_bytes());
+        out.extend_from_slice(&[0, 22, 0, 0]);
+        for value in [1, 60, 60, 60, found.ttl_s] {
+            out.extend_from_slice(&value.to_be_bytes());
         }
     }
     Some(out)

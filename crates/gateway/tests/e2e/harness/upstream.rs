@@ -194,7 +194,8 @@ fn serve(state: &State, mut wire: Connection, index: usize, answer: &dyn Fn(&See
         };
         state.seen.lock().unwrap().push(seen.clone());
         let bytes = answer(&seen);
-        let closes = bytes.is_empty() || find(&bytes.to_ascii_lowercase(), b"\r\nconnection: close\r\n").is_some();
+        let head = &bytes[..bytes.len().min(1024)];
+        let closes = head.is_empty() || find(&head.to_ascii_lowercase(), b"\r\nconnection: close\r\n").is_some();
         if wire.try_send(&bytes).is_err() || closes {
             return;
         }

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::time::Instant;
 
 use super::PATIENCE;
 
@@ -214,9 +215,13 @@ impl Connection {
 
     pub fn try_response(&mut self, method: &str) -> Result<Response, Broken> {
         let mut interim = Vec::new();
+        let begun = Instant::now();
         loop {
             let head = self.head()?;
             let (version, status) = status_line(&head.first)?;
+            if begun.elapsed() > PATIENCE {
+                return Err(Broken::Silent);
+            }
             if (100..200).contains(&status) && status != 101 {
                 interim.push(status);
                 continue;

@@ -371,8 +371,13 @@ impl Connection {
     #[inline]
     fn due_ms(&self) -> u64 {
         let limits = &self.core.limits;
+        let client_is_late = !self.to_client.is_empty();
         let wait_ms = match &self.stage {
-            _ if !self.to_client.is_empty() => limits.client_write_ms,
+            // Interim responses may wait for the client while the final one is waited for: both limits hold.
+            Stage::Relay if client_is_late && self.exchange.response_body.is_none() => {
+                self.exchange.wait_ms(limits).min(limits.client_write_ms)
+            }
+            _ if client_is_late => limits.client_write_ms,
             Stage::Head { .. } if self.input.is_empty() => limits.client_idle_ms,
             Stage::Head { .. } => limits.head_ms,
             Stage::Relay => self.exchange.wait_ms(limits),
@@ -390,6 +395,10 @@ impl Connection {
             return;
         }
         match &self.stage {
+            Stage::Relay if self.exchange.response_body.is_none() => {
+                let fault = Fault::new(self.exchange.wait_fault());
+                self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
+            }
             _ if !self.to_client.is_empty() => {
                 self.client.abort();
                 self.enter(Stage::Closed);

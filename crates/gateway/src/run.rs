@@ -8,11 +8,13 @@ use crate::settings::Settings;
 use crate::snapshot::Shared;
 use crate::{logs, mock, registry, secret};
 use std::error::Error;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tollgate_engine::{Address, Engine, EngineConfig, Limits, ServiceFactory, Target};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
@@ -58,8 +60,10 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
     control::start(control, names, control_inbox, own_port)?;
 
+    // A signal that comes right after the announcement must find its handler.
+    let signals = Signals::catch()?;
     announce(&engine.addresses, &control_addresses, secret_file.as_deref());
-    wait_for_end(&reloads)?;
+    signals.wait_for_end(&reloads);
     tracing::info!(limit_ms = config.drain_timeout().as_millis() as u64, "draining");
     health.drain();
     engine.drain();
@@ -189,19 +193,35 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() { SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()) } else { address }
 }
 
-/// Reloads on SIGHUP; returns on SIGTERM or SIGINT.
-fn wait_for_end(reloads: &Reloads) -> Result<(), Box<dyn Error>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let (mut hangup, mut terminate) = (signal(SignalKind::hangup())?, signal(SignalKind::terminate())?);
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        loop {
-            tokio::select! {
-                _ = hangup.recv() => drop(reloads.request()),
-                _ = terminate.recv() => return Ok(()),
-                _ = interrupt.recv() => return Ok(()),
+/// The signals that the gateway acts on.
+struct Signals {
+    runtime: tokio::runtime::Runtime,
+    hangup: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn catch() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let context = runtime.enter();
+        let (hangup, terminate) = (signal(SignalKind::hangup())?, signal(SignalKind::terminate())?);
+        let interrupt = signal(SignalKind::interrupt())?;
+        drop(context);
+        Ok(Signals { runtime, hangup, terminate, interrupt })
+    }
+
+    /// Reloads on SIGHUP; returns on SIGTERM or SIGINT.
+    fn wait_for_end(self, reloads: &Reloads) {
+        let Signals { runtime, mut hangup, mut terminate, mut interrupt } = self;
+        runtime.block_on(async {
+            loop {
+                tokio::select! {
+                    _ = hangup.recv() => drop(reloads.request()),
+                    _ = terminate.recv() => return,
+                    _ = interrupt.recv() => return,
+                }
             }
-        }
-    })
+        });
+    }
 }

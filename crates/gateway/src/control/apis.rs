@@ -74,12 +74,17 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
     if find(&control.shared.current.load(), &id).is_none() {
         return not_found();
     }
-    let Some(definition) = serde_json::from_slice::<Value>(&body).ok().filter(Value::is_object) else { return malformed() };
-    if definition.get("api_id").and_then(Value::as_str) != Some(id.as_str()) {
+    let Ok(Value::Object(definition)) = serde_json::from_slice(&body) else { return malformed() };
+    let asked = match definition.get("api_id").unwrap_or(&Value::Null) {
+        Value::String(asked) => asked.as_str(),
+        Value::Null => "",
+        _ => return malformed(),
+    };
+    if asked != id {
         let message = "Request APIID does not match that in Definition! For Update operations these must match.";
         return error(StatusCode::BAD_REQUEST, message);
     }
-    store(&control, &id, &definition, "modified").await
+    store(&control, &id, &Value::Object(definition.clone()), "modified").await
 }
 
 /// Removes a definition.

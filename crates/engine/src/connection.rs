@@ -26,6 +26,9 @@ use tollgate_http::{Body, HeaderEdits, HeaderStorage, Malformed, Request, Reques
 
 /// Bytes that a client may send ahead while its last request is being answered.
 const AHEAD_BYTES_MAX: usize = 64 * 1024;
+/// An answer that takes longer than this makes the connection look whether its client is still there. Looking costs a little, and
+/// most answers are faster.
+const WATCH_AFTER_MS: u64 = 200;
 /// After an early answer, what the client still sends is read for this long and this much, so that a reset does not destroy the
 /// answer on its way.
 const LINGER_MS: u64 = 2_000;
@@ -380,6 +383,9 @@ impl Connection {
             _ if client_is_late => limits.client_write_ms,
             Stage::Head { .. } if self.input.is_empty() => limits.client_idle_ms,
             Stage::Head { .. } => limits.head_ms,
+            Stage::Relay if self.exchange.awaits_answer() && !self.exchange.watches_client => {
+                self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
+            }
             Stage::Relay => self.exchange.wait_ms(limits),
             Stage::Tunnel(_) => limits.tunnel_idle_ms,
             Stage::Linger(_) => LINGER_MS,
@@ -391,6 +397,7 @@ impl Connection {
 
     /// The current wait has lasted too long.
     fn expire(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) {
+        self.exchange.watches_client = true;
         if self.core.deadlines.now_ms() < self.due_ms() {
             return;
         }

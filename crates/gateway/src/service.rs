@@ -137,7 +137,7 @@ impl Handler for GatewayHandler {
 
     fn target(&self) -> Option<Arc<Target>> {
         match &self.in_flight {
-            Some(in_flight) => Some(in_flight.upstream.target.clone()),
+            Some(in_flight) => in_flight.upstream().map(|upstream| upstream.target.clone()),
             None => Some(self.core.shared.control.clone()),
         }
     }

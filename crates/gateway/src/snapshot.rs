@@ -109,10 +109,10 @@ pub struct Version {
 
 /// Where a version's requests go.
 pub enum Upstreams {
-    One(Arc<Upstream>),
+    One(Upstream),
     /// Taken in turn.
     Many {
-        list: Vec<Arc<Upstream>>,
+        list: Vec<Upstream>,
         turn: Arc<AtomicUsize>,
     },
     /// Another API, by id or name.
@@ -120,15 +120,21 @@ pub enum Upstreams {
 }
 
 impl Upstreams {
-    /// The upstream whose turn it is.
+    /// The number of the upstream whose turn it is; 0 when there is only one.
     #[inline]
-    pub fn next(&self) -> Option<&Arc<Upstream>> {
+    pub fn next(&self) -> usize {
+        match self {
+            Upstreams::Many { list, turn } => turn.fetch_add(1, Ordering::Relaxed).checked_rem(list.len()).unwrap_or_default(),
+            Upstreams::One(_) | Upstreams::Loop(_) => 0,
+        }
+    }
+
+    /// The upstream of a number.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&Upstream> {
         match self {
             Upstreams::One(upstream) => Some(upstream),
-            Upstreams::Many { list, turn } => {
-                let turn = turn.fetch_add(1, Ordering::Relaxed);
-                list.get(turn.checked_rem(list.len())?)
-            }
+            Upstreams::Many { list, .. } => list.get(index),
             Upstreams::Loop(_) => None,
         }
     }

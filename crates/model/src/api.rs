@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::decode::{Decoded, decode};
 use crate::known_field;
+use crate::number::whole;
 use crate::problem::{Findings, Level, Problem};
 use crate::reference::resolve_references;
 
@@ -88,6 +89,14 @@ pub struct ApiDefinition {
     pub use_go_plugin_auth: bool,
     /// Any plugin; not supported yet.
     pub custom_plugin_auth_enabled: bool,
+
+    /// Where several methods are on, the one that the session comes from: `auth_token` and others.
+    pub base_identity_provided_by: String,
+    /// Seconds for which sessions of keys for this API are kept; for ever when not more than 0.
+    #[serde(deserialize_with = "whole")]
+    pub session_lifetime: i64,
+    /// New keys do not begin their quota when they are made.
+    pub dont_set_quota_on_create: bool,
 
     /// How a request names the version it wants.
     pub definition: VersionSelector,

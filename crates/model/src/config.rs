@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::key::KeyFunction;
 use crate::span;
 
 mod environment;
@@ -17,16 +18,19 @@ mod tollgate;
 mod validate;
 
 pub use server::{Certificate, HttpServerOptions};
-pub use tollgate::{Dns, Limits, Timeouts, Tollgate};
+pub use tollgate::{Dns, Limits, RateLimitHeaders, Timeouts, Tollgate};
 
 /// The secret that Tyk has when none is configured, known to everyone.
 const WELL_KNOWN_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";
+
+/// The default of `min_token_length`.
+const TOKEN_BYTES_MIN: usize = 3;
 
 /// The configuration of one gateway. Field names are Tyk's.
 ///
 /// There are two sets of defaults, because Tyk has two. [`GatewayConfig::default`] is what runs with no configuration
 /// file at all, and it is what Tyk's shipped example sets: strict routes, endpoint patterns that match from their
-/// beginning to their end, WebSockets. [`GatewayConfig::of_empty_file`] is what a file gets for the fields it leaves
+/// beginning to their end, WebSockets, hashed keys. [`GatewayConfig::of_empty_file`] is what a file gets for the fields it leaves
 /// out: the zero values of Tyk's own code, so that an existing `tyk.conf` means here what it means there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default = "GatewayConfig::of_empty_file")]
@@ -63,6 +67,39 @@ pub struct GatewayConfig {
     /// Where `file://` references are read.
     pub file: FileReferences,
 
+    /// Keys are known to the control API and to analytics by their hash alone.
+    pub hash_keys: bool,
+    /// The shape of new keys, and how keys are hashed.
+    pub hash_key_function: KeyFunction,
+    /// Functions that this gateway had before: custom keys made then are found too.
+    pub hash_key_function_fallback: Vec<KeyFunction>,
+    /// Shortest key that is accepted, in bytes; see [`GatewayConfig::token_bytes_min`].
+    pub min_token_length: usize,
+    /// Let the control API make keys without access rights, which may call everything.
+    pub allow_master_keys: bool,
+    /// Let the control API list keys by their hashes.
+    pub enable_hashed_keys_listing: bool,
+    /// The control API and requests name custom keys by their whole text, not by what comes after the organisation.
+    pub disable_key_actions_by_username: bool,
+    /// Seconds for which every session is kept; see `force_global_session_lifetime`.
+    pub global_session_lifetime: i64,
+    /// `global_session_lifetime` holds whatever APIs and sessions say.
+    pub force_global_session_lifetime: bool,
+    /// No session ends before its key expires.
+    pub session_lifetime_respects_key_expiration: bool,
+    /// Hold organisations to the quotas of their own sessions.
+    pub enforce_org_quotas: bool,
+    /// No sessions for organisations.
+    pub suppress_default_org_store: bool,
+    /// Count requests in windows that begin at fixed times.
+    pub enable_fixed_window_rate_limiter: bool,
+    /// Count requests of the time just past, with refused ones.
+    pub enable_redis_rolling_limiter: bool,
+    /// Count requests of the time just past, and refuse for a whole `per` from the first refusal on.
+    pub enable_sentinel_rate_limiter: bool,
+    /// Rates below this times the number of nodes are counted for all nodes together; 5.
+    pub drl_threshold: f64,
+
     /// Let APIs answer for hosts of their own.
     pub enable_custom_domains: bool,
     /// Endpoint paths match in any letter case.
@@ -93,6 +130,8 @@ pub struct GatewayConfig {
     /// Remembering the addresses of upstreams.
     pub dns_cache: DnsCache,
 
+    /// Figures about single APIs.
+    pub health_check: HealthCheck,
     /// Name of the health endpoint; `hello`.
     pub health_check_endpoint_name: String,
     /// Name of the readiness endpoint; `ready`.
@@ -141,6 +180,16 @@ pub struct FileReferences {
     pub base_path: PathBuf,
 }
 
+/// `health_check`: figures about single APIs, as the control API's `health` shows them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HealthCheck {
+    /// Collect them.
+    pub enable_health_checks: bool,
+    /// Seconds that they are about; 60 when 0.
+    pub health_check_value_timeouts: i64,
+}
+
 /// One entry of `override_messages`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -181,6 +230,8 @@ impl Default for GatewayConfig {
                 enable_websockets: true,
                 ..HttpServerOptions::default()
             },
+            hash_keys: true,
+            hash_key_function: KeyFunction::Murmur64,
             ..GatewayConfig::of_empty_file()
         }
     }
@@ -205,6 +256,22 @@ impl GatewayConfig {
             policies: Policies::default(),
             secrets: BTreeMap::new(),
             file: FileReferences::default(),
+            hash_keys: false,
+            hash_key_function: KeyFunction::Plain,
+            hash_key_function_fallback: Vec::new(),
+            min_token_length: TOKEN_BYTES_MIN,
+            allow_master_keys: false,
+            enable_hashed_keys_listing: false,
+            disable_key_actions_by_username: false,
+            global_session_lifetime: 0,
+            force_global_session_lifetime: false,
+            session_lifetime_respects_key_expiration: false,
+            enforce_org_quotas: false,
+            suppress_default_org_store: false,
+            enable_fixed_window_rate_limiter: false,
+            enable_redis_rolling_limiter: false,
+            enable_sentinel_rate_limiter: false,
+            drl_threshold: 5.0,
             enable_custom_domains: false,
             ignore_endpoint_case: false,
             http_server_options: HttpServerOptions::default(),
@@ -219,6 +286,7 @@ impl GatewayConfig {
             max_idle_connections_per_host: 500,
             max_conn_time: 0,
             dns_cache: DnsCache::default(),
+            health_check: HealthCheck::default(),
             health_check_endpoint_name: "hello".to_owned(),
             readiness_check_endpoint_name: "ready".to_owned(),
             graceful_shutdown_timeout_duration: 30,
@@ -230,6 +298,16 @@ impl GatewayConfig {
             enable_analytics: false,
             tollgate: Tollgate::default(),
         }
+    }
+
+    /// The shortest key that is accepted: `min_token_length`, 3 when that is 0.
+    pub fn token_bytes_min(&self) -> usize {
+        if self.min_token_length == 0 { TOKEN_BYTES_MIN } else { self.min_token_length }
+    }
+
+    /// `hash_key_function` and after it the functions that were in use before, as [`crate::key::candidates`] wants them.
+    pub fn key_functions(&self) -> Vec<KeyFunction> {
+        std::iter::once(self.hash_key_function).chain(self.hash_key_function_fallback.iter().copied()).collect()
     }
 
     /// The time that an upstream has to connect and to begin its response.

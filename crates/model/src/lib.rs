@@ -7,14 +7,18 @@
 pub mod api;
 pub mod config;
 pub mod expiry;
+pub mod key;
 pub mod network;
+pub mod policy;
 pub mod problem;
 pub mod reference;
+pub mod session;
 pub mod span;
 
 mod decode;
 mod json_path;
 mod known_field;
+mod number;
 mod token;
 
 pub use problem::{Level, Problem};

@@ -113,6 +113,13 @@ impl Findings {
         }
     }
 
+    /// The same findings, of a document that is a part of another one.
+    pub(crate) fn below(self, place: &JsonPath) -> Vec<Problem> {
+        let place = place.to_string();
+        let moved = |p: Problem| Problem { path: p.path.replacen('$', &place, 1), ..p };
+        self.0.into_iter().map(moved).collect()
+    }
+
     /// The same findings, said of `file`.
     pub(crate) fn within(self, file: Option<&Path>) -> Findings {
         Findings(self.0.into_iter().map(|p| p.within(file)).collect())

@@ -17,6 +17,8 @@ pub(super) struct Exchange {
     pub first_byte_ms: Option<u64>,
     /// The edited request, while it may have to be sent again.
     pub replay: Vec<u8>,
+    /// The answer has taken long enough to look whether the client is still there.
+    pub watches_client: bool,
     /// The upstream takes no more of the request; its answer may still come.
     pub upload_dead: bool,
     /// Bytes of a response head that is not complete.
@@ -50,6 +52,7 @@ impl Default for Exchange {
             body_bytes_max: None,
             first_byte_ms: None,
             replay: Vec::new(),
+            watches_client: false,
             upload_dead: false,
             response_input: Vec::new(),
             response_body: None,
@@ -100,14 +103,16 @@ impl Exchange {
         }
     }
 
+    /// The relay waits for nothing but the head of the answer.
+    #[inline]
+    pub fn awaits_answer(&self) -> bool {
+        self.response_body.is_none() && self.is_sent()
+    }
+
     /// How long the relay may wait for what it waits for now.
     #[inline]
     pub fn wait_ms(&self, limits: &Limits) -> u64 {
-        if self.response_body.is_none() && self.is_sent() {
-            self.first_byte_ms.unwrap_or(limits.upstream_first_byte_ms)
-        } else {
-            limits.body_stall_ms
-        }
+        if self.awaits_answer() { self.first_byte_ms.unwrap_or(limits.upstream_first_byte_ms) } else { limits.body_stall_ms }
     }
 
     /// Whose fault it is when that wait was in vain.

@@ -98,7 +98,7 @@ impl Connection {
 
     /// While the upstream works: notices a client that is gone, and keeps what an eager one sends ahead.
     fn watch_client(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<Moved, Fault> {
-        if self.input.len() >= AHEAD_BYTES_MAX || self.exchange.upload_dead {
+        if !self.exchange.watches_client || self.exchange.upload_dead || self.input.len() >= AHEAD_BYTES_MAX {
             return Ok(Moved::Nothing);
         }
         match self.client.poll_read(cx, &mut buffers.scratch) {

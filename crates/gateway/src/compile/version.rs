@@ -6,7 +6,6 @@ use crate::snapshot::{Expiry, Upstreams, Version};
 use crate::template::Template;
 use crate::upstream::{TlsRules, Upstream, split_url};
 use std::fmt::Write;
-use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 
 pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<Version> {
@@ -52,7 +51,7 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
     let mut list = Vec::new();
     for (index, url) in urls.iter().enumerate() {
         match Upstream::new(url, &tls, context.registry) {
-            Ok(upstream) => list.push(Arc::new(upstream)),
+            Ok(upstream) => list.push(upstream),
             Err(error) if urls.len() == 1 => context.error("$.proxy.target_url", error),
             Err(error) => context.error(format!("$.proxy.target_list[{index}]"), error),
         }

@@ -4,12 +4,11 @@ use super::walk::made_path;
 use crate::exchange::{Exchange, Url};
 use crate::upstream::{Upstream, join_path};
 use std::borrow::Cow;
-use std::sync::Arc;
 use tollgate_engine::{Forward, Verdict};
 
 /// Fills `outgoing` with method, URL and Host for the upstream.
 #[inline]
-pub fn fill(exchange: &mut Exchange<'_>, upstream: &Arc<Upstream>) -> Verdict {
+pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Verdict {
     let api = exchange.api;
     let outgoing = &mut *exchange.outgoing;
     if exchange.method != exchange.request.method {

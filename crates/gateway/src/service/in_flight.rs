@@ -10,10 +10,18 @@ use std::sync::Arc;
 pub struct InFlight {
     pub snapshot: Rc<CoreSnapshot>,
     pub place: Place,
-    pub upstream: Arc<Upstream>,
+    pub chosen: Chosen,
     pub breaker: Option<(BreakerRule, Arc<Breaker>)>,
     /// The request's content type if it is XML: refusals are XML then too.
     pub xml_type: Option<Box<str>>,
+}
+
+/// Where an exchange goes. What the version lists is found there again: holding it would touch a counter that all cores touch.
+pub enum Chosen {
+    /// The version's upstream of this number.
+    Listed(usize),
+    /// One that a rewrite named.
+    Named(Arc<Upstream>),
 }
 
 /// A version of an API in a snapshot.
@@ -31,6 +39,14 @@ impl InFlight {
 
     pub fn version(&self) -> Option<&Version> {
         self.place.version(self.snapshot.apis.get(self.place.api)?)
+    }
+
+    /// The upstream that the exchange goes to.
+    pub fn upstream(&self) -> Option<&Upstream> {
+        match &self.chosen {
+            Chosen::Listed(index) => self.version()?.upstreams.get(*index),
+            Chosen::Named(upstream) => Some(upstream),
+        }
     }
 
     /// Tells the breaker how the exchange went.

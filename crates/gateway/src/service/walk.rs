@@ -1,13 +1,12 @@
 //! The walk of one request: version, chain, and where it leads; from API to API as long as it loops.
 
-use super::in_flight::{InFlight, Place};
+use super::in_flight::{Chosen, InFlight, Place};
 use super::{CoreService, GatewayHandler, forward, reply, select};
 use crate::exchange::{Exchange, Redirect, RequestId, Step, Url};
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
 use crate::snapshot::{Api, CoreSnapshot, Snapshot, Upstreams, Version};
 use crate::template::parameter;
-use crate::upstream::Upstream;
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -40,7 +39,7 @@ struct Turn<'a> {
 
 /// Where a chain led.
 enum Destination {
-    Upstream(Arc<Upstream>),
+    Upstream(Chosen),
     Loop(String),
 }
 
@@ -68,9 +67,9 @@ impl GatewayHandler {
                     outgoing.close |= arrival.core.shared.settings.close_connections;
                     return Ok(Verdict::Reply);
                 }
-                Run::Forward(verdict, upstream, breaker) => {
+                Run::Forward(verdict, chosen, breaker) => {
                     let xml_type = reply::xml_type(arrival.request);
-                    self.in_flight = Some(InFlight { snapshot: snapshot.clone(), place: selected, upstream, breaker, xml_type });
+                    self.in_flight = Some(InFlight { snapshot: snapshot.clone(), place: selected, chosen, breaker, xml_type });
                     return Ok(verdict);
                 }
                 Run::Loop { name, url, method } => {
@@ -126,9 +125,13 @@ impl GatewayHandler {
             }
         }
         match destination(&mut exchange)? {
-            Destination::Upstream(upstream) => {
-                let verdict = forward::fill(&mut exchange, &upstream);
-                Ok(Run::Forward(verdict, upstream, exchange.breaker))
+            Destination::Upstream(chosen) => {
+                let upstream = match &chosen {
+                    Chosen::Listed(index) => version.upstreams.get(*index).ok_or(refusal::UPSTREAM_FAILED)?,
+                    Chosen::Named(upstream) => upstream,
+                };
+                let verdict = forward::fill(&mut exchange, upstream);
+                Ok(Run::Forward(verdict, chosen, exchange.breaker))
             }
             Destination::Loop(name) => {
                 let url = forward::loop_url(&exchange);
@@ -141,17 +144,17 @@ impl GatewayHandler {
 /// What a chain came to, if not a refusal.
 enum Run {
     Reply,
-    Forward(Verdict, Arc<Upstream>, Option<(crate::breaker::BreakerRule, Arc<crate::breaker::Breaker>)>),
+    Forward(Verdict, Chosen, Option<(crate::breaker::BreakerRule, Arc<crate::breaker::Breaker>)>),
     Loop { name: String, url: Url<'static>, method: String },
 }
 
 fn destination(exchange: &mut Exchange<'_>) -> Result<Destination, Refusal> {
     match exchange.redirected.take() {
-        Some(Redirect::Upstream(upstream)) => Ok(Destination::Upstream(upstream)),
+        Some(Redirect::Upstream(upstream)) => Ok(Destination::Upstream(Chosen::Named(upstream))),
         Some(Redirect::Loop(name)) => Ok(Destination::Loop(name)),
         None => match &exchange.version.upstreams {
             Upstreams::Loop(name) => Ok(Destination::Loop(name.clone())),
-            upstreams => upstreams.next().cloned().map(Destination::Upstream).ok_or(refusal::UPSTREAM_FAILED),
+            upstreams => Ok(Destination::Upstream(Chosen::Listed(upstreams.next()))),
         },
     }
 }

@@ -37,7 +37,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("scopes", Never),
     ("idp_client_id_mapping_disabled", Never),
     ("external_oauth.providers", Never),
-    ("base_identity_provided_by", Never),
     ("security_requirements", Set),
     ("auth.validate_signature", Set),
     ("auth.signature", Never),
@@ -55,9 +54,7 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("upstream_auth", Member("enabled")),
     ("enable_proxy_protocol", Set),
     // Keys.
-    ("session_lifetime", Set),
     ("session_lifetime_respects_key_expiration", Set),
-    ("dont_set_quota_on_create", Set),
     // Analytics and telemetry.
     ("enable_detailed_recording", Set),
     ("expire_analytics_after", Set),

@@ -27,6 +27,26 @@ pub struct Tollgate {
     pub upstream_connections_max: u64,
     /// Finding the addresses of upstreams.
     pub dns: Dns,
+    /// Which response headers tell clients about their limits.
+    pub rate_limit_headers: RateLimitHeaders,
+    /// Refusals because of a limit have a body as RFC 9457 says, not Tyk's.
+    pub problem_details: bool,
+    /// Status code of requests over their quota; 403, which is Tyk's. 429 is what the standard has for it.
+    pub quota_status: u16,
+}
+
+/// Which response headers tell clients about their limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RateLimitHeaders {
+    /// `X-RateLimit-Limit`, `-Remaining` and `-Reset`.
+    #[default]
+    #[serde(alias = "")]
+    Tyk,
+    /// `RateLimit` and `RateLimit-Policy`, as the IETF's draft says.
+    Ietf,
+    /// All of them.
+    Both,
 }
 
 /// Largest things accepted from the network.
@@ -75,6 +95,9 @@ impl Default for Tollgate {
             trusted_proxies: Vec::new(),
             upstream_connections_max: 16_384,
             dns: Dns::default(),
+            rate_limit_headers: RateLimitHeaders::default(),
+            problem_details: false,
+            quota_status: 403,
         }
     }
 }

@@ -16,6 +16,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_messages(config, findings);
     check_words(config, findings);
     check_numbers(config, findings);
+    check_limiters(config, findings);
     check_own(config, findings);
     check_unsupported(config, findings);
 }
@@ -86,10 +87,28 @@ fn check_words(config: &GatewayConfig, findings: &mut Findings) {
 }
 
 fn check_numbers(config: &GatewayConfig, findings: &mut Findings) {
-    for (field, number) in [("proxy_default_timeout", config.proxy_default_timeout), ("reload_interval", config.reload_interval)] {
+    for (field, number) in [
+        ("proxy_default_timeout", config.proxy_default_timeout),
+        ("reload_interval", config.reload_interval),
+        ("drl_threshold", config.drl_threshold),
+    ] {
         if number < 0.0 {
             findings.error(&JsonPath::of(field), "must not be negative");
         }
+    }
+}
+
+/// One limiter counts; which one is not for us to guess.
+fn check_limiters(config: &GatewayConfig, findings: &mut Findings) {
+    let limiters = [
+        ("enable_redis_rolling_limiter", config.enable_redis_rolling_limiter),
+        ("enable_sentinel_rate_limiter", config.enable_sentinel_rate_limiter),
+        ("enable_fixed_window_rate_limiter", config.enable_fixed_window_rate_limiter),
+    ];
+    let mut asked = limiters.into_iter().filter_map(|(field, is_asked)| is_asked.then_some(field));
+    let Some(first) = asked.next() else { return };
+    for field in asked {
+        findings.warning(&JsonPath::of(field), format!("{first} is set as well"));
     }
 }
 
@@ -121,6 +140,9 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
         if number == 0 {
             findings.error(&at.key(group).key(field), "must be more than 0");
         }
+    }
+    if !(400..=599).contains(&own.quota_status) {
+        findings.error(&at.key("quota_status"), "must be a status code from 400 to 599");
     }
     if own.upstream_connections_max == 0 {
         findings.error(&at.key("upstream_connections_max"), "must be more than 0");

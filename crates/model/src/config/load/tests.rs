@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use crate::config::GatewayConfig;
+use crate::key::KeyFunction;
 use crate::problem::Problem;
 
 type Loaded = Result<(GatewayConfig, Vec<Problem>), Vec<Problem>>;
@@ -112,6 +113,18 @@ fn variables_win_over_the_file() {
 }
 
 #[test]
+fn keys_are_configured_as_in_tyk() {
+    let text = r#"{"hash_keys": true, "hash_key_function": "", "hash_key_function_fallback": ["murmur64", "sha256"]}"#;
+    let (config, problems) = load_file("tyk.conf", text, &[("TYK_GW_MINTOKENLENGTH", "0")]).unwrap();
+    assert!(problems.is_empty(), "{problems:?}");
+    assert_eq!(config.key_functions(), [KeyFunction::Plain, KeyFunction::Murmur64, KeyFunction::Sha256]);
+    assert_eq!(config.token_bytes_min(), 3);
+    let (config, _) = load(None, &[("TYK_GW_HASHKEYFUNCTIONFALLBACK", "sha256,murmur32")]).unwrap();
+    assert_eq!(config.key_functions(), [KeyFunction::Murmur64, KeyFunction::Sha256, KeyFunction::Murmur32]);
+    assert!(config.hash_keys && !GatewayConfig::of_empty_file().hash_keys);
+}
+
+#[test]
 fn every_setting_has_variables() {
     let names = [
         "TYK_GW_LISTENADDRESS",
@@ -126,6 +139,10 @@ fn every_setting_has_variables() {
         "TYK_GW_NODESECRET",
         "TYK_GW_VERSIONHEADER",
         "TYK_GW_HEALTHCHECKENDPOINTNAME",
+        "TYK_GW_HEALTHCHECK_HEALTHCHECKVALUETIMEOUT",
+        "TYK_GW_SUPRESSDEFAULTORGSTORE",
+        "TYK_GW_HASHKEYFUNCTIONFALLBACK",
+        "TYK_GW_DRLTHRESHOLD",
     ];
     for name in names {
         assert_eq!(texts(&load(None, &[(name, "")])), [""; 0], "{name}");
@@ -195,6 +212,19 @@ fn settings_that_are_wrong_or_unsafe() {
             "$.tollgate.dns.servers[0]: error: \"1.1.1.1\" is not an address and a port",
         ),
         (r#"{"tollgate": {"limits": {"head_bytes_max": 0}}}"#, "$.tollgate.limits.head_bytes_max: error: must be more than 0"),
+        (r#"{"tollgate": {"quota_status": 200}}"#, "$.tollgate.quota_status: error: must be a status code from 400 to 599"),
+        (
+            r#"{"tollgate": {"rate_limit_headers": "all"}}"#,
+            "$.tollgate.rate_limit_headers: error: must be one of \"tyk\", \"ietf\", \"both\", not \"all\"",
+        ),
+        (
+            r#"{"hash_key_function": "md5"}"#,
+            "$.hash_key_function: error: must be one of \"murmur32\", \"murmur64\", \"murmur128\", \"sha256\", not \"md5\"",
+        ),
+        (
+            r#"{"enable_redis_rolling_limiter": true, "enable_fixed_window_rate_limiter": true}"#,
+            "$.enable_fixed_window_rate_limiter: warning: enable_redis_rolling_limiter is set as well",
+        ),
         (r#"{"listen_port": "80"}"#, "$.listen_port: error: must be a whole number from 0 to 65535, not a string"),
     ] {
         check(text, &[], &[expect]);
@@ -206,7 +236,7 @@ fn settings_without_effect_are_reported_when_they_are_set() {
     for (text, expect) in [
         (r#"{"storage": {"type": "redis"}}"#, "$.storage: ignored: not supported yet: the embedded store is used"),
         (r#"{"enable_analytics": true}"#, "$.enable_analytics: ignored: not supported yet, ignored"),
-        (r#"{"hash_keys": true}"#, "$.hash_keys: ignored: not supported yet, ignored"),
+        (r#"{"enable_key_logging": true}"#, "$.enable_key_logging: ignored: not supported yet, ignored"),
         (r#"{"use_sentry": true, "sentry_code": "x"}"#, "$.use_sentry: ignored: not supported yet, ignored"),
         (r#"{"lisen_port": 1}"#, "$.lisen_port: ignored: unknown field, ignored"),
         (r#"{"tollgate": {"thread": 1}}"#, "$.tollgate.thread: ignored: unknown field, ignored"),
@@ -217,7 +247,7 @@ fn settings_without_effect_are_reported_when_they_are_set() {
     ] {
         check(text, &[], &[expect]);
     }
-    check(r#"{"hash_keys": false, "storage": {"port": 0}, "health_check": {"health_check_value_timeouts": 60}}"#, &[], &[]);
+    check(r#"{"enable_key_logging": false, "storage": {"port": 0}, "monitor": {"monitor_org_keys": true}}"#, &[], &[]);
 }
 
 #[test]

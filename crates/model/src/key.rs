@@ -1,0 +1,169 @@
+//! The texts that stand for keys: how they are made, taken apart, hashed and looked up. Nothing here knows a session
+//! or a store.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+mod murmur;
+
+/// `{"` in base64: how a key that carries its organisation and its function begins.
+const CARRIER_PREFIX: &str = "ey";
+/// Hexadecimal digits at the end of a key that was made for an organisation.
+const RANDOM_DIGITS: usize = 32;
+/// Hexadecimal digits of an organisation's identifier where a database made it.
+const DATABASE_ID_DIGITS: usize = 24;
+
+/// `hash_key_function`: the shape of new keys, and how keys are hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyFunction {
+    /// Not configured: plain keys, hashed as by [`KeyFunction::Murmur32`].
+    #[default]
+    #[serde(rename = "")]
+    Plain,
+    /// MurmurHash3, 32 bits. Hashes of different keys collide easily.
+    Murmur32,
+    /// The first 64 bits of [`KeyFunction::Murmur128`].
+    Murmur64,
+    /// MurmurHash3, 128 bits, in its variant for 64-bit machines.
+    Murmur128,
+    /// SHA-256.
+    Sha256,
+}
+
+/// What a key says about itself.
+#[derive(Deserialize)]
+struct Carrier {
+    #[serde(default)]
+    org: Option<String>,
+    #[serde(default)]
+    h: Option<String>,
+}
+
+impl KeyFunction {
+    /// The function that a configuration or a key calls `name`.
+    pub fn from_name(name: &str) -> Option<KeyFunction> {
+        [KeyFunction::Plain, KeyFunction::Murmur32, KeyFunction::Murmur64, KeyFunction::Murmur128, KeyFunction::Sha256]
+            .into_iter()
+            .find(|function| function.name() == name)
+    }
+
+    /// Its name in configurations and keys; empty for [`KeyFunction::Plain`].
+    pub fn name(self) -> &'static str {
+        match self {
+            KeyFunction::Plain => "",
+            KeyFunction::Murmur32 => "murmur32",
+            KeyFunction::Murmur64 => "murmur64",
+            KeyFunction::Murmur128 => "murmur128",
+            KeyFunction::Sha256 => "sha256",
+        }
+    }
+
+    /// The hash of a text in lower case hexadecimal: 8, 16, 32 or 64 digits.
+    pub fn hash(self, text: &str) -> String {
+        let bytes = text.as_bytes();
+        match self {
+            KeyFunction::Plain | KeyFunction::Murmur32 => format!("{:08x}", murmur::murmur3_32(bytes)),
+            KeyFunction::Murmur64 => format!("{:016x}", murmur::murmur3_128(bytes).0),
+            KeyFunction::Murmur128 => {
+                let (first, second) = murmur::murmur3_128(bytes);
+                format!("{first:016x}{second:016x}")
+            }
+            KeyFunction::Sha256 => hexadecimal(&Sha256::digest(bytes)),
+        }
+    }
+}
+
+/// A new key of `org` from 16 random bytes.
+pub fn generate(org: &str, function: KeyFunction, random: [u8; 16]) -> String {
+    token(org, &hexadecimal(&random), function)
+}
+
+/// The key of `org` that its owner calls `id`. An `id` that begins with the organisation already does not get it twice.
+pub fn custom(org: &str, id: &str, function: KeyFunction) -> String {
+    token(org, id.strip_prefix(org).unwrap_or(id), function)
+}
+
+/// The organisation that a key names, `None` when it names none. Of a plain key it is a guess by its shape.
+pub fn org_of(token: &str) -> Option<String> {
+    if let Some(org) = carrier(token).and_then(|carrier| carrier.org) {
+        return Some(org);
+    }
+    let before_random = token.len().checked_sub(RANDOM_DIGITS).and_then(|at| token.split_at_checked(at));
+    if let Some((org, random)) = before_random
+        && !org.is_empty()
+        && is_hexadecimal(random)
+    {
+        return Some(org.to_owned());
+    }
+    let (org, rest) = token.split_at_checked(DATABASE_ID_DIGITS)?;
+    (!rest.is_empty() && is_hexadecimal(org)).then(|| org.to_owned())
+}
+
+/// The function that a key names: `None` when it names none, [`KeyFunction::Murmur32`] when it names one that does not
+/// exist.
+pub fn function_of(token: &str) -> Option<KeyFunction> {
+    let name = carrier(token)?.h?;
+    Some(KeyFunction::from_name(&name).unwrap_or(KeyFunction::Murmur32))
+}
+
+/// The hash of a key as the control API shows it: by the function that the key names, else by `default`. Tyk's own
+/// default is always [`KeyFunction::Plain`], whatever `hash_key_function` says.
+pub fn hash(token: &str, default: KeyFunction) -> String {
+    function_of(token).unwrap_or(default).hash(token)
+}
+
+/// The keys that a presented text may stand for, in Tyk's order: what [`custom`] makes of it with the first of
+/// `functions`, the text itself, what [`custom`] makes of it with the other functions. `functions` are
+/// `hash_key_function` and after it `hash_key_function_fallback`; without any only the text itself remains, which is
+/// what `disable_key_actions_by_username` asks for.
+pub fn candidates(token: &str, org: &str, functions: &[KeyFunction]) -> Vec<String> {
+    let is_whole = carrier(token).and_then(|carrier| carrier.org).is_some_and(|named| named == org);
+    let Some((function, fallbacks)) = functions.split_first().filter(|_| !is_whole) else {
+        return vec![token.to_owned()];
+    };
+    let others = fallbacks.iter().map(|function| custom(org, token, *function));
+    let mut candidates = Vec::with_capacity(functions.len() + 1);
+    for candidate in [custom(org, token, *function), token.to_owned()].into_iter().chain(others) {
+        if !candidates.contains(&candidate) {
+            candidates.push(candidate);
+        }
+    }
+    candidates
+}
+
+/// What a key is filed under: unlike Tyk's short hashes no two keys share it.
+pub fn digest(token: &str) -> [u8; 32] {
+    blake3::hash(token.as_bytes()).into()
+}
+
+fn token(org: &str, id: &str, function: KeyFunction) -> String {
+    match function {
+        KeyFunction::Plain => format!("{org}{id}"),
+        _ => {
+            let [org, id] = [org, id].map(|text| serde_json::Value::from(text).to_string());
+            STANDARD.encode(format!(r#"{{"org":{org},"id":{id},"h":"{}"}}"#, function.name()))
+        }
+    }
+}
+
+/// What a key says about itself, `None` for a plain key.
+fn carrier(token: &str) -> Option<Carrier> {
+    if !token.starts_with(CARRIER_PREFIX) {
+        return None;
+    }
+    serde_json::from_slice(&STANDARD.decode(token).ok()?).ok()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,25 @@
+use super::{murmur3_32, murmur3_128};
+
+#[test]
+fn the_32_bit_variant_gives_the_published_values() {
+    for (text, expect) in [
+        ("", 0),
+        ("hello", 0x248b_fa47),
+        ("hello, world", 0x149b_bb7f),
+        ("The quick brown fox jumps over the lazy dog.", 0xd5c4_8bfc),
+    ] {
+        assert_eq!(murmur3_32(text.as_bytes()), expect, "{text}");
+    }
+}
+
+#[test]
+fn the_128_bit_variant_gives_the_published_values() {
+    for (text, expect) in [
+        ("", (0, 0)),
+        ("hello", (0xcbd8_a7b3_41bd_9b02, 0x5b1e_906a_48ae_1d19)),
+        ("hello, world", (0x342f_ac62_3a5e_bc8e, 0x4cdc_bc07_9642_414d)),
+        ("The quick brown fox jumps over the lazy dog.", (0xcd99_481f_9ee9_02c9, 0x695d_a1a3_8987_b6e7)),
+    ] {
+        assert_eq!(murmur3_128(text.as_bytes()), expect, "{text}");
+    }
+}

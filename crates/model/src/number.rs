@@ -1,0 +1,60 @@
+//! Numbers as keys and policies carry them. Tools in the field write whole numbers as `1e6` or `10.0`, and limits far
+//! beyond 64 bits to mean "never"; both are taken.
+
+use std::fmt;
+
+use serde::de::{self, Visitor};
+use serde::{Deserializer, Serializer};
+
+/// Largest whole number below which every whole `f64` is exact.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// Reads a whole number: fractions are cut off, what does not fit becomes the nearest that does.
+pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    deserializer.deserialize_i64(Whole)
+}
+
+/// Writes a whole value without `.0`, as Go does.
+pub(crate) fn short<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
+        serializer.serialize_i64(*number as i64)
+    } else {
+        serializer.serialize_f64(*number)
+    }
+}
+
+/// The same for a number that may be missing.
+pub(crate) fn short_option<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match number {
+        Some(number) => short(number, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// Whether a value is the one that it has when it is not written.
+pub(crate) fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+struct Whole;
+
+impl Visitor<'_> for Whole {
+    type Value = i64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<i64, E> {
+        Ok(number)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<i64, E> {
+        Ok(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<i64, E> {
+        // `as` saturates.
+        Ok(number as i64)
+    }
+}

@@ -1,0 +1,325 @@
+//! A key's session: what its holder may call, how often, until when. This is the document that the control API takes
+//! and gives; counters are elsewhere, the document only repeats them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::decode::{Decoded, decode};
+use crate::json_path::{JsonPath, Step};
+use crate::known_field::{self, is_set};
+use crate::number::{is_zero, short, whole};
+use crate::problem::{Findings, Level, Problem};
+
+mod access;
+mod dry_run;
+mod known;
+mod unknown;
+
+pub use access::{AccessLimit, AccessRight, AllowedUrl, Endpoint, EndpointMethod, RateLimit};
+pub use dry_run::DryRun;
+pub(crate) use known::RIGHT_FIELDS;
+pub(crate) use unknown::KeepsUnknown;
+
+/// A session. The names are Tyk's, every field has Tyk's zero as default, and fields that are zero are not written.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// When the key was last used; not acted on.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub last_check: i64,
+    /// Without effect; older tools write it beside `rate`.
+    #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
+    pub allowance: f64,
+    /// Requests per `per`; unlimited when not more than 0.
+    #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
+    pub rate: f64,
+    /// Seconds; unlimited when not more than 0.
+    #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
+    pub per: f64,
+    /// Further rate limits, which hold all at once. Tyk has no such field.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub limits: Vec<RateLimit>,
+    /// Seconds for which a request over the rate is held before it is tried again.
+    #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
+    pub throttle_interval: f64,
+    /// How often it is tried again.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub throttle_retry_limit: i64,
+    /// Deepest GraphQL query; -1 for any.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub max_query_depth: i64,
+    /// When the key was made, as RFC 3339 says.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub date_created: String,
+    /// When the key expires, seconds since 1970; never when not more than 0.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub expires: i64,
+    /// What becomes of the key then: `retain` or `delete`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub post_expiry_action: String,
+    /// Seconds before that happens.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub post_expiry_grace_period: i64,
+    /// Requests per `quota_renewal_rate`; unlimited when not more than 0.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub quota_max: i64,
+    /// When the quota begins anew, seconds since 1970. A copy for display.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub quota_renews: i64,
+    /// What is left of the quota. A copy for display.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub quota_remaining: i64,
+    /// Seconds from the first request to the renewal of the quota; never renewed when not more than 0.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub quota_renewal_rate: i64,
+    /// What may be called, by API. Empty means everything, which is for keys of administrators.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub access_rights: BTreeMap<String, AccessRight>,
+    /// Checks that refuse nobody. Tyk has no such field.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dry_run: DryRun,
+    /// The organisation that the key belongs to.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub org_id: String,
+    /// The OAuth client that the key was made for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub oauth_client_id: String,
+    /// OAuth keys, by client.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub oauth_keys: BTreeMap<String, String>,
+    /// The client certificate that stands for the key; not supported yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub certificate: String,
+    /// Client certificates that the key may be used with; not supported yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub mtls_static_certificate_bindings: Value,
+    /// For HTTP basic; not supported yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub basic_auth_data: BasicAuthData,
+    /// For JSON Web Tokens; not supported yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub jwt_data: JwtData,
+    /// Requests are signed with `hmac_string`; not supported yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub hmac_enabled: bool,
+    /// Requests are signed with a certificate; not supported yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub enable_http_signature_validation: bool,
+    /// Secret for signatures.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub hmac_string: String,
+    /// Certificate for signatures.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rsa_certificate_id: String,
+    /// Refuse the key.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub is_inactive: bool,
+    /// Older form of `apply_policies`; see [`Session::policy_ids`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub apply_policy_id: String,
+    /// Policies; see [`Session::policy_ids`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub apply_policies: Vec<String>,
+    /// When analytics records of the key expire.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub data_expires: i64,
+    /// Parts of the quota at which an event is sent; not supported yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub monitor: Value,
+    /// Older form of `enable_detailed_recording`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub enable_detail_recording: bool,
+    /// Record whole requests and responses; not supported yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub enable_detailed_recording: bool,
+    /// Values for `$tyk_meta.*`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub meta_data: Map<String, Value>,
+    /// Tags for analytics records.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub tags: Vec<String>,
+    /// The key's name for people.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub alias: String,
+    /// When the document was last changed; part of the identity of rate limit counters.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub last_updated: String,
+    /// For plugins.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub id_extractor_deadline: i64,
+    /// Seconds for which the session is kept; 0 to let the API decide.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub session_lifetime: i64,
+    /// Raising and lowering the rate step by step; not supported yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub smoothing: Value,
+    /// Fields that Tollgate does not know, kept for whoever reads the document next.
+    #[serde(flatten, skip_deserializing)]
+    pub extra: Map<String, Value>,
+}
+
+/// `basic_auth_data`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BasicAuthData {
+    /// The password, hashed when `hash_type` says how.
+    pub password: String,
+    /// `bcrypt` and others; empty for a password in plain text.
+    pub hash_type: String,
+    /// Fields that Tollgate does not know.
+    #[serde(flatten, skip_deserializing)]
+    pub extra: Map<String, Value>,
+}
+
+/// `jwt_data`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JwtData {
+    /// The secret or public key that tokens are signed with.
+    pub secret: String,
+    /// Fields that Tollgate does not know.
+    #[serde(flatten, skip_deserializing)]
+    pub extra: Map<String, Value>,
+}
+
+impl Session {
+    /// Reads a session.
+    ///
+    /// The result is the session with its warnings and ignored fields, or everything that is wrong with it.
+    pub fn parse(text: &[u8]) -> Result<(Session, Vec<Problem>), Vec<Problem>> {
+        match serde_json::from_slice(text) {
+            Ok(document) => Session::from_value(&document),
+            Err(error) => Err(vec![Problem::new(Level::Error, "", format!("not valid JSON: {error}"))]),
+        }
+    }
+
+    /// The same for a document that is JSON already.
+    pub fn from_value(document: &Value) -> Result<(Session, Vec<Problem>), Vec<Problem>> {
+        let mut findings = Findings::default();
+        if !document.is_object() {
+            findings.error(&JsonPath::root(), "must be an object");
+            return findings.conclude(None);
+        }
+        let decoded: Decoded<Session> = decode(document);
+        findings.decoded(&decoded);
+        known_field::judge(&decoded.unknown, &[known::FIELDS, RIGHT_FIELDS].concat(), &mut findings);
+        let session = decoded.value.map(|mut session| {
+            session.check(&mut findings);
+            session.keep(decoded.unknown);
+            session
+        });
+        findings.conclude(session)
+    }
+
+    /// The session as the control API writes it, without fields that are zero.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// The policies of the key: `apply_policies`, or the one of `apply_policy_id` when there are none.
+    pub fn policy_ids(&self) -> Vec<&str> {
+        if self.apply_policies.is_empty() && !self.apply_policy_id.is_empty() {
+            return vec![&self.apply_policy_id];
+        }
+        self.apply_policies.iter().map(String::as_str).collect()
+    }
+
+    /// The limits of the key as a whole.
+    pub fn limit(&self) -> AccessLimit {
+        AccessLimit {
+            rate: self.rate,
+            per: self.per,
+            limits: self.limits.clone(),
+            smoothing: self.smoothing.clone(),
+            throttle_interval: self.throttle_interval,
+            throttle_retry_limit: self.throttle_retry_limit,
+            max_query_depth: self.max_query_depth,
+            quota_max: self.quota_max,
+            quota_renews: self.quota_renews,
+            quota_remaining: self.quota_remaining,
+            quota_renewal_rate: self.quota_renewal_rate,
+            extra: Map::new(),
+        }
+    }
+
+    /// Writes the limits of the key as a whole.
+    pub fn set_limit(&mut self, limit: AccessLimit) {
+        self.rate = limit.rate;
+        self.per = limit.per;
+        self.limits = limit.limits;
+        self.smoothing = limit.smoothing;
+        self.throttle_interval = limit.throttle_interval;
+        self.throttle_retry_limit = limit.throttle_retry_limit;
+        self.max_query_depth = limit.max_query_depth;
+        self.quota_max = limit.quota_max;
+        self.quota_renews = limit.quota_renews;
+        self.quota_remaining = limit.quota_remaining;
+        self.quota_renewal_rate = limit.quota_renewal_rate;
+    }
+
+    fn check(&self, findings: &mut Findings) {
+        check_limits(&JsonPath::root(), &self.limits, findings);
+        check_rights(&JsonPath::of("access_rights"), &self.access_rights, findings);
+        for (field, is_asked) in [
+            ("smoothing", is_set(&self.smoothing)),
+            ("monitor", is_set(&self.monitor)),
+            ("certificate", !self.certificate.is_empty()),
+            ("mtls_static_certificate_bindings", is_set(&self.mtls_static_certificate_bindings)),
+            ("basic_auth_data", !self.basic_auth_data.password.is_empty()),
+            ("jwt_data", !self.jwt_data.secret.is_empty()),
+            ("hmac_enabled", self.hmac_enabled),
+            ("enable_http_signature_validation", self.enable_http_signature_validation),
+            ("enable_detail_recording", self.enable_detail_recording),
+            ("enable_detailed_recording", self.enable_detailed_recording),
+        ] {
+            if is_asked {
+                findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
+            }
+        }
+    }
+}
+
+impl KeepsUnknown for Session {
+    fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>> {
+        let Some((Step::Key(key), rest)) = place.split_first() else {
+            return Some(&mut self.extra);
+        };
+        match (key.to_ascii_lowercase().as_str(), rest) {
+            ("access_rights", [Step::Key(api), rest @ ..]) => self.access_rights.get_mut(api)?.extra_at(rest),
+            ("limits", [Step::Index(index)]) => Some(&mut self.limits.get_mut(*index)?.extra),
+            ("basic_auth_data", []) => Some(&mut self.basic_auth_data.extra),
+            ("jwt_data", []) => Some(&mut self.jwt_data.extra),
+            _ => None,
+        }
+    }
+}
+
+/// Adds what is wrong with the `access_rights` of a session or a policy to `findings`.
+pub(crate) fn check_rights(at: &JsonPath, rights: &BTreeMap<String, AccessRight>, findings: &mut Findings) {
+    for (api_id, right) in rights {
+        let at = at.key(api_id).key("limit");
+        let Some(limit) = &right.limit else { continue };
+        check_limits(&at, &limit.limits, findings);
+        if is_set(&limit.smoothing) {
+            findings.ignored(&at.key("smoothing"), "not supported yet, ignored");
+        }
+    }
+}
+
+/// Adds what is wrong with the `limits` of the object at `at` to `findings`.
+pub(crate) fn check_limits(at: &JsonPath, limits: &[RateLimit], findings: &mut Findings) {
+    for (index, limit) in limits.iter().enumerate() {
+        let at = at.key("limits").index(index);
+        if !limit.limits() {
+            findings.warning(&at, "limits nothing: rate and per must be more than 0");
+        }
+        if limit.burst.is_some_and(|burst| burst < 1.0) {
+            findings.error(&at.key("burst"), "must be at least 1");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

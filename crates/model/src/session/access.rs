@@ -1,0 +1,213 @@
+//! What a key may do with one API, and how often.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::unknown::KeepsUnknown;
+use crate::json_path::Step;
+use crate::known_field::is_set;
+use crate::number::{is_zero, short, short_option, whole};
+
+/// One entry of `access_rights`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccessRight {
+    /// The API's name for people.
+    pub api_name: String,
+    /// The API. Lookups go by the key of the entry, not by this.
+    pub api_id: String,
+    /// Versions that may be called; consulted for versioned APIs only.
+    pub versions: Vec<String>,
+    /// Endpoints that may be called; empty for all.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub allowed_urls: Vec<AllowedUrl>,
+    /// Limits for this API alone; see [`AccessRight::own_limit`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub limit: Option<AccessLimit>,
+    /// Limits for single endpoints, in place of the limit for the API.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub endpoints: Vec<Endpoint>,
+    /// Whose counters are used: empty for those of the whole key, else a set of its own for each text.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub allowance_scope: String,
+    /// Takes the entry out of effect: the API may not be called.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub disabled: bool,
+    /// Fields that Tollgate does not know, kept for whoever reads the document next.
+    #[serde(flatten, skip_deserializing)]
+    pub extra: Map<String, Value>,
+}
+
+/// An entry of `allowed_urls`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AllowedUrl {
+    /// Regular expression for the path.
+    pub url: String,
+    /// Methods, exactly as requests write them.
+    pub methods: Vec<String>,
+    /// Fields that Tollgate does not know.
+    #[serde(flatten, skip_deserializing)]
+    pub extra: Map<String, Value>,
+}
+
+/// An entry of `endpoints`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Endpoint {
+    /// Path pattern.
+    pub path: String,
+    /// The methods that have limits there.
+    pub methods: Vec<EndpointMethod>,
+    /// Fields that Tollgate does not know.
+    #[serde(flatten, skip_deserializing)]
+    pub extra: Map<String, Value>,
+}
+
+/// One method of an [`Endpoint`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EndpointMethod {
+    /// Method.
+    pub name: String,
+    /// Its limit.
+    pub limit: RateLimit,
+    /// Fields that Tollgate does not know.
+    #[serde(flatten, skip_deserializing)]
+    pub extra: Map<String, Value>,
+}
+
+/// The limits of an [`AccessRight`], of a policy or of a key as a whole.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccessLimit {
+    /// Requests per `per`; unlimited when not more than 0.
+    #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
+    pub rate: f64,
+    /// Seconds; unlimited when not more than 0.
+    #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
+    pub per: f64,
+    /// Further rate limits, which hold all at once.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub limits: Vec<RateLimit>,
+    /// Raising and lowering the rate step by step; not supported yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub smoothing: Value,
+    /// Seconds for which a request over the rate is held before it is tried again.
+    #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
+    pub throttle_interval: f64,
+    /// How often it is tried again.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub throttle_retry_limit: i64,
+    /// Deepest GraphQL query; -1 for any.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub max_query_depth: i64,
+    /// Requests per `quota_renewal_rate`; unlimited when not more than 0.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub quota_max: i64,
+    /// When the quota begins anew, seconds since 1970. A copy for display.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub quota_renews: i64,
+    /// What is left of the quota. A copy for display.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub quota_remaining: i64,
+    /// Seconds from the first request to the renewal of the quota; never renewed when not more than 0.
+    #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
+    pub quota_renewal_rate: i64,
+    /// Fields that Tollgate does not know.
+    #[serde(flatten, skip_deserializing)]
+    pub extra: Map<String, Value>,
+}
+
+/// A number of requests in a time.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RateLimit {
+    /// Requests; unlimited when not more than 0.
+    #[serde(serialize_with = "short")]
+    pub rate: f64,
+    /// Seconds; unlimited when not more than 0.
+    #[serde(serialize_with = "short")]
+    pub per: f64,
+    /// Requests that may come at once; `rate` when not given.
+    #[serde(serialize_with = "short_option", skip_serializing_if = "is_zero")]
+    pub burst: Option<f64>,
+    /// A name for people, and for finding the same limit in several policies.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub name: String,
+    /// Fields that Tollgate does not know.
+    #[serde(flatten, skip_deserializing)]
+    pub extra: Map<String, Value>,
+}
+
+impl AccessRight {
+    /// The limits for this API alone. `None` also for limits that say nothing: the API shares those of the key.
+    pub fn own_limit(&self) -> Option<&AccessLimit> {
+        self.limit.as_ref().filter(|limit| !limit.is_empty())
+    }
+}
+
+impl AccessLimit {
+    /// Whether nothing is limited and nothing counted, as opposed to explicitly unlimited, which is -1.
+    pub fn is_empty(&self) -> bool {
+        let numbers = [self.throttle_retry_limit, self.max_query_depth, self.quota_max, self.quota_renews];
+        let more = [self.quota_remaining, self.quota_renewal_rate];
+        let rates = [self.rate, self.per, self.throttle_interval];
+        rates.iter().all(is_zero) && numbers.iter().chain(&more).all(is_zero) && self.limits.is_empty() && !is_set(&self.smoothing)
+    }
+
+    /// Every rate limit that limits something: `rate` and `per` first, then `limits`.
+    pub fn rate_limits(&self) -> impl Iterator<Item = RateLimit> {
+        let first = RateLimit { rate: self.rate, per: self.per, ..RateLimit::default() };
+        std::iter::once(first).chain(self.limits.iter().cloned()).filter(RateLimit::limits)
+    }
+
+    /// The quota, `None` when it is unlimited.
+    pub fn quota(&self) -> Option<i64> {
+        (self.quota_max > 0).then_some(self.quota_max)
+    }
+}
+
+impl RateLimit {
+    /// Whether it limits anything.
+    pub fn limits(&self) -> bool {
+        self.rate > 0.0 && self.per > 0.0
+    }
+}
+
+impl KeepsUnknown for AccessRight {
+    fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>> {
+        match place {
+            [] => Some(&mut self.extra),
+            [Step::Key(key), rest @ ..] if key.eq_ignore_ascii_case("limit") => self.limit.as_mut()?.extra_at(rest),
+            [Step::Key(key), Step::Index(index), rest @ ..] if key.eq_ignore_ascii_case("endpoints") => {
+                self.endpoints.get_mut(*index)?.extra_at(rest)
+            }
+            [Step::Key(key), Step::Index(index)] if key.eq_ignore_ascii_case("allowed_urls") => {
+                Some(&mut self.allowed_urls.get_mut(*index)?.extra)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl KeepsUnknown for Endpoint {
+    fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>> {
+        match place {
+            [] => Some(&mut self.extra),
+            [Step::Key(_), Step::Index(index)] => Some(&mut self.methods.get_mut(*index)?.extra),
+            [Step::Key(_), Step::Index(index), Step::Key(_)] => Some(&mut self.methods.get_mut(*index)?.limit.extra),
+            _ => None,
+        }
+    }
+}
+
+impl KeepsUnknown for AccessLimit {
+    fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>> {
+        match place {
+            [] => Some(&mut self.extra),
+            [Step::Key(_), Step::Index(index)] => Some(&mut self.limits.get_mut(*index)?.extra),
+            _ => None,
+        }
+    }
+}

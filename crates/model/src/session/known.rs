@@ -1,0 +1,18 @@
+//! Fields of Tyk's sessions that Tollgate does not act on.
+
+use crate::known_field::KnownField;
+use crate::known_field::Report::{Never, Set};
+
+pub(super) const FIELDS: &[KnownField] = &[("_id", Never), ("key_id", Never), ("key_hash", Never)];
+
+/// Fields of access rights, in sessions and in policies.
+pub(crate) const RIGHT_FIELDS: &[KnownField] = &[
+    ("access_rights.*.restricted_types", Set),
+    ("access_rights.*.allowed_types", Set),
+    ("access_rights.*.field_access_rights", Set),
+    ("access_rights.*.disable_introspection", Set),
+    ("access_rights.*.json_rpc_methods", Set),
+    ("access_rights.*.json_rpc_methods_access_rights", Set),
+    ("access_rights.*.mcp_primitives", Set),
+    ("access_rights.*.mcp_access_rights", Set),
+];

@@ -1,0 +1,22 @@
+//! Keeping what a document says beyond the fields that its type has, so that writing it back loses nothing.
+
+use serde_json::{Map, Value};
+
+use crate::json_path::{JsonPath, Step};
+
+/// A document, or a part of one, that keeps unknown fields where they were written.
+pub(crate) trait KeepsUnknown {
+    /// Where the unknown fields of the object at `place` below this one are kept.
+    fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>>;
+
+    /// Keeps what decoding did not know.
+    fn keep(&mut self, unknown: Vec<(JsonPath, Value)>) {
+        for (path, value) in unknown {
+            if let Some((Step::Key(name), place)) = path.0.split_last()
+                && let Some(extra) = self.extra_at(place)
+            {
+                extra.insert(name.clone(), value);
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The store that needs nothing else installed: one SQLite file, `tollgate.db`, in a directory that one process has.
+//!
+//! One thread owns the connection and answers everything: the questions that wait become one transaction, which is
+//! synced to the disk once, and only then are they answered. So the disk's latency is shared by all who wait, and nothing
+//! is answered that a crash could take back. Reads wait with the writes: they are rare, as the gateway serves from
+//! memory, and so they see every change that was asked for before them. Only the walks over everything have a connection
+//! of their own, on the thread of the caller, and do not hold up the writer.
+
+use crate::clock::{self, Clock};
+use crate::fault::{StoreFault, StoreFaultKind};
+use crate::question::{Counter, Kind, Question};
+use crate::{Reply, Store};
+use database::Database;
+use files::Files;
+use std::future::ready;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tokio::sync::mpsc::{UnboundedSender, WeakUnboundedSender, unbounded_channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
+use writer::{Asked, Writer};
+
+mod database;
+mod files;
+mod schema;
+mod writer;
+
+/// Room for questions that wait or are being answered: some 100,000 sessions. Whoever finds none waits, without
+/// holding up anything else.
+const QUEUE_BYTES_MAX: usize = 64 << 20;
+
+/// A store in a directory. Dropping it carries out what was handed over before, which blocks for as long.
+pub struct Embedded {
+    /// `None` only while it is being dropped.
+    queue: Option<UnboundedSender<Asked>>,
+    writer: Option<JoinHandle<()>>,
+    room: Arc<Semaphore>,
+    clock: Clock,
+    /// Let go last, when the writer is gone.
+    files: Files,
+}
+
+impl Embedded {
+    /// Opens the store in a directory, making both if they are not there, and upgrades a store of an earlier version.
+    ///
+    /// # Errors
+    /// [`StoreFaultKind::InUse`] if another process, or this one, has it open; `Corrupt`, `TooNew`, `Denied`, `Full` or `Io`
+    /// for what is wrong with the files.
+    pub fn open(directory: &Path) -> Result<Self, StoreFault> {
+        Embedded::open_with_clock(directory, clock::system())
+    }
+
+    /// The same with another time of day, which decides what has expired.
+    ///
+    /// # Errors
+    /// Those of [`Embedded::open`].
+    pub fn open_with_clock(directory: &Path, clock: Clock) -> Result<Self, StoreFault> {
+        let files = Files::take(directory)?;
+        let database = Database::open(files.database())?;
+        Embedded::start(files, database, clock)
+    }
+
+    fn start(files: Files, database: Database, clock: Clock) -> Result<Self, StoreFault> {
+        let (queue, questions) = unbounded_channel();
+        let writer = Writer::new(database, questions, clock.clone());
+        let writer = std::thread::Builder::new().name("store".into()).spawn(move || writer.run());
+        let writer = writer.map_err(|error| StoreFault::new(StoreFaultKind::Io, error))?;
+        let room = Arc::new(Semaphore::new(QUEUE_BYTES_MAX));
+        Ok(Embedded { queue: Some(queue), writer: Some(writer), room, clock, files })
+    }
+
+    /// Waits for everything that was asked before.
+    ///
+    /// # Errors
+    /// [`StoreFaultKind::Unavailable`] if the store stopped. What became of each question is in its own reply.
+    pub async fn flush(&self) -> Result<(), StoreFault> {
+        // A question that changes nothing is answered in its turn as well.
+        self.ask(Question::Counters { names: Vec::new() }).await.map(|_| ())
+    }
+
+    /// Waits for everything that was asked before and lets go of the files. Blocks.
+    pub fn close(self) {
+        drop(self);
+    }
+}
+
+impl Store for Embedded {
+    fn ask(&self, question: Question) -> Reply {
+        if let Err(fault) = question.check() {
+            return Box::pin(ready(Err(fault)));
+        }
+        let Some(queue) = &self.queue else {
+            return Box::pin(ready(Err(closed())));
+        };
+        let weight = u32::try_from(question.weight()).unwrap_or(u32::MAX);
+        match self.room.clone().try_acquire_many_owned(weight) {
+            Ok(room) => answer_to(queue, question, room),
+            Err(TryAcquireError::Closed) => Box::pin(ready(Err(closed()))),
+            Err(TryAcquireError::NoPermits) => ask_when_there_is_room(self.room.clone(), weight, queue.downgrade(), question),
+        }
+    }
+
+    fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
+        Database::open_for_reading(self.files.database())?.for_each(kind, (self.clock)(), see)
+    }
+
+    fn for_each_counter(&self, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+        Database::open_for_reading(self.files.database())?.for_each_counter((self.clock)(), see)
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        self.room.close();
+        self.queue = None;
+        if let Some(writer) = self.writer.take() {
+            // It ends by itself once the queue is empty. If it panicked, the replies have said so.
+            let _ = writer.join();
+        }
+    }
+}
+
+/// Hands over at once.
+fn answer_to(queue: &UnboundedSender<Asked>, question: Question, room: OwnedSemaphorePermit) -> Reply {
+    let (reply, answer) = oneshot::channel();
+    // If the writer is gone, so is the sender of the answer, which the reply reports.
+    let _ = queue.send(Asked { question, reply, room });
+    Box::pin(async move { answer.await.unwrap_or_else(|_| Err(closed())) })
+}
+
+/// Waits without a hold on the queue, so that a reply that nobody polls cannot keep the store from closing.
+fn ask_when_there_is_room(room: Arc<Semaphore>, weight: u32, queue: WeakUnboundedSender<Asked>, question: Question) -> Reply {
+    Box::pin(async move {
+        let room = room.acquire_many_owned(weight).await.map_err(|_| closed())?;
+        let reply = answer_to(&queue.upgrade().ok_or_else(closed)?, question, room);
+        reply.await
+    })
+}
+
+fn closed() -> StoreFault {
+    StoreFault::new(StoreFaultKind::Unavailable, "it is closed")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! The SQL: how questions are carried out on one connection, within a transaction that the caller bounds.
+
+use super::schema;
+use crate::fault::{StoreFault, StoreFaultKind};
+use crate::question::{Answer, Counter, Kind, PAGE_BYTES_MAX, PAGE_DOCUMENTS_MAX, Page, Question};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long to wait for an operator's tool that has the database locked.
+const BUSY_MS_MAX: u64 = 5_000;
+/// Pages of 4 KiB kept in memory by the writer, as negative KiB: the inner pages of a million sessions.
+const CACHE_KIB: i64 = -16_384;
+/// Pages in the log before they are moved to the database: 16 MiB, as the names come in no order and a batch may touch as
+/// many pages as it has questions. More would only make the file larger and the next start longer.
+const LOG_PAGES_MAX: i64 = 4_096;
+
+/// A connection.
+pub(super) struct Database {
+    connection: Connection,
+}
+
+impl Database {
+    /// Opens the file to read and write, and upgrades it.
+    pub(super) fn open(path: &Path) -> Result<Self, StoreFault> {
+        Database::open_or_fault(path).map_err(|fault| fault_in(path, fault))
+    }
+
+    fn open_or_fault(path: &Path) -> Result<Self, StoreFault> {
+        let mut connection = Connection::open_with_flags(path, flags())?;
+        connection.busy_timeout(Duration::from_millis(BUSY_MS_MAX))?;
+        let mode: String = connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))?;
+        if mode != "wal" {
+            let detail = format_args!("the file system does not take a write-ahead log (journal mode {mode})");
+            return Err(StoreFault::new(StoreFaultKind::Io, detail));
+        }
+        // Synced with every transaction: what was answered survives the loss of power as well.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "cache_size", CACHE_KIB)?;
+        connection.query_row(&format!("PRAGMA wal_autocheckpoint = {LOG_PAGES_MAX}"), (), |_| Ok(()))?;
+        // Give the room back that the log took while a long walk kept it from being emptied.
+        connection.query_row(&format!("PRAGMA journal_size_limit = {}", LOG_PAGES_MAX * 4_096), (), |_| Ok(()))?;
+        schema::migrate(&mut connection)?;
+        Ok(Database { connection })
+    }
+
+    /// Opens the file beside the writer.
+    pub(super) fn open_for_reading(path: &Path) -> Result<Self, StoreFault> {
+        let open = || {
+            let connection = Connection::open_with_flags(path, flags())?;
+            connection.busy_timeout(Duration::from_millis(BUSY_MS_MAX))?;
+            connection.pragma_update(None, "query_only", true)?;
+            Ok(Database { connection })
+        };
+        open().map_err(|fault| fault_in(path, fault))
+    }
+
+    #[cfg(test)]
+    pub(super) fn execute_batch(&self, sql: &str) {
+        self.connection.execute_batch(sql).unwrap();
+    }
+
+    /// Does all of it and syncs it to the disk, or nothing.
+    pub(super) fn transaction<T>(&mut self, work: impl FnOnce(&Statements) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
+        // Begun without a lock, so that reads alone neither lock nor sync. Dropped without a commit, it is undone.
+        let statements = Statements { transaction: self.connection.transaction()? };
+        let done = work(&statements)?;
+        statements.transaction.commit()?;
+        Ok(done)
+    }
+
+    pub(super) fn for_each(&self, kind: Kind, now: u64, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
+        let sql = "SELECT id, value FROM document
+            WHERE kind = ?1 AND (expires_unix_s IS NULL OR expires_unix_s > ?2) ORDER BY id";
+        let mut statement = self.connection.prepare(sql)?;
+        let mut rows = statement.query((kind.code(), seconds(now)))?;
+        while let Some(row) = rows.next()? {
+            see(text(row, 0)?, blob(row, 1)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn for_each_counter(&self, now: u64, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+        let sql = "SELECT name, value, renews_unix_s FROM counter WHERE renews_unix_s > ?1 ORDER BY name";
+        let mut statement = self.connection.prepare(sql)?;
+        let mut rows = statement.query([seconds(now)])?;
+        while let Some(row) = rows.next()? {
+            see(counter(row)?);
+        }
+        Ok(())
+    }
+}
+
+/// What can be done within a transaction.
+pub(super) struct Statements<'c> {
+    transaction: Transaction<'c>,
+}
+
+impl Statements<'_> {
+    /// Carries a question out.
+    pub(super) fn answer(&self, question: &Question, now: u64) -> Result<Answer, StoreFault> {
+        match question {
+            Question::Get { kind, id } => self.get(*kind, id, now).map(Answer::Document),
+            Question::Put { kind, id, value, expires_unix_s } => {
+                let existed = self.lives(*kind, id, now)?;
+                self.put(*kind, id, value, *expires_unix_s)?;
+                Ok(Answer::Done { existed })
+            }
+            Question::PutNew { kind, id, value, expires_unix_s } => {
+                let existed = self.lives(*kind, id, now)?;
+                if !existed {
+                    self.put(*kind, id, value, *expires_unix_s)?;
+                }
+                Ok(Answer::Done { existed })
+            }
+            Question::Delete { kind, id } => {
+                let existed = self.lives(*kind, id, now)?;
+                self.execute("DELETE FROM document WHERE kind = ?1 AND id = ?2", (kind.code(), id))?;
+                Ok(Answer::Done { existed })
+            }
+            Question::List { kind, prefix, after, limit } => {
+                self.list(*kind, prefix, after.as_deref(), *limit, now).map(Answer::Page)
+            }
+            Question::Counters { names } => self.counters(names, now).map(Answer::Counters),
+            Question::SaveCounters { counters } => {
+                counters.iter().try_for_each(|counter| self.save_counter(counter))?;
+                Ok(Answer::Done { existed: false })
+            }
+            Question::DeleteCounters { names } => {
+                let existed = !self.counters(names, now)?.is_empty();
+                for name in names {
+                    self.execute("DELETE FROM counter WHERE name = ?1", [name])?;
+                }
+                Ok(Answer::Done { existed })
+            }
+            Question::DeleteCountersUnder { prefix } => self.delete_counters_under(prefix, now),
+        }
+    }
+
+    /// Removes some of what has expired, and says how much.
+    pub(super) fn remove_expired(&self, now: u64, rows_max: usize) -> Result<usize, StoreFault> {
+        let bounds = (seconds(now), i64::try_from(rows_max).unwrap_or(i64::MAX));
+        let documents = "DELETE FROM document WHERE (kind, id) IN
+            (SELECT kind, id FROM document WHERE expires_unix_s <= ?1 LIMIT ?2)";
+        let counters = "DELETE FROM counter WHERE name IN (SELECT name FROM counter WHERE renews_unix_s <= ?1 LIMIT ?2)";
+        Ok(self.execute(documents, bounds)?.max(self.execute(counters, bounds)?))
+    }
+
+    fn get(&self, kind: Kind, id: &str, now: u64) -> Result<Option<Vec<u8>>, StoreFault> {
+        let sql = "SELECT value FROM document
+            WHERE kind = ?1 AND id = ?2 AND (expires_unix_s IS NULL OR expires_unix_s > ?3)";
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        let mut rows = statement.query((kind.code(), id, seconds(now)))?;
+        rows.next()?.map(|row| Ok(blob(row, 0)?.to_vec())).transpose()
+    }
+
+    fn lives(&self, kind: Kind, id: &str, now: u64) -> Result<bool, StoreFault> {
+        let sql = "SELECT 1 FROM document
+            WHERE kind = ?1 AND id = ?2 AND (expires_unix_s IS NULL OR expires_unix_s > ?3)";
+        Ok(self.transaction.prepare_cached(sql)?.exists((kind.code(), id, seconds(now)))?)
+    }
+
+    fn put(&self, kind: Kind, id: &str, value: &[u8], expires_unix_s: Option<u64>) -> Result<(), StoreFault> {
+        let sql = "INSERT OR REPLACE INTO document (kind, id, value, expires_unix_s) VALUES (?1, ?2, ?3, ?4)";
+        self.execute(sql, (kind.code(), id, value, expires_unix_s.map(seconds))).map(|_| ())
+    }
+
+    fn list(&self, kind: Kind, prefix: &str, after: Option<&str>, limit: usize, now: u64) -> Result<Page, StoreFault> {
+        let limit = limit.clamp(1, PAGE_DOCUMENTS_MAX);
+        let first = after.map_or(prefix, |after| after.max(prefix));
+        let sql = "SELECT id, value FROM document
+            WHERE kind = ?1 AND id >= ?2 AND (expires_unix_s IS NULL OR expires_unix_s > ?3) ORDER BY id";
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        let mut rows = statement.query((kind.code(), first, seconds(now)))?;
+        let mut page = Page::default();
+        let mut bytes = 0;
+        while let Some(row) = rows.next()? {
+            let id = text(row, 0)?;
+            if !id.starts_with(prefix) {
+                break;
+            }
+            if Some(id) == after {
+                continue;
+            }
+            if page.documents.len() == limit || bytes >= PAGE_BYTES_MAX {
+                page.next = page.documents.last().map(|(id, _)| id.clone());
+                break;
+            }
+            let value = blob(row, 1)?;
+            bytes += id.len() + value.len();
+            page.documents.push((id.to_owned(), value.to_vec()));
+        }
+        Ok(page)
+    }
+
+    fn counters(&self, names: &[String], now: u64) -> Result<Vec<Counter>, StoreFault> {
+        let sql = "SELECT name, value, renews_unix_s FROM counter WHERE name = ?1 AND renews_unix_s > ?2";
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        let mut counters = Vec::new();
+        for name in names {
+            let mut rows = statement.query((name, seconds(now)))?;
+            if let Some(row) = rows.next()? {
+                counters.push(counter(row)?);
+            }
+        }
+        Ok(counters)
+    }
+
+    /// Most often only the value is new, and the index of the renewals stays as it is.
+    fn save_counter(&self, counter: &Counter) -> Result<(), StoreFault> {
+        let values = (&counter.name, counter.value, seconds(counter.renews_unix_s));
+        let known = self.execute("UPDATE counter SET value = ?2 WHERE name = ?1 AND renews_unix_s = ?3", values)?;
+        if known == 0 {
+            self.execute("INSERT OR REPLACE INTO counter (name, value, renews_unix_s) VALUES (?1, ?2, ?3)", values)?;
+        }
+        Ok(())
+    }
+
+    fn delete_counters_under(&self, prefix: &str, now: u64) -> Result<Answer, StoreFault> {
+        let living = "SELECT 1 FROM counter WHERE name >= ?1 AND (?2 IS NULL OR name < ?2) AND renews_unix_s > ?3";
+        let existed = self.transaction.prepare_cached(living)?.exists((prefix, end_of(prefix), seconds(now)))?;
+        self.execute("DELETE FROM counter WHERE name >= ?1 AND (?2 IS NULL OR name < ?2)", (prefix, end_of(prefix)))?;
+        Ok(Answer::Done { existed })
+    }
+
+    fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize, StoreFault> {
+        Ok(self.transaction.prepare_cached(sql)?.execute(parameters)?)
+    }
+}
+
+/// No threads share a connection, so that SQLite need not lock it. The file is there already, with its mode.
+fn flags() -> OpenFlags {
+    OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX
+}
+
+/// The column holds 63 bits, which no clock reaches.
+fn seconds(unix_s: u64) -> i64 {
+    i64::try_from(unix_s).unwrap_or(i64::MAX)
+}
+
+/// The first text behind all that begin with `prefix`; none if there is no such text.
+fn end_of(prefix: &str) -> Option<String> {
+    let mut end = prefix.to_owned();
+    while let Some(last) = end.pop() {
+        // Counts over the gap of the surrogates as well.
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            end.push(next);
+            return Some(end);
+        }
+    }
+    None
+}
+
+fn counter(row: &Row<'_>) -> Result<Counter, StoreFault> {
+    let renews_unix_s = match row.get::<_, i64>(2)? {
+        i64::MAX => u64::MAX,
+        seconds => u64::try_from(seconds).unwrap_or(0),
+    };
+    Ok(Counter { name: text(row, 0)?.to_owned(), value: row.get(1)?, renews_unix_s })
+}
+
+fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r str, StoreFault> {
+    row.get_ref(column)?.as_str().map_err(|error| StoreFault::new(StoreFaultKind::Corrupt, error))
+}
+
+fn blob<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], StoreFault> {
+    row.get_ref(column)?.as_blob().map_err(|error| StoreFault::new(StoreFaultKind::Corrupt, error))
+}
+
+fn fault_in(path: &Path, fault: StoreFault) -> StoreFault {
+    StoreFault::new(fault.kind, format_args!("{}: {}", path.display(), fault.detail))
+}
+
+impl From<rusqlite::Error> for StoreFault {
+    fn from(error: rusqlite::Error) -> Self {
+        let kind = match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreFaultKind::Corrupt,
+            Some(ErrorCode::DiskFull) => StoreFaultKind::Full,
+            Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => StoreFaultKind::Denied,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreFaultKind::Unavailable,
+            Some(ErrorCode::TooBig) => StoreFaultKind::TooLarge,
+            Some(_) => StoreFaultKind::Io,
+            // Not SQLite but the reading of its rows: a column that does not hold what was written.
+            None => StoreFaultKind::Corrupt,
+        };
+        StoreFault::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests;

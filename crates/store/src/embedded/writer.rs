@@ -1,0 +1,101 @@
+//! The thread that answers: takes the questions that wait, carries them out in one transaction, and answers them when it
+//! is on the disk.
+
+use super::database::Database;
+use crate::clock::Clock;
+use crate::fault::StoreFault;
+use crate::question::{Answer, Question};
+use crate::sweep::{ROWS_MAX, Sweep};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+/// Most questions in one transaction: those who ask first wait for the last of them.
+const BATCH_QUESTIONS_MAX: usize = 1_024;
+/// A transaction ends with the answer that reaches this: answers are held until it is on the disk.
+const BATCH_ANSWER_BYTES_MAX: usize = 16 << 20;
+
+/// A question on its way.
+pub(super) struct Asked {
+    pub(super) question: Question,
+    pub(super) reply: oneshot::Sender<Result<Answer, StoreFault>>,
+    /// Its share of the queue, given back once it is answered.
+    pub(super) room: OwnedSemaphorePermit,
+}
+
+/// Owns the connection that writes.
+pub(super) struct Writer {
+    database: Database,
+    questions: UnboundedReceiver<Asked>,
+    clock: Clock,
+    sweep: Sweep,
+}
+
+impl Writer {
+    pub(super) fn new(database: Database, questions: UnboundedReceiver<Asked>, clock: Clock) -> Self {
+        Writer { database, questions, clock, sweep: Sweep::default() }
+    }
+
+    /// Answers until nobody can ask any more and nothing waits.
+    pub(super) fn run(mut self) {
+        while let Some(first) = self.questions.blocking_recv() {
+            let now = (self.clock)();
+            let mut batch = Vec::new();
+            match self.carry_out(first, &mut batch, now) {
+                Ok(answers) => batch.into_iter().zip(answers).for_each(|(asked, answer)| asked.answer(Ok(answer))),
+                Err(fault) => self.carry_out_alone(batch, fault, now),
+            }
+            self.sweep(now);
+        }
+    }
+
+    /// Takes questions into `batch` for as long as some wait, and returns their answers when the changes are on the disk.
+    fn carry_out(&mut self, first: Asked, batch: &mut Vec<Asked>, now: u64) -> Result<Vec<Answer>, StoreFault> {
+        let Writer { database, questions, .. } = self;
+        let mut next = Some(first);
+        let mut answers = Vec::new();
+        let mut answer_bytes = 0;
+        let carried_out = database.transaction(|transaction| {
+            while let Some(asked) = next.take() {
+                let answer = transaction.answer(&batch.push_mut(asked).question, now)?;
+                answer_bytes += answer.weight();
+                answers.push(answer);
+                if answers.len() < BATCH_QUESTIONS_MAX && answer_bytes < BATCH_ANSWER_BYTES_MAX {
+                    next = questions.try_recv().ok();
+                }
+            }
+            Ok(())
+        });
+        // Not begun: the question still has to be told so.
+        batch.extend(next);
+        carried_out.map(|()| answers)
+    }
+
+    /// After a fault nothing of the transaction is left, and it is not known whose it was: each has its own.
+    fn carry_out_alone(&mut self, batch: Vec<Asked>, fault: StoreFault, now: u64) {
+        if batch.len() == 1 {
+            return batch.into_iter().for_each(|asked| asked.answer(Err(fault.clone())));
+        }
+        for asked in batch {
+            let answer = self.database.transaction(|transaction| transaction.answer(&asked.question, now));
+            asked.answer(answer);
+        }
+    }
+
+    /// A sweep that fails is tried again after the next questions; they meet the same trouble and report it.
+    fn sweep(&mut self, now: u64) {
+        if !self.sweep.is_due(now) {
+            return;
+        }
+        if let Ok(removed) = self.database.transaction(|transaction| transaction.remove_expired(now, ROWS_MAX)) {
+            self.sweep.removed(removed, now);
+        }
+    }
+}
+
+impl Asked {
+    fn answer(self, answer: Result<Answer, StoreFault>) {
+        drop(self.room);
+        // Nobody may be waiting for it: that is theirs to decide.
+        let _ = self.reply.send(answer);
+    }
+}

@@ -1,0 +1,105 @@
+//! A store with a clock that the test moves, and shorthands for its questions.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use tollgate_store::{Answer, Clock, Counter, Embedded, Kind, Page, Question, Store, StoreFault};
+
+/// When tests begin.
+pub const START_UNIX_S: u64 = 1_700_000_000;
+
+#[derive(Clone)]
+pub struct Time(Arc<AtomicU64>);
+
+impl Time {
+    pub fn new() -> Self {
+        Time(Arc::new(AtomicU64::new(START_UNIX_S)))
+    }
+
+    pub fn clock(&self) -> Clock {
+        let time = self.0.clone();
+        Arc::new(move || time.load(Relaxed))
+    }
+
+    pub fn now(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    pub fn set(&self, unix_s: u64) {
+        self.0.store(unix_s, Relaxed);
+    }
+
+    pub fn pass(&self, seconds: u64) {
+        self.0.fetch_add(seconds, Relaxed);
+    }
+}
+
+pub fn embedded(directory: &Path, time: &Time) -> Embedded {
+    Embedded::open_with_clock(directory, time.clock()).unwrap()
+}
+
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+pub fn ask(store: &dyn Store, question: Question) -> Result<Answer, StoreFault> {
+    wait(store.ask(question))
+}
+
+pub fn get(store: &dyn Store, kind: Kind, id: &str) -> Option<Vec<u8>> {
+    ask(store, Question::Get { kind, id: id.into() }).unwrap().into_document().unwrap()
+}
+
+pub fn put(store: &dyn Store, kind: Kind, id: &str, value: &[u8], expires_unix_s: Option<u64>) -> bool {
+    ask(store, Question::Put { kind, id: id.into(), value: value.into(), expires_unix_s }).unwrap().existed().unwrap()
+}
+
+pub fn put_new(store: &dyn Store, kind: Kind, id: &str, value: &[u8], expires_unix_s: Option<u64>) -> bool {
+    ask(store, Question::PutNew { kind, id: id.into(), value: value.into(), expires_unix_s }).unwrap().existed().unwrap()
+}
+
+pub fn delete(store: &dyn Store, kind: Kind, id: &str) -> bool {
+    ask(store, Question::Delete { kind, id: id.into() }).unwrap().existed().unwrap()
+}
+
+pub fn list(store: &dyn Store, kind: Kind, prefix: &str, after: Option<&str>, limit: usize) -> Page {
+    let question = Question::List { kind, prefix: prefix.into(), after: after.map(Into::into), limit };
+    ask(store, question).unwrap().into_page().unwrap()
+}
+
+pub fn all(store: &dyn Store, kind: Kind) -> Vec<(String, Vec<u8>)> {
+    let mut documents = Vec::new();
+    store.for_each(kind, &mut |id, value| documents.push((id.to_owned(), value.to_vec()))).unwrap();
+    documents
+}
+
+pub fn save_counters(store: &dyn Store, counters: Vec<Counter>) {
+    ask(store, Question::SaveCounters { counters }).unwrap().existed().unwrap();
+}
+
+pub fn counters(store: &dyn Store, names: &[&str]) -> Vec<Counter> {
+    let names = names.iter().map(|name| name.to_string()).collect();
+    ask(store, Question::Counters { names }).unwrap().into_counters().unwrap()
+}
+
+pub fn all_counters(store: &dyn Store) -> Vec<Counter> {
+    let mut counters = Vec::new();
+    store.for_each_counter(&mut |counter| counters.push(counter)).unwrap();
+    counters
+}
+
+/// Numbers that look random and are the same for the same seed (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % end
+    }
+
+    pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}

@@ -55,6 +55,8 @@ enum Stage {
     Head {
         unread: bool,
     },
+    /// Holding a request, whose bytes are in `input`, until this coarse time.
+    Pause(u64),
     /// Waiting for a new upstream connection.
     Dial(Dial),
     /// Request and response are passing.
@@ -116,6 +118,8 @@ impl Connection {
         loop {
             ready!(match &mut self.stage {
                 Stage::Head { .. } => self.poll_head(cx, buffers),
+                // Ends when the time is over.
+                Stage::Pause(_) => Poll::Pending,
                 Stage::Dial(_) => self.poll_dial(cx, buffers),
                 Stage::Relay => self.poll_relay(cx, buffers),
                 Stage::Tunnel(tunnel) => {
@@ -210,9 +214,14 @@ impl Connection {
         let now = Instant::now();
         self.core.deadlines.set_now(now);
         self.since_ms = self.core.deadlines.now_ms();
-        self.exchange = Exchange::new(&request);
+        self.exchange.begin(&request);
         outgoing.clear();
         let verdict = self.handler.on_request(&request, now, outgoing);
+        if let Verdict::Wait(time) = verdict {
+            let until_ms = self.core.deadlines.now_ms().saturating_add(time.as_millis() as u64);
+            self.enter(Stage::Pause(until_ms));
+            return Begun::Incomplete;
+        }
         let rest = bytes.get(request.head_len..).unwrap_or_default();
         let used = match self.exchange.request_body.feed(rest) {
             Ok(used) => used,
@@ -222,7 +231,7 @@ impl Connection {
             }
         };
         match verdict {
-            Verdict::Reply => self.reply(cx, outgoing, out),
+            Verdict::Reply | Verdict::Wait(_) => self.reply(cx, outgoing, out),
             Verdict::Forward(forward) => {
                 self.exchange.first_byte_ms = forward.first_byte_ms;
                 self.exchange.body_bytes_max = forward.body_bytes_max;
@@ -308,7 +317,9 @@ impl Connection {
         let mut edits = HeaderEdits::default();
         edits.add_lines(b"Content-Type: text/plain; charset=utf-8\r\n");
         let body = format!("{status} {}", tollgate_http::reason(status));
-        self.exchange = Exchange::default();
+        self.exchange.end(&self.core);
+        self.exchange.http10 = false;
+        self.exchange.client_head = false;
         self.send_reply(cx, status, &edits, body.as_bytes(), true, out);
         Begun::Used(bytes.len())
     }
@@ -376,6 +387,7 @@ impl Connection {
         let limits = &self.core.limits;
         let client_is_late = !self.to_client.is_empty();
         let wait_ms = match &self.stage {
+            Stage::Pause(until_ms) => return *until_ms,
             // Interim responses may wait for the client while the final one is waited for: both limits hold.
             Stage::Relay if client_is_late && self.exchange.response_body.is_none() => {
                 self.exchange.wait_ms(limits).min(limits.client_write_ms)
@@ -402,6 +414,7 @@ impl Connection {
             return;
         }
         match &self.stage {
+            Stage::Pause(_) => self.enter(Stage::Head { unread: true }),
             Stage::Relay if self.exchange.response_body.is_none() => {
                 let fault = Fault::new(self.exchange.wait_fault());
                 self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);

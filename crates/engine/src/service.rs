@@ -4,7 +4,7 @@ use crate::{Fault, Target};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tollgate_http::{HeaderEdits, Request, Response};
 
 /// Makes one core's service, on that core's thread.
@@ -40,6 +40,8 @@ pub enum Verdict {
     Forward(Forward),
     /// The gateway answers by itself.
     Reply,
+    /// Keep the request and ask again after this long. Nothing else waits for it, and no more is read from its client.
+    Wait(Duration),
 }
 
 /// How a request is sent on.

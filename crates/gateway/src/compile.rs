@@ -56,6 +56,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         host: definition.host().filter(|_| context.settings.custom_domains).map(str::to_owned),
         listen_path: sanitized_listen_path(&definition.proxy.listen_path),
         internal: definition.internal,
+        keyless: definition.use_keyless,
         strip_listen_path: definition.proxy.strip_listen_path,
         preserve_host: definition.proxy.preserve_host_header,
         disable_strip_slash: definition.proxy.disable_strip_slash,

@@ -4,6 +4,8 @@
 mod answer;
 mod apis;
 mod health;
+mod keys;
+mod policies;
 mod reload;
 
 use crate::reload::{Loader, Reloads};
@@ -15,7 +17,7 @@ use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get};
+use axum::routing::{delete, get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
@@ -62,8 +64,14 @@ pub fn socket_pairs() -> (LocalConnector, SocketPairs) {
 /// Starts the control plane's thread. `names` are those of the health and the readiness endpoint.
 pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, own_port: Option<TcpListener>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let keys = control.shared.keys.clone();
     let router = router(Arc::new(control), &names);
-    std::thread::Builder::new().name("control".to_owned()).spawn(move || runtime.block_on(serve(router, pairs, own_port)))?;
+    std::thread::Builder::new().name("control".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            tokio::spawn(keys.write_behind());
+            serve(router, pairs, own_port).await;
+        })
+    })?;
     Ok(())
 }
 
@@ -75,6 +83,13 @@ fn router(control: Arc<Control>, [hello, ready]: &[String; 2]) -> Router {
         .route("/tyk/apis", get(apis::list).post(apis::create))
         .route("/tyk/apis/{id}", get(apis::show).put(apis::update).merge(delete(apis::remove)))
         .route("/tyk/apis/{id}/versions", get(apis::versions))
+        .route("/tyk/keys", get(keys::list))
+        .route("/tyk/keys/create", post(keys::create))
+        .route("/tyk/keys/preview", post(keys::preview))
+        .route("/tyk/keys/policy/{hash}", post(keys::set_policies))
+        .route("/tyk/keys/{id}", get(keys::show).post(keys::add).put(keys::update).merge(delete(keys::remove)))
+        .route("/tyk/policies", get(policies::list).post(policies::create))
+        .route("/tyk/policies/{id}", get(policies::show).put(policies::update).merge(delete(policies::remove)))
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported") })
         .layer(from_fn_with_state(control.clone(), check_secret));

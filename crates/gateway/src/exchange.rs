@@ -2,6 +2,7 @@
 
 use crate::breaker::{Breaker, BreakerRule};
 use crate::endpoints::Hits;
+use crate::keys::{Key, Keys};
 use crate::refusal::Refusal;
 use crate::route::Path;
 use crate::settings::Settings;
@@ -24,6 +25,15 @@ pub struct Exchange<'a> {
     pub client_ip: IpAddr,
     /// Time since the gateway's start, for limits.
     pub now: Duration,
+    /// Seconds since 1970; 0 when the API asks for no key.
+    pub unix_s: u64,
+    pub keys: &'a Keys,
+    /// The key that the request was let in with.
+    pub key: Option<Arc<Key>>,
+    /// How often the request was held and tried again.
+    pub tries: u32,
+    /// Whole lines about limits that the response gets.
+    pub limit_lines: &'a mut Vec<u8>,
     /// Made for this request; the same in all its uses.
     pub request_id: RequestId,
     /// The decoded path as the client sent it, for `$tyk_context.path`.
@@ -72,6 +82,8 @@ pub enum Redirect {
 pub enum Step {
     /// Goes on.
     Next,
+    /// Holds the request for this long and starts over.
+    Wait(Duration),
     /// Ends with a refusal.
     Refuse(Refusal),
     /// Ends with the answer in `outgoing`.
@@ -114,12 +126,30 @@ impl<'a> Exchange<'a> {
         self.url.query.as_deref()
     }
 
+    /// The decoded path behind the listen path, with a slash in front.
+    pub fn path_behind_listen(&self) -> Cow<'_, str> {
+        self.url.path_behind_listen()
+    }
+
+    /// Tells the client what would have been refused if it were not for the dry run.
+    pub fn report_dry_run(&mut self, cause: &str) {
+        self.response_changes.push(HeaderChange::Add("Tollgate-Dry-Run".into(), cause.as_bytes().to_vec()));
+    }
+
     /// Path and query so far.
     pub fn uri(&self) -> String {
         match &self.url.query {
             Some(query) => format!("{}?{query}", self.url.path.raw),
             None => self.url.path.raw.clone().into_owned(),
         }
+    }
+}
+
+impl Url<'_> {
+    /// The decoded path behind the listen path, with a slash in front.
+    pub fn path_behind_listen(&self) -> Cow<'_, str> {
+        let behind = self.path.decoded.get(self.listen_bytes..).unwrap_or_default();
+        if behind.starts_with('/') { Cow::Borrowed(behind) } else { Cow::Owned(format!("/{behind}")) }
     }
 }
 

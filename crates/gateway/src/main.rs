@@ -8,6 +8,7 @@ mod compile;
 mod control;
 mod endpoints;
 mod exchange;
+mod keys;
 mod limit;
 mod logs;
 mod middleware;

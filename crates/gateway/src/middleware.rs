@@ -2,31 +2,39 @@
 //! version of one API; one that is not used is not in the chain. To add one: a file here, and a line in `compile/chain.rs`.
 
 mod access;
+mod access_rights;
 mod api_rate_limit;
 mod circuit_break;
 mod cross_origin;
 mod endpoint_timeout;
 mod header_change;
 mod ip_lists;
+mod key_limits;
+mod key_state;
 mod request_headers;
 mod request_size;
 mod response_headers;
 mod rewrite_url;
+mod strip_auth;
 mod token_auth;
 mod transform_method;
 
 use crate::exchange::{Exchange, Step};
 
 pub use access::Access;
+pub use access_rights::AccessRights;
 pub use api_rate_limit::ApiRateLimit;
 pub use circuit_break::CircuitBreak;
 pub use cross_origin::CrossOrigin;
 pub use endpoint_timeout::EndpointTimeout;
 pub use ip_lists::{IpAllow, IpBlock};
+pub use key_limits::KeyLimits;
+pub use key_state::KeyState;
 pub use request_headers::RequestHeaders;
 pub use request_size::RequestSize;
 pub use response_headers::ResponseHeaders;
 pub use rewrite_url::RewriteUrl;
+pub use strip_auth::StripAuth;
 pub use token_auth::TokenAuth;
 pub use transform_method::TransformMethod;
 

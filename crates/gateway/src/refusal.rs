@@ -44,6 +44,12 @@ pub const REQUEST_TOO_LARGE: Refusal = Refusal::new(400, "request_too_large", "R
 pub const AUTH_MISSING: Refusal = Refusal::with_id(401, "auth_missing", "Authorization field missing", "auth.auth_field_missing");
 pub const KEY_DISALLOWED: Refusal =
     Refusal::with_id(403, "key_unknown", "Access to this API has been disallowed", "auth.key_not_found");
+pub const KEY_INACTIVE: Refusal = Refusal::new(403, "key_inactive", "Key is inactive, please renew");
+pub const KEY_EXPIRED: Refusal = Refusal::new(401, "key_expired", "Key has expired, please renew");
+pub const API_DISALLOWED: Refusal = Refusal::new(403, "api_disallowed", "Access to this API has been disallowed");
+pub const RESOURCE_DISALLOWED: Refusal = Refusal::new(403, "resource_disallowed", "Access to this resource has been disallowed");
+pub const KEY_RATE_LIMIT: Refusal = Refusal::new(429, "key_rate_limit", "Rate Limit Exceeded");
+pub const QUOTA_EXCEEDED: Refusal = Refusal::new(403, "quota_exceeded", "Quota exceeded");
 pub const API_RATE_LIMIT: Refusal = Refusal::new(429, "api_rate_limit", "API Rate Limit Exceeded");
 pub const METHOD_NOT_ALLOWED: Refusal = Refusal::new(405, "method_not_allowed", "Method not allowed");
 pub const LOOP_TOO_DEEP: Refusal =

@@ -2,6 +2,7 @@
 //! good version; nothing in flight is touched.
 
 use crate::compile::{assemble, compile};
+use crate::keys::Policies;
 use crate::snapshot::{Api, Shared};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -23,6 +24,8 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 pub struct Loader {
     shared: Arc<Shared>,
     app_path: PathBuf,
+    policy_path: PathBuf,
+    policy_file: PathBuf,
     references: SecretSources,
     digests: RandomState,
     files: Mutex<BTreeMap<PathBuf, LoadedFile>>,
@@ -55,6 +58,8 @@ impl Loader {
         Loader {
             shared,
             app_path: config.app_path.clone(),
+            policy_path: config.policies.policy_path.clone(),
+            policy_file: config.policies.policy_record_name.clone(),
             references,
             digests: RandomState::new(),
             files: Mutex::default(),
@@ -65,6 +70,11 @@ impl Loader {
     /// Where definitions are kept.
     pub fn app_path(&self) -> &Path {
         &self.app_path
+    }
+
+    /// Where policies are kept, if that is a directory.
+    pub fn policy_path(&self) -> Option<&Path> {
+        Some(self.policy_path.as_path()).filter(|path| !path.as_os_str().is_empty())
     }
 
     /// The definitions could be read at least once.
@@ -93,6 +103,9 @@ impl Loader {
                 report.problems.push(Problem::new(Level::Error, "", message).within(Some(&self.app_path)));
             }
         }
+        let (policies, problems) = Policies::load(&self.policy_path, &self.policy_file);
+        report.problems.extend(problems);
+        self.shared.keys.set_policies(policies);
         let apis = self.distinct(&files, &mut report.problems);
         report.apis = apis.len();
         let (snapshot, problems) = assemble(apis, &self.shared.settings);

@@ -2,6 +2,7 @@
 
 use crate::cli::{LogFormat, MockOptions, RunOptions};
 use crate::control::{self, Control, Health};
+use crate::keys::{KeyRules, Keys};
 use crate::reload::{Loader, Reloads};
 use crate::service::{CoreHandle, CoreService};
 use crate::settings::Settings;
@@ -18,6 +19,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tollgate_engine::{Address, Engine, EngineConfig, Limits, ServiceFactory, Target};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
+use tollgate_store::Embedded;
 
 /// Runs until a signal ends it.
 pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
@@ -30,9 +32,13 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let (connector, control_inbox) = control::socket_pairs();
     let registry = Arc::new(registry::Registry::default());
     let control_target = Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None };
+    let store = Arc::new(Embedded::open(&config.tollgate.data_dir)?);
+    let keys = Arc::new(Keys::load(KeyRules::new(&config), store)?);
+    tracing::info!(keys = keys.len(), "keys loaded");
     let shared = Arc::new(Shared {
         settings: Settings::new(&config),
         registry,
+        keys: keys.clone(),
         current: Default::default(),
         generation: Default::default(),
         start: Instant::now(),
@@ -67,6 +73,8 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     tracing::info!(limit_ms = config.drain_timeout().as_millis() as u64, "draining");
     health.drain();
     engine.drain();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(keys.save_quotas())?;
     tracing::info!("stopped");
     Ok(())
 }

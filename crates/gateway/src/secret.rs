@@ -49,11 +49,16 @@ pub fn configured_or_made(configured: &str, data_dir: &Path) -> io::Result<(Secr
 
 /// 128 bits of the system's randomness as 32 hex digits.
 pub fn random_text() -> io::Result<String> {
-    let mut bytes = [0u8; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     let mut text = String::with_capacity(32);
-    for byte in bytes {
+    for byte in random_bytes()? {
         let _ = write!(text, "{byte:02x}");
     }
     Ok(text)
+}
+
+/// 128 bits of the system's randomness.
+pub fn random_bytes() -> io::Result<[u8; 16]> {
+    let mut bytes = [0u8; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
 }

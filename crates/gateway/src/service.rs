@@ -25,6 +25,9 @@ use tollgate_http::{HeaderEdits, Known, Request, Response};
 /// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
 const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
+/// What a response says when there is no key and so no quota.
+const NO_QUOTA_LINES: &[u8] = b"X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n";
+
 /// One core's side of the gateway.
 pub struct CoreService {
     shared: Arc<Shared>,
@@ -76,6 +79,8 @@ impl Service for CoreHandle {
             peer: client.ip().to_canonical(),
             hits: Hits::default(),
             changes: Vec::new(),
+            limit_lines: Vec::new(),
+            tries: 0,
             in_flight: None,
         })
     }
@@ -89,6 +94,10 @@ struct GatewayHandler {
     hits: Hits,
     /// What the response's headers will get beyond the version's own changes.
     changes: Vec<HeaderChange>,
+    /// What the response says about limits, whole lines.
+    limit_lines: Vec<u8>,
+    /// How often the current request was held and tried again.
+    tries: u32,
     /// The exchange that is on its way to an upstream; `None` also for one with the control plane.
     in_flight: Option<InFlight>,
 }
@@ -130,6 +139,9 @@ impl Handler for GatewayHandler {
             Err(refusal) => {
                 tracing::debug!(cause = refusal.cause, path = request.path(), "request refused");
                 reply::refuse(outgoing, settings, &refusal, reply::xml_type(request).as_deref(), &self.changes);
+                if !settings.reports_quotas {
+                    outgoing.edits.add_lines(&self.limit_lines);
+                }
                 Verdict::Reply
             }
         }
@@ -149,6 +161,10 @@ impl Handler for GatewayHandler {
         let headers = &response.headers;
         if version.replaces_rate_limit {
             edits.remove_known(headers, Known::RateLimit);
+            edits.add_lines(if self.limit_lines.is_empty() { NO_QUOTA_LINES } else { &self.limit_lines });
+        } else if !self.limit_lines.is_empty() {
+            edits.remove_known(headers, Known::RateLimit);
+            edits.add_lines(&self.limit_lines);
         }
         edits.add_lines(&version.response_lines);
         for change in version.response_changes.iter().chain(&self.changes) {
@@ -184,6 +200,7 @@ impl Handler for GatewayHandler {
     fn on_end(&mut self) {
         self.in_flight = None;
         self.changes.clear();
+        self.tries = 0;
     }
 }
 

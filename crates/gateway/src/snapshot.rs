@@ -32,6 +32,8 @@ pub struct Api {
     pub listen_path: String,
     /// Only other APIs reach it.
     pub internal: bool,
+    /// Nobody needs a key.
+    pub keyless: bool,
     pub strip_listen_path: bool,
     pub preserve_host: bool,
     pub disable_strip_slash: bool,
@@ -199,6 +201,7 @@ impl std::ops::Deref for CoreSnapshot {
 pub struct Shared {
     pub settings: Settings,
     pub registry: Arc<crate::registry::Registry>,
+    pub keys: Arc<crate::keys::Keys>,
     pub current: arc_swap::ArcSwap<Snapshot>,
     /// Grows with each new snapshot, so that a core sees with one load whether its own is the newest.
     pub generation: std::sync::atomic::AtomicU64,

@@ -126,6 +126,15 @@ pub fn parameter(query: &str, name: &str) -> Option<String> {
     })
 }
 
+/// A query without one of its parameters.
+pub fn without_parameter(query: &str, name: &str) -> String {
+    let is_other = |pair: &&str| {
+        let key = pair.split_once('=').map_or(*pair, |(key, _)| key);
+        decode_form(key).as_deref() != Some(name)
+    };
+    query.split('&').filter(is_other).collect::<Vec<_>>().join("&")
+}
+
 /// Decodes `+` and escapes; `None` for an invalid escape.
 pub fn decode_form(text: &str) -> Option<String> {
     let spaced = text.replace('+', " ");

@@ -18,6 +18,8 @@ pub struct Request<'a> {
     pub method: &'a str,
     /// Path and query exactly as sent; begins with `/`, or is `*`. Of an absolute URL, the part after the authority.
     pub target: &'a str,
+    /// Bytes of the target that are the path.
+    path_len: usize,
     /// Host and port that the client asked for: of an absolute URL, else of the Host line; empty in HTTP/1.0 without one.
     pub authority: &'a [u8],
     /// The client's version.
@@ -62,19 +64,32 @@ impl<'a> Request<'a> {
             Version::Http10 => framing.keep_alive && !framing.close,
             Version::Http11 => !framing.close,
         };
-        Ok(Some(Request { method, target, authority, version, headers, body, keep_alive, upgrade, expects_continue, head_len }))
+        let path_len = target.as_bytes().iter().position(|byte| *byte == b'?').unwrap_or(target.len());
+        Ok(Some(Request {
+            method,
+            target,
+            path_len,
+            authority,
+            version,
+            headers,
+            body,
+            keep_alive,
+            upgrade,
+            expects_continue,
+            head_len,
+        }))
     }
 
     /// The path without the query, exactly as sent.
     #[inline]
     pub fn path(&self) -> &'a str {
-        self.target.split_once('?').map_or(self.target, |(path, _)| path)
+        self.target.get(..self.path_len).unwrap_or_default()
     }
 
     /// The query after the first `?`, exactly as sent.
     #[inline]
     pub fn query(&self) -> Option<&'a str> {
-        self.target.split_once('?').map(|(_, query)| query)
+        self.target.get(self.path_len + 1..)
     }
 
     /// A method whose repetition has no further effect (RFC 9110 §9.2.2).
@@ -118,7 +133,8 @@ fn authority_and_target<'a>(
     if !is_authority(host) {
         return Err(Malformed::Host);
     }
-    if target.bytes().any(|byte| byte == b'#' || byte < 0x21 || byte == 0x7f) {
+    // The parser has refused spaces and control bytes already.
+    if target.as_bytes().contains(&b'#') {
         return Err(Malformed::Target);
     }
     if target.starts_with('/') || (target == "*" && method == "OPTIONS") {
@@ -142,10 +158,27 @@ fn absolute(target: &str) -> Option<(&[u8], &str)> {
     sane.then_some((authority.as_bytes(), target))
 }
 
+/// Bytes that a host name can have; a table, because every request asks.
+#[allow(clippy::indexing_slicing)] // evaluated by the compiler, which checks it
+const IS_NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let c = byte as u8;
+        table[byte] = c.is_ascii_alphanumeric()
+            || matches!(
+                c,
+                b'.' | b'-' | b'_' | b'~' | b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b'%'
+            );
+        byte += 1;
+    }
+    table
+};
+
 /// Host and port as RFC 3986 §3.2 has them, without user information; empty is fine.
 #[inline]
 fn is_authority(authority: &[u8]) -> bool {
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_~!$&'()*+,;=%".contains(byte);
+    let is_name = |byte: &u8| IS_NAME.get(usize::from(*byte)).copied().unwrap_or(false);
     let (host_is_valid, tail) = match authority.strip_prefix(b"[") {
         Some(rest) => {
             let end = rest.iter().position(|byte| *byte == b']').unwrap_or(rest.len());

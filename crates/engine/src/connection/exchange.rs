@@ -70,14 +70,23 @@ impl Default for Exchange {
 }
 
 impl Exchange {
-    pub fn new(request: &Request<'_>) -> Self {
-        Exchange {
-            request_body: BodyReader::new(request.body),
-            keep_alive: request.keep_alive,
-            http10: request.version == Version::Http10,
-            client_head: request.method == "HEAD",
-            ..Exchange::default()
-        }
+    /// Begins the next exchange; the last one has been ended.
+    #[inline]
+    pub fn begin(&mut self, request: &Request<'_>) {
+        self.request_body = BodyReader::new(request.body);
+        self.body_bytes = 0;
+        self.body_bytes_max = None;
+        self.first_byte_ms = None;
+        self.watches_client = false;
+        self.upload_dead = false;
+        self.response_body = None;
+        self.response_started = false;
+        self.upstream_heard = false;
+        self.keep_alive = request.keep_alive;
+        self.http10 = request.version == Version::Http10;
+        self.client_head = request.method == "HEAD";
+        self.upgrade = false;
+        self.unchunk = false;
     }
 
     /// Counts bytes of the request's body against its limit.
@@ -124,9 +133,15 @@ impl Exchange {
     /// Lets go of everything; buffers go back to the core.
     #[inline]
     pub fn end(&mut self, core: &Core) {
-        core.give_back(std::mem::take(&mut self.replay));
+        if self.replay.capacity() > 0 {
+            core.give_back(std::mem::take(&mut self.replay));
+        }
         self.upstream = None;
-        self.to_upstream.clear();
-        self.response_input = Vec::new();
+        if !self.to_upstream.is_empty() {
+            self.to_upstream.clear();
+        }
+        if self.response_input.capacity() > 0 {
+            self.response_input = Vec::new();
+        }
     }
 }

@@ -29,6 +29,12 @@ const CHAIN: &[Maker] = &[
     RequestSize::compile,
     // Who is it? Nothing below runs for strangers.
     TokenAuth::compile,
+    // The upstream has no business with the key.
+    StripAuth::compile,
+    // What is wrong with the key itself comes before what it may do, and that before how often: a refused request counts nothing.
+    KeyState::compile,
+    AccessRights::compile,
+    KeyLimits::compile,
     // Counts only what was let in so far.
     ApiRateLimit::compile,
     // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.

@@ -5,7 +5,6 @@ use crate::exchange::HeaderChange;
 use crate::snapshot::{Expiry, Upstreams, Version};
 use crate::template::Template;
 use crate::upstream::{TlsRules, Upstream, split_url};
-use std::fmt::Write;
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 
 pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<Version> {
@@ -22,7 +21,7 @@ pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, conte
         chain,
         upstreams: upstreams?,
         first_byte_ms: first_byte_ms(info),
-        response_lines: response_lines(expires, context),
+        response_lines: response_lines(expires),
         replaces_rate_limit: context.settings.reports_quotas,
         response_changes: response_changes(info),
         keeps_forwarded_for: removes_forwarded_for,
@@ -68,17 +67,12 @@ fn first_byte_ms(info: &VersionInfo) -> Option<u64> {
     applies.then_some((info.global_enforce_timeout * 1000.0) as u64)
 }
 
-/// Lines that every proxied response gets: when the version ends, and what there is of a quota, which is nothing without a key.
-fn response_lines(expires: Expiry, context: &Context<'_>) -> Vec<u8> {
-    let mut lines = String::new();
-    if context.settings.reports_quotas {
-        lines.push_str("X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n");
+/// Lines that every proxied response gets: when the version ends.
+fn response_lines(expires: Expiry) -> Vec<u8> {
+    match expires {
+        Expiry::At(end) => format!("X-Tyk-Api-Expires: {}\r\n", httpdate::fmt_http_date(end).replace("GMT", "UTC")).into_bytes(),
+        Expiry::Never | Expiry::Ended => Vec::new(),
     }
-    if let Expiry::At(end) = expires {
-        let date = httpdate::fmt_http_date(end).replace("GMT", "UTC");
-        let _ = write!(lines, "X-Tyk-Api-Expires: {date}\r\n");
-    }
-    lines.into_bytes()
 }
 
 /// Header changes of the version that need nothing of the request.

@@ -145,8 +145,13 @@ async fn store(control: &Control, id: &str, definition: &Value, action: &str) ->
     }
 }
 
+/// Whether an id can be the name of a file.
+pub fn is_file_name(id: &str) -> bool {
+    id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)) && !id.starts_with('.') && id.len() <= 200
+}
+
 /// Writes a file so that at any moment either the old or the new one is there, whole.
-fn write_file(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
+pub fn write_file(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(std::path::Path::new("."));
     std::fs::create_dir_all(directory)?;
     let temporary = path.with_extension("json.new");

@@ -15,12 +15,17 @@ pub struct Rate {
 impl Rate {
     /// `requests` in `per_seconds`, all of which may come at once. `None` when either is not positive.
     pub fn new(requests: f64, per_seconds: f64) -> Option<Self> {
+        Rate::with_burst(requests, per_seconds, requests)
+    }
+
+    /// The same with `burst` of them at once, at least one.
+    pub fn with_burst(requests: f64, per_seconds: f64, burst: f64) -> Option<Self> {
         let valid = requests > 0.0 && per_seconds > 0.0 && requests.is_finite() && per_seconds.is_finite();
         if !valid {
             return None;
         }
         let interval_ns = (per_seconds * 1e9 / requests).clamp(1.0, 1e18);
-        let burst = requests.max(1.0);
+        let burst = burst.max(1.0);
         Some(Rate { interval_ns: interval_ns as u64, tolerance_ns: ((burst - 1.0) * interval_ns).min(1e18) as u64 })
     }
 }
@@ -50,6 +55,20 @@ impl Gcra {
                 Err(newer) => arrival_ns = newer,
             }
         }
+    }
+}
+
+impl Gcra {
+    /// Takes an admission back: the request was refused for another reason.
+    pub fn refund(&self, rate: Rate) {
+        self.arrival_ns.fetch_sub(rate.interval_ns, Ordering::Relaxed);
+    }
+
+    /// How many requests would be admitted at `now`, and how long until it is the whole burst again.
+    pub fn room(&self, rate: Rate, now: Duration) -> (u64, Duration) {
+        let ahead_ns = self.arrival_ns.load(Ordering::Relaxed).saturating_sub(now.as_nanos() as u64);
+        let room_ns = (rate.tolerance_ns + rate.interval_ns).saturating_sub(ahead_ns);
+        (room_ns / rate.interval_ns, Duration::from_nanos(ahead_ns))
     }
 }
 

@@ -1,16 +1,18 @@
 //! Authentication by key. Reads `auth` and `auth_configs.authToken`. The client sees 401 `Authorization field missing` without a key
-//! and 403 `Access to this API has been disallowed` with one that is not known. There is no store of keys yet, so no key is known;
-//! an API that asks for a method that is not supported refuses everybody.
+//! and 403 `Access to this API has been disallowed` with one that is not known. Keys are looked up in memory; an API that asks for a
+//! method that is not supported refuses everybody.
 
 use super::Middleware;
 use crate::compile::Source;
 use crate::exchange::{Exchange, Step};
 use crate::refusal;
 use crate::template::{cookie, parameter};
+use std::borrow::Cow;
 use tollgate_model::api::AuthConfig;
 
 pub struct TokenAuth {
     places: AuthConfig,
+    org_id: String,
     /// Methods asked for that nobody can pass.
     unsupported: bool,
 }
@@ -21,20 +23,29 @@ impl TokenAuth {
         if definition.use_keyless {
             return None;
         }
-        let unsupported = !definition.unsupported_auth().is_empty();
-        Some(Box::new(TokenAuth { places: definition.auth_token().clone(), unsupported }))
+        Some(Box::new(TokenAuth {
+            places: definition.auth_token().clone(),
+            org_id: definition.org_id.clone(),
+            unsupported: !definition.unsupported_auth().is_empty(),
+        }))
     }
 
     /// The key that a request carries: of header, query and cookie the last one that is there.
-    fn has_key(&self, exchange: &Exchange<'_>) -> bool {
+    fn token<'e>(&self, exchange: &'e Exchange<'_>) -> Option<Cow<'e, str>> {
         let headers = &exchange.request.headers;
-        let header = self.places.header().and_then(|name| headers.get(name)).is_some_and(|value| !without_bearer(value).is_empty());
-        let query = || self.places.param().and_then(|name| parameter(exchange.query()?, name)).is_some_and(|key| !key.is_empty());
         let in_cookie = || {
             let line = std::str::from_utf8(headers.get("cookie")?).ok()?;
-            cookie(line, self.places.cookie()?)
+            cookie(line, self.places.cookie()?).filter(|key| !key.is_empty()).map(Cow::Borrowed)
         };
-        header || query() || in_cookie().is_some_and(|key| !key.is_empty())
+        let in_query = || {
+            let value = parameter(exchange.query()?, self.places.param()?)?;
+            Some(value).filter(|key| !key.is_empty()).map(Cow::Owned)
+        };
+        let in_header = || {
+            let value = without_bearer(headers.get(self.places.header()?)?);
+            if value.is_empty() { None } else { Some(String::from_utf8_lossy(value)) }
+        };
+        in_cookie().or_else(in_query).or_else(in_header)
     }
 }
 
@@ -51,7 +62,16 @@ impl Middleware for TokenAuth {
         if exchange.ignored {
             return Step::Next;
         }
-        let refusal = if self.has_key(exchange) || self.unsupported { refusal::KEY_DISALLOWED } else { refusal::AUTH_MISSING };
-        Step::Refuse(refusal)
+        if self.unsupported {
+            return Step::Refuse(refusal::KEY_DISALLOWED);
+        }
+        let Some(token) = self.token(exchange) else { return Step::Refuse(refusal::AUTH_MISSING) };
+        match exchange.keys.find(&token, &self.org_id) {
+            Some(key) => {
+                exchange.key = Some(key);
+                Step::Next
+            }
+            None => Step::Refuse(refusal::KEY_DISALLOWED),
+        }
     }
 }

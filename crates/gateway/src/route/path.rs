@@ -60,9 +60,13 @@ fn hex(byte: u8) -> Option<u8> {
 /// The path without `//`, `/./` and `/../`, if it has any; a trailing slash stays.
 #[inline]
 pub fn clean(path: &str) -> Option<String> {
-    let bytes = path.as_bytes();
-    let suspicious = bytes.windows(2).any(|pair| pair == b"//" || pair == b"/.");
-    if !suspicious {
+    let mut after_slash = false;
+    let mut is_suspicious = false;
+    for byte in path.bytes() {
+        is_suspicious |= after_slash & (byte == b'/' || byte == b'.');
+        after_slash = byte == b'/';
+    }
+    if !is_suspicious {
         return None;
     }
     let mut segments: Vec<&str> = Vec::new();

@@ -6,7 +6,7 @@ use crate::exchange::{HeaderChange, Url};
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
 use crate::snapshot::{Api, Snapshot, VersionLocation, VersionSelector, Versions};
-use crate::template::{decode_form, parameter};
+use crate::template::{parameter, without_parameter};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -125,14 +125,6 @@ fn strip_segment(url: &mut Url<'_>, name: &str) {
     if let Some(path) = Path::new(Cow::Owned(format!("{listen}{after}"))) {
         url.path = path;
     }
-}
-
-fn without_parameter(query: &str, name: &str) -> String {
-    let is_other = |pair: &&str| {
-        let key = pair.split_once('=').map_or(*pair, |(key, _)| key);
-        decode_form(key).as_deref() != Some(name)
-    };
-    query.split('&').filter(is_other).collect::<Vec<_>>().join("&")
 }
 
 impl crate::snapshot::Expiry {

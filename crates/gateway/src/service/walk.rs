@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tollgate_engine::{Outgoing, Verdict};
 use tollgate_http::Request;
 
@@ -55,6 +55,7 @@ impl GatewayHandler {
     ) -> Result<Verdict, Refusal> {
         let mut turn = Turn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true };
         self.changes.clear();
+        self.limit_lines.clear();
         for level in 0..=LOOPS_MAX {
             let Some(api) = snapshot.apis.get(turn.api) else { break };
             let selected =
@@ -66,6 +67,10 @@ impl GatewayHandler {
                     self.changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
                     outgoing.close |= arrival.core.shared.settings.close_connections;
                     return Ok(Verdict::Reply);
+                }
+                Run::Wait(time) => {
+                    self.tries += 1;
+                    return Ok(Verdict::Wait(time));
                 }
                 Run::Forward(verdict, chosen, breaker) => {
                     let xml_type = reply::xml_type(arrival.request);
@@ -106,6 +111,11 @@ impl GatewayHandler {
             method: turn.method,
             url: turn.url,
             hits: &self.hits,
+            unix_s: if api.keyless { 0 } else { unix_s() },
+            keys: &arrival.core.shared.keys,
+            key: None,
+            tries: self.tries,
+            limit_lines: &mut self.limit_lines,
             ignored: false,
             looped,
             check_limits: turn.check_limits,
@@ -122,6 +132,7 @@ impl GatewayHandler {
                 Step::Next => {}
                 Step::Refuse(refusal) => return Err(refusal),
                 Step::Reply => return Ok(Run::Reply),
+                Step::Wait(time) => return Ok(Run::Wait(time)),
             }
         }
         match destination(&mut exchange)? {
@@ -144,6 +155,7 @@ impl GatewayHandler {
 /// What a chain came to, if not a refusal.
 enum Run {
     Reply,
+    Wait(Duration),
     Forward(Verdict, Chosen, Option<(crate::breaker::BreakerRule, Arc<crate::breaker::Breaker>)>),
     Loop { name: String, url: Url<'static>, method: String },
 }
@@ -177,15 +189,14 @@ fn without_controls(query: &str) -> String {
     query.split('&').filter(is_control).collect::<Vec<_>>().join("&")
 }
 
+fn unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
 /// Looks the path up in all forms that patterns are written for: behind the listen path, and whole.
 fn find_endpoints(version: &Version, url: &Url<'_>, hits: &mut crate::endpoints::Hits) {
-    let whole = url.path.decoded.as_ref();
-    let behind = whole.get(url.listen_bytes..).unwrap_or_default();
-    let rooted = match behind.starts_with('/') {
-        true => Cow::Borrowed(behind),
-        false => Cow::Owned(format!("/{behind}")),
-    };
-    let forms = [Some(rooted.as_ref()), (url.listen_bytes > 0).then_some(whole)];
+    let behind = url.path_behind_listen();
+    let forms = [Some(behind.as_ref()), (url.listen_bytes > 0).then_some(url.path.decoded.as_ref())];
     version.matcher.find(forms.into_iter().flatten(), hits);
 }
 

@@ -48,3 +48,18 @@ fn limits_that_are_none_are_none() {
         assert_eq!(Rate::new(requests, per_seconds), None);
     }
 }
+
+#[test]
+fn what_is_taken_back_can_be_used_again() {
+    let rate = Rate::new(2.0, 1.0).unwrap();
+    let limit = Gcra::default();
+    let now = Duration::from_secs(1);
+    assert_eq!(limit.room(rate, now).0, 2);
+    assert!(limit.admit(rate, now).is_ok());
+    assert_eq!(limit.room(rate, now).0, 1);
+    limit.refund(rate);
+    assert_eq!(limit.room(rate, now).0, 2);
+    assert!(limit.admit(rate, now).is_ok() && limit.admit(rate, now).is_ok());
+    assert_eq!(limit.room(rate, now), (0, Duration::from_secs(1)));
+    assert!(limit.admit(rate, now).is_err());
+}

@@ -1,0 +1,203 @@
+//! `/tyk/keys`: keys and their sessions. A change is stored before it is answered, and in effect with the next request.
+
+use super::Control;
+use super::answer::{Answer, error};
+use crate::keys::{Digest, Keys};
+use crate::secret::random_bytes;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tollgate_model::policy;
+use tollgate_model::session::Session;
+
+type Parameters = Query<HashMap<String, String>>;
+
+/// How the keys are shown: themselves, or their hashes where listing those is allowed.
+pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Answer {
+    let keys = &control.shared.keys;
+    if keys.rules.hash_keys && !keys.rules.lists_hashed {
+        return error(StatusCode::NOT_FOUND, "Hashed key listing is disabled in config (enable_hashed_keys_listing)");
+    }
+    let prefix = query.get("filter").map_or("", String::as_str);
+    let shown: Vec<String> = keys.shown().into_iter().filter(|key| key.starts_with(prefix)).collect();
+    Answer(StatusCode::OK, json!({ "keys": shown }))
+}
+
+/// A new key with a name of the gateway's.
+pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+    let keys = &control.shared.keys;
+    // Tyk's own status for it, here and nowhere else.
+    let unreadable = error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
+    let session = match read_session(keys, &body, unreadable) {
+        Ok(session) => session,
+        Err(answer) => return answer,
+    };
+    match random_bytes() {
+        Ok(random) => put(keys, &keys.generate(&session.org_id, random), session, false, "added").await,
+        Err(failure) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("Failed to create key, {failure}")),
+    }
+}
+
+/// A key with a name of the operator's, new or replaced.
+pub async fn add(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters, body: Bytes) -> Answer {
+    let keys = &control.shared.keys;
+    if id.len() < keys.rules.token_bytes_min {
+        return error(StatusCode::BAD_REQUEST, format!("Key length must be at least {}", keys.rules.token_bytes_min));
+    }
+    let session = match read_session(keys, &body, malformed()) {
+        Ok(session) => session,
+        Err(answer) => return answer,
+    };
+    let token = keys.named(&id, &session.org_id);
+    put(keys, &token, session, suppresses_reset(&query), "added").await
+}
+
+/// Replaces a key's session.
+pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters, body: Bytes) -> Answer {
+    let keys = &control.shared.keys;
+    let session = match read_session(keys, &body, malformed()) {
+        Ok(session) => session,
+        Err(answer) => return answer,
+    };
+    if wants_hash(&query) {
+        let Some(digest) = keys.digests_of_hash(&id).first().copied() else {
+            return error(StatusCode::NOT_FOUND, "Key is not found");
+        };
+        return match keys.put_digest(digest, &id, session, suppresses_reset(&query)).await {
+            Ok(()) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "modified" })),
+            Err(fault) => failed("Failed to update key", &fault.to_string()),
+        };
+    }
+    let token = keys.named(&id, &session.org_id);
+    if !keys.contains(&token) {
+        return error(StatusCode::NOT_FOUND, "Key is not found");
+    }
+    put(keys, &token, session, suppresses_reset(&query), "modified").await
+}
+
+/// A key's session with its policies and what is left of its quotas.
+pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters) -> Answer {
+    let keys = &control.shared.keys;
+    if wants_hash(&query) && !keys.rules.hash_keys {
+        return error(StatusCode::BAD_REQUEST, "Key requested by hash but key hashing is not enabled");
+    }
+    let session = find(keys, &id, &query).first().and_then(|digest| keys.live_session(digest, unix_s()));
+    match session {
+        Some(session) => Answer(StatusCode::OK, session.to_json()),
+        None => error(StatusCode::NOT_FOUND, "Key not found"),
+    }
+}
+
+/// Removes a key, or every key that is shown by a hash.
+pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters) -> Answer {
+    let keys = &control.shared.keys;
+    let digests = find(keys, &id, &query);
+    if digests.is_empty() {
+        return error(StatusCode::NOT_FOUND, "There is no such key found");
+    }
+    for digest in digests {
+        if let Err(fault) = keys.remove(&digest).await {
+            tracing::error!(%fault, "a key can't be removed");
+            return error(StatusCode::BAD_REQUEST, "Failed to remove the key");
+        }
+    }
+    Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "deleted" }))
+}
+
+/// A session as it would be with its policies.
+pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+    match read_session(&control.shared.keys, &body, malformed()).map(|session| control.shared.keys.with_policies(&session)) {
+        Ok(Ok(session)) => Answer(StatusCode::OK, session.to_json()),
+        Ok(Err(problem)) => failed("Failed to preview key", &problem.to_string()),
+        Err(answer) => answer,
+    }
+}
+
+/// Gives a key other policies.
+pub async fn set_policies(State(control): State<Arc<Control>>, Path(id): Path<String>, body: Bytes) -> Answer {
+    let keys = &control.shared.keys;
+    let Ok(Value::Object(asked)) = serde_json::from_slice(&body) else {
+        return error(StatusCode::BAD_REQUEST, "Couldn't decode instruction");
+    };
+    let digest = keys.digests_of_hash(&id).first().copied().or_else(|| keys.digest_of(&id));
+    let Some((digest, mut session)) = digest.and_then(|digest| Some((digest, keys.session(&digest)?))) else {
+        return error(StatusCode::NOT_FOUND, "Key not found");
+    };
+    let mut policies: Vec<String> = asked.get("policy").and_then(Value::as_str).map(str::to_owned).into_iter().collect();
+    policies.retain(|id| !id.is_empty());
+    let more = asked.get("apply_policies").and_then(Value::as_array).into_iter().flatten();
+    policies.extend(more.filter_map(|id| id.as_str().map(str::to_owned)));
+    session.apply_policy_id.clear();
+    session.apply_policies = policies;
+    if let Err(problem) = keys.with_policies(&session) {
+        return failed("Failed to update key", &problem.to_string());
+    }
+    match keys.put_digest(digest, &id, session, true).await {
+        Ok(()) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "updated" })),
+        Err(fault) => failed("Failed to update key", &fault.to_string()),
+    }
+}
+
+/// Reads a session and checks that its policies can be applied and that it is let in somewhere; `malformed` is the answer to what is
+/// no session.
+fn read_session(keys: &Keys, body: &[u8], malformed: Answer) -> Result<Session, Answer> {
+    let Ok((mut session, _)) = Session::parse(body) else { return Err(malformed) };
+    let applied = keys.with_policies(&session).map_err(|problem| failed("Failed to create key", &problem.to_string()))?;
+    if applied.access_rights.is_empty() && !keys.rules.allow_master_keys {
+        let message = "Failed to create key, keys must have at least one Access Rights record set.";
+        return Err(error(StatusCode::BAD_REQUEST, message));
+    }
+    let policies = keys.policies();
+    if session.expires == 0
+        && let Some(seconds) = policy::key_expires_in(&session, &|id| policies.get(id))
+    {
+        session.expires = i64::try_from(unix_s()).unwrap_or_default().saturating_add(seconds);
+    }
+    session.last_updated = unix_s().to_string();
+    Ok(session)
+}
+
+async fn put(keys: &Keys, token: &str, session: Session, keep_counters: bool, action: &str) -> Answer {
+    if let Err(fault) = keys.put(token, session, keep_counters).await {
+        return failed("Failed to create key", &fault.to_string());
+    }
+    let mut answer = json!({ "key": token, "status": "ok", "action": action });
+    if let (Some(hash), true, Value::Object(fields)) = (keys.shown_hash(token), action == "added", &mut answer) {
+        fields.insert("key_hash".to_owned(), hash.into());
+    }
+    Answer(StatusCode::OK, answer)
+}
+
+/// The keys that a request names, by hash or by themselves.
+fn find(keys: &Keys, id: &str, query: &HashMap<String, String>) -> Vec<Digest> {
+    if wants_hash(query) {
+        return keys.digests_of_hash(id);
+    }
+    let org = query.get("org_id").map_or("", String::as_str);
+    let exact = keys.digest_of(id);
+    exact.or_else(|| keys.digest_of(&keys.named(id, org))).into_iter().collect()
+}
+
+fn wants_hash(query: &HashMap<String, String>) -> bool {
+    query.get("hashed").is_some_and(|value| matches!(value.as_str(), "1" | "true"))
+}
+
+fn suppresses_reset(query: &HashMap<String, String>) -> bool {
+    query.get("suppress_reset").is_some_and(|value| value == "1")
+}
+
+fn malformed() -> Answer {
+    error(StatusCode::BAD_REQUEST, "Request malformed")
+}
+
+fn failed(what: &str, why: &str) -> Answer {
+    error(StatusCode::INTERNAL_SERVER_ERROR, format!("{what} - {why}"))
+}
+
+fn unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,376 @@
+//! Keys and their sessions, in memory: what every request is checked against. The store keeps them; this table is loaded from it at
+//! start and changed only after the store has acknowledged the change.
+
+mod key;
+mod limits;
+mod policies;
+mod quota;
+
+use crate::limit::Gcra;
+use arc_swap::{ArcSwap, ArcSwapOption};
+use papaya::HashMap;
+use quota::{DirtyQuotas, Quota};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tollgate_model::config::GatewayConfig;
+use tollgate_model::key::{self as key_format, KeyFunction};
+use tollgate_model::policy;
+use tollgate_model::session::Session;
+use tollgate_store::question::COUNTERS_MAX;
+use tollgate_store::{Counter, Kind, Question, Store, StoreFault};
+
+pub use key::{Key, KeyState};
+pub use limits::{Checks, Rejection};
+pub use policies::Policies;
+
+/// How old a stored quota may be.
+const WRITE_BEHIND: Duration = Duration::from_secs(1);
+
+/// All keys.
+pub struct Keys {
+    pub rules: KeyRules,
+    store: Arc<dyn Store>,
+    table: HashMap<Digest, Arc<Entry>, BuildHasherDefault<DigestHasher>>,
+    /// The digests of the keys that are shown by the same hash; short hashes collide.
+    by_hash: Mutex<BTreeMap<String, BTreeSet<Digest>>>,
+    policies: ArcSwap<Policies>,
+    /// Grows with the policies: compiled keys of an older number are compiled again.
+    generation: AtomicU64,
+    dirty: Arc<DirtyQuotas>,
+    /// Quotas as they were stored, until their keys are used.
+    saved: Mutex<BTreeMap<String, (i64, u64)>>,
+}
+
+/// What a key is filed under.
+pub type Digest = [u8; 32];
+
+/// A digest is its own hash.
+#[derive(Default)]
+pub struct DigestHasher(u64);
+
+impl Hasher for DigestHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        if let Some(first) = bytes.first_chunk::<8>() {
+            self.0 = u64::from_le_bytes(*first);
+        }
+    }
+    fn write_usize(&mut self, _: usize) {}
+}
+
+/// How keys are made, hashed and found.
+#[derive(Clone, Debug)]
+pub struct KeyRules {
+    pub hash_keys: bool,
+    pub functions: Vec<KeyFunction>,
+    pub token_bytes_min: usize,
+    pub allow_master_keys: bool,
+    pub lists_hashed: bool,
+}
+
+/// One key as it is stored.
+struct Entry {
+    /// The key, or the hash it is shown by.
+    shown: Box<str>,
+    /// The session as written, JSON.
+    session: Box<[u8]>,
+    /// Made when the key is first used, and again when policies change.
+    compiled: ArcSwapOption<Key>,
+    counters: Arc<Counters>,
+}
+
+/// The counters of one key, by scope and use. They outlive changes of the session that do not reset them.
+#[derive(Default)]
+pub struct Counters {
+    rates: Mutex<BTreeMap<String, Arc<Gcra>>>,
+    quotas: Mutex<BTreeMap<String, Arc<Quota>>>,
+}
+
+/// What the store keeps of a key: the session and how the key is shown.
+#[derive(Debug)]
+struct Stored {
+    shown: String,
+    session: Session,
+}
+
+impl KeyRules {
+    pub fn new(config: &GatewayConfig) -> Self {
+        KeyRules {
+            hash_keys: config.hash_keys,
+            functions: config.key_functions(),
+            token_bytes_min: config.token_bytes_min(),
+            allow_master_keys: config.allow_master_keys,
+            lists_hashed: config.enable_hashed_keys_listing,
+        }
+    }
+
+    fn function(&self) -> KeyFunction {
+        self.functions.first().copied().unwrap_or(KeyFunction::Plain)
+    }
+}
+
+impl Keys {
+    /// The keys of a store.
+    pub fn load(rules: KeyRules, store: Arc<dyn Store>) -> Result<Self, StoreFault> {
+        let mut saved = BTreeMap::new();
+        store.for_each_counter(&mut |counter| {
+            saved.insert(counter.name, (counter.value, counter.renews_unix_s));
+        })?;
+        let keys = Keys {
+            rules,
+            store: store.clone(),
+            table: HashMap::default(),
+            by_hash: Mutex::default(),
+            policies: ArcSwap::default(),
+            generation: AtomicU64::new(1),
+            dirty: Arc::default(),
+            saved: Mutex::new(saved),
+        };
+        let mut unreadable = 0usize;
+        store.for_each(Kind::Session, &mut |id, document| match (parse_digest(id), Stored::parse(document)) {
+            (Some(digest), Some(stored)) => keys.insert(digest, &stored, Arc::default()),
+            _ => unreadable += 1,
+        })?;
+        if unreadable > 0 {
+            tracing::error!(unreadable, "stored keys can't be read and are refused");
+        }
+        Ok(keys)
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The key that a request presents, compiled.
+    #[inline]
+    pub fn find(&self, token: &str, org: &str) -> Option<Arc<Key>> {
+        if token.len() < self.rules.token_bytes_min {
+            return None;
+        }
+        if let Some(key) = self.compiled(&key_format::digest(token)) {
+            return Some(key);
+        }
+        key_format::candidates(token, org, &self.rules.functions).iter().find_map(|text| self.compiled(&key_format::digest(text)))
+    }
+
+    #[inline]
+    fn compiled(&self, digest: &Digest) -> Option<Arc<Key>> {
+        let table = self.table.pin();
+        let entry = table.get(digest)?;
+        let generation = self.generation.load(Ordering::Acquire);
+        if let Some(key) = entry.compiled.load().as_ref()
+            && key.generation == generation
+        {
+            return Some(key.clone());
+        }
+        let key = Arc::new(self.compile(digest, entry, generation)?);
+        entry.compiled.store(Some(key.clone()));
+        Some(key)
+    }
+
+    fn compile(&self, digest: &Digest, entry: &Entry, generation: u64) -> Option<Key> {
+        let (session, _) = Session::parse(&entry.session).ok()?;
+        let policies = self.policies.load();
+        let applied = match policy::apply(&session, &|id| policies.get(id)) {
+            Ok(applied) => applied,
+            Err(error) => {
+                tracing::warn!(key = %entry.shown, %error, "a key's policies can't be applied: it is refused");
+                let mut refused = session;
+                refused.is_inactive = true;
+                refused
+            }
+        };
+        let quota = |scope: &str| self.quota(digest, scope, &entry.counters);
+        Some(Key::compile(applied, generation, &entry.counters, &quota))
+    }
+
+    /// A key's quota counter, as it was stored if it is used for the first time.
+    fn quota(&self, digest: &Digest, scope: &str, counters: &Counters) -> Arc<Quota> {
+        let mut quotas = counters.quotas.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || {
+            let name = format!("quota-{}-{scope}", hex(digest));
+            let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+            Arc::new(Quota::new(name, saved, self.dirty.clone()))
+        };
+        quotas.entry(scope.to_owned()).or_insert_with(make).clone()
+    }
+
+    fn insert(&self, digest: Digest, stored: &Stored, counters: Arc<Counters>) {
+        let session = serde_json::to_vec(&stored.session.to_json()).unwrap_or_default().into_boxed_slice();
+        let entry = Entry { shown: stored.shown.as_str().into(), session, compiled: ArcSwapOption::empty(), counters };
+        self.table.pin().insert(digest, Arc::new(entry));
+        let mut by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
+        by_hash.entry(stored.shown.clone()).or_default().insert(digest);
+    }
+
+    /// A new key of an organisation.
+    pub fn generate(&self, org: &str, random: [u8; 16]) -> String {
+        key_format::generate(org, self.rules.function(), random)
+    }
+
+    /// The key that an operator names: as given if it is one, else made from it.
+    pub fn named(&self, token: &str, org: &str) -> String {
+        let known = |text: &String| self.table.pin().contains_key(&key_format::digest(text));
+        let candidates = key_format::candidates(token, org, &self.rules.functions);
+        candidates.iter().find(|text| known(text)).cloned().unwrap_or_else(|| key_format::custom(org, token, self.rules.function()))
+    }
+
+    /// The hash that a key is shown by, when keys are hashed.
+    pub fn shown_hash(&self, token: &str) -> Option<String> {
+        self.rules.hash_keys.then(|| key_format::hash(token, KeyFunction::Plain))
+    }
+
+    /// Whether there is such a key.
+    pub fn contains(&self, token: &str) -> bool {
+        self.table.pin().contains_key(&key_format::digest(token))
+    }
+
+    /// Stores a session under a key; with `keep_counters` rates and quotas go on.
+    pub async fn put(&self, token: &str, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
+        let shown = self.shown_hash(token).unwrap_or_else(|| token.to_owned());
+        self.put_digest(key_format::digest(token), &shown, session, keep_counters).await
+    }
+
+    /// The same for a key that is known by its digest.
+    pub async fn put_digest(&self, digest: Digest, shown: &str, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
+        let stored = Stored { shown: shown.to_owned(), session };
+        let question = Question::Put { kind: Kind::Session, id: hex(&digest), value: stored.to_bytes(), expires_unix_s: None };
+        self.store.ask(question).await?;
+        let old = self.table.pin().get(&digest).map(|entry| entry.counters.clone());
+        let counters = old.filter(|_| keep_counters).unwrap_or_else(|| {
+            self.forget_saved(&digest);
+            Arc::default()
+        });
+        self.insert(digest, &stored, counters);
+        Ok(())
+    }
+
+    /// Removes a key; the next request with it is refused. False when there was none.
+    pub async fn remove(&self, digest: &Digest) -> Result<bool, StoreFault> {
+        let existed = self.store.ask(Question::Delete { kind: Kind::Session, id: hex(digest) }).await?.existed()?;
+        let removed = self.table.pin().remove(digest).cloned();
+        if let Some(entry) = &removed {
+            let mut by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(digests) = by_hash.get_mut(&*entry.shown) {
+                digests.remove(digest);
+                if digests.is_empty() {
+                    by_hash.remove(&*entry.shown);
+                }
+            }
+        }
+        self.forget_saved(digest);
+        let prefix = format!("quota-{}-", hex(digest));
+        self.store.ask(Question::DeleteCountersUnder { prefix }).await?;
+        Ok(existed || removed.is_some())
+    }
+
+    fn forget_saved(&self, digest: &Digest) {
+        let prefix = format!("quota-{}-", hex(digest));
+        self.saved.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| !name.starts_with(&prefix));
+    }
+
+    /// The digest of a key, by the key itself.
+    pub fn digest_of(&self, token: &str) -> Option<Digest> {
+        let digest = key_format::digest(token);
+        self.table.pin().contains_key(&digest).then_some(digest)
+    }
+
+    /// The digests of the keys that are shown by a hash.
+    pub fn digests_of_hash(&self, hash: &str) -> Vec<Digest> {
+        let by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
+        by_hash.get(hash).into_iter().flatten().copied().collect()
+    }
+
+    /// The session of a key as it is written.
+    pub fn session(&self, digest: &Digest) -> Option<Session> {
+        let table = self.table.pin();
+        Session::parse(&table.get(digest)?.session).ok().map(|(session, _)| session)
+    }
+
+    /// The session of a key with its policies and what is left of its quotas.
+    pub fn live_session(&self, digest: &Digest, now_unix_s: u64) -> Option<Session> {
+        Some(self.compiled(digest)?.live_session(now_unix_s))
+    }
+
+    /// A session as it would be with its policies.
+    pub fn with_policies(&self, session: &Session) -> Result<Session, policy::PolicyError> {
+        let policies = self.policies.load();
+        policy::apply(session, &|id| policies.get(id))
+    }
+
+    /// How all keys are shown, sorted.
+    pub fn shown(&self) -> Vec<String> {
+        self.by_hash.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    /// The policies in effect.
+    pub fn policies(&self) -> Arc<Policies> {
+        self.policies.load_full()
+    }
+
+    /// Puts policies into effect, for every key at its next request.
+    pub fn set_policies(&self, policies: Policies) {
+        self.policies.store(Arc::new(policies));
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Stores quotas that have changed, once a second, for as long as the process lives.
+    pub async fn write_behind(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(WRITE_BEHIND).await;
+            if let Err(fault) = self.save_quotas().await {
+                tracing::error!(%fault, "quotas can't be stored");
+            }
+        }
+    }
+
+    /// Stores the quotas that have changed since the last time.
+    pub async fn save_quotas(&self) -> Result<(), StoreFault> {
+        let counters: Vec<Counter> = self.dirty.take().iter().map(|quota| quota.counter()).collect();
+        for some in counters.chunks(COUNTERS_MAX) {
+            self.store.ask(Question::SaveCounters { counters: some.to_vec() }).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Counters {
+    /// The counter of one rate limit.
+    fn rate(&self, name: String) -> Arc<Gcra> {
+        self.rates.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default().clone()
+    }
+}
+
+impl Stored {
+    fn parse(document: &[u8]) -> Option<Self> {
+        let value: serde_json::Value = serde_json::from_slice(document).ok()?;
+        let shown = value.get("shown")?.as_str()?.to_owned();
+        let (session, _) = Session::from_value(value.get("session")?).ok()?;
+        Some(Stored { shown, session })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        serde_json::json!({ "shown": self.shown, "session": self.session.to_json() }).to_string().into_bytes()
+    }
+}
+
+fn hex(digest: &Digest) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parse_digest(text: &str) -> Option<Digest> {
+    let mut digest = [0; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    for (index, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(index * 2..index * 2 + 2)?, 16).ok()?;
+    }
+    Some(digest)
+}

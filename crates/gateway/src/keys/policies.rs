@@ -1,0 +1,85 @@
+//! The policies in effect, read from a file or a directory of files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tollgate_model::policy::Policy;
+use tollgate_model::{Level, Problem};
+
+/// Policies by id.
+#[derive(Debug, Default)]
+pub struct Policies {
+    by_id: BTreeMap<String, (Policy, PathBuf)>,
+}
+
+impl Policies {
+    /// Reads `directory` if it is named, else `file`. What cannot be read is reported and left out.
+    pub fn load(directory: &Path, file: &Path) -> (Self, Vec<Problem>) {
+        let mut policies = Policies::default();
+        let mut problems = Vec::new();
+        if !directory.as_os_str().is_empty() {
+            policies.load_directory(directory, &mut problems);
+        } else if !file.as_os_str().is_empty() {
+            policies.load_map(file, &mut problems);
+        }
+        (policies, problems)
+    }
+
+    fn load_directory(&mut self, directory: &Path, problems: &mut Vec<Problem>) {
+        let paths = match crate::reload::definition_files(directory) {
+            Ok(paths) => paths,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) => return problems.push(unreadable(directory, &error)),
+        };
+        for path in paths {
+            let text = match std::fs::read(&path) {
+                Ok(text) => text,
+                Err(error) => {
+                    problems.push(unreadable(&path, &error));
+                    continue;
+                }
+            };
+            match Policy::parse(&text, Some(&path)) {
+                Ok((mut policy, found)) => {
+                    problems.extend(found);
+                    if policy.id().is_empty() {
+                        policy.id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+                    }
+                    self.by_id.insert(policy.id().to_owned(), (policy, path));
+                }
+                Err(found) => problems.extend(found),
+            }
+        }
+    }
+
+    fn load_map(&mut self, file: &Path, problems: &mut Vec<Problem>) {
+        let text = match std::fs::read(file) {
+            Ok(text) => text,
+            Err(error) => return problems.push(unreadable(file, &error)),
+        };
+        match Policy::parse_map(&text, Some(file)) {
+            Ok((map, found)) => {
+                problems.extend(found);
+                self.by_id.extend(map.into_iter().map(|(key, policy)| (key, (policy, file.to_owned()))));
+            }
+            Err(found) => problems.extend(found),
+        }
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Policy> {
+        self.by_id.get(id).map(|(policy, _)| policy)
+    }
+
+    /// The file that a policy came from.
+    pub fn file_of(&self, id: &str) -> Option<&Path> {
+        self.by_id.get(id).map(|(_, path)| path.as_path())
+    }
+
+    /// All policies, by id.
+    pub fn iter(&self) -> impl Iterator<Item = &Policy> {
+        self.by_id.values().map(|(policy, _)| policy)
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(path))
+}

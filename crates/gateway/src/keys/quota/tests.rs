@@ -1,0 +1,43 @@
+use super::*;
+
+fn quota() -> Arc<Quota> {
+    Arc::new(Quota::new("q".into(), None, Arc::default()))
+}
+
+#[test]
+fn a_quota_counts_down_and_begins_anew_at_its_time() {
+    let quota = quota();
+    assert_eq!(quota.take(2, 60, 1000), Ok(QuotaView { remaining: 1, renews_unix_s: 1060 }));
+    assert_eq!(quota.take(2, 60, 1030), Ok(QuotaView { remaining: 0, renews_unix_s: 1060 }));
+    assert_eq!(quota.take(2, 60, 1059), Err(QuotaView { remaining: 0, renews_unix_s: 1060 }));
+    assert_eq!(quota.take(2, 60, 1060), Ok(QuotaView { remaining: 1, renews_unix_s: 1120 }));
+}
+
+#[test]
+fn without_a_renewal_it_never_begins_anew() {
+    let quota = quota();
+    assert!(quota.take(1, 0, 1000).is_ok());
+    assert!(quota.take(1, 0, u64::MAX - 1).is_err());
+}
+
+#[test]
+fn threads_together_get_exactly_the_quota() {
+    let quota = quota();
+    let taken: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| (0..1000).filter(|_| quota.take(1234, 60, 1).is_ok()).count())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(taken, 1234);
+}
+
+#[test]
+fn a_changed_quota_is_handed_over_once_until_it_changes_again() {
+    let dirty = Arc::new(DirtyQuotas::default());
+    let quota = Arc::new(Quota::new("q".into(), Some((5, 100)), dirty.clone()));
+    assert!(dirty.take().is_empty());
+    let _ = quota.take(10, 60, 50);
+    let _ = quota.take(10, 60, 50);
+    assert_eq!(dirty.take().iter().map(|quota| quota.counter().value).collect::<Vec<_>>(), [7]);
+    assert!(dirty.take().is_empty());
+}

@@ -1,0 +1,47 @@
+//! Whether the key may call this API, this version and this endpoint. Reads the session's `access_rights`. The client sees 403
+//! `Access to this API has been disallowed` or `Access to this resource has been disallowed`; in dry run a header says so instead.
+
+use super::Middleware;
+use crate::compile::Source;
+use crate::exchange::{Exchange, Step};
+use crate::refusal::{self, Refusal};
+use crate::snapshot::Versions;
+
+pub struct AccessRights {
+    /// Patterns are tried behind the listen path too.
+    prefix_matching: bool,
+}
+
+impl AccessRights {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let prefix_matching = source.context.settings.path_prefix_matching;
+        (!source.definition.use_keyless).then(|| Box::new(AccessRights { prefix_matching }) as Box<dyn Middleware>)
+    }
+
+    fn refusal(&self, exchange: &Exchange<'_>) -> Option<Refusal> {
+        let key = exchange.key.as_ref()?;
+        let version = matches!(exchange.api.versions, Versions::Many { .. }).then_some(exchange.version.name.as_str());
+        if !key.may_call(&exchange.api.id, version) {
+            return Some(refusal::API_DISALLOWED);
+        }
+        let whole = exchange.url.path.decoded.as_ref();
+        let behind = exchange.path_behind_listen();
+        let forms = [whole, behind.as_ref()];
+        let forms = if self.prefix_matching { forms.as_slice() } else { forms.get(..1).unwrap_or_default() };
+        let allowed = key.may_call_endpoint(&exchange.api.id, &exchange.method, forms);
+        (!allowed).then_some(refusal::RESOURCE_DISALLOWED)
+    }
+}
+
+impl Middleware for AccessRights {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        match self.refusal(exchange) {
+            None => Step::Next,
+            Some(refusal) if exchange.key.as_ref().is_some_and(|key| key.dry_run.access) => {
+                exchange.report_dry_run(refusal.cause);
+                Step::Next
+            }
+            Some(refusal) => Step::Refuse(refusal),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Whether the key can be used at all. The client sees 403 `Key is inactive, please renew` or 401 `Key has expired, please renew`.
+
+use super::Middleware;
+use crate::compile::Source;
+use crate::exchange::{Exchange, Step};
+use crate::keys::KeyState as State;
+use crate::refusal;
+
+pub struct KeyState;
+
+impl KeyState {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        (!source.definition.use_keyless).then(|| Box::new(KeyState) as Box<dyn Middleware>)
+    }
+}
+
+impl Middleware for KeyState {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some(key) = &exchange.key else { return Step::Next };
+        match key.state(exchange.unix_s) {
+            State::Good => Step::Next,
+            State::Inactive => Step::Refuse(refusal::KEY_INACTIVE),
+            State::Expired => Step::Refuse(refusal::KEY_EXPIRED),
+        }
+    }
+}

@@ -1,5 +1,5 @@
-//! Numbers as keys and policies carry them. Tools in the field write whole numbers as `1e6` or `10.0`, and limits far
-//! beyond 64 bits to mean "never"; both are taken.
+//! Numbers as keys and policies carry them. Tools in the field write whole numbers as `1e6` or `10.0`; that is taken. What
+//! does not fit into 64 bits is an error, as in Tyk: nobody knows what its author meant.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserializer, Serializer};
 /// Largest whole number below which every whole `f64` is exact.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Reads a whole number: fractions are cut off, what does not fit becomes the nearest that does.
+/// Reads a whole number: fractions are cut off, what does not fit into 64 bits is an error.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     deserializer.deserialize_i64(Whole)
 }
@@ -50,11 +50,16 @@ impl Visitor<'_> for Whole {
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<i64, E> {
-        Ok(i64::try_from(number).unwrap_or(i64::MAX))
+        i64::try_from(number).map_err(|_| too_large())
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<i64, E> {
-        // `as` saturates.
-        Ok(number as i64)
+        // 2^63 is the first that does not fit; every smaller f64 converts exactly.
+        let bound = 2f64.powi(63);
+        if (-bound..bound).contains(&number) { Ok(number as i64) } else { Err(too_large()) }
     }
+}
+
+fn too_large<E: de::Error>() -> E {
+    E::custom("does not fit into 64 bits")
 }

@@ -270,34 +270,51 @@ fn what_is_not_there_cannot_be_read_changed_or_deleted() {
     assert_eq!(gateway.control("GET", "/tyk/keys", "").json(), json!({"keys": []}));
 }
 
+/// Bodies that are no session: broken, of another kind, with fields of wrong types.
+const NO_SESSIONS: [&str; 12] = [
+    "",
+    "{",
+    "[]",
+    "7",
+    "\"text\"",
+    "not json",
+    "{\"rate\": \"5\"}",
+    "{\"access_rights\": []}",
+    "{\"expires\": {}}",
+    "{\"quota_max\": 1e400}",
+    "{\"is_inactive\": 1}",
+    "{\"access_rights\": {\"a\": {\"versions\": \"Default\"}}}",
+];
+
 #[test]
-fn a_body_that_is_no_session_is_refused() {
+fn a_body_that_is_no_session_makes_no_key() {
+    let (_upstream, gateway) = start(json!({}));
+    for body in NO_SESSIONS {
+        assert_eq!(told(&gateway.control("POST", "/tyk/keys/create", body)), (500, refused("Unmarshalling failed")), "{body}");
+    }
+    assert_eq!(gateway.control("GET", "/tyk/keys", "").json(), json!({"keys": []}));
+}
+
+#[test]
+fn a_number_that_fits_nowhere_is_no_session() {
+    let (_upstream, gateway) = start(json!({}));
+    for field in ["quota_max", "quota_renewal_rate", "expires"] {
+        for number in ["99999999999999999999999", "-99999999999999999999999", "9223372036854775808"] {
+            let fields = format!("\"org_id\":\"default\",\"{field}\":{number}");
+            let body = format!("{{{fields},\"access_rights\":{{\"a\":{{\"api_id\":\"a\",\"versions\":[\"Default\"]}}}}}}");
+            assert_eq!(told(&gateway.control("POST", "/tyk/keys/big", &body)), (400, refused("Request malformed")), "{body}");
+        }
+    }
+}
+
+#[test]
+fn a_body_that_is_no_session_neither_makes_nor_changes_a_named_key() {
     let (_upstream, gateway) = start(json!({}));
     let key = create(&gateway, &session(json!({"alias": "kept"})));
-    let bad = [
-        "",
-        "{",
-        "[]",
-        "7",
-        "\"text\"",
-        "not json",
-        "{\"rate\": \"5\"}",
-        "{\"access_rights\": []}",
-        "{\"expires\": {}}",
-        "{\"quota_max\": 1e400}",
-        "{\"quota_max\": 99999999999999999999999}",
-        "{\"is_inactive\": 1}",
-        "{\"access_rights\": {\"a\": {\"versions\": \"Default\"}}}",
-    ];
-    for body in bad {
-        assert_eq!(
-            told(&gateway.control("POST", "/tyk/keys/create", body)),
-            (500, refused("Unmarshalling failed")),
-            "create {body}"
-        );
-        for (method, id) in [("POST", "other"), ("PUT", key.as_str())] {
+    for body in NO_SESSIONS {
+        for (method, id) in [("POST", "other"), ("POST", key.as_str()), ("PUT", key.as_str())] {
             let answer = gateway.control(method, &format!("/tyk/keys/{id}"), body);
-            assert_eq!(told(&answer), (400, refused("Request malformed")), "{method} {body}");
+            assert_eq!(told(&answer), (400, refused("Request malformed")), "{method} {id} {body}");
         }
     }
     assert_eq!(gateway.control("GET", &format!("/tyk/keys/{key}"), "").json()["alias"], "kept");

@@ -59,14 +59,22 @@ fn fields_are_known_in_any_letter_case() {
 }
 
 #[test]
-fn numbers_of_any_size_are_taken() {
+fn numbers_are_taken_in_every_notation_that_fits() {
     let session = parsed(
-        &json!({"rate": -1, "per": 1e300, "quota_max": 1e30, "quota_renews": 1.5e3, "expires": -1, "quota_remaining": 18446744073709551615_u64}),
+        &json!({"rate": -1, "per": 1e300, "quota_max": 1e6, "quota_renews": 1.5e3, "expires": -1, "quota_remaining": i64::MAX}),
     );
     assert_eq!((session.rate, session.per), (-1.0, 1e300));
-    assert_eq!((session.quota_max, session.quota_renews, session.expires), (i64::MAX, 1500, -1));
+    assert_eq!((session.quota_max, session.quota_renews, session.expires), (1_000_000, 1500, -1));
     assert_eq!(session.quota_remaining, i64::MAX);
     assert_eq!(session.limit().rate_limits().count(), 0);
+}
+
+#[test]
+fn a_whole_number_beyond_64_bits_is_an_error() {
+    for number in [json!(1e30), json!(-1e30), json!(18446744073709551615_u64), json!(9.3e18)] {
+        let problems = Session::from_value(&json!({"quota_max": number})).unwrap_err();
+        assert_eq!(problems.first().map(|problem| problem.path.as_str()), Some("$.quota_max"), "{number}");
+    }
 }
 
 #[test]

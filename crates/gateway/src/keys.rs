@@ -23,7 +23,7 @@ use tollgate_store::question::COUNTERS_MAX;
 use tollgate_store::{Counter, Kind, Question, Store, StoreFault};
 
 pub use key::{Key, KeyState};
-pub use limits::{Checks, Rejection};
+pub use limits::{Checks, Limits, Rejection};
 pub use policies::Policies;
 
 /// How old a stored quota may be.

@@ -103,7 +103,7 @@ impl Loader {
                 report.problems.push(Problem::new(Level::Error, "", message).within(Some(&self.app_path)));
             }
         }
-        let (policies, problems) = Policies::load(&self.policy_path, &self.policy_file);
+        let (policies, problems) = Policies::load(&self.policy_path, &self.policy_file, &self.shared.keys.policies());
         report.problems.extend(problems);
         self.shared.keys.set_policies(policies);
         let apis = self.distinct(&files, &mut report.problems);

@@ -139,9 +139,7 @@ impl Handler for GatewayHandler {
             Err(refusal) => {
                 tracing::debug!(cause = refusal.cause, path = request.path(), "request refused");
                 reply::refuse(outgoing, settings, &refusal, reply::xml_type(request).as_deref(), &self.changes);
-                if !settings.reports_quotas {
-                    outgoing.edits.add_lines(&self.limit_lines);
-                }
+                outgoing.edits.add_lines(&self.limit_lines);
                 Verdict::Reply
             }
         }
@@ -164,6 +162,8 @@ impl Handler for GatewayHandler {
             edits.add_lines(if self.limit_lines.is_empty() { NO_QUOTA_LINES } else { &self.limit_lines });
         } else if !self.limit_lines.is_empty() {
             edits.remove_known(headers, Known::RateLimit);
+            edits.remove(headers, "ratelimit");
+            edits.remove(headers, "ratelimit-policy");
             edits.add_lines(&self.limit_lines);
         }
         edits.add_lines(&version.response_lines);

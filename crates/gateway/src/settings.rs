@@ -1,12 +1,12 @@
 //! What the data path needs of the gateway's configuration, ready to use.
 
-use crate::refusal::Refusal;
+use crate::refusal::{QUOTA_EXCEEDED, Refusal};
 use ipnet::IpNet;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use tollgate_http::{Known, Request};
-use tollgate_model::config::{GatewayConfig, MessageOverride};
+use tollgate_model::config::{GatewayConfig, MessageOverride, RateLimitHeaders};
 
 /// Settings that hold for all APIs.
 #[derive(Clone, Debug)]
@@ -25,6 +25,14 @@ pub struct Settings {
     pub version_header: String,
     /// Report quotas (Tyk's default) rather than rate limits in `X-Ratelimit-*`.
     pub reports_quotas: bool,
+    /// Write `X-Ratelimit-*`.
+    pub tyk_limit_headers: bool,
+    /// Write `RateLimit`, `RateLimit-Policy` and `Retry-After`.
+    pub ietf_limit_headers: bool,
+    /// Refusals because of a limit have a body as RFC 9457 says.
+    pub problem_details: bool,
+    /// Status of a request over its quota.
+    quota_status: u16,
     pub trusted_proxies: Vec<IpNet>,
     pub xff_depth: u64,
     pub insecure_upstream_tls: bool,
@@ -54,6 +62,10 @@ impl Settings {
             hide_generator: config.hide_generator_header,
             version_header: config.version_header.clone(),
             reports_quotas: config.rate_limit_response_headers != "rate_limits",
+            tyk_limit_headers: config.tollgate.rate_limit_headers != RateLimitHeaders::Ietf,
+            ietf_limit_headers: config.tollgate.rate_limit_headers != RateLimitHeaders::Tyk,
+            problem_details: config.tollgate.problem_details,
+            quota_status: config.tollgate.quota_status,
             trusted_proxies: config.tollgate.trusted_networks(),
             xff_depth: http.xff_depth,
             insecure_upstream_tls: config.proxy_ssl_insecure_skip_verify,
@@ -72,7 +84,8 @@ impl Settings {
     /// Status and message of a refusal, as the operator may have replaced them.
     pub fn worded<'r>(&'r self, refusal: &'r Refusal) -> (u16, &'r str) {
         let replacement = refusal.id.and_then(|id| self.overrides.get(id));
-        let status = replacement.map(|own| own.code).filter(|code| *code != 0).unwrap_or(refusal.status);
+        let own_status = if refusal.cause == QUOTA_EXCEEDED.cause { self.quota_status } else { refusal.status };
+        let status = replacement.map(|own| own.code).filter(|code| *code != 0).unwrap_or(own_status);
         let message = replacement.map(|own| own.message.as_str()).filter(|text| !text.is_empty());
         (status, message.unwrap_or(&refusal.message))
     }

@@ -34,6 +34,8 @@ const CHAIN: &[Maker] = &[
     // What is wrong with the key itself comes before what it may do, and that before how often: a refused request counts nothing.
     KeyState::compile,
     AccessRights::compile,
+    // Asking for one's limits must not use them up.
+    LimitsReport::compile,
     KeyLimits::compile,
     // Counts only what was let in so far.
     ApiRateLimit::compile,

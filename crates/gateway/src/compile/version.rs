@@ -22,7 +22,7 @@ pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, conte
         upstreams: upstreams?,
         first_byte_ms: first_byte_ms(info),
         response_lines: response_lines(expires),
-        replaces_rate_limit: context.settings.reports_quotas,
+        replaces_rate_limit: context.settings.reports_quotas && context.settings.tyk_limit_headers,
         response_changes: response_changes(info),
         keeps_forwarded_for: removes_forwarded_for,
     })

@@ -9,12 +9,20 @@ use tollgate_model::session::{AccessLimit, DryRun};
 
 /// Rates and a quota with their counters.
 pub struct Limits {
-    rates: Vec<(Rate, Arc<Gcra>)>,
-    /// Requests of the first rate, for headers.
-    pub shown_rate: f64,
+    rates: Vec<RateRule>,
     quota: Option<QuotaRule>,
     /// How long a request over the rate is held, and how often.
     pub throttle: Option<(Duration, u32)>,
+}
+
+/// One rate as it was written, and its counter.
+pub struct RateRule {
+    /// For clients; letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    pub requests: f64,
+    pub window_s: f64,
+    rate: Rate,
+    counter: Arc<Gcra>,
 }
 
 struct QuotaRule {
@@ -42,21 +50,23 @@ impl Limits {
     /// The limits of a document, with the counters of a scope.
     pub fn new(limit: &AccessLimit, scope: &str, counters: &Counters, quota: &dyn Fn(&str) -> Arc<Quota>) -> Self {
         let mut rates = Vec::new();
-        let mut shown_rate = 0.0;
         for (index, written) in limit.rate_limits().enumerate() {
             let burst = written.burst.unwrap_or(written.rate);
-            if let Some(rate) = Rate::with_burst(written.rate, written.per, burst) {
-                if rates.is_empty() {
-                    shown_rate = written.rate;
-                }
-                rates.push((rate, counters.rate(format!("{scope}/{index}"))));
-            }
+            let Some(rate) = Rate::with_burst(written.rate, written.per, burst) else { continue };
+            let name = written.name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).collect::<String>();
+            rates.push(RateRule {
+                name: if name.is_empty() { format!("rate-{}", index + 1) } else { name },
+                requests: written.rate,
+                window_s: written.per,
+                rate,
+                counter: counters.rate(format!("{scope}/{index}")),
+            });
         }
         let rule = |max| QuotaRule { max, renewal_s: limit.quota_renewal_rate, counter: quota(scope) };
         let interval = Duration::try_from_secs_f64(limit.throttle_interval).unwrap_or_default();
         let tries = u32::try_from(limit.throttle_retry_limit).unwrap_or_default();
         let throttle = (!interval.is_zero() && tries > 0).then_some((interval, tries));
-        Limits { rates, shown_rate, quota: limit.quota().map(rule), throttle }
+        Limits { rates, quota: limit.quota().map(rule), throttle }
     }
 
     /// Counts a request against all limits, or against none if one of them is used up. What is in dry run is counted and never
@@ -64,8 +74,8 @@ impl Limits {
     pub fn admit(&self, now: Duration, now_unix_s: u64, checks: Checks, dry_run: DryRun) -> Result<Option<Rejection>, Rejection> {
         let mut would_refuse = None;
         let rates = if checks.rates { self.rates.as_slice() } else { &[] };
-        for (index, (rate, counter)) in rates.iter().enumerate() {
-            if let Err(wait) = counter.admit(*rate, now) {
+        for (index, rule) in rates.iter().enumerate() {
+            if let Err(wait) = rule.counter.admit(rule.rate, now) {
                 if !dry_run.rate_limit {
                     self.refund(index);
                     return Err(Rejection::Rate(wait));
@@ -86,12 +96,15 @@ impl Limits {
 
     /// Takes back what the first `count` rates have counted.
     fn refund(&self, count: usize) {
-        self.rates.iter().take(count).for_each(|(rate, counter)| counter.refund(*rate));
+        self.rates.iter().take(count).for_each(|rule| rule.counter.refund(rule.rate));
     }
 
-    /// Room under the first rate, and how long until it is all there again.
-    pub fn room(&self, now: Duration) -> Option<(u64, Duration)> {
-        self.rates.first().map(|(rate, counter)| counter.room(*rate, now))
+    /// Room under each rate, and how long until it is all there again.
+    pub fn rooms(&self, now: Duration) -> impl Iterator<Item = (&RateRule, u64, Duration)> {
+        self.rates.iter().map(move |rule| {
+            let (room, full) = rule.counter.room(rule.rate, now);
+            (rule, room, full)
+        })
     }
 
     /// The quota's size and what is left of it.

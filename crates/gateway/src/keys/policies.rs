@@ -12,29 +12,40 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// Reads `directory` if it is named, else `file`. What cannot be read is reported and left out.
-    pub fn load(directory: &Path, file: &Path) -> (Self, Vec<Problem>) {
+    /// Reads `directory` if it is named, else `file`. Of a file that cannot be read the policies of `last` stay: a typing error must not
+    /// lock out everybody whose key has that policy.
+    pub fn load(directory: &Path, file: &Path, last: &Policies) -> (Self, Vec<Problem>) {
         let mut policies = Policies::default();
         let mut problems = Vec::new();
         if !directory.as_os_str().is_empty() {
-            policies.load_directory(directory, &mut problems);
+            policies.load_directory(directory, last, &mut problems);
         } else if !file.as_os_str().is_empty() {
-            policies.load_map(file, &mut problems);
+            policies.load_map(file, last, &mut problems);
         }
         (policies, problems)
     }
 
-    fn load_directory(&mut self, directory: &Path, problems: &mut Vec<Problem>) {
+    /// Keeps what `last` had from a file, or everything it had from below a directory.
+    fn keep(&mut self, last: &Policies, place: &Path) {
+        let kept = last.by_id.iter().filter(|(_, (_, path))| path.starts_with(place));
+        self.by_id.extend(kept.map(|(id, entry)| (id.clone(), entry.clone())));
+    }
+
+    fn load_directory(&mut self, directory: &Path, last: &Policies, problems: &mut Vec<Problem>) {
         let paths = match crate::reload::definition_files(directory) {
             Ok(paths) => paths,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
-            Err(error) => return problems.push(unreadable(directory, &error)),
+            Err(error) => {
+                self.keep(last, directory);
+                return problems.push(unreadable(directory, &error));
+            }
         };
         for path in paths {
             let text = match std::fs::read(&path) {
                 Ok(text) => text,
                 Err(error) => {
                     problems.push(unreadable(&path, &error));
+                    self.keep(last, &path);
                     continue;
                 }
             };
@@ -46,22 +57,31 @@ impl Policies {
                     }
                     self.by_id.insert(policy.id().to_owned(), (policy, path));
                 }
-                Err(found) => problems.extend(found),
+                Err(found) => {
+                    problems.extend(found);
+                    self.keep(last, &path);
+                }
             }
         }
     }
 
-    fn load_map(&mut self, file: &Path, problems: &mut Vec<Problem>) {
+    fn load_map(&mut self, file: &Path, last: &Policies, problems: &mut Vec<Problem>) {
         let text = match std::fs::read(file) {
             Ok(text) => text,
-            Err(error) => return problems.push(unreadable(file, &error)),
+            Err(error) => {
+                self.keep(last, file);
+                return problems.push(unreadable(file, &error));
+            }
         };
         match Policy::parse_map(&text, Some(file)) {
             Ok((map, found)) => {
                 problems.extend(found);
                 self.by_id.extend(map.into_iter().map(|(key, policy)| (key, (policy, file.to_owned()))));
             }
-            Err(found) => problems.extend(found),
+            Err(found) => {
+                problems.extend(found);
+                self.keep(last, file);
+            }
         }
     }
 

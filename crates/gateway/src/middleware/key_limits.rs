@@ -2,13 +2,11 @@
 //! `Rate Limit Exceeded`, 403 `Quota exceeded`, and `X-Ratelimit-*` headers; a request over a rate with throttling is held and tried
 //! again. What is refused counts nothing. In dry run a header says what would have been refused.
 
-use super::Middleware;
+use super::{Middleware, limit_headers};
 use crate::compile::Source;
 use crate::exchange::{Exchange, Step};
-use crate::keys::{Checks, Key, Rejection};
+use crate::keys::{Checks, Rejection};
 use crate::refusal;
-use std::fmt::Write;
-use std::sync::Arc;
 
 pub struct KeyLimits {
     checks: Checks,
@@ -33,20 +31,20 @@ impl Middleware for KeyLimits {
                 if let Some(rejection) = would_refuse {
                     exchange.report_dry_run(cause(rejection));
                 }
-                write_headers(exchange, &key);
+                limit_headers::write(exchange, &key, None);
                 Step::Next
             }
-            Err(Rejection::Rate(_)) => {
+            Err(rejection @ Rejection::Rate(_)) => {
                 if let Some((interval, tries)) = limits.throttle
                     && exchange.tries < tries
                 {
                     return Step::Wait(interval);
                 }
-                write_headers(exchange, &key);
+                limit_headers::write(exchange, &key, Some(rejection));
                 Step::Refuse(refusal::KEY_RATE_LIMIT)
             }
             Err(Rejection::Quota) => {
-                write_headers(exchange, &key);
+                limit_headers::write(exchange, &key, Some(Rejection::Quota));
                 Step::Refuse(refusal::QUOTA_EXCEEDED)
             }
         }
@@ -58,22 +56,4 @@ fn cause(rejection: Rejection) -> &'static str {
         Rejection::Rate(_) => refusal::KEY_RATE_LIMIT.cause,
         Rejection::Quota => refusal::QUOTA_EXCEEDED.cause,
     }
-}
-
-/// What is left, in Tyk's headers: of the quota, or with `rate_limits` of the rate.
-fn write_headers(exchange: &mut Exchange<'_>, key: &Arc<Key>) {
-    let limits = key.limits(&exchange.api.id);
-    let (limit, remaining, reset) = if exchange.settings.reports_quotas {
-        match limits.quota(exchange.unix_s) {
-            Some((max, view)) => (max, view.remaining, i64::try_from(view.renews_unix_s).unwrap_or_default()),
-            None => (key.session.quota_max, key.session.quota_remaining, key.session.quota_renews),
-        }
-    } else {
-        let Some((room, full)) = limits.room(exchange.now) else { return };
-        (limits.shown_rate as i64, room as i64, (exchange.unix_s + full.as_secs()) as i64)
-    };
-    exchange.limit_lines.clear();
-    let mut lines = String::with_capacity(96);
-    let _ = write!(lines, "X-Ratelimit-Limit: {limit}\r\nX-Ratelimit-Remaining: {remaining}\r\nX-Ratelimit-Reset: {reset}\r\n");
-    exchange.limit_lines.extend_from_slice(lines.as_bytes());
 }

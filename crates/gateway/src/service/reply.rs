@@ -20,7 +20,10 @@ pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, x
     outgoing.edits.clear();
     outgoing.body.clear();
     outgoing.status = status;
-    outgoing.edits.add("Content-Type", xml_type.unwrap_or("application/json").as_bytes());
+    let is_limit = matches!(refusal.cause, "key_rate_limit" | "api_rate_limit" | "quota_exceeded");
+    let as_problem = settings.problem_details && is_limit;
+    let json_type = if as_problem { "application/problem+json" } else { "application/json" };
+    outgoing.edits.add("Content-Type", xml_type.unwrap_or(json_type).as_bytes());
     if !settings.hide_generator {
         outgoing.edits.add_lines(b"X-Generator: tyk.io\r\n");
     }
@@ -31,6 +34,11 @@ pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, x
             body.extend_from_slice(b"<?xml version = \"1.0\" encoding = \"UTF-8\"?>\n<error>");
             escape_xml(message, body);
             body.extend_from_slice(b"</error>\n");
+        }
+        None if as_problem => {
+            body.extend_from_slice(b"{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\",\"title\":\"");
+            escape_json(message, body);
+            body.extend_from_slice(format!("\",\"status\":{status}}}").as_bytes());
         }
         None => {
             body.extend_from_slice(b"{\n    \"error\": \"");

@@ -399,3 +399,48 @@ fn a_reload_forgets_no_count_of_a_key() {
     assert_eq!([0; 3].map(|_| call(&gateway, "/a/", &key).status), [200, 200, 429]);
     assert_eq!([0; 3].map(|_| call(&gateway, "/a/", &counted).status), [200, 200, 403]);
 }
+
+#[test]
+fn the_standard_fields_say_what_is_left_and_when_to_come_again() {
+    let upstream = Upstream::ok();
+    let conf = json!({"tollgate": {"rate_limit_headers": "ietf", "problem_details": true, "quota_status": 429}});
+    let gateway = Gateway::start(conf, [keyed("a", &upstream)]);
+    let limits = json!([{"name": "daily", "rate": 100, "per": 86400}]);
+    let key = create(&gateway, &session(json!({"rate": 2, "per": 3600, "limits": limits})));
+    let response = call(&gateway, "/a/", &key);
+    assert_eq!(shown(&response), [None, None], "{response}");
+    assert_eq!(response.header("ratelimit-policy"), Some("\"rate-1\";q=2;w=3600, \"daily\";q=100;w=86400"));
+    assert_eq!(response.header("ratelimit"), Some("\"rate-1\";r=1;t=1800, \"daily\";r=99;t=864"));
+    assert_eq!(response.header("retry-after"), None, "{response}");
+
+    assert_eq!(call(&gateway, "/a/", &key).status, 200);
+    let response = call(&gateway, "/a/", &key);
+    assert_eq!((response.status, response.header("content-type")), (429, Some("application/problem+json")), "{response}");
+    let problem: Value = serde_json::from_str(&response.text()).expect("JSON");
+    assert_eq!((&problem["status"], &problem["title"]), (&json!(429), &json!(RATE)));
+    let wait: u64 = response.header("retry-after").expect("a time").parse().expect("seconds");
+    assert!((1..=1800).contains(&wait), "{wait}");
+
+    let key = create(&gateway, &session(json!({"rate": 10, "per": 3600, "quota_max": 1, "quota_renewal_rate": 600})));
+    assert_eq!(call(&gateway, "/a/", &key).status, 200);
+    let response = call(&gateway, "/a/", &key);
+    assert_eq!(response.status, 429, "{response}");
+    let wait: u64 = response.header("retry-after").expect("a time").parse().expect("seconds");
+    assert!((590..=600).contains(&wait), "{wait}");
+}
+
+#[test]
+fn a_caller_can_ask_for_its_limits_without_using_them_up() {
+    let (upstream, gateway) = start(json!({}));
+    let key = create(&gateway, &session(json!({"rate": 1000, "per": 60, "quota_max": 3, "quota_renewal_rate": 3600})));
+    assert_eq!(call(&gateway, "/a/", &key).status, 200);
+    for _ in 0..3 {
+        let response = call(&gateway, "/a/tyk/rate-limits/", &key);
+        let limits: Value = serde_json::from_str(&response.text()).expect("JSON");
+        assert_eq!(limits["quota"]["quota_max"], 3, "{limits}");
+        assert_eq!(limits["quota"]["quota_remaining"], 2, "{limits}");
+        assert_eq!(limits["rate_limit"], json!({"requests": 1000, "per_unit": 60}), "{limits}");
+    }
+    assert_eq!(upstream.requests(), 1);
+    assert_eq!(gateway.get("/a/tyk/rate-limits/").status, 401);
+}

@@ -5,10 +5,11 @@ PROFILE ?= quick
 PEERS_ARGS ?=
 MEMORY_ARGS ?=
 RELOAD_ARGS ?=
+KEYS_ARGS ?=
 FUZZ_SECONDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench-peers bench-memory bench-reload fuzz-short
+.PHONY: help run build release test test-deps check fmt bench-peers bench-memory bench-reload bench-keys fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +48,10 @@ bench-memory: release ## memory: idle, 10,000 connections, 1 GB each way (MEMORY
 bench-reload: release ## 500 reloads under load and with open WebSockets (RELOAD_ARGS)
 	@scripts/test-deps.sh bench
 	python3 bench/reload.py $(RELOAD_ARGS)
+
+bench-keys: release ## CPU per request with keys, limits and quotas beside the keyless API (KEYS_ARGS)
+	@scripts/test-deps.sh bench
+	python3 bench/keys.py $(KEYS_ARGS)
 
 fuzz-short: ## each fuzz target for FUZZ_SECONDS (needs cargo-fuzz)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz-short.sh

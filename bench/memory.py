@@ -11,7 +11,6 @@ import argparse
 import json
 import pathlib
 import socket
-import sys
 import time
 
 import rig as bench
@@ -197,9 +196,4 @@ def read_head(stream: socket.socket) -> tuple[int, bytes]:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except RigError as error:
-        sys.exit(f"bench: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    bench.run(main)

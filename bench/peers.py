@@ -13,10 +13,9 @@ import json
 import os
 import pathlib
 import statistics
-import sys
 
 import rig as bench
-from rig import Rig, RigError, Server
+from rig import Rig, Server
 
 BODIES = {"small": "/json/valid", "64k": "/64k"}
 WARM_UP_SECONDS = 1
@@ -186,9 +185,4 @@ def spread(values: list[float], digits: int) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except RigError as error:
-        sys.exit(f"bench: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    bench.run(main)

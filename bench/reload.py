@@ -11,7 +11,6 @@ import asyncio
 import json
 import pathlib
 import statistics
-import sys
 import time
 
 import rig as bench
@@ -208,9 +207,4 @@ def print_result(result: dict, found: list[str], args: argparse.Namespace) -> No
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except RigError as error:
-        sys.exit(f"bench: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    bench.run(main)

@@ -462,3 +462,13 @@ def first_line(argv: list[str]) -> str:
 def print_circumstances(facts: dict) -> None:
     for name, value in facts.items():
         print(f"  {name:13} {value}")
+
+
+def run(main) -> None:
+    """Runs a script's `main` and ends the process with its result; what the rig cannot do is one line."""
+    try:
+        sys.exit(main())
+    except RigError as error:
+        sys.exit(f"bench: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

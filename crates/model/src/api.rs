@@ -25,8 +25,8 @@ mod version;
 pub use auth::{AuthConfig, ExternalOAuth};
 pub use cors::Cors;
 pub use endpoint::{
-    AccessEntry, Action, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform, MethodAction,
-    MethodTransform, MockResponse, SizeLimit,
+    AccessEntry, Action, CircuitBreaker, EndpointEntry, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform,
+    MethodAction, MethodTransform, MockResponse, SizeLimit,
 };
 pub use proxy::{Proxy, Transport};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};

@@ -2,9 +2,9 @@
 
 use super::Context;
 use super::version::tls_rules;
-use crate::endpoints::{EndpointMatcher, PatternBuilder, PatternRules};
+use crate::endpoints::{EndpointList, EndpointMatcher, PatternBuilder, PatternRules};
 use crate::middleware::*;
-use tollgate_model::api::{ApiDefinition, VersionInfo};
+use tollgate_model::api::{ApiDefinition, EndpointEntry, VersionInfo};
 
 /// What a middleware is made from.
 pub struct Source<'a, 'c> {
@@ -79,6 +79,24 @@ pub fn compile(
 }
 
 impl Source<'_, '_> {
+    /// One list of `extended_paths`, without the entries that are out of effect and those that `make` has nothing for.
+    pub fn endpoints<E: EndpointEntry, T>(
+        &mut self,
+        list: &str,
+        entries: &[E],
+        mut make: impl FnMut(&Self, usize, &E) -> Option<T>,
+    ) -> EndpointList<T> {
+        let mut made = EndpointList::default();
+        let entries = entries.iter().enumerate().filter(|(_, entry)| !entry.is_disabled());
+        for (index, entry) in entries.filter(|_| self.info.use_extended_paths) {
+            let Some(pattern) = self.pattern(list, index, entry.path(), entry.ignores_case()) else { continue };
+            if let Some(value) = make(self, index, entry) {
+                made.push(pattern, entry.method(), value);
+            }
+        }
+        made
+    }
+
     /// Adds an endpoint's pattern; a broken one is noted as a problem of the list it stands in.
     pub fn pattern(&mut self, list: &str, index: usize, pattern: &str, ignore_case: bool) -> Option<usize> {
         match self.patterns.add(pattern, ignore_case) {

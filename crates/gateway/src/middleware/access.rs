@@ -53,16 +53,10 @@ impl Access {
 
     fn add_extended(&mut self, source: &mut Source<'_, '_>) {
         let paths = &source.info.extended_paths;
-        for (index, entry) in paths.mock_response.iter().enumerate().filter(|(_, entry)| !entry.disabled) {
-            if let Some(pattern) = source.pattern("mock_response", index, &entry.path, entry.ignore_case) {
-                self.mocks.push(pattern, &entry.method, Mock::new(entry.code, &entry.headers, &entry.body));
-            }
-        }
-        for (index, entry) in paths.internal.iter().enumerate().filter(|(_, entry)| !entry.disabled) {
-            if let Some(pattern) = source.pattern("internal", index, &entry.path, entry.ignore_case) {
-                self.internal.push(pattern, &entry.method, ());
-            }
-        }
+        self.mocks = source.endpoints("mock_response", &paths.mock_response, |_, _, entry| {
+            Some(Mock::new(entry.code, &entry.headers, &entry.body))
+        });
+        self.internal = source.endpoints("internal", &paths.internal, |_, _, _| Some(()));
         self.ignored = access_list(source, "ignored", &paths.ignored, &mut self.mocks);
         self.black = access_list(source, "black_list", &paths.black_list, &mut self.mocks);
         self.white = access_list(source, "white_list", &paths.white_list, &mut self.mocks);

@@ -26,14 +26,12 @@ impl ApiRateLimit {
         let global = definition.rate_limit().and_then(|(requests, seconds)| Rate::new(requests, seconds));
         // One counter for all versions of the API.
         let global = global.map(|rate| Limit { rate, counter: registry.limit(format!("{}/api", definition.api_id)) });
-        let mut by_endpoint = EndpointList::default();
-        let entries = source.info.extended_paths.rate_limit.iter().enumerate();
-        for (index, entry) in entries.filter(|(_, entry)| source.info.use_extended_paths && !entry.disabled) {
-            let Some(pattern) = source.pattern("rate_limit", index, &entry.path, entry.ignore_case) else { continue };
-            let Some(rate) = Rate::new(entry.rate, entry.per) else { continue };
-            let counter = registry.limit(source.state_name(&format!("{}:{}", entry.method, entry.path)));
-            by_endpoint.push(pattern, &entry.method, Limit { rate, counter });
-        }
+        let entries = &source.info.extended_paths.rate_limit;
+        let by_endpoint = source.endpoints("rate_limit", entries, |source, _, entry| {
+            let rate = Rate::new(entry.rate, entry.per)?;
+            let name = source.state_name(&format!("{}:{}", entry.method, entry.path));
+            Some(Limit { rate, counter: source.context.registry.limit(name) })
+        });
         if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(ApiRateLimit { global, by_endpoint })) }
     }
 }

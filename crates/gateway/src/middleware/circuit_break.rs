@@ -16,10 +16,8 @@ pub struct CircuitBreak {
 
 impl CircuitBreak {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let mut by_endpoint = EndpointList::default();
-        let entries = source.info.extended_paths.circuit_breakers.iter().enumerate();
-        for (index, entry) in entries.filter(|(_, entry)| source.info.use_extended_paths && !entry.disabled) {
-            let Some(pattern) = source.pattern("circuit_breakers", index, &entry.path, entry.ignore_case) else { continue };
+        let entries = &source.info.extended_paths.circuit_breakers;
+        let by_endpoint = source.endpoints("circuit_breakers", entries, |source, _, entry| {
             let rule = BreakerRule {
                 threshold: entry.threshold_percent,
                 samples: entry.samples,
@@ -27,8 +25,8 @@ impl CircuitBreak {
                 half_open: !entry.disable_half_open_state,
             };
             let name = source.state_name(&format!("{}:{}", entry.method, entry.path));
-            by_endpoint.push(pattern, &entry.method, (rule, source.context.registry.breaker(name)));
-        }
+            Some((rule, source.context.registry.breaker(name)))
+        });
         if by_endpoint.is_empty() { None } else { Some(Box::new(CircuitBreak { by_endpoint })) }
     }
 }

@@ -12,14 +12,8 @@ pub struct EndpointTimeout {
 
 impl EndpointTimeout {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let mut by_endpoint = EndpointList::default();
-        let entries = source.info.extended_paths.hard_timeouts.iter().enumerate();
-        for (index, entry) in entries.filter(|(_, entry)| source.info.use_extended_paths && !entry.disabled) {
-            let pattern = source.pattern("hard_timeouts", index, &entry.path, entry.ignore_case);
-            if let (Some(pattern), Some(limit)) = (pattern, entry.limit()) {
-                by_endpoint.push(pattern, &entry.method, limit.as_millis() as u64);
-            }
-        }
+        let entries = &source.info.extended_paths.hard_timeouts;
+        let by_endpoint = source.endpoints("hard_timeouts", entries, |_, _, entry| Some(entry.limit()?.as_millis() as u64));
         if by_endpoint.is_empty() { None } else { Some(Box::new(EndpointTimeout { by_endpoint })) }
     }
 }

@@ -18,14 +18,8 @@ impl RequestSize {
         let info = source.info;
         let limit = |bytes: i64| u64::try_from(bytes).ok().filter(|bytes| *bytes > 0);
         let global = limit(info.global_size_limit).filter(|_| !info.global_size_limit_disabled);
-        let mut by_endpoint = EndpointList::default();
-        let entries = info.extended_paths.size_limits.iter().enumerate();
-        for (index, entry) in entries.filter(|(_, entry)| info.use_extended_paths && !entry.disabled) {
-            let pattern = source.pattern("size_limits", index, &entry.path, entry.ignore_case);
-            if let (Some(pattern), Some(bytes)) = (pattern, limit(entry.size_limit)) {
-                by_endpoint.push(pattern, &entry.method, bytes);
-            }
-        }
+        let entries = &info.extended_paths.size_limits;
+        let by_endpoint = source.endpoints("size_limits", entries, |_, _, entry| limit(entry.size_limit));
         if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(RequestSize { global, by_endpoint })) }
     }
 }

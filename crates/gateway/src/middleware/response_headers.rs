@@ -18,13 +18,10 @@ impl ResponseHeaders {
         let context = source.definition.enable_context_vars;
         let global = HeaderPlan::new(&[], &info.global_response_headers, context).only_variable();
         let global = Some(global).filter(|plan| !info.global_response_headers_disabled && !plan.is_empty());
-        let mut by_endpoint = EndpointList::default();
-        let entries = info.extended_paths.transform_response_headers.iter().enumerate();
-        for (index, entry) in entries.filter(|(_, entry)| info.use_extended_paths && !entry.disabled) {
-            if let Some(pattern) = source.pattern("transform_response_headers", index, &entry.path, entry.ignore_case) {
-                by_endpoint.push(pattern, &entry.method, HeaderPlan::new(&entry.delete_headers, &entry.add_headers, context));
-            }
-        }
+        let entries = &info.extended_paths.transform_response_headers;
+        let by_endpoint = source.endpoints("transform_response_headers", entries, |_, _, entry| {
+            Some(HeaderPlan::new(&entry.delete_headers, &entry.add_headers, context))
+        });
         if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(ResponseHeaders { global, by_endpoint })) }
     }
 }

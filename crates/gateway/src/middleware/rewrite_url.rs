@@ -66,14 +66,14 @@ type Captured = BTreeMap<String, String>;
 
 impl RewriteUrl {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let mut by_endpoint = EndpointList::default();
-        let entries = source.info.extended_paths.url_rewrites.iter().enumerate();
-        for (index, entry) in entries.filter(|(_, entry)| source.info.use_extended_paths && !entry.disabled) {
-            let Some(pattern) = source.pattern("url_rewrites", index, &entry.path, entry.ignore_case) else { continue };
-            match Rewrite::new(entry, source) {
-                Ok(rewrite) => by_endpoint.push(pattern, &entry.method, rewrite),
-                Err((field, error)) => source.problem("url_rewrites", index, &field, format!("not a valid pattern: {error}")),
-            }
+        let entries = &source.info.extended_paths.url_rewrites;
+        let mut broken = Vec::new();
+        let by_endpoint = source.endpoints("url_rewrites", entries, |source, index, entry| {
+            let rewrite = Rewrite::new(entry, source);
+            rewrite.map_err(|(field, error)| broken.push((index, field, error))).ok()
+        });
+        for (index, field, error) in broken {
+            source.problem("url_rewrites", index, &field, format!("not a valid pattern: {error}"));
         }
         if by_endpoint.is_empty() { None } else { Some(Box::new(RewriteUrl { by_endpoint })) }
     }

@@ -13,18 +13,12 @@ pub struct TransformMethod {
 
 impl TransformMethod {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let mut by_endpoint = EndpointList::default();
-        let entries = source.info.extended_paths.method_transforms.iter().enumerate();
-        for (index, entry) in entries.filter(|(_, entry)| source.info.use_extended_paths && !entry.disabled) {
-            if let Some(pattern) = source.pattern("method_transforms", index, &entry.path, entry.ignore_case) {
-                let method = entry.to_method.to_ascii_uppercase();
-                let known = matches!(
-                    method.as_str(),
-                    "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE"
-                );
-                by_endpoint.push(pattern, &entry.method, known.then_some(method));
-            }
-        }
+        let entries = &source.info.extended_paths.method_transforms;
+        let by_endpoint = source.endpoints("method_transforms", entries, |_, _, entry| {
+            let method = entry.to_method.to_ascii_uppercase();
+            let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE"];
+            Some(known.contains(&method.as_str()).then_some(method))
+        });
         if by_endpoint.is_empty() { None } else { Some(Box::new(TransformMethod { by_endpoint })) }
     }
 }

@@ -33,15 +33,7 @@ pub fn version(
         Versions::Unclear { any_default: true } => Err(refusal::VERSION_AMBIGUOUS),
         Versions::Unclear { any_default: false } => Err(refusal::VERSION_NO_DEFAULT),
         Versions::Many { selector, versions } => {
-            let asked = selector.asked(url, arrival, edits);
-            let name = match asked {
-                Some(name) => name,
-                None if selector.default.is_empty() => return Err(refusal::VERSION_MISSING),
-                None => {
-                    echo_default(&selector.default, arrival, changes);
-                    selector.default.clone()
-                }
-            };
+            let name = selector.name(url, arrival, changes, edits)?;
             let place = |name: &str| versions.iter().position(|version| version.name == name);
             let fallback = || place(&selector.default).filter(|_| selector.fallback_to_default);
             let version = place(&name).or_else(fallback).ok_or(refusal::VERSION_UNKNOWN)?;
@@ -51,15 +43,7 @@ pub fn version(
             Ok(Place { api: index, version })
         }
         Versions::Apis { selector, apis, own_name, .. } => {
-            let asked = selector.asked(url, arrival, edits);
-            let name = match asked {
-                Some(name) => name,
-                None if selector.default.is_empty() => return Err(refusal::VERSION_MISSING),
-                None => {
-                    echo_default(&selector.default, arrival, changes);
-                    selector.default.clone()
-                }
-            };
+            let name = selector.name(url, arrival, changes, edits)?;
             let own = |name: &str| (name == own_name || name == "self").then_some(index);
             let find = |name: &str| own(name).or_else(|| apis.get(name).and_then(|id| snapshot.api_by_id(id)));
             let fallback = || find(&selector.default).filter(|_| selector.fallback_to_default);
@@ -78,6 +62,24 @@ fn echo_default(name: &str, arrival: &Arrival<'_>, changes: &mut Vec<HeaderChang
 }
 
 impl VersionSelector {
+    /// The version that a request names, else the default.
+    fn name(
+        &self,
+        url: &mut Url<'_>,
+        arrival: &Arrival<'_>,
+        changes: &mut Vec<HeaderChange>,
+        edits: &mut HeaderEdits,
+    ) -> Result<String, Refusal> {
+        match self.asked(url, arrival, edits) {
+            Some(name) => Ok(name),
+            None if self.default.is_empty() => Err(refusal::VERSION_MISSING),
+            None => {
+                echo_default(&self.default, arrival, changes);
+                Ok(self.default.clone())
+            }
+        }
+    }
+
     /// The version that a request names.
     fn asked(&self, url: &mut Url<'_>, arrival: &Arrival<'_>, edits: &mut HeaderEdits) -> Option<String> {
         let name = match &self.location {

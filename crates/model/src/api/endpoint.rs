@@ -8,6 +8,50 @@ use serde::Deserialize;
 
 use crate::span;
 
+/// What every entry of a list has: the endpoint it is for.
+pub trait EndpointEntry {
+    /// The entry is out of effect.
+    fn is_disabled(&self) -> bool;
+    /// Path pattern.
+    fn path(&self) -> &str;
+    /// Method.
+    fn method(&self) -> &str;
+    /// The pattern matches in any letter case.
+    fn ignores_case(&self) -> bool;
+}
+
+macro_rules! endpoint_entry {
+    ($($entry:ty),+ $(,)?) => {$(
+        impl EndpointEntry for $entry {
+            fn is_disabled(&self) -> bool {
+                self.disabled
+            }
+            fn path(&self) -> &str {
+                &self.path
+            }
+            fn method(&self) -> &str {
+                &self.method
+            }
+            fn ignores_case(&self) -> bool {
+                self.ignore_case
+            }
+        }
+    )+};
+}
+
+endpoint_entry!(
+    AccessEntry,
+    MockResponse,
+    HardTimeout,
+    SizeLimit,
+    MethodTransform,
+    HeaderTransform,
+    CircuitBreaker,
+    EndpointMark,
+    EndpointRateLimit,
+    super::rewrite::UrlRewrite,
+);
+
 /// An entry of `ignored`, `white_list` or `black_list`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]

@@ -18,7 +18,6 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use tokio::net::TcpStream;
@@ -37,6 +36,7 @@ const LINGER_BYTES_MAX: u64 = 1024 * 1024;
 pub(crate) struct Connection {
     core: Rc<Core>,
     client: Stream,
+    client_address: SocketAddr,
     /// The client's IP address as text.
     client_ip: ClientIp,
     handler: Box<dyn Handler>,
@@ -98,10 +98,11 @@ enum Begun {
 
 impl Connection {
     pub fn new(core: Rc<Core>, stream: TcpStream, client: SocketAddr) -> Self {
-        core.open.fetch_add(1, Ordering::Relaxed);
+        core.peers.connection_opened();
         core.deadlines.set_now(Instant::now());
         Connection {
             client: Stream::Tcp(stream),
+            client_address: client,
             client_ip: ClientIp::new(client),
             handler: core.service.handler(client),
             deadline: core.deadlines.register(),
@@ -187,6 +188,19 @@ impl Connection {
             self.stage = Stage::Head { unread: true };
         }
         Poll::Ready(())
+    }
+
+    /// The connection waits for its next request: the moment at which another core can take it.
+    fn move_if_crowded(&mut self) {
+        if !self.input.is_empty() || self.core.draining.get() {
+            return;
+        }
+        let Some(peer) = self.core.peers.relief() else { return };
+        if let Some(stream) = self.client.duplicate()
+            && peer.hand_over(stream, self.client_address).is_ok()
+        {
+            self.enter(Stage::Closed);
+        }
     }
 
     /// Keeps what is left of the client's bytes, and no memory when nothing is.
@@ -461,6 +475,6 @@ impl Drop for Connection {
             self.handler.on_end();
         }
         self.core.deadlines.release(self.deadline);
-        self.core.open.fetch_sub(1, Ordering::Relaxed);
+        self.core.peers.connection_closed();
     }
 }

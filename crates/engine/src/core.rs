@@ -2,13 +2,12 @@
 
 use crate::deadlines::{Deadlines, SWEEP_MS};
 use crate::limits::Limits;
+use crate::peers::Peers;
 use crate::pool::Pool;
 use crate::resolver::Resolver;
 use crate::service::{Outgoing, Service};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// One read takes at most this much. Larger reads mean fewer system calls for large bodies.
@@ -28,8 +27,8 @@ pub(crate) struct Core {
     pub deadlines: Deadlines,
     pub resolver: Resolver,
     pub draining: Cell<bool>,
-    /// Open client connections of this core; other cores read it to balance.
-    pub open: Arc<AtomicUsize>,
+    /// The other cores.
+    pub peers: Rc<Peers>,
     spare: RefCell<Vec<Vec<u8>>>,
     address_turn: Cell<usize>,
     date: RefCell<(u64, String)>,
@@ -43,7 +42,7 @@ pub(crate) struct Buffers {
 }
 
 impl Core {
-    pub fn new(limits: Limits, service: Rc<dyn Service>, resolver: Resolver, open: Arc<AtomicUsize>) -> Self {
+    pub fn new(limits: Limits, service: Rc<dyn Service>, resolver: Resolver, peers: Rc<Peers>) -> Self {
         let buffers =
             Buffers { scratch: vec![0; SCRATCH_BYTES], out: Vec::with_capacity(SCRATCH_BYTES), outgoing: Outgoing::default() };
         Core {
@@ -55,7 +54,7 @@ impl Core {
             deadlines: Deadlines::new(Instant::now()),
             resolver,
             draining: Cell::new(false),
-            open,
+            peers,
             spare: RefCell::default(),
             address_turn: Cell::new(0),
             date: RefCell::default(),
@@ -97,7 +96,7 @@ impl Core {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.open.load(Ordering::Relaxed) == 0
+        self.peers.is_empty()
     }
 
     /// Looks after time limits and idle upstream connections for as long as the core lives.
@@ -105,7 +104,9 @@ impl Core {
         let prune_every = 1_000 / SWEEP_MS;
         for turn in 0u64.. {
             tokio::time::sleep(Duration::from_millis(SWEEP_MS)).await;
-            self.deadlines.sweep(Instant::now());
+            let now = Instant::now();
+            self.deadlines.sweep(now);
+            self.peers.look_at_time(now);
             if turn % prune_every == 0 {
                 self.pool.borrow_mut().prune(self.deadlines.now_ms(), &self.limits);
             }

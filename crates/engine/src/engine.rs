@@ -3,13 +3,12 @@
 use crate::core::Core;
 use crate::limits::Limits;
 use crate::listener::{accept, adopt, bind};
+use crate::peers::{Peer, Peers};
 use crate::resolver::Resolver;
 use crate::service::ServiceFactory;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
@@ -39,44 +38,6 @@ pub struct Engine {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// A core as the others see it.
-#[derive(Clone)]
-pub(crate) struct Peer {
-    open: Arc<AtomicUsize>,
-    inbox: mpsc::UnboundedSender<(TcpStream, SocketAddr)>,
-}
-
-/// All cores, seen from one of them.
-pub(crate) struct Peers {
-    own: usize,
-    all: Vec<Peer>,
-    drain: watch::Receiver<bool>,
-}
-
-impl Peers {
-    /// The core with the fewest connections, if it has clearly fewer than this one.
-    pub fn less_loaded(&self, imbalance_max: usize) -> Option<&Peer> {
-        let own = self.all.get(self.own)?.load();
-        let least = self.all.iter().min_by_key(|peer| peer.load())?;
-        (least.load() + imbalance_max <= own).then_some(least)
-    }
-
-    /// Resolves when the engine drains.
-    pub async fn drained(&self) {
-        let _ = self.drain.clone().wait_for(|drain| *drain).await;
-    }
-}
-
-impl Peer {
-    fn load(&self) -> usize {
-        self.open.load(Ordering::Relaxed)
-    }
-
-    pub fn hand_over(&self, stream: TcpStream, client: SocketAddr) -> Result<(), TcpStream> {
-        self.inbox.send((stream, client)).map_err(|refused| refused.0.0)
-    }
-}
-
 impl Engine {
     /// Binds every address on every core and starts serving.
     pub fn start(config: EngineConfig) -> io::Result<Engine> {
@@ -97,12 +58,12 @@ impl Engine {
         let (peers, inboxes): (Vec<Peer>, Vec<_>) = (0..threads)
             .map(|_| {
                 let (sender, inbox) = mpsc::unbounded_channel();
-                (Peer { open: Arc::new(AtomicUsize::new(0)), inbox: sender }, inbox)
+                (Peer::new(sender), inbox)
             })
             .unzip();
         let mut handles = Vec::new();
         for (index, (listeners, inbox)) in listeners.into_iter().zip(inboxes).enumerate() {
-            let peers = Peers { own: index, all: peers.clone(), drain: drained.clone() };
+            let peers = Peers::new(index, peers.clone(), drained.clone());
             let (limits, services) = (config.limits.clone(), config.services.clone());
             let name_servers = config.name_servers.clone();
             let run = move || run_core(index, listeners, inbox, peers, limits, services, name_servers);
@@ -137,9 +98,8 @@ fn run_core(
     };
     let peers = Rc::new(peers);
     runtime.block_on(async move {
-        let open = peers.all.get(index).map(|peer| peer.open.clone()).unwrap_or_default();
         let drain_limit = Duration::from_millis(limits.drain_ms);
-        let core = Rc::new(Core::new(limits, services(index), Resolver::new(name_servers), open));
+        let core = Rc::new(Core::new(limits, services(index), Resolver::new(name_servers), peers.clone()));
         tokio::task::spawn_local(core.clone().keep_time());
         let accepting: Vec<_> =
             listeners.into_iter().map(|listener| tokio::task::spawn_local(accept(core.clone(), listener, peers.clone()))).collect();

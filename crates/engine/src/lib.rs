@@ -14,6 +14,7 @@ mod fault;
 mod limits;
 mod listener;
 mod outbox;
+mod peers;
 mod pool;
 mod resolver;
 mod service;

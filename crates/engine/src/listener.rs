@@ -1,9 +1,9 @@
-//! Listening sockets, one per core on the same port. The kernel spreads new connections by hash; a core that has clearly more of
-//! them than another hands the new one over.
+//! Listening sockets, one per core on the same port. The kernel spreads new connections by hash; a core hands a
+//! new one over when it belongs elsewhere.
 
 use crate::connection::Connection;
 use crate::core::Core;
-use crate::engine::Peers;
+use crate::peers::Peers;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -13,8 +13,6 @@ use tokio::net::TcpStream;
 
 /// Connections that wait to be accepted; the kernel caps it at net.core.somaxconn.
 const BACKLOG: i32 = 4096;
-/// A core with this many connections more than the least loaded one hands new ones over.
-const IMBALANCE_MAX: usize = 2;
 /// Wait after a failed accept (no file descriptors), so that the loop does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// At most one line a second about failed accepts.
@@ -64,7 +62,7 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, peers: Rc<Peer
 }
 
 fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, peers: &Peers) {
-    match peers.less_loaded(IMBALANCE_MAX) {
+    match peers.better_place() {
         None => serve(core, stream, client),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {

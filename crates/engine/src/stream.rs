@@ -64,6 +64,15 @@ impl Stream {
         }
     }
 
+    /// A second handle of the same socket, to be served elsewhere when this one is dropped. Only TCP can be moved: the other kinds have
+    /// state in this process.
+    pub fn duplicate(&self) -> Option<std::net::TcpStream> {
+        match self {
+            Stream::Tcp(stream) => socket2::SockRef::from(stream).try_clone().ok().map(Into::into),
+            Stream::Tls(_) | Stream::Local(_) => None,
+        }
+    }
+
     /// Makes the close to come an abrupt one: what a peer does not take is not kept by the kernel for it either.
     pub fn abort(&self) {
         if let Stream::Tcp(stream) = self {

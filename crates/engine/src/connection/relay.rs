@@ -291,6 +291,7 @@ impl Connection {
         exchange.end(&self.core);
         if stay {
             self.enter(Stage::Head { unread: !self.input.is_empty() });
+            self.move_if_crowded();
         } else {
             self.enter(Stage::Linger(0));
         }

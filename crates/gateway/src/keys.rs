@@ -216,7 +216,7 @@ impl Keys {
 
     /// The key that an operator names: as given if it is one, else made from it.
     pub fn named(&self, token: &str, org: &str) -> String {
-        let known = |text: &String| self.table.pin().contains_key(&key_format::digest(text));
+        let known = |text: &String| self.digest_of(text).is_some();
         let candidates = key_format::candidates(token, org, &self.rules.functions);
         candidates.iter().find(|text| known(text)).cloned().unwrap_or_else(|| key_format::custom(org, token, self.rules.function()))
     }
@@ -224,11 +224,6 @@ impl Keys {
     /// The hash that a key is shown by, when keys are hashed.
     pub fn shown_hash(&self, token: &str) -> Option<String> {
         self.rules.hash_keys.then(|| key_format::hash(token, KeyFunction::Plain))
-    }
-
-    /// Whether there is such a key.
-    pub fn contains(&self, token: &str) -> bool {
-        self.table.pin().contains_key(&key_format::digest(token))
     }
 
     /// Stores a session under a key; with `keep_counters` rates and quotas go on.
@@ -314,8 +309,11 @@ impl Keys {
         self.policies.load_full()
     }
 
-    /// Puts policies into effect, for every key at its next request.
+    /// Puts policies into effect, for every key at its next request. The same policies again leave all compiled keys as they are.
     pub fn set_policies(&self, policies: Policies) {
+        if **self.policies.load() == policies {
+            return;
+        }
         self.policies.store(Arc::new(policies));
         self.generation.fetch_add(1, Ordering::AcqRel);
     }

@@ -73,7 +73,7 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
         };
     }
     let token = keys.named(&id, &session.org_id);
-    if !keys.contains(&token) {
+    if keys.digest_of(&token).is_none() {
         return error(StatusCode::NOT_FOUND, "Key is not found");
     }
     put(keys, &token, session, suppresses_reset(&query), "modified").await

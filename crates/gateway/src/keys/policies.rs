@@ -6,7 +6,7 @@ use tollgate_model::policy::Policy;
 use tollgate_model::{Level, Problem};
 
 /// Policies by id.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Policies {
     by_id: BTreeMap<String, (Policy, PathBuf)>,
 }

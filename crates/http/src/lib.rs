@@ -19,4 +19,4 @@ pub use headers::{HEADER_LINES_MAX, HeaderStorage, Headers, Known, is_token, is_
 pub use malformed::Malformed;
 pub use request::{Request, Version};
 pub use response::Response;
-pub use write::{ClientBody, RequestHead, reason, write_reply, write_request, write_response};
+pub use write::{ClientBody, LAST_CHUNK, RequestHead, reason, write_chunk, write_reply, write_request, write_response};

@@ -59,9 +59,29 @@ pub enum ClientBody {
     AsIs,
     /// Without the chunked coding, for a client that does not know it; ends with the connection.
     Unchunked,
+    /// In the chunked coding, because the upstream ends it with its connection and the client's is to live on.
+    Chunked,
     /// The upstream was not asked for a body, but the client was promised one: an empty one.
     Empty,
 }
+
+/// Appends a body's next piece as one chunk (RFC 9112 §7.1); an empty piece is none, since an empty chunk would be the last.
+pub fn write_chunk(piece: &[u8], out: &mut Vec<u8>) {
+    if piece.is_empty() {
+        return;
+    }
+    let digits = (usize::BITS - piece.len().leading_zeros()).div_ceil(4);
+    for place in (0..digits).rev() {
+        let digit = (piece.len() >> (place * 4)) & 0xf;
+        out.push(b"0123456789abcdef".get(digit).copied().unwrap_or_default());
+    }
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(piece);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// The chunk that ends a body in the chunked coding, without trailers.
+pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 /// Appends the head of the response that goes to the client. `connection` is a whole line, or empty.
 #[inline]
@@ -73,6 +93,7 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
     match body {
         ClientBody::AsIs => {}
         ClientBody::Unchunked => dropped |= headers.lines_of(Known::TransferEncoding),
+        ClientBody::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
         ClientBody::Empty => {
             dropped |= headers.lines_of(Known::TransferEncoding) | headers.lines_of(Known::ContentLength);
             out.extend_from_slice(b"Content-Length: 0\r\n");

@@ -5,7 +5,7 @@ use crate::fault::FaultKind;
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::pool::Upstream;
-use tollgate_http::{BodyReader, Request, Version};
+use tollgate_http::{BodyReader, ClientBody, Request, Version};
 
 pub(super) struct Exchange {
     pub upstream: Option<Upstream>,
@@ -38,8 +38,8 @@ pub(super) struct Exchange {
     /// The upstream was asked with HEAD.
     pub upstream_head: bool,
     pub upgrade: bool,
-    /// Decode chunks for a client that does not know them.
-    pub unchunk: bool,
+    /// How the response's body goes to the client.
+    pub client_body: ClientBody,
 }
 
 impl Default for Exchange {
@@ -64,7 +64,7 @@ impl Default for Exchange {
             client_head: false,
             upstream_head: false,
             upgrade: false,
-            unchunk: false,
+            client_body: ClientBody::AsIs,
         }
     }
 }
@@ -86,7 +86,7 @@ impl Exchange {
         self.http10 = request.version == Version::Http10;
         self.client_head = request.method == "HEAD";
         self.upgrade = false;
-        self.unchunk = false;
+        self.client_body = ClientBody::AsIs;
     }
 
     /// Counts bytes of the request's body against its limit.

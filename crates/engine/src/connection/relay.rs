@@ -7,7 +7,7 @@ use crate::outbox::Outbox;
 use crate::tunnel::Tunnel;
 use std::io;
 use std::task::{Context, Poll};
-use tollgate_http::{Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, Response, write_response};
+use tollgate_http::{Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, LAST_CHUNK, Response, write_chunk, write_response};
 
 /// A response's body that came with its head is copied behind the head up to this size, and gathered by the kernel above it.
 const COPY_BYTES_MAX: usize = 4 * 1024;
@@ -130,7 +130,7 @@ impl Connection {
         let read = match upstream.stream.poll_read(cx, &mut buffers.scratch) {
             Poll::Pending => return Ok(Moved::Nothing),
             Poll::Ready(Ok(read)) if read > 0 => read,
-            Poll::Ready(end) => return self.upstream_ended(end.map(|_| ())).map(|()| Moved::Something),
+            Poll::Ready(end) => return self.upstream_ended(cx, end.map(|_| ())).map(|()| Moved::Something),
         };
         self.exchange.upstream_heard = true;
         let Buffers { scratch, out, outgoing } = buffers;
@@ -195,21 +195,25 @@ impl Connection {
         }
         self.handler.on_response(&response, edits);
         exchange.response_started = true;
-        exchange.unchunk = exchange.http10 && response.body == Body::Chunked;
-        let client_body = match () {
-            () if exchange.unchunk => ClientBody::Unchunked,
-            () if exchange.upstream_head && !exchange.client_head => ClientBody::Empty,
-            () => ClientBody::AsIs,
+        exchange.client_body = match response.body {
+            Body::Chunked if exchange.http10 => ClientBody::Unchunked,
+            Body::UntilClose if !exchange.http10 && !exchange.client_head => ClientBody::Chunked,
+            _ if exchange.upstream_head && !exchange.client_head => ClientBody::Empty,
+            _ => ClientBody::AsIs,
+        };
+        let ends_connection = match exchange.client_body {
+            ClientBody::Unchunked => true,
+            ClientBody::AsIs => response.body == Body::UntilClose,
+            ClientBody::Chunked | ClientBody::Empty => false,
         };
         exchange.upstream_keep_alive = response.keep_alive;
         // A request that is not complete yet can't be followed by another one on this connection for sure.
-        exchange.keep_alive &= response.body != Body::UntilClose
-            && !exchange.unchunk
+        exchange.keep_alive &= !ends_connection
             && !exchange.upload_dead
             && (exchange.request_body.is_done() || exchange.body_bytes > 0)
             && !self.core.draining.get();
         let connection = exchange.connection_line(!exchange.keep_alive);
-        write_response(&response, edits, connection, client_body, out);
+        write_response(&response, edits, connection, exchange.client_body, out);
         if response.status == 101 {
             return Ok(HeadStep::Switch(response.head_len));
         }
@@ -221,7 +225,7 @@ impl Connection {
     fn relay_body(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         let malformed = |malformed| Fault::new(FaultKind::UpstreamMalformed(malformed));
         let Some(reader) = &mut self.exchange.response_body else { return Ok(()) };
-        if self.exchange.unchunk {
+        if self.exchange.client_body == ClientBody::Unchunked {
             let used = reader.decode(bytes, out).map_err(malformed)?;
             self.exchange.upstream_keep_alive &= used == bytes.len();
             return self.send_to_client(cx, out, &[]);
@@ -232,6 +236,10 @@ impl Connection {
         let body = bytes.get(..used).unwrap_or_default();
         if self.exchange.client_head {
             // Another method was sent to the upstream: its body is not for the client.
+            return self.send_to_client(cx, out, &[]);
+        }
+        if self.exchange.client_body == ClientBody::Chunked {
+            write_chunk(body, out);
             return self.send_to_client(cx, out, &[]);
         }
         if out.is_empty() {
@@ -253,11 +261,12 @@ impl Connection {
     }
 
     /// The upstream closed its side, or the connection broke.
-    fn upstream_ended(&mut self, end: io::Result<()>) -> Result<(), Fault> {
+    fn upstream_ended(&mut self, cx: &mut Context<'_>, end: io::Result<()>) -> Result<(), Fault> {
         let exchange = &mut self.exchange;
         if let (Some(BodyReader::UntilClose), Ok(())) = (exchange.response_body, &end) {
             exchange.response_body = Some(BodyReader::Done);
-            return Ok(());
+            let last: &[u8] = if exchange.client_body == ClientBody::Chunked { LAST_CHUNK } else { b"" };
+            return self.send_to_client(cx, last, &[]);
         }
         let reused = exchange.upstream.as_ref().is_some_and(|upstream| upstream.reused);
         if reused && !exchange.upstream_heard && !exchange.replay.is_empty() {

@@ -434,15 +434,21 @@ fn a_client_of_http_1_0_needs_no_host() {
 }
 
 #[test]
-fn an_upstream_of_http_1_0_ends_its_body_by_closing() {
-    let upstream = Upstream::once("HTTP/1.0 200 OK\r\nX-Old: 1\r\n\r\nold body");
-    let gateway = gateway_for(&upstream);
-    let mut client = gateway.connect();
-    let response = client.ask(get("/a/"));
-    assert_eq!((response.text().as_str(), response.header("x-old")), ("old body", Some("1")));
-    assert_eq!(response.version, "HTTP/1.1");
-    if response.framing == Framing::Chunked {
-        assert_eq!(client.ask(get("/a/")).text(), "old body");
+fn a_body_that_ends_with_the_upstreams_connection_is_chunked_for_the_client() {
+    let body = "0123456789abcdef".repeat(20_000);
+    for version in ["HTTP/1.0", "HTTP/1.1"] {
+        let upstream = Upstream::once(format!("{version} 200 OK\r\nX-Old: 1\r\n\r\n{body}"));
+        let gateway = gateway_for(&upstream);
+        let mut client = gateway.connect();
+        for _ in 0..2 {
+            let response = client.ask(get("/a/"));
+            assert_eq!((response.version.as_str(), response.header("x-old")), ("HTTP/1.1", Some("1")));
+            assert_eq!((response.framing, response.header("connection")), (Framing::Chunked, None));
+            assert!(response.text() == body, "the body changed");
+        }
+        let response = gateway.send("GET /a/ HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n");
+        assert_eq!((response.framing, response.text() == body), (Framing::UntilClose, true));
+        assert_eq!(client.ask("HEAD /a/ HTTP/1.1\r\nHost: h\r\n\r\n").status, 200);
     }
 }
 

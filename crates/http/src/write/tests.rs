@@ -58,3 +58,18 @@ fn a_reply_states_its_length_and_spares_head_the_body() {
     let expect = "HTTP/1.1 404 Not Found\r\nDate: D\r\nConnection: close\r\nContent-Length: 9\r\n\r\n";
     assert_eq!(String::from_utf8(out).unwrap(), expect);
 }
+
+#[test]
+fn a_chunk_has_its_size_in_hexadecimal_and_an_empty_one_is_not_written() {
+    let check = |length: usize, size: &str| {
+        let mut out = Vec::new();
+        write_chunk(&vec![b'x'; length], &mut out);
+        let expect = if length == 0 { String::new() } else { format!("{size}\r\n{}\r\n", "x".repeat(length)) };
+        assert!(out == expect.as_bytes(), "{length}");
+    };
+    for (length, size) in
+        [(0, ""), (1, "1"), (15, "f"), (16, "10"), (255, "ff"), (256, "100"), (65_536, "10000"), (74_565, "12345")]
+    {
+        check(length, size);
+    }
+}

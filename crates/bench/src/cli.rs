@@ -1,0 +1,26 @@
+//! The command line as it was typed.
+
+use crate::load;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+
+/// Measures HTTP servers: a load generator that takes hey's flags, and tools for its results.
+#[derive(Debug, Parser)]
+#[command(name = "tollgate-bench", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Send load to a server and report latency, throughput, statuses and errors.
+    Load(Box<load::Options>),
+}
+
+/// The command that `args` ask for; ends the process with help or a usage error otherwise.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Command {
+    let args = load::single_dash::normalise(&Cli::command(), args);
+    Cli::parse_from(args).command
+}

@@ -1,0 +1,155 @@
+//! Options of `load`: hey's and boom's flags with their meaning, and what they lack.
+
+use super::{amount, ramp::Ramp};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Options of `load`, as typed.
+#[derive(Clone, Debug, Args)]
+#[command(
+    long_about = "Sends load to a server and reports latency, throughput, statuses and errors.\n\nTakes the flags of hey and boom; \
+                  their single-dash spelling (-host, -disable-keepalive) works. Three things differ from hey: there is no cap on \
+                  samples, -n sends exactly n requests, and with a rate (-q, --rate) the response time counts from the moment a \
+                  request should have been sent, so that a stall of the server shows.",
+    after_help = "Examples:\n  tollgate-bench load -n 100000 -c 100 http://127.0.0.1:8080/\n  tollgate-bench load -z 30s -q 95 \
+                  https://127.0.0.1:8443/nginx/\n  tollgate-bench load -z 60s --rate 5000 --json run.json http://127.0.0.1:8080/\n  \
+                  tollgate-bench load --ramp 0:2000:120s http://127.0.0.1:8080/\n  \nExit code: 0 when every request was answered, whatever the status; 1 when requests failed \
+                  or a file could not be written; 2 for wrong usage; 130 after Ctrl-C."
+)]
+pub struct Options {
+    /// What to request; http:// is assumed if no scheme is given
+    #[arg(required_unless_present = "urls", conflicts_with = "urls")]
+    pub url: Option<String>,
+
+    /// Requests to send, exactly
+    #[arg(short = 'n', value_name = "N", default_value_t = 200)]
+    pub requests: u64,
+    /// Workers that send at the same time, each on a connection of its own with HTTP/1.1
+    #[arg(short = 'c', value_name = "N", default_value_t = 50)]
+    pub concurrency: usize,
+    /// Send for this long instead of -n requests: 30s, 5m
+    #[arg(short = 'z', value_name = "DURATION", value_parser = amount::duration)]
+    pub duration: Option<Duration>,
+    /// Requests per second of each worker; 0 is no limit
+    #[arg(short = 'q', value_name = "RATE", default_value_t = 0.0)]
+    pub worker_rate: f64,
+
+    /// Requests per second of all workers together, sent on schedule whatever the server does (open model)
+    #[arg(long, value_name = "RATE", value_parser = amount::rate, conflicts_with = "worker_rate", help_heading = "Pacing")]
+    pub rate: Option<f64>,
+    /// When the requests of --rate are due
+    #[arg(long, value_name = "KIND", default_value = "constant", help_heading = "Pacing")]
+    pub arrivals: Arrivals,
+    /// Change the number of workers evenly over a time, such as 0:2000:120s; -c does not count then
+    #[arg(long, value_name = "FROM:TO:DURATION", help_heading = "Pacing")]
+    pub ramp: Option<Ramp>,
+    /// Leave out of the figures what is sent in the first DURATION
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = amount::duration, help_heading = "Pacing")]
+    pub warmup: Duration,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Pacing")]
+    pub seed: u64,
+
+    /// Request method
+    #[arg(short = 'm', value_name = "METHOD", default_value = "GET", help_heading = "Request")]
+    pub method: String,
+    /// Header line `Name: value`, repeatable; without a colon it is the Host, as in boom
+    #[arg(short = 'H', value_name = "LINE", allow_hyphen_values = true, help_heading = "Request")]
+    pub header: Vec<String>,
+    /// Request body
+    #[arg(short = 'd', value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "body_file", help_heading = "Request")]
+    pub body: Option<String>,
+    /// Request body from a file
+    #[arg(short = 'D', value_name = "FILE", help_heading = "Request")]
+    pub body_file: Option<PathBuf>,
+    /// Content-Type; sent if given or if there is a body [default: text/html]
+    #[arg(short = 'T', value_name = "TYPE", help_heading = "Request")]
+    pub content_type: Option<String>,
+    /// Accept
+    #[arg(short = 'A', value_name = "TYPES", help_heading = "Request")]
+    pub accept: Option<String>,
+    /// User-Agent
+    #[arg(short = 'U', value_name = "NAME", help_heading = "Request")]
+    pub user_agent: Option<String>,
+    /// Basic authentication
+    #[arg(short = 'a', value_name = "USER:PASSWORD", allow_hyphen_values = true, help_heading = "Request")]
+    pub basic_auth: Option<String>,
+    /// Host header, or :authority
+    #[arg(long = "host", value_name = "HOST", help_heading = "Request")]
+    pub host: Option<String>,
+    /// Request these in turn: one `[METHOD] URL` a line
+    #[arg(long, value_name = "FILE", help_heading = "Request")]
+    pub urls: Option<PathBuf>,
+    /// Replace {NAME} in URLs, headers and the body by the lines of FILE in turn, repeatable
+    #[arg(long, value_name = "NAME=FILE", help_heading = "Request")]
+    pub vars: Vec<String>,
+    /// Do not ask for a compressed response (nothing is decompressed either way)
+    #[arg(long, help_heading = "Request")]
+    pub disable_compression: bool,
+    /// Report redirects instead of following them
+    #[arg(long, help_heading = "Request")]
+    pub disable_redirects: bool,
+
+    /// Time limit of a request in seconds or as a duration; 0 is none
+    #[arg(short = 't', value_name = "TIME", default_value = "20", value_parser = amount::seconds, help_heading = "Connection")]
+    pub timeout: Duration,
+    /// HTTP proxy, host:port
+    #[arg(short = 'x', value_name = "HOST:PORT", help_heading = "Connection")]
+    pub proxy: Option<String>,
+    /// Use each connection for one request
+    #[arg(long, help_heading = "Connection")]
+    pub disable_keepalive: bool,
+    /// Do not check the server's certificate, and do not remark on it (unchecked is the default, as in hey)
+    #[arg(long, short = 'k', visible_alias = "allow-insecure", conflicts_with_all = ["verify", "cacert"], help_heading = "Connection")]
+    pub insecure: bool,
+    /// Check the server's certificate against the system's roots
+    #[arg(long, help_heading = "Connection")]
+    pub verify: bool,
+    /// Check the server's certificate against the certificates of this PEM file
+    #[arg(long, value_name = "FILE", help_heading = "Connection")]
+    pub cacert: Option<PathBuf>,
+
+    /// Threads [default: the number of cores, at most one for each worker]
+    #[arg(long, visible_alias = "cpus", value_name = "N", help_heading = "Running")]
+    pub threads: Option<usize>,
+    /// End the run when every request failed for this long; 0 is never
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = amount::duration, help_heading = "Running")]
+    pub give_up: Duration,
+    /// Print one line a second to standard error, also when that is no terminal
+    #[arg(long, help_heading = "Running")]
+    pub progress: bool,
+    /// Print no progress
+    #[arg(long, conflicts_with = "progress", help_heading = "Running")]
+    pub no_progress: bool,
+
+    /// `csv` prints one line for each request instead of the report
+    #[arg(short = 'o', id = "csv", value_name = "FORMAT", help_heading = "Output")]
+    pub output: Option<Output>,
+    /// Write the whole result to this file as JSON
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+    /// Write the response-time distribution to this file in HdrHistogram's text format
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub hgrm: Option<PathBuf>,
+
+    /// boom's: the body is always read
+    #[arg(long, hide = true)]
+    pub readall: bool,
+}
+
+/// When the requests of an open model are due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Arrivals {
+    /// Evenly spaced.
+    Constant,
+    /// Exponentially distributed gaps, as independent users make them.
+    Poisson,
+}
+
+/// What goes to standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// One line for each request.
+    Csv,
+}

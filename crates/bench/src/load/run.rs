@@ -1,0 +1,133 @@
+//! Runs a plan: starts the threads, gathers their seconds, and cuts the run off when it is interrupted, when its end takes
+//! too long, or when the server is gone.
+
+use super::clock::Clock;
+use super::csv::Rows;
+use super::interrupt::Interrupt;
+use super::plan::Plan;
+use super::processor::{ProcessTime, ThreadTime};
+use super::progress::Progress;
+use super::recorder::Outlets;
+use super::result::Second;
+use super::schedule::{Extent, Share};
+use super::series::Series;
+use super::tally::Tally;
+use super::thread::{self, Signals};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How often the end conditions are looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What a run left behind.
+pub struct Outcome {
+    pub tally: Tally,
+    pub series: Vec<Second>,
+    pub started_unix_ms: u64,
+    /// From the start to the last response, warm-up included.
+    pub elapsed: Duration,
+    /// Why it ended before its time.
+    pub stopped: Option<String>,
+    pub process: ProcessTime,
+    pub threads: Vec<ThreadTime>,
+}
+
+/// Runs `plan` to its end.
+pub fn run(plan: &Arc<Plan>, rows: Option<Rows>, interrupt: &Interrupt, mut progress: Progress) -> io::Result<Outcome> {
+    raise_file_limit(plan.workers);
+    let signals = Signals::default();
+    let process_before = ProcessTime::now();
+    let started_unix_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64);
+    let clock = Clock::starting_at(Instant::now());
+    let (updates, seconds) = channel();
+    let (mut series, mut stopped) = (Series::default(), None);
+    let finished = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..plan.threads)
+            .map(|thread| {
+                let share = Share { workers: plan.workers, threads: plan.threads, thread };
+                let outlets = Outlets { updates: updates.clone(), rows: rows.clone() };
+                let (plan, signals) = (Arc::clone(plan), &signals);
+                scope.spawn(move || thread::run(plan, share, clock, outlets, signals))
+            })
+            .collect();
+        drop((updates, rows));
+        let mut watch = Watch::default();
+        loop {
+            match seconds.recv_timeout(LOOK) {
+                Ok(update) => {
+                    progress.note(&update);
+                    series.add(update);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // All threads are done.
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            progress.print(clock.now_ns());
+            if stopped.is_none() {
+                stopped = watch.reason_to_stop(plan, &signals, interrupt, clock.now_ns());
+                signals.cut.store(stopped.is_some(), Relaxed);
+            }
+        }
+        threads.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
+    });
+    progress.finish();
+    let mut tally = Tally::new();
+    let mut threads = Vec::new();
+    for outcome in finished {
+        let outcome = outcome.map_err(|_| io::Error::other("a thread of the load generator panicked"))??;
+        tally.add(outcome.tally);
+        threads.push(outcome.time);
+    }
+    let elapsed = Duration::from_nanos(clock.now_ns());
+    let process = ProcessTime::now().since(&process_before);
+    Ok(Outcome { tally, series: series.finish(), started_unix_ms, elapsed, stopped, process, threads })
+}
+
+/// Remembers since when nothing but failures has come.
+#[derive(Default)]
+struct Watch {
+    answered_ns: u64,
+    failed_then: u64,
+}
+
+impl Watch {
+    fn reason_to_stop(&mut self, plan: &Plan, signals: &Signals, interrupt: &Interrupt, now_ns: u64) -> Option<String> {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        if interrupt.is_raised() {
+            return Some(format!("interrupted after {:.1} s", seconds(now_ns)));
+        }
+        if let Extent::Until(end_ns) = plan.extent
+            && now_ns > end_ns + plan.drain.as_nanos() as u64
+        {
+            return Some(format!("requests were still open {:.1} s after its end", plan.drain.as_secs_f64()));
+        }
+        let (answered_ns, failed) = (signals.answered_ns.load(Relaxed), signals.failed.load(Relaxed));
+        if answered_ns > self.answered_ns {
+            (self.answered_ns, self.failed_then) = (answered_ns, failed);
+        }
+        let silent = Duration::from_nanos(now_ns.saturating_sub(self.answered_ns));
+        if failed > self.failed_then && plan.give_up.is_some_and(|limit| silent >= limit) {
+            return Some(match self.answered_ns {
+                0 => format!("the server answered nothing in {:.1} s", silent.as_secs_f64()),
+                answered => format!("the server stopped answering {:.1} s after the start", seconds(answered)),
+            });
+        }
+        None
+    }
+}
+
+/// Each connection is an open file.
+fn raise_file_limit(connections: usize) {
+    const OTHER_FILES: u64 = 64;
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = connections as u64 + OTHER_FILES;
+    if limit.current.is_some_and(|current| current < wanted) {
+        let current = Some(limit.maximum.map_or(wanted, |maximum| wanted.min(maximum)));
+        // If it cannot be raised, connections will fail and say why.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum: limit.maximum });
+    }
+}

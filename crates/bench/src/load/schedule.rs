@@ -1,0 +1,198 @@
+//! Which requests a thread sends, and when they are due. The schedule of a rate is fixed in advance: a late response moves no
+//! request, which is what lets a stall of the server show. A worker that is free takes the next request, due or not, and
+//! waits for its time; so requests are taken in order and no queue is kept.
+
+use super::options::Arrivals;
+
+const NS_PER_SECOND: f64 = 1e9;
+
+/// How requests are paced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pacing {
+    /// As fast as the workers get their answers.
+    Closed,
+    /// Each worker at its own rate.
+    Worker { rate: f64 },
+    /// All workers together at a rate.
+    Open { rate: f64, arrivals: Arrivals },
+}
+
+impl Pacing {
+    /// Requests per second of this many workers.
+    pub fn total_rate(&self, workers: usize) -> Option<f64> {
+        match *self {
+            Pacing::Closed => None,
+            Pacing::Worker { rate } => Some(rate * workers as f64),
+            Pacing::Open { rate, .. } => Some(rate),
+        }
+    }
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// After exactly this many requests.
+    Requests(u64),
+    /// When nothing more is due before this time since the start, in nanoseconds.
+    Until(u64),
+}
+
+/// The part of one thread: every `threads`-th of the workers, beginning with number `thread`.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    pub workers: usize,
+    pub threads: usize,
+    pub thread: usize,
+}
+
+impl Share {
+    /// How many workers the thread has.
+    pub fn own_workers(&self) -> usize {
+        (self.workers + self.threads - 1 - self.thread) / self.threads
+    }
+
+    /// The number among all workers of the thread's worker `own`.
+    pub fn worker(&self, own: usize) -> usize {
+        own * self.threads + self.thread
+    }
+
+    /// How many of `total` requests are the thread's; the shares of all threads add up exactly.
+    pub fn of(&self, total: u64) -> u64 {
+        let (workers, own) = (self.workers as u64, self.own_workers() as u64);
+        // Workers with a number below the remainder send one more.
+        let extra = (total % workers).saturating_sub(self.thread as u64).div_ceil(self.threads as u64);
+        total / workers * own + extra
+    }
+
+    /// The number among all requests of the thread's request `own`.
+    pub fn request(&self, own: u64) -> u64 {
+        let of_thread = self.own_workers() as u64;
+        own / of_thread * self.workers as u64 + (own % of_thread) * self.threads as u64 + self.thread as u64
+    }
+}
+
+/// The requests of one thread.
+#[derive(Debug)]
+pub struct Schedule {
+    pacing: Pacing,
+    share: Share,
+    extent: Extent,
+    warmup_ns: u64,
+    /// Of `Extent::Requests`: how many are left; those of the warm-up do not count.
+    left: u64,
+    /// Of an open model: requests taken so far, and the time of the next.
+    taken: u64,
+    next_ns: u64,
+    /// Of a rate per worker: requests that each of the thread's workers has taken.
+    turns: Vec<u64>,
+    random: Random,
+}
+
+impl Schedule {
+    pub fn new(pacing: Pacing, share: Share, extent: Extent, warmup_ns: u64, seed: u64) -> Self {
+        let left = match extent {
+            Extent::Requests(total) => share.of(total),
+            Extent::Until(_) => u64::MAX,
+        };
+        let turns = vec![0; share.own_workers()];
+        let random = Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(share.thread as u64));
+        let mut schedule = Schedule { pacing, share, extent, warmup_ns, left, taken: 0, next_ns: 0, turns, random };
+        schedule.next_ns = schedule.open_due(0, 0);
+        schedule
+    }
+
+    /// Gives the thread's worker `own` its next request: when it is due, `now_ns` if there is no rate. `None` at the end.
+    #[inline]
+    pub fn take(&mut self, own: usize, now_ns: u64) -> Option<u64> {
+        let due = match self.pacing {
+            Pacing::Closed => now_ns,
+            Pacing::Open { .. } => self.next_ns,
+            Pacing::Worker { rate } => {
+                let turn = self.turns.get(own).copied().unwrap_or_default();
+                let workers = self.share.workers as f64;
+                ((turn as f64 + self.share.worker(own) as f64 / workers) / rate * NS_PER_SECOND) as u64
+            }
+        };
+        if matches!(self.extent, Extent::Until(end_ns) if due >= end_ns) || self.left == 0 {
+            return None;
+        }
+        if due >= self.warmup_ns {
+            self.left -= 1;
+        }
+        match self.pacing {
+            Pacing::Closed => {}
+            Pacing::Open { .. } => {
+                self.taken += 1;
+                self.next_ns = self.open_due(self.taken, due);
+            }
+            Pacing::Worker { .. } => {
+                if let Some(turn) = self.turns.get_mut(own) {
+                    *turn += 1;
+                }
+            }
+        }
+        Some(due)
+    }
+
+    /// Requests that were due before `now_ns` and that nobody took.
+    pub fn overdue(&mut self, now_ns: u64) -> u64 {
+        let mut overdue = 0;
+        match self.pacing {
+            Pacing::Closed => {}
+            Pacing::Open { .. } => {
+                while self.next_ns <= now_ns && self.take(0, now_ns).is_some() {
+                    overdue += 1;
+                }
+            }
+            // A worker that stays behind keeps its own queue.
+            Pacing::Worker { rate } => {
+                for own in 0..self.turns.len() {
+                    let end_ns = if let Extent::Until(end_ns) = self.extent { end_ns.min(now_ns) } else { now_ns };
+                    let due = (end_ns as f64 / NS_PER_SECOND * rate) as u64;
+                    let taken = self.turns.get(own).copied().unwrap_or_default();
+                    overdue += due.saturating_sub(taken).min(self.left - overdue.min(self.left));
+                }
+            }
+        }
+        overdue
+    }
+
+    fn open_due(&mut self, own: u64, before_ns: u64) -> u64 {
+        match self.pacing {
+            Pacing::Open { rate, arrivals: Arrivals::Constant } => (self.share.request(own) as f64 / rate * NS_PER_SECOND) as u64,
+            Pacing::Open { rate, arrivals: Arrivals::Poisson } => {
+                // The threads' processes add up to one of the whole rate.
+                let own_rate = rate * self.share.own_workers() as f64 / self.share.workers as f64;
+                before_ns + (self.random.exponential() / own_rate * NS_PER_SECOND) as u64
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// SplitMix64: the quality that arrival times need, and the same sequence from the same seed everywhere.
+#[derive(Debug)]
+struct Random {
+    state: u64,
+}
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Random { state: seed }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Exponentially distributed with mean 1.
+    fn exponential(&mut self) -> f64 {
+        // 53 random bits, moved off 0, whose logarithm is infinite.
+        let uniform = ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        -uniform.ln()
+    }
+}

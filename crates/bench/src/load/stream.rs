@@ -1,0 +1,86 @@
+//! The bytes of one connection, plain or TLS.
+
+use super::clock::Clock;
+use super::fault::{Cause, Fault};
+use super::target::Target;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+/// A proxy that answers CONNECT with a longer head is not one.
+const CONNECT_ANSWER_BYTES_MAX: usize = 16 * 1024;
+
+/// An open connection.
+pub enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// Opens a connection to `target`, and says how many nanoseconds it took.
+pub async fn dial(target: &Target, clock: Clock) -> Result<(Stream, u64), Fault> {
+    let begun = clock.now_ns();
+    let mut tcp = TcpStream::connect(target.address).await.map_err(|error| Fault::connect(&target.address.to_string(), &error))?;
+    // A small request must not wait for the acknowledgement of the one before.
+    tcp.set_nodelay(true).map_err(|error| Fault::broken(&error))?;
+    if let Some(request) = &target.tunnel {
+        open_tunnel(&mut tcp, request).await?;
+    }
+    let stream = match &target.tls {
+        None => Stream::Plain(tcp),
+        Some(tls) => {
+            let session = tls.connector.connect(tls.name.clone(), tcp).await;
+            Stream::Tls(Box::new(session.map_err(|error| Fault::new(Cause::Tls, format!("TLS with {}: {error}", target.label)))?))
+        }
+    };
+    Ok((stream, clock.now_ns() - begun))
+}
+
+/// Asks the proxy for a connection to the server (RFC 9110 §9.3.6).
+async fn open_tunnel(tcp: &mut TcpStream, request: &[u8]) -> Result<(), Fault> {
+    tcp.write_all(request).await.map_err(|error| Fault::broken(&error))?;
+    let mut answer = Vec::new();
+    // Byte by byte: what follows the head belongs to TLS.
+    while !answer.ends_with(b"\r\n\r\n") {
+        let byte = tcp.read_u8().await.map_err(|error| Fault::connect("through the proxy", &error))?;
+        answer.push(byte);
+        if answer.len() > CONNECT_ANSWER_BYTES_MAX {
+            return Err(Fault::new(Cause::Protocol, "the proxy's answer to CONNECT has no end"));
+        }
+    }
+    let line = answer.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    if line.split(|byte| *byte == b' ').nth(1) == Some(b"200") {
+        return Ok(());
+    }
+    Err(Fault::new(Cause::Connect, format!("the proxy refused CONNECT: {}", String::from_utf8_lossy(line))))
+}
+
+impl Stream {
+    #[inline]
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+
+    #[inline]
+    pub fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self {
+            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    /// Whether everything written has left; a plain socket keeps nothing back.
+    #[inline]
+    pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Stream::Plain(_) => Poll::Ready(Ok(())),
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! `tollgate check`: says what is wrong with files, without running anything.
 
 use crate::compile::compile;
+use crate::error_templates::ErrorTemplates;
 use crate::registry::Registry;
 use crate::reload::definition_files;
 use crate::settings::Settings;
@@ -74,6 +75,10 @@ fn definition_problems(file: &Path) -> Vec<Problem> {
 
 fn config_problems(file: &Path) -> Vec<Problem> {
     match GatewayConfig::load(Some(file), std::env::vars()) {
-        Ok((_, problems)) | Err(problems) => problems,
+        Err(problems) => problems,
+        Ok((config, mut problems)) => {
+            problems.extend(ErrorTemplates::load(&config.template_path).1);
+            problems
+        }
     }
 }

@@ -7,6 +7,7 @@ mod cli;
 mod compile;
 mod control;
 mod endpoints;
+mod error_templates;
 mod exchange;
 mod keys;
 mod limit;

@@ -2,6 +2,7 @@
 
 use crate::cli::{LogFormat, MockOptions, RunOptions};
 use crate::control::{self, Control, Health};
+use crate::error_templates::ErrorTemplates;
 use crate::keys::{KeyRules, Keys};
 use crate::reload::{Loader, Reloads};
 use crate::service::{CoreHandle, CoreService};
@@ -26,6 +27,8 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let (config, problems) = load_config(&options)?;
     start_log(&options, &config);
     log_problems(&problems);
+    let (error_templates, problems) = ErrorTemplates::load(&config.template_path);
+    log_problems(&problems);
     raise_open_files_limit();
 
     let (secret, secret_file) = secret::configured_or_made(&config.secret, &config.tollgate.data_dir)?;
@@ -36,7 +39,7 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let keys = Arc::new(Keys::load(KeyRules::new(&config), store)?);
     tracing::info!(keys = keys.len(), "keys loaded");
     let shared = Arc::new(Shared {
-        settings: Settings::new(&config),
+        settings: Settings::new(&config).with_error_templates(error_templates),
         registry,
         keys: keys.clone(),
         current: Default::default(),

@@ -1,5 +1,6 @@
 //! What the data path needs of the gateway's configuration, ready to use.
 
+use crate::error_templates::ErrorTemplates;
 use crate::refusal::{QUOTA_EXCEEDED, Refusal};
 use ipnet::IpNet;
 use std::borrow::Cow;
@@ -37,6 +38,8 @@ pub struct Settings {
     pub xff_depth: u64,
     pub insecure_upstream_tls: bool,
     overrides: BTreeMap<String, MessageOverride>,
+    /// The operator's own error bodies.
+    pub error_templates: ErrorTemplates,
     /// Names of the endpoints that belong to the control plane on the main port; empty when it has a port of its own.
     pub control_paths: Vec<String>,
 }
@@ -70,8 +73,14 @@ impl Settings {
             xff_depth: http.xff_depth,
             insecure_upstream_tls: config.proxy_ssl_insecure_skip_verify,
             overrides: config.override_messages.clone(),
+            error_templates: ErrorTemplates::default(),
             control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
         }
+    }
+
+    /// The same settings with the operator's own error bodies.
+    pub fn with_error_templates(self, error_templates: ErrorTemplates) -> Self {
+        Settings { error_templates, ..self }
     }
 
     /// Whether a path belongs to the control plane on this port.

@@ -29,7 +29,12 @@ pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, x
     }
     changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
     let body = &mut outgoing.body;
+    let template = settings.error_templates.find(status, xml_type.is_some()).filter(|_| !as_problem || xml_type.is_some());
     match xml_type {
+        _ if let Some(template) = template => {
+            let escape = if xml_type.is_some() { escape_xml } else { escape_json };
+            template.write(status, message, escape, body);
+        }
         Some(_) => {
             body.extend_from_slice(b"<?xml version = \"1.0\" encoding = \"UTF-8\"?>\n<error>");
             escape_xml(message, body);

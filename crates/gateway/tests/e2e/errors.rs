@@ -146,6 +146,28 @@ fn messages_and_codes_can_be_replaced() {
 }
 
 #[test]
+fn error_bodies_can_be_the_operators_own() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).expect("a template");
+    write("error.json", "{\"code\": {{.StatusCode}}, \"why\": \"{{.Message}}\"}");
+    write("error_401.json", "{\"login\": \"{{ .Message }}\"}");
+    write("error.xml", "<no><why>{{.Message}}</why></no>");
+    write("error_403.xml", "{{if .Message}}never{{end}}");
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({"template_path": directory.path()}), refusing(&upstream));
+    let ask = |lines: &[&str]| {
+        let answer = gateway.send(request("GET", "/keys/", lines, ""));
+        (answer.status, answer.text())
+    };
+    assert_eq!(ask(&[]), (401, r#"{"login": "Authorization field missing"}"#.to_owned()));
+    let unknown = "Access to this API has been disallowed";
+    assert_eq!(ask(&["Authorization: no"]), (403, format!(r#"{{"code": 403, "why": "{unknown}"}}"#)));
+    let xml = ask(&["Authorization: no", "Content-Type: application/xml"]);
+    assert_eq!(xml, (403, format!("<no><why>{unknown}</why></no>")));
+    assert!(gateway.log().contains("error_403.xml"), "a template that cannot be used is named in the log");
+}
+
+#[test]
 fn a_key_is_looked_for_where_the_definition_says() {
     let upstream = Upstream::ok();
     let keyed = |id: &str, auth: Value| api(id, &format!("/{id}/"), &upstream.url()).with_keys().set("auth", auth);

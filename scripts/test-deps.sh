@@ -3,9 +3,10 @@
 set -euo pipefail
 
 # What each is for: a C compiler builds the crypto library and the allocator; nginx and redis-server are
-# real peers of the tests; openssl makes their certificates; curl drives the control API as a user would.
+# real peers of the tests; openssl makes their certificates; curl drives the control API as a user would;
+# promtool (of prometheus) judges the metrics.
 # program:package (nginx-light is enough, and smaller than nginx)
-tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl)
+tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus)
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy wrk:wrk python3:python3)
 
 case ${1:-} in

@@ -99,6 +99,7 @@ enum Begun {
 impl Connection {
     pub fn new(core: Rc<Core>, stream: TcpStream, client: SocketAddr) -> Self {
         core.peers.connection_opened();
+        core.stats.clients.add(1);
         core.deadlines.set_now(Instant::now());
         Connection {
             client: Stream::Tcp(stream),
@@ -240,7 +241,7 @@ impl Connection {
         let used = match self.exchange.request_body.feed(rest) {
             Ok(used) => used,
             Err(_) => {
-                self.handler.on_end();
+                self.handler.on_end(&self.exchange.ended());
                 return self.refuse_head(cx, bytes, 400, out);
             }
         };
@@ -249,6 +250,7 @@ impl Connection {
             Verdict::Forward(forward) => {
                 self.exchange.first_byte_ms = forward.first_byte_ms;
                 self.exchange.body_bytes_max = forward.body_bytes_max;
+                self.exchange.timed = forward.timed;
                 let announced_too_much =
                     matches!((request.body, forward.body_bytes_max), (Body::Length(bytes), Some(most)) if bytes > most);
                 if announced_too_much || self.exchange.count_body(used).is_err() {
@@ -289,6 +291,7 @@ impl Connection {
             let pooled = self.core.pool.borrow_mut().take(forward.target_serial, self.core.deadlines.now_ms(), &self.core.limits);
             let Some(mut upstream) = pooled else {
                 self.exchange.to_upstream.put(out);
+                self.exchange.sent_at = self.exchange.clock();
                 return self.start_dial();
             };
             if self.exchange.to_upstream.send(cx, &mut upstream.stream, out, &[]).is_err() {
@@ -301,6 +304,7 @@ impl Connection {
                 replay.extend_from_slice(out);
                 self.exchange.replay = replay;
             }
+            self.exchange.sent_at = self.exchange.clock();
             self.exchange.upstream = Some(upstream);
             self.stage = Stage::Relay;
             return;
@@ -318,16 +322,21 @@ impl Connection {
         let Stage::Dial(dial) = &mut self.stage else { return Poll::Ready(()) };
         match ready!(dial.as_mut().poll(cx)) {
             Ok(upstream) => {
+                self.core.stats.connects.add(1);
                 self.exchange.upstream = Some(upstream);
                 self.enter(Stage::Relay);
             }
-            Err(fault) => self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing),
+            Err(fault) => {
+                self.core.stats.connects_failed.add(1);
+                self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
+            }
         }
         Poll::Ready(())
     }
 
     /// Answers a head that is no request, and closes.
     fn refuse_head(&mut self, cx: &mut Context<'_>, bytes: &[u8], status: u16, out: &mut Vec<u8>) -> Begun {
+        self.core.stats.heads_refused.add(1);
         let mut edits = HeaderEdits::default();
         edits.add_lines(b"Content-Type: text/plain; charset=utf-8\r\n");
         let body = format!("{status} {}", tollgate_http::reason(status));
@@ -340,7 +349,7 @@ impl Connection {
 
     /// Sends the handler's own answer.
     fn reply(&mut self, cx: &mut Context<'_>, outgoing: &Outgoing, out: &mut Vec<u8>) {
-        self.handler.on_end();
+        self.handler.on_end(&self.exchange.ended());
         // A body that has not arrived is not waited for: the answer would come too late to spare it.
         let close = outgoing.close || !self.exchange.keep_alive || !self.exchange.request_body.is_done();
         self.send_reply(cx, outgoing.status, &outgoing.edits, &outgoing.body, close, out);
@@ -372,7 +381,7 @@ impl Connection {
             self.exchange.upstream = None;
             self.reply(cx, outgoing, out);
         } else {
-            self.handler.on_end();
+            self.handler.on_end(&self.exchange.ended());
             self.exchange.end(&self.core);
             self.enter(Stage::Closed);
         }
@@ -472,7 +481,7 @@ impl Future for Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if !matches!(self.stage, Stage::Head { .. }) {
-            self.handler.on_end();
+            self.handler.on_end(&self.exchange.ended());
         }
         self.core.deadlines.release(self.deadline);
         self.core.peers.connection_closed();

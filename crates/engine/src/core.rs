@@ -6,8 +6,10 @@ use crate::peers::Peers;
 use crate::pool::Pool;
 use crate::resolver::Resolver;
 use crate::service::{Outgoing, Service};
+use crate::stats::CoreStats;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// One read takes at most this much. Larger reads mean fewer system calls for large bodies.
@@ -29,6 +31,7 @@ pub(crate) struct Core {
     pub draining: Cell<bool>,
     /// The other cores.
     pub peers: Rc<Peers>,
+    pub stats: Arc<CoreStats>,
     spare: RefCell<Vec<Vec<u8>>>,
     address_turn: Cell<usize>,
     date: RefCell<(u64, String)>,
@@ -42,7 +45,7 @@ pub(crate) struct Buffers {
 }
 
 impl Core {
-    pub fn new(limits: Limits, service: Rc<dyn Service>, resolver: Resolver, peers: Rc<Peers>) -> Self {
+    pub fn new(limits: Limits, service: Rc<dyn Service>, resolver: Resolver, peers: Rc<Peers>, stats: Arc<CoreStats>) -> Self {
         let buffers =
             Buffers { scratch: vec![0; SCRATCH_BYTES], out: Vec::with_capacity(SCRATCH_BYTES), outgoing: Outgoing::default() };
         Core {
@@ -55,6 +58,7 @@ impl Core {
             resolver,
             draining: Cell::new(false),
             peers,
+            stats,
             spare: RefCell::default(),
             address_turn: Cell::new(0),
             date: RefCell::default(),
@@ -107,8 +111,13 @@ impl Core {
             let now = Instant::now();
             self.deadlines.sweep(now);
             self.peers.look_at_time(now);
+            self.stats.clients_open.set(self.peers.own_open());
+            self.stats.busy_permille.set(self.peers.own_busy());
+            self.stats.upstreams_open.set(self.upstreams_open.get() as u64);
             if turn % prune_every == 0 {
-                self.pool.borrow_mut().prune(self.deadlines.now_ms(), &self.limits);
+                let mut pool = self.pool.borrow_mut();
+                pool.prune(self.deadlines.now_ms(), &self.limits);
+                self.stats.upstreams_idle.set(pool.len() as u64);
             }
         }
     }

@@ -6,9 +6,11 @@ use crate::listener::{accept, adopt, bind};
 use crate::peers::{Peer, Peers};
 use crate::resolver::Resolver;
 use crate::service::ServiceFactory;
+use crate::stats::CoreStats;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
@@ -28,6 +30,8 @@ pub struct EngineConfig {
     pub name_servers: Vec<SocketAddr>,
     /// Makes each core's service.
     pub services: ServiceFactory,
+    /// What each core counts, one for each thread; a core without one counts for itself.
+    pub stats: Vec<Arc<CoreStats>>,
 }
 
 /// A running data plane.
@@ -66,7 +70,8 @@ impl Engine {
             let peers = Peers::new(index, peers.clone(), drained.clone());
             let (limits, services) = (config.limits.clone(), config.services.clone());
             let name_servers = config.name_servers.clone();
-            let run = move || run_core(index, listeners, inbox, peers, limits, services, name_servers);
+            let stats = config.stats.get(index).cloned().unwrap_or_default();
+            let run = move || run_core(index, listeners, inbox, peers, limits, services, name_servers, stats);
             handles.push(std::thread::Builder::new().name(format!("core-{index}")).spawn(run)?);
         }
         Ok(Engine { addresses, drain, threads: handles })
@@ -83,6 +88,7 @@ impl Engine {
     }
 }
 
+#[allow(clippy::too_many_arguments)]
 fn run_core(
     index: usize,
     listeners: Vec<TcpListener>,
@@ -91,6 +97,7 @@ fn run_core(
     limits: Limits,
     services: ServiceFactory,
     name_servers: Vec<SocketAddr>,
+    stats: Arc<CoreStats>,
 ) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()) {
         Ok(runtime) => runtime,
@@ -99,7 +106,7 @@ fn run_core(
     let peers = Rc::new(peers);
     runtime.block_on(async move {
         let drain_limit = Duration::from_millis(limits.drain_ms);
-        let core = Rc::new(Core::new(limits, services(index), Resolver::new(name_servers), peers.clone()));
+        let core = Rc::new(Core::new(limits, services(index), Resolver::new(name_servers), peers.clone(), stats));
         tokio::task::spawn_local(core.clone().keep_time());
         let accepting: Vec<_> =
             listeners.into_iter().map(|listener| tokio::task::spawn_local(accept(core.clone(), listener, peers.clone()))).collect();

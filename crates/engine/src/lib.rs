@@ -7,6 +7,7 @@
 
 mod connection;
 mod core;
+mod counter;
 mod deadlines;
 mod dial;
 mod engine;
@@ -18,12 +19,15 @@ mod peers;
 mod pool;
 mod resolver;
 mod service;
+mod stats;
 mod stream;
 mod target;
 mod tunnel;
 
+pub use counter::Counter;
 pub use engine::{Engine, EngineConfig};
 pub use fault::{Fault, FaultKind};
 pub use limits::Limits;
-pub use service::{Forward, Handler, Outgoing, Service, ServiceFactory, Verdict};
+pub use service::{Ended, Forward, Handler, Outgoing, Service, ServiceFactory, Times, Verdict};
+pub use stats::CoreStats;
 pub use target::{Address, LocalConnector, Target, TargetTls};

@@ -114,6 +114,16 @@ impl Peers {
         }
     }
 
+    /// Open client connections of this core.
+    pub fn own_open(&self) -> u64 {
+        self.all.get(self.own).map_or(0, |own| own.load() as u64)
+    }
+
+    /// Share of the last moments that this core's thread worked, in thousandths.
+    pub fn own_busy(&self) -> u64 {
+        self.all.get(self.own).map_or(0, |own| u64::from(own.busy.load(Ordering::Relaxed)))
+    }
+
     /// This core has no connection.
     pub fn is_empty(&self) -> bool {
         self.all.get(self.own).is_none_or(|own| own.load() == 0)

@@ -91,6 +91,11 @@ impl Pool {
         }
     }
 
+    /// How many connections are idle.
+    pub fn len(&self) -> usize {
+        self.idle.values().map(Vec::len).sum()
+    }
+
     /// Closes what has become old or was closed by the other side.
     pub fn prune(&mut self, now_ms: u64, limits: &Limits) {
         self.idle.retain(|_, idle| {

@@ -31,7 +31,7 @@ pub trait Handler {
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing);
 
     /// The exchange is over: nothing of it may be held any longer.
-    fn on_end(&mut self);
+    fn on_end(&mut self, ended: &Ended);
 }
 
 /// What becomes of a request.
@@ -54,6 +54,34 @@ pub struct Forward {
     pub body_bytes_max: Option<u64>,
     /// Let the client switch protocols.
     pub upgrade: bool,
+    /// Read the clock at the exchange's turning points.
+    pub timed: bool,
+}
+
+/// What the engine saw of an exchange that is over.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ended {
+    /// When things happened, if that was asked for.
+    pub times: Option<Times>,
+    /// Bytes of the request's body that came from the client.
+    pub request_body_bytes: u64,
+    /// Bytes that were sent to the client, head and body.
+    pub response_bytes: u64,
+    /// The response was sent to its end.
+    pub complete: bool,
+}
+
+/// The turning points of an exchange.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// The request's head was sent on, or a connection for it was asked for.
+    pub sent: Option<Instant>,
+    /// The final response's head came.
+    pub answered: Option<Instant>,
+    /// The whole response came together with its head.
+    pub at_once: bool,
+    /// The end.
+    pub end: Instant,
 }
 
 /// What a handler says of the message that goes out. One per core; its buffers are reused.

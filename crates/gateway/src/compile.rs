@@ -62,6 +62,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         disable_strip_slash: definition.proxy.disable_strip_slash,
         options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
         versions: versions?,
+        meter: context.registry.meters.get(&definition.api_id),
         raw: definition.raw.clone(),
     })
 }

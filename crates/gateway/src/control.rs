@@ -5,6 +5,7 @@ mod answer;
 mod apis;
 mod health;
 mod keys;
+mod metrics;
 mod policies;
 mod reload;
 
@@ -61,15 +62,29 @@ pub fn socket_pairs() -> (LocalConnector, SocketPairs) {
     (Arc::new(connect), SocketPairs(receiver))
 }
 
+/// Ports beside the gateway's main one.
+#[derive(Default)]
+pub struct Ports {
+    /// The control API's own.
+    pub own: Option<TcpListener>,
+    /// For `/metrics` alone, without a secret.
+    pub metrics: Option<TcpListener>,
+}
+
 /// Starts the control plane's thread. `names` are those of the health and the readiness endpoint.
-pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, own_port: Option<TcpListener>) -> io::Result<()> {
+pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Ports) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let keys = control.shared.keys.clone();
-    let router = router(Arc::new(control), &names);
+    let control = Arc::new(control);
+    let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
+    let router = router(control, &names);
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
         runtime.block_on(async {
             tokio::spawn(keys.write_behind());
-            serve(router, pairs, own_port).await;
+            if let Some(port) = ports.metrics {
+                tokio::spawn(serve(scraped, None, Some(port)));
+            }
+            serve(router, Some(pairs), ports.own).await;
         })
     })?;
     Ok(())
@@ -90,6 +105,9 @@ fn router(control: Arc<Control>, [hello, ready]: &[String; 2]) -> Router {
         .route("/tyk/keys/{id}", get(keys::show).post(keys::add).put(keys::update).merge(delete(keys::remove)))
         .route("/tyk/policies", get(policies::list).post(policies::create))
         .route("/tyk/policies/{id}", get(policies::show).put(policies::update).merge(delete(policies::remove)))
+        .route("/tyk/metrics", get(metrics::metrics))
+        .route("/tyk/live", get(metrics::figures))
+        .route("/metrics", get(metrics::metrics))
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported") })
         .layer(from_fn_with_state(control.clone(), check_secret));
@@ -102,7 +120,8 @@ fn router(control: Arc<Control>, [hello, ready]: &[String; 2]) -> Router {
 }
 
 async fn check_secret(State(control): State<Arc<Control>>, headers: HeaderMap, request: Request, next: Next) -> Response {
-    let guess = headers.get("x-tyk-authorization").map(|value| value.as_bytes()).unwrap_or_default();
+    let guess = headers.get("x-tyk-authorization").map(|value| value.as_bytes());
+    let guess = guess.or_else(|| bearer(&headers).filter(|_| request.uri().path().ends_with("/metrics"))).unwrap_or_default();
     if control.secret.is(guess) {
         next.run(request).await
     } else {
@@ -111,14 +130,19 @@ async fn check_secret(State(control): State<Arc<Control>>, headers: HeaderMap, r
     }
 }
 
-async fn serve(router: Router, mut pairs: SocketPairs, own_port: Option<TcpListener>) {
+/// What scrapers can send instead of a header of ours.
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    headers.get("authorization")?.as_bytes().strip_prefix(b"Bearer ")
+}
+
+async fn serve(router: Router, mut pairs: Option<SocketPairs>, own_port: Option<TcpListener>) {
     let listener = own_port.and_then(|listener| {
         let listener = listener.set_nonblocking(true).and_then(|()| tokio::net::TcpListener::from_std(listener));
         listener.inspect_err(|error| tracing::error!(%error, "the control API's own port can't be served")).ok()
     });
     loop {
         tokio::select! {
-            pair = pairs.0.recv() => match pair.map(tokio::net::UnixStream::from_std) {
+            pair = next_pair(pairs.as_mut()) => match pair.map(tokio::net::UnixStream::from_std) {
                 Some(Ok(stream)) => spawn(&router, stream),
                 Some(Err(error)) => tracing::error!(%error, "a request for the control API was lost"),
                 None => return,
@@ -131,6 +155,13 @@ async fn serve(router: Router, mut pairs: SocketPairs, own_port: Option<TcpListe
                 }
             },
         }
+    }
+}
+
+async fn next_pair(pairs: Option<&mut SocketPairs>) -> Option<UnixStream> {
+    match pairs {
+        Some(pairs) => pairs.0.recv().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Exchange<'a> {
     pub keys: &'a Keys,
     /// The key that the request was let in with.
     pub key: Option<Arc<Key>>,
+    /// The core that the request is on, when requests are counted.
+    pub counting_core: Option<usize>,
     /// How often the request was held and tried again.
     pub tries: u32,
     /// Whole lines about limits that the response gets.
@@ -132,7 +134,10 @@ impl<'a> Exchange<'a> {
     }
 
     /// Tells the client what would have been refused if it were not for the dry run.
-    pub fn report_dry_run(&mut self, cause: &str) {
+    pub fn report_dry_run(&mut self, cause: &'static str) {
+        if let Some(cells) = self.counting_core.and_then(|core| self.api.meter.core(core)) {
+            cells.dry_run(cause);
+        }
         self.response_changes.push(HeaderChange::Add("Tollgate-Dry-Run".into(), cause.as_bytes().to_vec()));
     }
 

@@ -14,6 +14,7 @@ mod limit;
 mod logs;
 mod middleware;
 mod mock;
+mod observe;
 mod refusal;
 mod registry;
 mod reload;

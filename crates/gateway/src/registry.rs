@@ -3,6 +3,7 @@
 
 use crate::breaker::Breaker;
 use crate::limit::Gcra;
+use crate::observe::Meters;
 use crate::tls;
 use crate::upstream::TlsRules;
 use rustls::pki_types::ServerName;
@@ -15,6 +16,8 @@ use tollgate_engine::{Address, Target, TargetTls};
 /// Everything that outlives configurations.
 #[derive(Default)]
 pub struct Registry {
+    /// The counters of APIs.
+    pub meters: Meters,
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Gcra>,
     breakers: Interned<String, Breaker>,
@@ -55,6 +58,11 @@ impl<K: Eq + Hash, V> Interned<K, V> {
 }
 
 impl Registry {
+    /// A registry whose APIs are counted by these meters.
+    pub fn new(meters: Meters) -> Self {
+        Registry { meters, ..Registry::default() }
+    }
+
     /// The target for an address; the same one for as long as it is used.
     pub fn target(
         &self,

@@ -113,6 +113,7 @@ impl Loader {
         self.shared.registry.purge();
         report.problems.extend(files.values().flat_map(|file| file.problems.iter().cloned()));
         report.problems.extend(problems);
+        self.shared.observer.reloads.note(report.errors().next().is_some());
         report.log(start);
         report
     }

@@ -1,9 +1,10 @@
 //! Starts the gateway's parts in order, waits for signals, and ends them in order.
 
 use crate::cli::{LogFormat, MockOptions, RunOptions};
-use crate::control::{self, Control, Health};
+use crate::control::{self, Control, Health, Ports};
 use crate::error_templates::ErrorTemplates;
 use crate::keys::{KeyRules, Keys};
+use crate::observe::{Meters, Observer};
 use crate::reload::{Loader, Reloads};
 use crate::service::{CoreHandle, CoreService};
 use crate::settings::Settings;
@@ -33,7 +34,9 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
 
     let (secret, secret_file) = secret::configured_or_made(&config.secret, &config.tollgate.data_dir)?;
     let (connector, control_inbox) = control::socket_pairs();
-    let registry = Arc::new(registry::Registry::default());
+    let metrics = &config.tollgate.metrics;
+    let observer = Arc::new(Observer::new(metrics.enabled, threads(&config)));
+    let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
     let control_target = Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None };
     let store = Arc::new(Embedded::open(&config.tollgate.data_dir)?);
     let keys = Arc::new(Keys::load(KeyRules::new(&config), store)?);
@@ -42,6 +45,7 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
         settings: Settings::new(&config).with_error_templates(error_templates),
         registry,
         keys: keys.clone(),
+        observer: observer.clone(),
         current: Default::default(),
         generation: Default::default(),
         start: Instant::now(),
@@ -60,18 +64,21 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
         limits: limits(&config),
         name_servers: config.tollgate.dns.addresses(),
         services,
+        stats: observer.engine.clone(),
     })?;
     let reloads = Reloads::start(loader.clone())?;
     let health = Arc::new(Health::default());
-    let own_port = control_address(&config).map(TcpListener::bind).transpose()?;
+    let own_port = control_address(&config).map(bind).transpose()?;
     let control_addresses = own_port.iter().filter_map(|listener| listener.local_addr().ok()).collect::<Vec<_>>();
+    let metrics_port = config.tollgate.metrics.address().map(bind).transpose()?;
+    let metrics_addresses = metrics_port.iter().filter_map(|listener| listener.local_addr().ok()).collect::<Vec<_>>();
     let control = Control { shared, loader, reloads: reloads.clone(), secret, health: health.clone() };
     let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
-    control::start(control, names, control_inbox, own_port)?;
+    control::start(control, names, control_inbox, Ports { own: own_port, metrics: metrics_port })?;
 
     // A signal that comes right after the announcement must find its handler.
     let signals = Signals::catch()?;
-    announce(&engine.addresses, &control_addresses, secret_file.as_deref());
+    announce(&engine.addresses, &control_addresses, &metrics_addresses, secret_file.as_deref());
     signals.wait_for_end(&reloads);
     tracing::info!(limit_ms = config.drain_timeout().as_millis() as u64, "draining");
     health.drain();
@@ -179,6 +186,10 @@ fn control_address(config: &GatewayConfig) -> Option<SocketAddr> {
     own.then(|| address(config, config.control_api_port))
 }
 
+fn bind(address: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))
+}
+
 /// All addresses of both families when none is configured, if the system has IPv6.
 fn address(config: &GatewayConfig, port: u16) -> SocketAddr {
     let ip = config.listen_address.parse().unwrap_or_else(|_| match TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)) {
@@ -189,13 +200,16 @@ fn address(config: &GatewayConfig, port: u16) -> SocketAddr {
 }
 
 /// Says on standard output what listens where, in a form that scripts can read.
-fn announce(addresses: &[SocketAddr], control: &[SocketAddr], secret_file: Option<&Path>) {
+fn announce(addresses: &[SocketAddr], control: &[SocketAddr], metrics: &[SocketAddr], secret_file: Option<&Path>) {
     for address in addresses {
         println!("tollgate: listening on http://{}", reachable(*address));
     }
     let secret = secret_file.map(|path| format!(" (secret in {})", path.display())).unwrap_or_default();
     for address in control.iter().chain(addresses.first()).take(1) {
         println!("tollgate: control API at http://{}/tyk/{secret}", reachable(*address));
+    }
+    for address in metrics {
+        println!("tollgate: metrics at http://{}/metrics", reachable(*address));
     }
 }
 

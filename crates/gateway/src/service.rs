@@ -2,6 +2,7 @@
 
 mod forward;
 mod in_flight;
+mod observed;
 mod reply;
 mod select;
 mod walk;
@@ -11,7 +12,7 @@ use crate::exchange::{HeaderChange, RequestId, Url};
 use crate::refusal;
 use crate::route::{self, Path};
 use crate::snapshot::{CoreSnapshot, Shared};
-use in_flight::InFlight;
+use in_flight::{InFlight, Place};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, SocketAddr};
@@ -19,7 +20,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-use tollgate_engine::{Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
+use tollgate_engine::{Ended, Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
 use tollgate_http::{HeaderEdits, Known, Request, Response};
 
 /// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
@@ -35,6 +36,8 @@ pub struct CoreService {
     /// This core's hold on the newest snapshot.
     snapshot: RefCell<Rc<CoreSnapshot>>,
     random: Cell<u128>,
+    /// The number of this core.
+    index: usize,
 }
 
 impl CoreService {
@@ -45,6 +48,7 @@ impl CoreService {
             generation: Cell::new(shared.generation.load(Ordering::Acquire)),
             snapshot: RefCell::new(Rc::new(CoreSnapshot(shared.current.load_full()))),
             random: Cell::new(u128::from(high) << 64 | u128::from(low) | 1),
+            index: core,
             shared,
         }
     }
@@ -81,6 +85,8 @@ impl Service for CoreHandle {
             changes: Vec::new(),
             limit_lines: Vec::new(),
             tries: 0,
+            began: None,
+            place: Place::default(),
             in_flight: None,
         })
     }
@@ -98,6 +104,10 @@ struct GatewayHandler {
     limit_lines: Vec<u8>,
     /// How often the current request was held and tried again.
     tries: u32,
+    /// When the current request came, if it was held.
+    began: Option<Instant>,
+    /// The API and version that the current request came to last.
+    place: Place,
     /// The exchange that is on its way to an upstream; `None` also for one with the control plane.
     in_flight: Option<InFlight>,
 }
@@ -106,22 +116,27 @@ impl Handler for GatewayHandler {
     fn on_request(&mut self, request: &Request<'_>, now: Instant, outgoing: &mut Outgoing) -> Verdict {
         let core = self.core.clone();
         let settings = &core.shared.settings;
+        let totals = core.shared.observer.totals(core.index);
         if settings.is_control_path(request.path()) {
+            totals.iter().for_each(|totals| totals.control.add(1));
             return self.forward_to_control(request, outgoing);
         }
         let Some(path) = Path::new(Cow::Borrowed(request.path())) else {
+            totals.iter().for_each(|totals| totals.bad_path.add(1));
             reply::plain(outgoing, 400, "Bad Request");
             return Verdict::Reply;
         };
         if !settings.skip_url_cleaning
             && let Some(cleaned) = route::clean(&path.decoded)
         {
+            totals.iter().for_each(|totals| totals.redirected.add(1));
             reply::redirect(outgoing, &route::encode(&cleaned), request.query());
             return Verdict::Reply;
         }
         let snapshot = core.snapshot();
         let host = std::str::from_utf8(request.authority).unwrap_or_default();
         let Some(found) = snapshot.find(host, &path.decoded) else {
+            totals.iter().for_each(|totals| totals.not_found.add(1));
             reply::plain(outgoing, 404, "Not Found");
             return Verdict::Reply;
         };
@@ -131,15 +146,28 @@ impl Handler for GatewayHandler {
             request,
             full_path: url.path.decoded.clone(),
             client_ip: settings.client_ip(self.peer, request),
+            began: self.began.unwrap_or(now),
             now: now.saturating_duration_since(core.shared.start),
             request_id: core.next_id(),
         };
         match self.walk(&arrival, &snapshot, found.api, url, outgoing) {
-            Ok(verdict) => verdict,
+            Ok(Verdict::Reply) => {
+                self.count_reply(&arrival, &snapshot, outgoing, None);
+                Verdict::Reply
+            }
+            Ok(Verdict::Wait(time)) => {
+                self.began = Some(arrival.began);
+                Verdict::Wait(time)
+            }
+            Ok(verdict) => {
+                self.count_begin();
+                verdict
+            }
             Err(refusal) => {
                 tracing::debug!(cause = refusal.cause, path = request.path(), "request refused");
                 reply::refuse(outgoing, settings, &refusal, reply::xml_type(request).as_deref(), &self.changes);
                 outgoing.edits.add_lines(&self.limit_lines);
+                self.count_reply(&arrival, &snapshot, outgoing, Some(refusal.cause));
                 Verdict::Reply
             }
         }
@@ -153,7 +181,8 @@ impl Handler for GatewayHandler {
     }
 
     fn on_response(&mut self, response: &Response<'_>, edits: &mut HeaderEdits) {
-        let Some(in_flight) = &self.in_flight else { return };
+        let Some(in_flight) = &mut self.in_flight else { return };
+        in_flight.status = response.status;
         in_flight.record(&self.core.shared, response.status >= 500);
         let Some(version) = in_flight.version() else { return };
         let headers = &response.headers;
@@ -173,6 +202,24 @@ impl Handler for GatewayHandler {
     }
 
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
+        self.answer_fault(fault, outgoing);
+        if let Some(in_flight) = &mut self.in_flight {
+            in_flight.fail(fault.kind, outgoing.status);
+        }
+    }
+
+    fn on_end(&mut self, ended: &Ended) {
+        if let Some(in_flight) = self.in_flight.take() {
+            self.count_end(&in_flight, ended);
+        }
+        self.changes.clear();
+        self.tries = 0;
+        self.began = None;
+    }
+}
+
+impl GatewayHandler {
+    fn answer_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
         let refusal = match fault.kind {
             FaultKind::BodyTooLarge => return reply::plain(outgoing, 413, "Request Entity Too Large"),
             FaultKind::ClientTimeout => return reply::plain(outgoing, 408, "Request Timeout"),
@@ -197,14 +244,6 @@ impl Handler for GatewayHandler {
         reply::refuse(outgoing, &self.core.shared.settings, &refusal, xml, &self.changes);
     }
 
-    fn on_end(&mut self) {
-        self.in_flight = None;
-        self.changes.clear();
-        self.tries = 0;
-    }
-}
-
-impl GatewayHandler {
     /// Sends a request for the control plane to where that is.
     fn forward_to_control(&mut self, request: &Request<'_>, outgoing: &mut Outgoing) -> Verdict {
         outgoing.target.extend_from_slice(request.target.as_bytes());
@@ -214,6 +253,7 @@ impl GatewayHandler {
             first_byte_ms: None,
             body_bytes_max: Some(CONTROL_BODY_BYTES_MAX),
             upgrade: false,
+            timed: false,
         })
     }
 }

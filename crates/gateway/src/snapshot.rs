@@ -3,6 +3,7 @@
 use crate::endpoints::EndpointMatcher;
 use crate::exchange::{HeaderChange, Url};
 use crate::middleware::Middleware;
+use crate::observe::{Meter, Observer};
 use crate::route::{Found, Router};
 use crate::settings::Settings;
 use crate::upstream::Upstream;
@@ -39,6 +40,8 @@ pub struct Api {
     pub disable_strip_slash: bool,
     pub options_passthrough: bool,
     pub versions: Versions,
+    /// Its counters.
+    pub meter: Arc<Meter>,
     /// The definition as written.
     pub raw: Value,
 }
@@ -202,6 +205,7 @@ pub struct Shared {
     pub settings: Settings,
     pub registry: Arc<crate::registry::Registry>,
     pub keys: Arc<crate::keys::Keys>,
+    pub observer: Arc<Observer>,
     pub current: arc_swap::ArcSwap<Snapshot>,
     /// Grows with each new snapshot, so that a core sees with one load whether its own is the newest.
     pub generation: std::sync::atomic::AtomicU64,

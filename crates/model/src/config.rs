@@ -18,7 +18,7 @@ mod tollgate;
 mod validate;
 
 pub use server::{Certificate, HttpServerOptions};
-pub use tollgate::{Dns, Limits, RateLimitHeaders, Timeouts, Tollgate};
+pub use tollgate::{Dns, Limits, Metrics, RateLimitHeaders, Timeouts, Tollgate};
 
 /// The secret that Tyk has when none is configured, known to everyone.
 const WELL_KNOWN_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";

@@ -5,6 +5,8 @@ use crate::fault::FaultKind;
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::pool::Upstream;
+use crate::service::{Ended, Times};
+use std::time::Instant;
 use tollgate_http::{BodyReader, ClientBody, Request, Version};
 
 pub(super) struct Exchange {
@@ -40,6 +42,14 @@ pub(super) struct Exchange {
     pub upgrade: bool,
     /// How the response's body goes to the client.
     pub client_body: ClientBody,
+    /// The clock is read at turning points.
+    pub timed: bool,
+    pub sent_at: Option<Instant>,
+    pub answered_at: Option<Instant>,
+    /// The whole response came with its head.
+    pub at_once: bool,
+    /// Bytes sent to the client.
+    pub response_bytes: u64,
 }
 
 impl Default for Exchange {
@@ -65,6 +75,11 @@ impl Default for Exchange {
             upstream_head: false,
             upgrade: false,
             client_body: ClientBody::AsIs,
+            timed: false,
+            sent_at: None,
+            answered_at: None,
+            at_once: false,
+            response_bytes: 0,
         }
     }
 }
@@ -87,6 +102,29 @@ impl Exchange {
         self.client_head = request.method == "HEAD";
         self.upgrade = false;
         self.client_body = ClientBody::AsIs;
+        self.timed = false;
+        self.sent_at = None;
+        self.answered_at = None;
+        self.at_once = false;
+        self.response_bytes = 0;
+    }
+
+    /// The time, for an exchange that is timed.
+    #[inline]
+    pub fn clock(&self) -> Option<Instant> {
+        self.timed.then(Instant::now)
+    }
+
+    /// What there is to say of the exchange at its end.
+    #[inline]
+    pub fn ended(&self) -> Ended {
+        let at = |end| Times { sent: self.sent_at, answered: self.answered_at, at_once: self.at_once, end };
+        Ended {
+            times: self.clock().map(at),
+            request_body_bytes: self.body_bytes,
+            response_bytes: self.response_bytes,
+            complete: self.response_body.is_some_and(|body| body.is_done()),
+        }
     }
 
     /// Counts bytes of the request's body against its limit.

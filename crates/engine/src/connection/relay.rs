@@ -168,7 +168,9 @@ impl Connection {
                 }
             }
             if self.exchange.response_body.is_some() {
-                return self.relay_body(cx, rest, out);
+                self.relay_body(cx, rest, out)?;
+                self.exchange.at_once = self.exchange.response_body.is_some_and(|body| body.is_done());
+                return Ok(());
             }
         }
     }
@@ -193,6 +195,7 @@ impl Connection {
         if response.status == 101 && !(exchange.upgrade && response.upgrade.is_some()) {
             return Err(Fault::with(FaultKind::UpstreamClosed, "it switched protocols without being asked"));
         }
+        exchange.answered_at = exchange.clock();
         self.handler.on_response(&response, edits);
         exchange.response_started = true;
         exchange.client_body = match response.body {
@@ -256,6 +259,7 @@ impl Connection {
         if first.is_empty() && second.is_empty() {
             return Ok(());
         }
+        self.exchange.response_bytes += (first.len() + second.len()) as u64;
         let sent = self.to_client.send(cx, &mut self.client, first, second);
         sent.map_err(|error| Fault::with(FaultKind::ClientGone, error))
     }
@@ -295,7 +299,7 @@ impl Connection {
         {
             self.core.pool.borrow_mut().put(upstream, self.core.deadlines.now_ms(), &self.core.limits);
         }
-        self.handler.on_end();
+        self.handler.on_end(&exchange.ended());
         let stay = exchange.keep_alive && request_done;
         exchange.end(&self.core);
         if stay {

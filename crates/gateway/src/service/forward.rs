@@ -36,6 +36,7 @@ pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Verdict {
         first_byte_ms: exchange.first_byte_ms,
         body_bytes_max: exchange.settings.request_body_bytes_max,
         upgrade: exchange.settings.websockets,
+        timed: exchange.counting_core.is_some(),
     })
 }
 

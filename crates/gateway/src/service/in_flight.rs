@@ -5,6 +5,11 @@ use crate::snapshot::{Api, CoreSnapshot, Shared, Version, Versions};
 use crate::upstream::Upstream;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
+use tollgate_engine::FaultKind;
+
+/// What an exchange is counted as whose client did not wait for the answer; no client sees it.
+const CLIENT_GONE: u16 = 499;
 
 /// An exchange that was sent on. Holds the snapshot that decided about it.
 pub struct InFlight {
@@ -14,6 +19,13 @@ pub struct InFlight {
     pub breaker: Option<(BreakerRule, Arc<Breaker>)>,
     /// The request's content type if it is XML: refusals are XML then too.
     pub xml_type: Option<Box<str>>,
+    pub began: Instant,
+    /// Number of the method among those that are told apart.
+    pub method: usize,
+    /// Status of the answer; 0 before there is one.
+    pub status: u16,
+    /// What went wrong.
+    pub failed: Option<FaultKind>,
 }
 
 /// Where an exchange goes. What the version lists is found there again: holding it would touch a counter that all cores touch.
@@ -25,7 +37,7 @@ pub enum Chosen {
 }
 
 /// A version of an API in a snapshot.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Place {
     pub api: usize,
     /// Among `Versions::Many`.
@@ -46,6 +58,14 @@ impl InFlight {
         match &self.chosen {
             Chosen::Listed(index) => self.version()?.upstreams.get(*index),
             Chosen::Named(upstream) => Some(upstream),
+        }
+    }
+
+    /// Notes what went wrong. `status` is what the client is told, if it was told nothing before.
+    pub fn fail(&mut self, kind: FaultKind, status: u16) {
+        self.failed = Some(kind);
+        if self.status == 0 {
+            self.status = if kind == FaultKind::ClientGone { CLIENT_GONE } else { status };
         }
     }
 

@@ -3,6 +3,7 @@
 use super::in_flight::{Chosen, InFlight, Place};
 use super::{CoreService, GatewayHandler, forward, reply, select};
 use crate::exchange::{Exchange, Redirect, RequestId, Step, Url};
+use crate::observe::method_number;
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
 use crate::snapshot::{Api, CoreSnapshot, Snapshot, Upstreams, Version};
@@ -11,7 +12,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tollgate_engine::{Outgoing, Verdict};
 use tollgate_http::Request;
 
@@ -24,6 +25,7 @@ pub struct Arrival<'a> {
     pub request: &'a Request<'a>,
     pub full_path: Cow<'a, str>,
     pub client_ip: IpAddr,
+    pub began: Instant,
     /// Since the gateway's start.
     pub now: Duration,
     pub request_id: RequestId,
@@ -58,10 +60,12 @@ impl GatewayHandler {
         self.limit_lines.clear();
         for level in 0..=LOOPS_MAX {
             let Some(api) = snapshot.apis.get(turn.api) else { break };
+            self.place = Place { api: turn.api, version: 0 };
             let selected =
                 select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes, &mut outgoing.edits)?;
             let Some(api) = snapshot.apis.get(selected.api) else { break };
             let Some(version) = selected.version(api) else { break };
+            self.place = selected;
             match self.run(arrival, api, version, turn, level > 0, outgoing)? {
                 Run::Reply => {
                     self.changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
@@ -74,7 +78,17 @@ impl GatewayHandler {
                 }
                 Run::Forward(verdict, chosen, breaker) => {
                     let xml_type = reply::xml_type(arrival.request);
-                    self.in_flight = Some(InFlight { snapshot: snapshot.clone(), place: selected, chosen, breaker, xml_type });
+                    self.in_flight = Some(InFlight {
+                        snapshot: snapshot.clone(),
+                        place: selected,
+                        chosen,
+                        breaker,
+                        xml_type,
+                        began: arrival.began,
+                        method: method_number(arrival.request.method),
+                        status: 0,
+                        failed: None,
+                    });
                     return Ok(verdict);
                 }
                 Run::Loop { name, url, method } => {
@@ -114,6 +128,7 @@ impl GatewayHandler {
             unix_s: if api.keyless { 0 } else { unix_s() },
             keys: &arrival.core.shared.keys,
             key: None,
+            counting_core: arrival.core.shared.observer.metrics.then_some(arrival.core.index),
             tries: self.tries,
             limit_lines: &mut self.limit_lines,
             ignored: false,

@@ -21,6 +21,7 @@ mod key_limits;
 mod key_storage;
 mod keys;
 mod limits;
+mod metrics;
 mod paths;
 mod peers;
 mod policies;

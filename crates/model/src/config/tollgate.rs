@@ -33,6 +33,20 @@ pub struct Tollgate {
     pub problem_details: bool,
     /// Status code of requests over their quota; 403, which is Tyk's. 429 is what the standard has for it.
     pub quota_status: u16,
+    /// Figures for Prometheus and the like.
+    pub metrics: Metrics,
+}
+
+/// Figures for Prometheus and the like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Metrics {
+    /// Count and time requests; true.
+    pub enabled: bool,
+    /// `address:port` for `/metrics` alone, which needs no secret there; empty for none, port 0 for a free one.
+    pub listen: String,
+    /// APIs with figures of their own; what is beyond is counted together, as `_other`. 1000.
+    pub apis_max: usize,
 }
 
 /// Which response headers tell clients about their limits.
@@ -98,7 +112,14 @@ impl Default for Tollgate {
             rate_limit_headers: RateLimitHeaders::default(),
             problem_details: false,
             quota_status: 403,
+            metrics: Metrics::default(),
         }
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        Metrics { enabled: true, listen: String::new(), apis_max: 1_000 }
     }
 }
 
@@ -125,6 +146,13 @@ impl Tollgate {
     /// `trusted_proxies` as ranges.
     pub fn trusted_networks(&self) -> Vec<IpNet> {
         self.trusted_proxies.iter().filter_map(|text| parse_network(text)).collect()
+    }
+}
+
+impl Metrics {
+    /// `listen` as an address.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listen.parse().ok()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::token::{is_header_value, is_token};
 /// Adds what is wrong with `config` to `findings`.
 pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_listeners(config, findings);
+    check_metrics(config, findings);
     check_secret(config, findings);
     check_messages(config, findings);
     check_words(config, findings);
@@ -39,6 +40,16 @@ fn check_listeners(config: &GatewayConfig, findings: &mut Findings) {
                 findings.error(&at.key(field), "must not be empty");
             }
         }
+    }
+}
+
+fn check_metrics(config: &GatewayConfig, findings: &mut Findings) {
+    let metrics = &config.tollgate.metrics;
+    let at = JsonPath::of("tollgate.metrics.listen");
+    if !metrics.listen.is_empty() && metrics.address().is_none() {
+        findings.error(&at, "must be address:port, such as 127.0.0.1:9091");
+    } else if !metrics.listen.is_empty() && !metrics.enabled {
+        findings.warning(&at, "has no effect: tollgate.metrics.enabled is false");
     }
 }
 

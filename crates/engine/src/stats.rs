@@ -1,0 +1,24 @@
+//! What one core counts of its connections. The core alone writes, anybody reads.
+
+use crate::counter::Counter;
+
+/// Figures of one core.
+#[derive(Debug, Default)]
+pub struct CoreStats {
+    /// Client connections that this core took.
+    pub clients: Counter,
+    /// Client connections that are open; at most one sweep of the time limits old.
+    pub clients_open: Counter,
+    /// Heads that are no request: answered with 400 and the like, and closed.
+    pub heads_refused: Counter,
+    /// Connections made to upstreams.
+    pub connects: Counter,
+    /// Connections to upstreams that could not be made.
+    pub connects_failed: Counter,
+    /// Connections to upstreams, in use and idle; at most one sweep of the time limits old.
+    pub upstreams_open: Counter,
+    /// Of these, the idle ones; at most a second old.
+    pub upstreams_idle: Counter,
+    /// Share of the last moments that the thread worked, in thousandths.
+    pub busy_permille: Counter,
+}

@@ -1,0 +1,44 @@
+//! Counters by cause, for one core: made when the first cause comes, found by going through them. Causes are the gateway's own
+//! words, so there are few; what finds no place is counted as `other`.
+
+use std::sync::OnceLock;
+use tollgate_engine::Counter;
+
+/// Places for causes. The catalogue of refusals has about half as many.
+const CAUSES_MAX: usize = 96;
+
+/// Counters by cause.
+#[derive(Default)]
+pub struct CauseCounts(OnceLock<Box<[Place]>>);
+
+#[derive(Default)]
+struct Place {
+    cause: OnceLock<&'static str>,
+    count: Counter,
+}
+
+impl CauseCounts {
+    /// Counts one. Only the counters' own core may.
+    pub fn add(&self, cause: &'static str) {
+        let places = self.0.get_or_init(|| (0..CAUSES_MAX).map(|_| Place::default()).collect());
+        let (last, others) = match places.split_last() {
+            Some(split) => split,
+            None => return,
+        };
+        let place = others.iter().find(|place| *place.cause.get_or_init(|| cause) == cause);
+        let place = place.unwrap_or_else(|| {
+            last.cause.get_or_init(|| "other");
+            last
+        });
+        place.count.add(1);
+    }
+
+    /// The causes that have come, and how often.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let places = self.0.get().into_iter().flatten();
+        places.filter_map(|place| Some((*place.cause.get()?, place.count.get())))
+    }
+}
+
+#[cfg(test)]
+mod tests;

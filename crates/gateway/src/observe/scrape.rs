@@ -1,0 +1,166 @@
+//! All figures as one text. This is the list of what can be seen; each family is written in one place.
+
+use super::exposition::{Exposition, Form, Kind};
+use super::histogram::{OWN_NS, REQUEST_NS};
+use super::meter::{CLASSES, METHODS, Sum};
+use super::process::ProcessFigures;
+use crate::snapshot::Shared;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+use tollgate_engine::{CoreStats, Counter};
+
+/// Causes of refusals that are decisions of a limit.
+const LIMITS: [(&str, &str); 3] = [("key_rate_limit", "key"), ("quota_exceeded", "quota"), ("api_rate_limit", "api")];
+
+type CausesOf = fn(&Sum) -> &BTreeMap<&'static str, u64>;
+
+/// The text that a scraper gets.
+pub fn scrape(shared: &Shared, form: Form) -> String {
+    let mut text = Exposition::new(form);
+    about(&mut text, shared);
+    requests(&mut text, shared);
+    connections(&mut text, &shared.observer.engine);
+    configuration(&mut text, shared);
+    process(&mut text);
+    text.finish()
+}
+
+fn about(text: &mut Exposition, shared: &Shared) {
+    text.family("tollgate_build_info", Kind::Gauge, "Always 1; the version is a label.")
+        .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
+    text.family("process_start_time_seconds", Kind::Gauge, "When the process started, Unix time.")
+        .sample(&[], unix_s(shared.observer.started));
+}
+
+fn requests(text: &mut Exposition, shared: &Shared) {
+    let meters = shared.registry.meters.all();
+    let sums: Vec<(&str, Sum)> = meters.iter().filter_map(|meter| Some((meter.api.as_str(), meter.sum()?))).collect();
+
+    text.family("tollgate_requests", Kind::Counter, "Requests that are over, by API, method and class of the status code.");
+    for (api, sum) in &sums {
+        for (method, classes) in METHODS.iter().zip(&sum.requests) {
+            for (class, count) in CLASSES.iter().zip(classes).filter(|(_, count)| **count > 0) {
+                text.sample(&[("api", api), ("method", method), ("code", class)], *count as f64);
+            }
+        }
+    }
+    text.family("tollgate_requests_in_flight", Kind::Gauge, "Requests that an upstream works on.");
+    for (api, sum) in &sums {
+        text.sample(&[("api", api)], sum.in_flight as f64);
+    }
+    text.family("tollgate_request_duration_seconds", Kind::Histogram, "From a request's head to the end of its response.");
+    for (api, sum) in &sums {
+        text.histogram(&[("api", api)], &REQUEST_NS, &sum.request_time);
+    }
+    text.family(
+        "tollgate_upstream_duration_seconds",
+        Kind::Histogram,
+        "The upstream's part of it, with the body if that takes longer.",
+    );
+    for (api, sum) in sums.iter().filter(|(_, sum)| sum.upstream_time.count() > 0) {
+        text.histogram(&[("api", api)], &REQUEST_NS, &sum.upstream_time);
+    }
+    text.family("tollgate_gateway_duration_seconds", Kind::Histogram, "The gateway's own part of it.");
+    for (api, sum) in &sums {
+        text.histogram(&[("api", api)], &OWN_NS, &sum.own_time);
+    }
+    text.family("tollgate_request_body_bytes", Kind::Counter, "Bytes of bodies that clients sent.");
+    for (api, sum) in &sums {
+        text.sample(&[("api", api)], sum.request_bytes as f64);
+    }
+    text.family("tollgate_response_bytes", Kind::Counter, "Bytes that clients were sent, heads and bodies.");
+    for (api, sum) in &sums {
+        text.sample(&[("api", api)], sum.response_bytes as f64);
+    }
+    let of_causes: [(&str, &str, CausesOf); 3] = [
+        ("tollgate_refusals", "Requests that the gateway turned away, by cause.", |sum| &sum.refusals),
+        ("tollgate_upstream_errors", "Requests whose upstream did not do its part, by cause.", |sum| &sum.upstream_errors),
+        ("tollgate_client_errors", "Requests whose client did not do its part, by cause.", |sum| &sum.client_errors),
+    ];
+    for (name, help, causes) in of_causes {
+        text.family(name, Kind::Counter, help);
+        for (api, sum) in &sums {
+            for (cause, count) in causes(sum) {
+                text.sample(&[("api", api), ("cause", cause)], *count as f64);
+            }
+        }
+    }
+    text.family("tollgate_ratelimit_decisions", Kind::Counter, "What limits did to requests: refuse, or let pass in dry run.");
+    for (api, sum) in &sums {
+        for (decision, causes) in [("refused", &sum.refusals), ("dry_run", &sum.dry_runs)] {
+            for (limit, count) in LIMITS.iter().filter_map(|(cause, limit)| Some((limit, causes.get(cause)?))) {
+                text.sample(&[("api", api), ("limit", limit), ("decision", decision)], *count as f64);
+            }
+        }
+    }
+    text.family("tollgate_unrouted_requests", Kind::Counter, "Requests that no API saw.");
+    let totals = |read: fn(&super::CoreTotals) -> &Counter| shared.observer.cores.iter().map(|core| read(core).get()).sum::<u64>();
+    let reasons = [
+        ("not_found", totals(|core| &core.not_found)),
+        ("bad_path", totals(|core| &core.bad_path)),
+        ("redirected", totals(|core| &core.redirected)),
+    ];
+    for (reason, count) in reasons {
+        text.sample(&[("reason", reason)], count as f64);
+    }
+    text.family("tollgate_control_requests", Kind::Counter, "Requests for the control API on the main port.")
+        .sample(&[], totals(|core| &core.control) as f64);
+}
+
+fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
+    let sum = |read: fn(&CoreStats) -> &Counter| cores.iter().map(|core| read(core).get()).sum::<u64>() as f64;
+    text.family("tollgate_open_connections", Kind::Gauge, "Open connections, by side.")
+        .sample(&[("side", "client")], sum(|core| &core.clients_open))
+        .sample(&[("side", "upstream")], sum(|core| &core.upstreams_open));
+    text.family("tollgate_upstream_connections_idle", Kind::Gauge, "Connections to upstreams that wait for a request.")
+        .sample(&[], sum(|core| &core.upstreams_idle));
+    text.family("tollgate_client_connections", Kind::Counter, "Connections that clients made.")
+        .sample(&[], sum(|core| &core.clients));
+    text.family("tollgate_upstream_connections", Kind::Counter, "Attempts to connect to an upstream, by result.")
+        .sample(&[("result", "ok")], sum(|core| &core.connects))
+        .sample(&[("result", "failed")], sum(|core| &core.connects_failed));
+    text.family("tollgate_refused_heads", Kind::Counter, "Connections closed because what came was no request that is taken.")
+        .sample(&[], sum(|core| &core.heads_refused));
+    text.family("tollgate_core_busy_ratio", Kind::Gauge, "Share of its time that a thread of the data plane worked lately.");
+    for (index, core) in cores.iter().enumerate() {
+        text.sample(&[("core", &index.to_string())], core.busy_permille.get() as f64 / 1000.0);
+    }
+}
+
+fn configuration(text: &mut Exposition, shared: &Shared) {
+    let reloads = &shared.observer.reloads;
+    let load = |figure: &std::sync::atomic::AtomicU64| figure.load(Ordering::Relaxed) as f64;
+    text.family("tollgate_apis", Kind::Gauge, "APIs that are served.").sample(&[], shared.current.load().apis.len() as f64);
+    text.family("tollgate_keys", Kind::Gauge, "Keys that are known.").sample(&[], shared.keys.len() as f64);
+    text.family("tollgate_config_reloads", Kind::Counter, "Reloads, by result.")
+        .sample(&[("result", "ok")], load(&reloads.ok))
+        .sample(&[("result", "failed")], load(&reloads.failed));
+    text.family("tollgate_config_last_reload_success", Kind::Gauge, "1 if the last reload found no error.")
+        .sample(&[], 1.0 - load(&reloads.last_failed));
+    text.family(
+        "tollgate_config_last_reload_success_timestamp_seconds",
+        Kind::Gauge,
+        "The last reload without an error, Unix time.",
+    )
+    .sample(&[], load(&reloads.last_ok_unix_s));
+}
+
+fn process(text: &mut Exposition) {
+    let figures = ProcessFigures::read();
+    text.family("process_cpu_seconds", Kind::Counter, "Processor time used.").sample(&[], figures.cpu_s);
+    let gauges = [
+        ("process_resident_memory_bytes", "Memory in use.", figures.resident_bytes.map(|bytes| bytes as f64)),
+        ("process_open_fds", "Open file descriptors.", figures.open_files.map(|count| count as f64)),
+        ("process_max_fds", "File descriptors that may be open.", figures.open_files_max.map(|count| count as f64)),
+    ];
+    for (name, help, value) in gauges {
+        if let Some(value) = value {
+            text.family(name, Kind::Gauge, help).sample(&[], value);
+        }
+    }
+}
+
+fn unix_s(time: SystemTime) -> f64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |since| since.as_millis() as f64 / 1000.0)
+}

@@ -9,7 +9,7 @@ use crate::deadlines::NEVER;
 use crate::dial::{Dial, dial};
 use crate::fault::{Fault, FaultKind};
 use crate::outbox::Outbox;
-use crate::service::{Forward, Handler, Outgoing, Verdict};
+use crate::service::{Forward, Handler, Outgoing, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
 use exchange::Exchange;
@@ -19,7 +19,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tollgate_http::{Body, HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, write_reply, write_request};
 
@@ -55,8 +55,8 @@ enum Stage {
     Head {
         unread: bool,
     },
-    /// Holding a request, whose bytes are in `input`, until this coarse time.
-    Pause(u64),
+    /// Holding a request, whose bytes are in `input`, until this coarse time or until some work is done.
+    Pause(u64, Option<Work>),
     /// Waiting for a new upstream connection.
     Dial(Dial),
     /// Request and response are passing.
@@ -121,7 +121,8 @@ impl Connection {
             ready!(match &mut self.stage {
                 Stage::Head { .. } => self.poll_head(cx, buffers),
                 // Ends when the time is over.
-                Stage::Pause(_) => Poll::Pending,
+                Stage::Pause(_, None) => Poll::Pending,
+                Stage::Pause(_, Some(work)) => work.as_mut().poll(cx).map(|()| self.enter(Stage::Head { unread: true })),
                 Stage::Dial(_) => self.poll_dial(cx, buffers),
                 Stage::Relay => self.poll_relay(cx, buffers),
                 Stage::Tunnel(tunnel) => {
@@ -232,11 +233,12 @@ impl Connection {
         self.exchange.begin(&request);
         outgoing.clear();
         let verdict = self.handler.on_request(&request, now, outgoing);
-        if let Verdict::Wait(time) = verdict {
-            let until_ms = self.core.deadlines.now_ms().saturating_add(time.as_millis() as u64);
-            self.enter(Stage::Pause(until_ms));
-            return Begun::Incomplete;
-        }
+        let verdict = match verdict {
+            Verdict::Wait(time) => return self.pause(time, None),
+            Verdict::Await(work, time) => return self.pause(time, Some(work)),
+            Verdict::Reply => None,
+            Verdict::Forward(forward) => Some(forward),
+        };
         let rest = bytes.get(request.head_len..).unwrap_or_default();
         let used = match self.exchange.request_body.feed(rest) {
             Ok(used) => used,
@@ -246,8 +248,8 @@ impl Connection {
             }
         };
         match verdict {
-            Verdict::Reply | Verdict::Wait(_) => self.reply(cx, outgoing, out),
-            Verdict::Forward(forward) => {
+            None => self.reply(cx, outgoing, out),
+            Some(forward) => {
                 self.exchange.first_byte_ms = forward.first_byte_ms;
                 self.exchange.body_bytes_max = forward.body_bytes_max;
                 self.exchange.timed = forward.timed;
@@ -261,6 +263,13 @@ impl Connection {
             }
         }
         Begun::Used(request.head_len + used)
+    }
+
+    /// Holds the request.
+    fn pause(&mut self, time: Duration, work: Option<Work>) -> Begun {
+        let until_ms = self.core.deadlines.now_ms().saturating_add(time.as_millis() as u64);
+        self.enter(Stage::Pause(until_ms, work));
+        Begun::Incomplete
     }
 
     /// Sends the request on: on a pooled connection at once, else when one is made.
@@ -410,7 +419,7 @@ impl Connection {
         let limits = &self.core.limits;
         let client_is_late = !self.to_client.is_empty();
         let wait_ms = match &self.stage {
-            Stage::Pause(until_ms) => return *until_ms,
+            Stage::Pause(until_ms, _) => return *until_ms,
             // Interim responses may wait for the client while the final one is waited for: both limits hold.
             Stage::Relay if client_is_late && self.exchange.response_body.is_none() => {
                 self.exchange.wait_ms(limits).min(limits.client_write_ms)
@@ -437,7 +446,7 @@ impl Connection {
             return;
         }
         match &self.stage {
-            Stage::Pause(_) => self.enter(Stage::Head { unread: true }),
+            Stage::Pause(..) => self.enter(Stage::Head { unread: true }),
             Stage::Relay if self.exchange.response_body.is_none() => {
                 let fault = Fault::new(self.exchange.wait_fault());
                 self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);

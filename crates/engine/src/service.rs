@@ -1,7 +1,9 @@
 //! The border between I/O and decisions. The engine calls, the gateway answers; both sides are synchronous here.
 
 use crate::{Fault, Target};
+use std::future::Future;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,7 +44,12 @@ pub enum Verdict {
     Reply,
     /// Keep the request and ask again after this long. Nothing else waits for it, and no more is read from its client.
     Wait(Duration),
+    /// Keep the request and ask again when this is done, but at the latest after this long.
+    Await(Work, Duration),
 }
+
+/// Something that goes on elsewhere and that a request waits for. Dropped when the client goes or the time is over.
+pub type Work = Pin<Box<dyn Future<Output = ()>>>;
 
 /// How a request is sent on.
 pub struct Forward {

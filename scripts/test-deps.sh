@@ -6,7 +6,7 @@ set -euo pipefail
 # real peers of the tests; openssl makes their certificates; curl drives the control API as a user would;
 # promtool (of prometheus) judges the metrics.
 # program:package (nginx-light is enough, and smaller than nginx)
-tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus)
+tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus python3:python3-venv)
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy wrk:wrk python3:python3)
 
 case ${1:-} in
@@ -20,6 +20,22 @@ esac
 
 # Debian keeps servers in sbin, which a user's PATH may lack.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+# A maker of tokens that is not ours, for the tests of JSON Web Tokens. Where it can't be had, those tests say so.
+python_packages() {
+    local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
+    if [[ -x $venv/bin/python ]] && "$venv/bin/python" -c 'import jwt, cryptography' 2>/dev/null; then
+        return
+    fi
+    rm -rf "$venv"
+    mkdir -p "$(dirname "$venv")"
+    if reason=$(python3 -m venv "$venv" 2>&1 && "$venv/bin/pip" install --quiet 'pyjwt[crypto]' 2>&1); then
+        return
+    fi
+    mkdir -p "$venv"
+    echo "PyJWT can't be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
+}
+[[ $1 != tests ]] || trap python_packages EXIT
 
 missing=()
 for entry in "${wanted[@]}"; do
@@ -49,7 +65,7 @@ if [[ ! -e $policy ]]; then
     "${as_root[@]}" chmod +x "$policy"
     placed=yes
 fi
-trap '[[ $placed == no ]] || "${as_root[@]}" rm -f "$policy"' EXIT
+trap '[[ $placed == no ]] || "${as_root[@]}" rm -f "$policy"; [[ $1 != tests ]] || python_packages' EXIT
 
 echo "test-deps: installing ${missing[*]}"
 "${as_root[@]}" apt-get update -qq

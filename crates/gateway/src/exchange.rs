@@ -1,5 +1,6 @@
 //! One request on its way through the chain: what is known of it, what was decided so far, and what will be changed in the response.
 
+use crate::answers::Answers;
 use crate::breaker::{Breaker, BreakerRule};
 use crate::endpoints::Hits;
 use crate::keys::{Key, Keys};
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::Outgoing;
+use tollgate_engine::{Outgoing, Work};
 use tollgate_http::{HeaderEdits, Headers, Request};
 
 /// A request and what the chain makes of it.
@@ -32,6 +33,8 @@ pub struct Exchange<'a> {
     pub key: Option<Arc<Key>>,
     /// The core that the request is on, when requests are counted.
     pub counting_core: Option<usize>,
+    /// What was answered to this request's middlewares while it was held.
+    pub answers: &'a mut Answers,
     /// How often the request was held and tried again.
     pub tries: u32,
     /// Whole lines about limits that the response gets.
@@ -86,6 +89,8 @@ pub enum Step {
     Next,
     /// Holds the request for this long and starts over.
     Wait(Duration),
+    /// Holds the request until some work is done, at most this long, and starts over.
+    Await(Work, Duration),
     /// Ends with a refusal.
     Refuse(Refusal),
     /// Ends with the answer in `outgoing`.

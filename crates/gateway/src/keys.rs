@@ -1,6 +1,7 @@
 //! Keys and their sessions, in memory: what every request is checked against. The store keeps them; this table is loaded from it at
 //! start and changed only after the store has acknowledged the change.
 
+mod identities;
 mod key;
 mod limits;
 mod policies;
@@ -8,13 +9,14 @@ mod quota;
 
 use crate::limit::Gcra;
 use arc_swap::{ArcSwap, ArcSwapOption};
+use identities::Identities;
 use papaya::HashMap;
 use quota::{DirtyQuotas, Quota};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key::{self as key_format, KeyFunction};
 use tollgate_model::policy;
@@ -42,6 +44,7 @@ pub struct Keys {
     dirty: Arc<DirtyQuotas>,
     /// Quotas as they were stored, until their keys are used.
     saved: Mutex<BTreeMap<String, (i64, u64)>>,
+    identities: Mutex<Identities>,
 }
 
 /// What a key is filed under.
@@ -82,6 +85,8 @@ struct Entry {
     /// Made when the key is first used, and again when policies change.
     compiled: ArcSwapOption<Key>,
     counters: Arc<Counters>,
+    /// In memory only; see `identities`.
+    transient: bool,
 }
 
 /// The counters of one key, by scope and use. They outlive changes of the session that do not reset them.
@@ -130,16 +135,23 @@ impl Keys {
             generation: AtomicU64::new(1),
             dirty: Arc::default(),
             saved: Mutex::new(saved),
+            identities: Mutex::default(),
         };
         let mut unreadable = 0usize;
         store.for_each(Kind::Session, &mut |id, document| match (parse_digest(id), Stored::parse(document)) {
-            (Some(digest), Some(stored)) => keys.insert(digest, &stored, Arc::default()),
+            (Some(digest), Some(stored)) => keys.insert(digest, &stored, Arc::default(), false),
             _ => unreadable += 1,
         })?;
         if unreadable > 0 {
             tracing::error!(unreadable, "stored keys can't be read and are refused");
         }
         Ok(keys)
+    }
+
+    /// Grows with the policies.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
     }
 
     /// How many keys there are.
@@ -201,9 +213,9 @@ impl Keys {
         quotas.entry(scope.to_owned()).or_insert_with(make).clone()
     }
 
-    fn insert(&self, digest: Digest, stored: &Stored, counters: Arc<Counters>) {
+    fn insert(&self, digest: Digest, stored: &Stored, counters: Arc<Counters>, transient: bool) {
         let session = serde_json::to_vec(&stored.session.to_json()).unwrap_or_default().into_boxed_slice();
-        let entry = Entry { shown: stored.shown.as_str().into(), session, compiled: ArcSwapOption::empty(), counters };
+        let entry = Entry { shown: stored.shown.as_str().into(), session, compiled: ArcSwapOption::empty(), counters, transient };
         self.table.pin().insert(digest, Arc::new(entry));
         let mut by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
         by_hash.entry(stored.shown.clone()).or_default().insert(digest);
@@ -242,27 +254,31 @@ impl Keys {
             self.forget_saved(&digest);
             Arc::default()
         });
-        self.insert(digest, &stored, counters);
+        self.insert(digest, &stored, counters, false);
         Ok(())
     }
 
     /// Removes a key; the next request with it is refused. False when there was none.
     pub async fn remove(&self, digest: &Digest) -> Result<bool, StoreFault> {
         let existed = self.store.ask(Question::Delete { kind: Kind::Session, id: hex(digest) }).await?.existed()?;
-        let removed = self.table.pin().remove(digest).cloned();
-        if let Some(entry) = &removed {
-            let mut by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(digests) = by_hash.get_mut(&*entry.shown) {
-                digests.remove(digest);
-                if digests.is_empty() {
-                    by_hash.remove(&*entry.shown);
-                }
-            }
-        }
+        let removed = self.forget(digest);
         self.forget_saved(digest);
         let prefix = format!("quota-{}-", hex(digest));
         self.store.ask(Question::DeleteCountersUnder { prefix }).await?;
-        Ok(existed || removed.is_some())
+        Ok(existed || removed)
+    }
+
+    /// Takes a key out of memory. False when there was none.
+    fn forget(&self, digest: &Digest) -> bool {
+        let Some(entry) = self.table.pin().remove(digest).cloned() else { return false };
+        let mut by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(digests) = by_hash.get_mut(&*entry.shown) {
+            digests.remove(digest);
+            if digests.is_empty() {
+                by_hash.remove(&*entry.shown);
+            }
+        }
+        true
     }
 
     fn forget_saved(&self, digest: &Digest) {
@@ -356,6 +372,10 @@ impl Stored {
     fn to_bytes(&self) -> Vec<u8> {
         serde_json::json!({ "shown": self.shown, "session": self.session.to_json() }).to_string().into_bytes()
     }
+}
+
+fn unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 fn hex(digest: &Digest) -> String {

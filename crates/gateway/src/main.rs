@@ -1,20 +1,25 @@
 //! Tollgate: an API gateway in one binary. It serves Tyk's API definitions, and everything it needs is in here.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod breaker;
 mod check;
 mod cli;
 mod compile;
 mod control;
+mod credentials;
 mod endpoints;
 mod error_templates;
 mod exchange;
+mod jwt;
 mod keys;
 mod limit;
 mod logs;
 mod middleware;
 mod mock;
 mod observe;
+mod outside;
+mod recent;
 mod refusal;
 mod registry;
 mod reload;

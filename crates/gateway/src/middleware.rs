@@ -9,6 +9,7 @@ mod cross_origin;
 mod endpoint_timeout;
 mod header_change;
 mod ip_lists;
+mod jwt_auth;
 mod key_limits;
 mod key_state;
 mod limit_headers;
@@ -20,6 +21,7 @@ mod rewrite_url;
 mod strip_auth;
 mod token_auth;
 mod transform_method;
+mod unsupported_auth;
 
 use crate::exchange::{Exchange, Step};
 
@@ -30,6 +32,7 @@ pub use circuit_break::CircuitBreak;
 pub use cross_origin::CrossOrigin;
 pub use endpoint_timeout::EndpointTimeout;
 pub use ip_lists::{IpAllow, IpBlock};
+pub use jwt_auth::JwtAuth;
 pub use key_limits::KeyLimits;
 pub use key_state::KeyState;
 pub use limits_report::LimitsReport;
@@ -40,6 +43,7 @@ pub use rewrite_url::RewriteUrl;
 pub use strip_auth::StripAuth;
 pub use token_auth::TokenAuth;
 pub use transform_method::TransformMethod;
+pub use unsupported_auth::UnsupportedAuth;
 
 /// One step.
 pub trait Middleware: Send + Sync {

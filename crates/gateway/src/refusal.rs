@@ -44,6 +44,21 @@ pub const REQUEST_TOO_LARGE: Refusal = Refusal::new(400, "request_too_large", "R
 pub const AUTH_MISSING: Refusal = Refusal::with_id(401, "auth_missing", "Authorization field missing", "auth.auth_field_missing");
 pub const KEY_DISALLOWED: Refusal =
     Refusal::with_id(403, "key_unknown", "Access to this API has been disallowed", "auth.key_not_found");
+pub const SESSION_MISSING: Refusal = Refusal::new(
+    400,
+    "session_missing",
+    "Session state is missing or unset! Please make sure that auth headers are properly applied",
+);
+pub const JWT_MISSING: Refusal = Refusal::new(400, "auth_missing", "Authorization field missing");
+pub const JWT_REFUSED: Refusal = Refusal::new(403, "jwt_refused", "Key not authorized");
+pub const JWT_METHOD: Refusal = Refusal::new(403, "jwt_method", "Key not authorized: Unexpected signing method");
+pub const JWT_EXPIRED: Refusal = Refusal::new(401, "jwt_expired", "Key not authorized: token has expired");
+pub const JWT_BEFORE_ISSUED: Refusal = Refusal::new(401, "jwt_not_yet", "Key not authorized: token used before issued");
+pub const JWT_NOT_YET: Refusal = Refusal::new(401, "jwt_not_yet", "Key not authorized: token is not valid yet");
+pub const JWT_NO_POLICY: Refusal = Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy");
+pub const JWT_NO_POLICY_FOUND: Refusal = Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy found");
+pub const JWT_NO_POLICY_IN_SCOPE: Refusal =
+    Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy found in scope claim");
 pub const KEY_INACTIVE: Refusal = Refusal::new(403, "key_inactive", "Key is inactive, please renew");
 pub const KEY_EXPIRED: Refusal = Refusal::new(401, "key_expired", "Key has expired, please renew");
 pub const API_DISALLOWED: Refusal = Refusal::new(403, "api_disallowed", "Access to this API has been disallowed");
@@ -59,3 +74,8 @@ pub const BREAKER_OPEN: Refusal = Refusal::new(503, "breaker_open", "Service tem
 pub const UPSTREAM_TIMEOUT: Refusal = Refusal::new(504, "upstream_timeout", "Upstream service reached hard timeout.");
 pub const UPSTREAM_FAILED: Refusal = Refusal::new(500, "upstream_failed", "There was a problem proxying the request");
 pub const UPSTREAM_LOOKUP: Refusal = Refusal::new(500, "upstream_lookup", "Upstream host lookup failed");
+
+/// A token that does not say who it is for.
+pub fn jwt_identity(message: String) -> Refusal {
+    Refusal { status: 403, cause: "jwt_no_identity", message: Cow::Owned(message), id: None }
+}

@@ -2,12 +2,15 @@
 //! turns. A snapshot holds references to these; an entry goes when the last snapshot that used it is gone.
 
 use crate::breaker::Breaker;
+use crate::jwt::{KeySet, SetRules};
 use crate::limit::Gcra;
 use crate::observe::Meters;
+use crate::outside::LazyOutside;
 use crate::tls;
 use crate::upstream::TlsRules;
 use rustls::pki_types::ServerName;
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -22,6 +25,8 @@ pub struct Registry {
     limits: Interned<String, Gcra>,
     breakers: Interned<String, Breaker>,
     turns: Interned<String, AtomicUsize>,
+    key_sets: Interned<(String, SetRules), KeySet>,
+    outside: LazyOutside,
     client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
     next_serial: AtomicU64,
 }
@@ -43,13 +48,21 @@ impl<K, V> Default for Interned<K, V> {
 
 impl<K: Eq + Hash, V> Interned<K, V> {
     fn get_or(&self, key: K, make: impl FnOnce() -> V) -> Arc<V> {
+        let made: Result<Arc<V>, Infallible> = self.get_or_try(key, || Ok(make()));
+        match made {
+            Ok(value) => value,
+            Err(never) => match never {},
+        }
+    }
+
+    fn get_or_try<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<Arc<V>, E> {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = values.get(&key).and_then(Weak::upgrade) {
-            return value;
+            return Ok(value);
         }
-        let value = Arc::new(make());
+        let value = Arc::new(make()?);
         values.insert(key, Arc::downgrade(&value));
-        value
+        Ok(value)
     }
 
     fn purge(&self) {
@@ -101,12 +114,18 @@ impl Registry {
         self.turns.get_or(name, AtomicUsize::default)
     }
 
+    /// The key set of a URL.
+    pub fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
+        self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.outside))
+    }
+
     /// Forgets what nobody uses any longer.
     pub fn purge(&self) {
         self.targets.purge();
         self.limits.purge();
         self.breakers.purge();
         self.turns.purge();
+        self.key_sets.purge();
     }
 
     fn client_config(&self, rules: &TlsRules) -> Result<Arc<rustls::ClientConfig>, String> {

@@ -7,6 +7,7 @@ mod reply;
 mod select;
 mod walk;
 
+use crate::answers::Answers;
 use crate::endpoints::Hits;
 use crate::exchange::{HeaderChange, RequestId, Url};
 use crate::refusal;
@@ -87,6 +88,7 @@ impl Service for CoreHandle {
             tries: 0,
             began: None,
             place: Place::default(),
+            answers: Answers::default(),
             in_flight: None,
         })
     }
@@ -108,6 +110,8 @@ struct GatewayHandler {
     began: Option<Instant>,
     /// The API and version that the current request came to last.
     place: Place,
+    /// What the current request was told while it was held.
+    answers: Answers,
     /// The exchange that is on its way to an upstream; `None` also for one with the control plane.
     in_flight: Option<InFlight>,
 }
@@ -155,9 +159,9 @@ impl Handler for GatewayHandler {
                 self.count_reply(&arrival, &snapshot, outgoing, None);
                 Verdict::Reply
             }
-            Ok(Verdict::Wait(time)) => {
+            Ok(verdict @ (Verdict::Wait(_) | Verdict::Await(..))) => {
                 self.began = Some(arrival.began);
-                Verdict::Wait(time)
+                verdict
             }
             Ok(verdict) => {
                 self.count_begin();
@@ -214,6 +218,7 @@ impl Handler for GatewayHandler {
         }
         self.changes.clear();
         self.tries = 0;
+        self.answers.clear();
         self.began = None;
     }
 }

@@ -6,8 +6,12 @@ use ipnet::IpNet;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::time::Duration;
 use tollgate_http::{Known, Request};
 use tollgate_model::config::{GatewayConfig, MessageOverride, RateLimitHeaders};
+
+/// How old a key set becomes when the configuration does not say; as in Tyk.
+const JWKS_AGE_MAX: Duration = Duration::from_secs(240);
 
 /// Settings that hold for all APIs.
 #[derive(Clone, Debug)]
@@ -37,6 +41,10 @@ pub struct Settings {
     pub trusted_proxies: Vec<IpNet>,
     pub xff_depth: u64,
     pub insecure_upstream_tls: bool,
+    /// Accept any certificate where key sets are fetched from.
+    pub insecure_jwks_tls: bool,
+    /// After which a key set is fetched again.
+    pub jwks_age_max: Duration,
     overrides: BTreeMap<String, MessageOverride>,
     /// The operator's own error bodies.
     pub error_templates: ErrorTemplates,
@@ -72,6 +80,11 @@ impl Settings {
             trusted_proxies: config.tollgate.trusted_networks(),
             xff_depth: http.xff_depth,
             insecure_upstream_tls: config.proxy_ssl_insecure_skip_verify,
+            insecure_jwks_tls: config.jwt_ssl_insecure_skip_verify,
+            jwks_age_max: match config.jwks.cache.timeout {
+                0 => JWKS_AGE_MAX,
+                seconds => Duration::from_secs(seconds),
+            },
             overrides: config.override_messages.clone(),
             error_templates: ErrorTemplates::default(),
             control_paths: if shares_port { control_paths.collect() } else { Vec::new() },

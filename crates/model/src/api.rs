@@ -16,7 +16,9 @@ use crate::reference::resolve_references;
 mod auth;
 mod cors;
 mod endpoint;
+mod jwt;
 mod known;
+mod method;
 mod proxy;
 mod rewrite;
 mod validate;
@@ -28,6 +30,8 @@ pub use endpoint::{
     AccessEntry, Action, CircuitBreaker, EndpointEntry, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform,
     MethodAction, MethodTransform, MockResponse, SizeLimit,
 };
+pub use jwt::{JwksUri, ScopeClaim, Scopes};
+pub use method::AuthMethod;
 pub use proxy::{Proxy, Transport};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
@@ -69,8 +73,46 @@ pub struct ApiDefinition {
     pub auth_configs: BTreeMap<String, AuthConfig>,
     /// Remove the credentials before the request goes upstream.
     pub strip_auth_data: bool,
-    /// JSON Web Tokens; not supported yet.
+    /// JSON Web Tokens.
     pub enable_jwt: bool,
+    /// What tokens are signed with: `hmac`, which is the default, `rsa`, `ecdsa` or `eddsa` (Tyk has no such).
+    pub jwt_signing_method: String,
+    /// What signatures are checked with, in Base64: a secret, a public key or certificate in PEM, or the URL of a key set; a URL
+    /// may also stand plainly. Empty: each key has its own in `jwt_data`.
+    pub jwt_source: String,
+    /// Key sets of several issuers, in place of `jwt_source`.
+    pub jwt_jwks_uris: Vec<JwksUri>,
+    /// The claim that says who it is, before `sub`.
+    pub jwt_identity_base_field: String,
+    /// The claim that names a key whose policy applies.
+    pub jwt_client_base_field: String,
+    /// The claim that names the policy.
+    pub jwt_policy_field_name: String,
+    /// Policies for tokens that name none.
+    pub jwt_default_policies: Vec<String>,
+    /// Seconds by which clocks may differ.
+    #[serde(deserialize_with = "whole")]
+    pub jwt_issued_at_validation_skew: i64,
+    /// As `jwt_issued_at_validation_skew`.
+    #[serde(deserialize_with = "whole")]
+    pub jwt_expires_at_validation_skew: i64,
+    /// As `jwt_issued_at_validation_skew`.
+    #[serde(deserialize_with = "whole")]
+    pub jwt_not_before_validation_skew: i64,
+    /// Do not look at `iat`.
+    pub jwt_disable_issued_at_validation: bool,
+    /// Do not look at `exp`.
+    pub jwt_disable_expires_at_validation: bool,
+    /// Do not look at `nbf`.
+    pub jwt_disable_not_before_validation: bool,
+    /// Without `jwt_source`: the key is named by a claim even when the token has a `kid`.
+    pub jwt_skip_kid: bool,
+    /// Older form of `scopes.jwt.scope_to_policy`.
+    pub jwt_scope_to_policy_mapping: BTreeMap<String, String>,
+    /// Older form of `scopes.jwt.scope_claim_name`.
+    pub jwt_scope_claim_name: String,
+    /// Which policies the scopes of a token stand for.
+    pub scopes: Scopes,
     /// OAuth 2.0 with the gateway as server; not supported yet.
     pub use_oauth2: bool,
     /// OAuth 2.0 with another server; not supported yet.
@@ -307,7 +349,6 @@ impl ApiDefinition {
     /// Tyk field and name of each method asked for and not supported.
     fn unsupported_auth_fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         [
-            (self.enable_jwt, "enable_jwt", "JSON Web Token"),
             (self.use_oauth2, "use_oauth2", "OAuth 2.0"),
             (self.external_oauth.enabled, "external_oauth", "external OAuth"),
             (self.use_openid, "use_openid", "OpenID Connect"),

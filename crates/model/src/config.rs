@@ -119,6 +119,10 @@ pub struct GatewayConfig {
     pub proxy_default_timeout: f64,
     /// Accept any certificate of an upstream.
     pub proxy_ssl_insecure_skip_verify: bool,
+    /// Accept any certificate where key sets for JSON Web Tokens are fetched from.
+    pub jwt_ssl_insecure_skip_verify: bool,
+    /// Key sets for JSON Web Tokens.
+    pub jwks: Jwks,
     /// No keep-alive towards upstreams.
     pub proxy_close_connections: bool,
     /// Idle connections to all upstreams together; 0 for no limit.
@@ -178,6 +182,22 @@ pub struct Policies {
 pub struct FileReferences {
     /// When not empty, `file://` references are read below this directory and nowhere else.
     pub base_path: PathBuf,
+}
+
+/// `jwks`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Jwks {
+    /// How key sets are kept.
+    pub cache: JwksCache,
+}
+
+/// `jwks.cache`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JwksCache {
+    /// Seconds after which a key set is fetched again; 0 for 240.
+    pub timeout: u64,
 }
 
 /// `health_check`: figures about single APIs, as the control API's `health` shows them.
@@ -281,6 +301,8 @@ impl GatewayConfig {
             rate_limit_response_headers: String::new(),
             proxy_default_timeout: 30.0,
             proxy_ssl_insecure_skip_verify: false,
+            jwt_ssl_insecure_skip_verify: false,
+            jwks: Jwks::default(),
             proxy_close_connections: false,
             max_idle_connections: 0,
             max_idle_connections_per_host: 500,

@@ -98,7 +98,7 @@ pub struct Session {
     /// For HTTP basic; not supported yet.
     #[serde(skip_serializing_if = "is_zero")]
     pub basic_auth_data: BasicAuthData,
-    /// For JSON Web Tokens; not supported yet.
+    /// For JSON Web Tokens.
     #[serde(skip_serializing_if = "is_zero")]
     pub jwt_data: JwtData,
     /// Requests are signed with `hmac_string`; not supported yet.
@@ -268,7 +268,6 @@ impl Session {
             ("certificate", !self.certificate.is_empty()),
             ("mtls_static_certificate_bindings", is_set(&self.mtls_static_certificate_bindings)),
             ("basic_auth_data", !self.basic_auth_data.password.is_empty()),
-            ("jwt_data", !self.jwt_data.secret.is_empty()),
             ("hmac_enabled", self.hmac_enabled),
             ("enable_http_signature_validation", self.enable_http_signature_validation),
             ("enable_detail_recording", self.enable_detail_recording),

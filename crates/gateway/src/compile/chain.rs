@@ -28,6 +28,8 @@ const CHAIN: &[Maker] = &[
     IpBlock::compile,
     RequestSize::compile,
     // Who is it? Nothing below runs for strangers.
+    UnsupportedAuth::compile,
+    JwtAuth::compile,
     TokenAuth::compile,
     // The upstream has no business with the key.
     StripAuth::compile,

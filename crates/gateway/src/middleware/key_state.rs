@@ -1,4 +1,5 @@
-//! Whether the key can be used at all. The client sees 403 `Key is inactive, please renew` or 401 `Key has expired, please renew`.
+//! Whether there is a session, and whether it can be used at all. The client sees 400 `Session state is missing or unset! ...` when no
+//! method of authentication gave one, 403 `Key is inactive, please renew` or 401 `Key has expired, please renew`.
 
 use super::Middleware;
 use crate::compile::Source;
@@ -16,7 +17,9 @@ impl KeyState {
 
 impl Middleware for KeyState {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let Some(key) = &exchange.key else { return Step::Next };
+        let Some(key) = &exchange.key else {
+            return if exchange.ignored { Step::Next } else { Step::Refuse(refusal::SESSION_MISSING) };
+        };
         match key.state(exchange.unix_s) {
             State::Good => Step::Next,
             State::Inactive => Step::Refuse(refusal::KEY_INACTIVE),

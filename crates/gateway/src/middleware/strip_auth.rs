@@ -1,4 +1,4 @@
-//! Takes the key out of the request before it goes upstream. Reads `strip_auth_data`. The client sees nothing of it.
+//! Takes keys and tokens out of the request before it goes upstream. Reads `strip_auth_data`. The client sees nothing of it.
 
 use super::Middleware;
 use crate::compile::Source;
@@ -7,14 +7,21 @@ use crate::template::without_parameter;
 use tollgate_model::api::AuthConfig;
 
 pub struct StripAuth {
-    places: AuthConfig,
+    places: Vec<AuthConfig>,
 }
 
 impl StripAuth {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let applies = definition.strip_auth_data && !definition.use_keyless;
-        applies.then(|| Box::new(StripAuth { places: definition.auth_token().clone() }) as Box<dyn Middleware>)
+        let mut places: Vec<AuthConfig> = Vec::new();
+        for method in definition.auth_methods() {
+            let config = definition.places(method);
+            if !places.contains(config) {
+                places.push(config.clone());
+            }
+        }
+        applies.then(|| Box::new(StripAuth { places }) as Box<dyn Middleware>)
     }
 }
 
@@ -22,19 +29,21 @@ impl Middleware for StripAuth {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let headers = &exchange.request.headers;
         let edits = &mut exchange.outgoing.edits;
-        if let Some(name) = self.places.header() {
+        for name in self.places.iter().filter_map(AuthConfig::header) {
             edits.remove(headers, name);
         }
-        if let (Some(name), Some(line)) = (self.places.cookie(), headers.get("cookie")) {
+        let cookies: Vec<&str> = self.places.iter().filter_map(AuthConfig::cookie).collect();
+        if let (false, Some(line)) = (cookies.is_empty(), headers.get("cookie")) {
             let line = String::from_utf8_lossy(line);
-            let is_other = |pair: &&str| pair.split_once('=').is_none_or(|(key, _)| key.trim() != name);
+            let is_other = |pair: &&str| pair.split_once('=').is_none_or(|(key, _)| !cookies.contains(&key.trim()));
             let rest = line.split(';').filter(is_other).map(str::trim).collect::<Vec<_>>().join("; ");
             edits.remove(headers, "cookie");
             if !rest.is_empty() {
                 edits.add("Cookie", rest.as_bytes());
             }
         }
-        if let (Some(name), Some(query)) = (self.places.param(), exchange.url.query.as_deref()) {
+        for name in self.places.iter().filter_map(AuthConfig::param) {
+            let Some(query) = exchange.url.query.as_deref() else { break };
             let rest = without_parameter(query, name);
             exchange.url.query = Some(rest).filter(|rest| !rest.is_empty()).map(Into::into);
         }

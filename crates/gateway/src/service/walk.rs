@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tollgate_engine::{Outgoing, Verdict};
+use tollgate_engine::{Outgoing, Verdict, Work};
 use tollgate_http::Request;
 
 /// Loops from API to API that one request may take, as in Tyk.
@@ -76,6 +76,7 @@ impl GatewayHandler {
                     self.tries += 1;
                     return Ok(Verdict::Wait(time));
                 }
+                Run::Await(work, time_max) => return Ok(Verdict::Await(work, time_max)),
                 Run::Forward(verdict, chosen, breaker) => {
                     let xml_type = reply::xml_type(arrival.request);
                     self.in_flight = Some(InFlight {
@@ -129,6 +130,7 @@ impl GatewayHandler {
             keys: &arrival.core.shared.keys,
             key: None,
             counting_core: arrival.core.shared.observer.metrics.then_some(arrival.core.index),
+            answers: &mut self.answers,
             tries: self.tries,
             limit_lines: &mut self.limit_lines,
             ignored: false,
@@ -148,6 +150,7 @@ impl GatewayHandler {
                 Step::Refuse(refusal) => return Err(refusal),
                 Step::Reply => return Ok(Run::Reply),
                 Step::Wait(time) => return Ok(Run::Wait(time)),
+                Step::Await(work, time_max) => return Ok(Run::Await(work, time_max)),
             }
         }
         match destination(&mut exchange)? {
@@ -171,6 +174,7 @@ impl GatewayHandler {
 enum Run {
     Reply,
     Wait(Duration),
+    Await(Work, Duration),
     Forward(Verdict, Chosen, Option<(crate::breaker::BreakerRule, Arc<crate::breaker::Breaker>)>),
     Loop { name: String, url: Url<'static>, method: String },
 }

@@ -125,10 +125,18 @@ fn authentication() {
     );
     check(with("/auth_configs", json!({"authToken": {"disable_header": true, "use_cookie": true}})), &[]);
     check(
-        with("/enable_jwt", json!(true)),
-        &["$.enable_jwt: warning: authentication by JSON Web Token is not supported yet: the API refuses every request"],
+        with("/use_openid", json!(true)),
+        &["$.use_openid: warning: authentication by OpenID Connect is not supported yet: the API refuses every request"],
     );
-    let mut keyless = with("/enable_jwt", json!(true));
+    check(
+        with("/enable_jwt", json!(true)),
+        &["$.jwt_signing_method: warning: is neither hmac, rsa, ecdsa nor eddsa: tokens must be signed with HMAC"],
+    );
+    check(
+        with("/base_identity_provided_by", json!("jwt_claim")),
+        &["$.base_identity_provided_by: warning: names no method that is switched on: every request is refused"],
+    );
+    let mut keyless = with("/use_openid", json!(true));
     keyless["use_keyless"] = json!(true);
     assert!(parsed(&keyless).unsupported_auth().is_empty());
     check(keyless, &[]);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiDefinition, AuthConfig, Proxy, VersionData, VersionLocation, proxy};
+use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, VersionData, VersionLocation, proxy};
 use crate::expiry::{Expiry, expiry};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
@@ -124,11 +124,42 @@ fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
         let message = format!("authentication by {method} is not supported yet: the API refuses every request");
         findings.warning(&JsonPath::of(field), message);
     }
-    let at = match api.auth_configs.contains_key("authToken") {
-        true => JsonPath::of("auth_configs.authToken"),
-        false => JsonPath::of("auth"),
-    };
-    check_auth_sources(api.auth_token(), &at, findings);
+    for method in api.auth_methods() {
+        let name = method.config_name();
+        let at = match api.auth_configs.contains_key(name) {
+            true => JsonPath::of("auth_configs").key(name),
+            false => JsonPath::of("auth"),
+        };
+        check_auth_sources(api.places(method), &at, findings);
+    }
+    let is_supported = api.unsupported_auth_fields().next().is_none();
+    if is_supported && !api.auth_methods().any(|method| api.takes_session_of(method)) {
+        let message = "names no method that is switched on: every request is refused";
+        findings.warning(&JsonPath::of("base_identity_provided_by"), message);
+    }
+    check_jwt(api, findings);
+}
+
+fn check_jwt(api: &ApiDefinition, findings: &mut Findings) {
+    if !api.uses(AuthMethod::Jwt) {
+        return;
+    }
+    if !matches!(api.jwt_signing_method.as_str(), "hmac" | "rsa" | "ecdsa" | "eddsa") {
+        let message = "is neither hmac, rsa, ecdsa nor eddsa: tokens must be signed with HMAC";
+        findings.warning(&JsonPath::of("jwt_signing_method"), message);
+    }
+    for (index, uri) in api.jwt_jwks_uris.iter().enumerate() {
+        check_target(&JsonPath::of("jwt_jwks_uris").index(index).key("url"), &uri.url, findings);
+    }
+    for (field, seconds) in [
+        ("jwt_issued_at_validation_skew", api.jwt_issued_at_validation_skew),
+        ("jwt_expires_at_validation_skew", api.jwt_expires_at_validation_skew),
+        ("jwt_not_before_validation_skew", api.jwt_not_before_validation_skew),
+    ] {
+        if seconds < 0 {
+            findings.error(&JsonPath::of(field), "must not be negative");
+        }
+    }
 }
 
 fn check_auth_sources(auth: &AuthConfig, at: &JsonPath, findings: &mut Findings) {

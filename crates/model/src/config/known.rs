@@ -58,7 +58,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("proxy_ssl_ciphers", Set),
     ("proxy_ssl_disable_renegotiation", Never),
     ("ssl_force_common_name_check", Set),
-    ("jwt_ssl_insecure_skip_verify", Set),
     ("service_discovery", Never),
     ("external_services", Set),
     // Health.
@@ -72,7 +71,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("oauth_token_expired_retain_period", Never),
     ("oauth_redirect_uri_separator", Never),
     ("oauth_error_status_code", Never),
-    ("jwks", Never),
     // Plugins.
     ("enable_jsvm", Set),
     ("jsvm_timeout", Never),

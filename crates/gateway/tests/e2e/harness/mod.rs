@@ -5,6 +5,7 @@
 pub mod definition;
 pub mod dns;
 pub mod gateway;
+pub mod jws;
 pub mod upstream;
 pub mod wire;
 

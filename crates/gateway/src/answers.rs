@@ -1,0 +1,64 @@
+//! What one request has been told by work that was done elsewhere while it was held. The chain starts over when such work is done,
+//! so each middleware finds its answers here under a number of its own.
+
+use std::any::Any;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// The answers for one request. There are at most as many as the chain has middlewares that ask.
+#[derive(Default)]
+pub struct Answers(Vec<(u64, Box<dyn Any>)>);
+
+impl Answers {
+    /// What was kept under a number.
+    pub fn get<T: 'static>(&self, serial: u64) -> Option<&T> {
+        self.0.iter().find_map(|(known, value)| (*known == serial).then(|| value.downcast_ref())?)
+    }
+
+    /// Keeps a value in place of what was kept under the number.
+    pub fn put<T: 'static>(&mut self, serial: u64, value: T) {
+        self.0.retain(|(known, _)| *known != serial);
+        self.0.push((serial, Box::new(value)));
+    }
+
+    /// Forgets everything: the request is over.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// An answer to come. Any number of requests can wait for it.
+#[derive(Clone)]
+pub struct Coming<T>(watch::Receiver<Option<T>>);
+
+/// The place to put an answer. Dropping it without one ends the waiting as well.
+pub struct Promise<T>(watch::Sender<Option<T>>);
+
+/// An answer to come and where it will be put.
+pub fn coming<T>() -> (Promise<T>, Coming<T>) {
+    let (sender, receiver) = watch::channel(None);
+    (Promise(sender), Coming(receiver))
+}
+
+impl<T> Promise<T> {
+    /// Gives the answer.
+    pub fn keep(self, value: T) {
+        // Nobody may be waiting any longer.
+        let _ = self.0.send(Some(value));
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> Coming<T> {
+    /// The answer, if it is there.
+    pub fn get(&self) -> Option<T> {
+        self.0.borrow().clone()
+    }
+
+    /// Done when the answer is there or will never be.
+    pub async fn wait(mut self) {
+        let _ = self.0.wait_for(Option::is_some).await;
+    }
+}
+
+/// How long a request is held for an answer beyond the answer's own time limit, which comes first.
+pub const GRACE: Duration = Duration::from_secs(1);

@@ -1,0 +1,128 @@
+//! The claims of a token whose signature is good.
+
+use serde_json::{Map, Value};
+
+/// The claims.
+#[derive(Clone, Debug)]
+pub struct Claims(pub Map<String, Value>);
+
+/// Which times are looked at, and by how many seconds clocks may differ.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeChecks {
+    /// `None`: `exp` is not looked at.
+    pub expires_skew: Option<u64>,
+    /// `None`: `iat` is not looked at.
+    pub issued_skew: Option<u64>,
+    /// `None`: `nbf` is not looked at.
+    pub not_before_skew: Option<u64>,
+}
+
+/// Why a token can't be used at a moment. When several are true the last counts, as in Tyk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeFault {
+    Expired,
+    BeforeIssued,
+    NotYet,
+}
+
+/// The seconds since 1970 within which a token can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Validity {
+    pub from: u64,
+    pub until: u64,
+}
+
+impl Validity {
+    pub fn contains(self, unix_s: u64) -> bool {
+        (self.from..self.until).contains(&unix_s)
+    }
+}
+
+/// A time as a claim says it.
+enum Time {
+    Missing,
+    At(f64),
+    /// Not a number: never right.
+    Wrong,
+}
+
+impl Claims {
+    /// A claim that is a text and not empty.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    /// When the token can be used, if that is now.
+    pub fn validity(&self, unix_s: u64, checks: &TimeChecks) -> Result<Validity, TimeFault> {
+        let now = unix_s as f64;
+        let until = match checks.expires_skew.map(|skew| (self.time("exp"), skew)) {
+            None | Some((Time::Missing, _)) => u64::MAX,
+            Some((Time::Wrong, _)) => 0,
+            Some((Time::At(time), skew)) => (time + skew as f64).ceil().max(0.0) as u64,
+        };
+        let start = |name: &str, skew: Option<u64>| match skew.map(|skew| (self.time(name), skew)) {
+            None | Some((Time::Missing, _)) => Some(0),
+            Some((Time::Wrong, _)) => None,
+            Some((Time::At(time), skew)) => Some((time - skew as f64).ceil().max(0.0) as u64),
+        };
+        let issued = start("iat", checks.issued_skew);
+        let begins = start("nbf", checks.not_before_skew);
+        let is_past = |start: Option<u64>| start.is_some_and(|start| start as f64 <= now);
+        if !is_past(begins) {
+            Err(TimeFault::NotYet)
+        } else if !is_past(issued) {
+            Err(TimeFault::BeforeIssued)
+        } else if unix_s >= until {
+            Err(TimeFault::Expired)
+        } else {
+            Ok(Validity { from: issued.max(begins).unwrap_or_default(), until })
+        }
+    }
+
+    /// When the token expires, whether that is looked at or not.
+    pub fn expires_unix_s(&self) -> Option<i64> {
+        match self.time("exp") {
+            Time::At(time) => Some(time as i64),
+            Time::Missing | Time::Wrong => None,
+        }
+    }
+
+    /// Zero is the same as nothing, as in Tyk.
+    fn time(&self, name: &str) -> Time {
+        match self.0.get(name) {
+            None => Time::Missing,
+            Some(value) => match value.as_f64() {
+                Some(0.0) => Time::Missing,
+                Some(time) => Time::At(time),
+                None => Time::Wrong,
+            },
+        }
+    }
+
+    /// Who the token is for: the claim that the definition names, else `sub`. `Err` is what the client is told.
+    pub fn identity(&self, base_field: &str) -> Result<&str, String> {
+        if !base_field.is_empty()
+            && let Some(Value::String(text)) = self.0.get(base_field)
+        {
+            let empty = || format!("found an empty user ID in predefined base field claim {base_field}");
+            return Some(text.as_str()).filter(|text| !text.is_empty()).ok_or_else(empty);
+        }
+        match self.0.get("sub") {
+            Some(Value::String(text)) if text.is_empty() => Err("found an empty user ID in sub claim".to_owned()),
+            Some(Value::String(text)) => Ok(text),
+            _ => Err("no suitable claims for user ID were found".to_owned()),
+        }
+    }
+
+    /// The scopes in a claim: words of a text, or texts of a list. Dots in the name lead into objects.
+    pub fn scopes(&self, name: &str) -> Vec<&str> {
+        let mut steps = name.split('.');
+        let first = steps.next().and_then(|step| self.0.get(step));
+        let found = steps.fold(first, |value, step| value?.get(step));
+        match found {
+            Some(Value::String(text)) => text.split(' ').filter(|scope| !scope.is_empty()).collect(),
+            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The examples of the RFCs, and what must be refused.
+
+use super::*;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+
+const PAYLOAD: &str = "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
+
+/// RFC 7515, A.1
+const HS256: (&str, &str) = ("eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
+const SECRET: &str = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow";
+
+/// RFC 7515, A.2
+const RS256: (&str, &str) = (
+    "eyJhbGciOiJSUzI1NiJ9",
+    "cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJdbF9CUAr7t1dnZcAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOLn6_dO--xi12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrBp0igcN_IoypGlUPQGe77Rw",
+);
+const MODULUS: &str = "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ";
+
+/// RFC 7515, A.3
+const ES256: (&str, &str) =
+    ("eyJhbGciOiJFUzI1NiJ9", "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q");
+
+/// RFC 8037, A.4
+const EDDSA: &str = "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc.hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg";
+
+fn secret() -> Value {
+    json!({"kty": "oct", "k": SECRET})
+}
+fn rsa() -> Value {
+    json!({"kty": "RSA", "n": MODULUS, "e": "AQAB"})
+}
+fn p256() -> Value {
+    json!({"kty": "EC", "crv": "P-256", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+           "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"})
+}
+fn ed25519() -> Value {
+    json!({"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})
+}
+
+fn token(parts: (&str, &str)) -> String {
+    format!("{}.{PAYLOAD}.{}", parts.0, parts.1)
+}
+
+fn verifies(text: &str, jwk: &Value) -> bool {
+    let token = Token::parse(text).expect("a token");
+    let algorithm = Algorithm::named(token.algorithm().expect("alg")).expect("a known alg");
+    VerifyKey::jwk(jwk).expect("a key").verifies(&token, algorithm)
+}
+
+#[test]
+fn the_examples_of_the_rfcs_are_good() {
+    for (text, jwk) in [(token(HS256), secret()), (token(RS256), rsa()), (token(ES256), p256()), (EDDSA.to_owned(), ed25519())] {
+        assert!(verifies(&text, &jwk), "{text}");
+    }
+    let claims = Token::parse(&token(HS256)).unwrap().claims().unwrap();
+    assert_eq!((claims.text("iss"), claims.expires_unix_s()), (Some("joe"), Some(1_300_819_380)));
+}
+
+#[test]
+fn a_changed_byte_anywhere_is_noticed() {
+    for (text, jwk) in [(token(HS256), secret()), (token(RS256), rsa()), (token(ES256), p256()), (EDDSA.to_owned(), ed25519())] {
+        for at in (0..text.len()).step_by(7) {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+            let changed = String::from_utf8(bytes).unwrap();
+            let Some(token) = Token::parse(&changed) else { continue };
+            let Some(algorithm) = token.algorithm().and_then(Algorithm::named) else { continue };
+            assert!(!VerifyKey::jwk(&jwk).unwrap().verifies(&token, algorithm), "{changed}");
+        }
+    }
+}
+
+#[test]
+fn a_public_key_is_no_secret() {
+    // The classic confusion: the public key's text is known to all, and used as the secret of an HMAC.
+    let token = Token::parse("eyJhbGciOiJIUzI1NiJ9.e30.AAAA").unwrap();
+    let algorithm = Algorithm::named("HS256").unwrap();
+    for jwk in [rsa(), p256(), ed25519()] {
+        assert!(!VerifyKey::jwk(&jwk).unwrap().verifies(&token, algorithm));
+    }
+    assert!(VerifyKey::public(b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", Family::Rsa).is_err());
+}
+
+#[test]
+fn none_is_no_algorithm() {
+    for name in ["none", "None", "NONE", "nOnE", "", "HS1", "RS1", "hs256"] {
+        assert!(Algorithm::named(name).is_none(), "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_token_is_refused() {
+    let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
+    let header = encode(r#"{"alg":"HS256"}"#);
+    let long = format!("{header}.{}.AAAA", "A".repeat(40_000));
+    let crit = format!("{}.e30.AAAA", encode(r#"{"alg":"HS256","crit":["exp"]}"#));
+    let deep = format!("{}.e30.AAAA", encode(&format!("{{\"alg\":{}", "[".repeat(5000))));
+    for text in [
+        "",
+        ".",
+        "..",
+        "...",
+        "a.b",
+        "a.b.c",
+        "a.b.c.d",
+        "e30.e30",
+        "\u{fc}.e30.AA",
+        "e30=.e30.AAAA",
+        "e30.e30.AAA=",
+        "e30.e30.A A",
+        "bnVsbA.e30.AAAA",
+        "W10.e30.AAAA",
+        &long,
+        &crit,
+        &deep,
+    ] {
+        assert!(Token::parse(text).is_none(), "{text:.60}");
+    }
+    for payload in ["", "%%%", &encode("[]"), &encode("null"), &encode("\"x\""), &encode("{"), &encode("{}x")] {
+        assert!(Token::parse(&format!("{header}.{payload}.AAAA")).unwrap().claims().is_none(), "{payload}");
+    }
+}
+
+#[test]
+fn weak_and_foreign_keys_are_not_used() {
+    let cases = [
+        json!({"kty": "RSA", "n": URL_SAFE_NO_PAD.encode([0xff; 128]), "e": "AQAB"}),
+        json!({"kty": "RSA", "n": "", "e": ""}),
+        json!({"kty": "RSA"}),
+        json!({"kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"}),
+        json!({"kty": "EC", "crv": "P-256", "x": URL_SAFE_NO_PAD.encode([1; 32]), "y": URL_SAFE_NO_PAD.encode([1; 32])}),
+        json!({"kty": "EC", "crv": "P-192", "x": "AAAA", "y": "AAAA"}),
+        json!({"kty": "OKP", "crv": "X25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}),
+        json!({"kty": "OKP", "crv": "Ed25519", "x": "AAAA"}),
+        json!({"kty": "oct", "k": ""}),
+        json!({"kty": "what"}),
+        json!({"kty": 7}),
+        json!(null),
+        json!([]),
+        json!({"kty": "RSA", "n": MODULUS, "e": "AQAB", "use": "enc"}),
+        json!({"kty": "RSA", "n": MODULUS, "e": "AQAB", "key_ops": ["encrypt"]}),
+        json!({"kty": "RSA", "n": MODULUS, "e": "AQAB", "alg": "RSA-OAEP"}),
+        json!({"kty": "RSA", "x5c": ["AAAA"]}),
+    ];
+    for jwk in cases {
+        assert!(VerifyKey::jwk(&jwk).is_err(), "{jwk}");
+    }
+}
+
+#[test]
+fn a_key_for_one_algorithm_is_used_for_no_other() {
+    let mut jwk = rsa();
+    jwk["alg"] = "PS256".into();
+    assert!(!verifies(&token(RS256), &jwk));
+    jwk["alg"] = "RS256".into();
+    assert!(verifies(&token(RS256), &jwk));
+}
+
+fn claims(value: Value) -> Claims {
+    match value {
+        Value::Object(members) => Claims(members),
+        _ => unreachable!(),
+    }
+}
+
+#[test]
+fn times_are_compared_as_the_claims_say() {
+    let exact = TimeChecks { expires_skew: Some(0), issued_skew: Some(0), not_before_skew: Some(0) };
+    let loose = TimeChecks { expires_skew: Some(10), issued_skew: Some(10), not_before_skew: Some(10) };
+    let off = TimeChecks { expires_skew: None, issued_skew: None, not_before_skew: None };
+    let now = 1000;
+    let cases = [
+        (json!({}), exact, Ok(())),
+        (json!({"exp": 1001}), exact, Ok(())),
+        (json!({"exp": 1000}), exact, Err(TimeFault::Expired)),
+        (json!({"exp": 991}), loose, Ok(())),
+        (json!({"exp": 990}), loose, Err(TimeFault::Expired)),
+        (json!({"exp": 1}), off, Ok(())),
+        (json!({"exp": 1000.5}), exact, Ok(())),
+        (json!({"exp": 0}), exact, Ok(())),
+        (json!({"exp": -5}), exact, Err(TimeFault::Expired)),
+        (json!({"exp": "9999999999"}), exact, Err(TimeFault::Expired)),
+        (json!({"exp": null}), exact, Err(TimeFault::Expired)),
+        (json!({"exp": 1e300}), exact, Ok(())),
+        (json!({"iat": 1000}), exact, Ok(())),
+        (json!({"iat": 1001}), exact, Err(TimeFault::BeforeIssued)),
+        (json!({"iat": 1010}), loose, Ok(())),
+        (json!({"iat": []}), exact, Err(TimeFault::BeforeIssued)),
+        (json!({"nbf": 1000}), exact, Ok(())),
+        (json!({"nbf": 1001}), exact, Err(TimeFault::NotYet)),
+        (json!({"nbf": 1e300}), loose, Err(TimeFault::NotYet)),
+        (json!({"exp": 1, "iat": 9999, "nbf": 9999}), exact, Err(TimeFault::NotYet)),
+        (json!({"exp": 1, "iat": 9999}), exact, Err(TimeFault::BeforeIssued)),
+    ];
+    for (value, checks, expect) in cases {
+        assert_eq!(claims(value.clone()).validity(now, &checks).map(|_| ()), expect, "{value}");
+    }
+    let validity = claims(json!({"exp": 2000, "nbf": 900})).validity(now, &exact).unwrap();
+    assert!(validity.contains(900) && validity.contains(1999) && !validity.contains(2000) && !validity.contains(899));
+}
+
+#[test]
+fn identities_are_found_in_the_named_claim_else_in_sub() {
+    let cases = [
+        (json!({"sub": "s"}), "", Ok("s")),
+        (json!({"sub": "s", "user": "u"}), "user", Ok("u")),
+        (json!({"sub": "s"}), "user", Ok("s")),
+        (json!({"sub": "s", "user": 7}), "user", Ok("s")),
+        (json!({"sub": "s", "user": ""}), "user", Err("found an empty user ID in predefined base field claim user")),
+        (json!({"sub": ""}), "", Err("found an empty user ID in sub claim")),
+        (json!({"sub": 7}), "", Err("no suitable claims for user ID were found")),
+        (json!({}), "user", Err("no suitable claims for user ID were found")),
+    ];
+    for (value, field, expect) in cases {
+        let claims = claims(value);
+        assert_eq!(claims.identity(field), expect.map_err(str::to_owned));
+    }
+}
+
+#[test]
+fn scopes_are_words_or_items_anywhere_in_the_claims() {
+    let claims = claims(json!({"scope": "a b  c", "list": ["x", 1, "y z"], "deep": {"er": {"scope": "q"}}, "number": 4}));
+    assert_eq!(claims.scopes("scope"), ["a", "b", "c"]);
+    assert_eq!(claims.scopes("list"), ["x", "y z"]);
+    assert_eq!(claims.scopes("deep.er.scope"), ["q"]);
+    for name in ["number", "none", "deep.no.scope", "scope.er", ""] {
+        assert!(claims.scopes(name).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn mutated_tokens_never_panic() {
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let seeds = [token(HS256), token(RS256), token(ES256), EDDSA.to_owned(), "{}.{}.{}".to_owned()];
+    for round in 0..20_000 {
+        let mut bytes = seeds[round % seeds.len()].clone().into_bytes();
+        for _ in 0..=random() % 4 {
+            if bytes.is_empty() {
+                break;
+            }
+            let at = (random() % bytes.len() as u64) as usize;
+            match random() % 4 {
+                0 => bytes[at] = random() as u8,
+                1 => drop(bytes.remove(at)),
+                2 => bytes.insert(at, b'.'),
+                _ => bytes.truncate(at.max(1)),
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some(token) = Token::parse(&text) {
+            let _ = (token.kid(), token.claims().map(|claims| (claims.identity("x").is_ok(), claims.scopes("a.b").len())));
+        }
+    }
+}

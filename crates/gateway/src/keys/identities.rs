@@ -1,0 +1,89 @@
+//! Sessions of identities that are known by something else than a key: a token of another server, say. They are made when they are first
+//! needed, kept in memory only, and made again the same when they are gone; what is used of their quotas is stored as that of keys.
+
+use super::{Counters, Digest, Key, Keys, Stored};
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError};
+use tollgate_model::session::Session;
+
+/// Identities at one time. Each takes some KiB with its limits; the longest known goes when there are more. Only those whom a trusted
+/// server vouches for get here, so this is a safeguard.
+const IDENTITIES_MAX: usize = 262_144;
+
+/// The identities that have a session, the longest known first.
+#[derive(Default)]
+pub(super) struct Identities(VecDeque<Digest>);
+
+impl Keys {
+    /// The session of an identity, named `token`, with these policies and at least until `expires` if it ends at all. `make` makes it when
+    /// there is none.
+    #[inline]
+    pub fn identity(
+        &self,
+        digest: &Digest,
+        token: &str,
+        policies: &[String],
+        expires: i64,
+        make: &dyn Fn() -> Session,
+    ) -> Option<Arc<Key>> {
+        let fits = |session: &Session| session.apply_policies == policies && (session.expires <= 0 || session.expires >= expires);
+        if let Some(key) = self.compiled(digest)
+            && fits(&key.session)
+        {
+            return Some(key);
+        }
+        let mut identities = self.identities.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.session(digest) {
+            // Another thread was faster.
+            Some(session) if fits(&session) => {}
+            Some(mut session) => {
+                session.apply_policies = policies.to_vec();
+                session.apply_policy_id.clear();
+                if session.expires > 0 {
+                    session.expires = session.expires.max(expires);
+                }
+                self.keep_identity(digest, token, session);
+            }
+            None => {
+                self.keep_identity(digest, token, make());
+                identities.0.push_back(*digest);
+                self.evict(&mut identities);
+            }
+        }
+        drop(identities);
+        self.compiled(digest)
+    }
+
+    fn keep_identity(&self, digest: &Digest, token: &str, session: Session) {
+        let shown = self.shown_hash(token).unwrap_or_else(|| token.to_owned());
+        let table = self.table.pin();
+        let old = table.get(digest);
+        let counters = old.map(|entry| entry.counters.clone()).unwrap_or_default();
+        // What an operator stored stays stored; only what its tokens say is laid over it.
+        let transient = old.is_none_or(|entry| entry.transient);
+        self.insert(*digest, &Stored { shown, session }, counters, transient);
+    }
+
+    fn evict(&self, identities: &mut Identities) {
+        while identities.0.len() > IDENTITIES_MAX {
+            let Some(digest) = identities.0.pop_front() else { return };
+            let table = self.table.pin();
+            let Some(entry) = table.get(&digest).filter(|entry| entry.transient) else { continue };
+            self.save_for_later(&entry.counters);
+            self.forget(&digest);
+        }
+    }
+
+    /// Keeps what is used of quotas for when the identity comes back.
+    fn save_for_later(&self, counters: &Counters) {
+        let quotas = counters.quotas.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        if saved.len() > 2 * IDENTITIES_MAX {
+            let now = super::unix_s();
+            saved.retain(|_, (_, renews_unix_s)| *renews_unix_s > now);
+        }
+        for counter in quotas.values().map(|quota| quota.counter()).filter(|counter| counter.value > 0) {
+            saved.insert(counter.name, (counter.value, counter.renews_unix_s));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What a good token stands for: the session of a key, or one of its own that is made from policies, one for each identity.
+
+use crate::exchange::Exchange;
+use crate::jwt::{Claims, Token, Validity};
+use crate::keys::{Digest, Key, Keys};
+use crate::refusal::{self, Refusal};
+use md5::{Digest as _, Md5};
+use std::sync::Arc;
+use tollgate_model::api::{ApiDefinition, ScopeClaim};
+use tollgate_model::key as key_format;
+use tollgate_model::policy;
+use tollgate_model::session::Session;
+
+/// The rules by which claims become sessions.
+pub struct Grants {
+    org_id: String,
+    /// Each token belongs to a key that has its secret.
+    by_key: bool,
+    skip_kid: bool,
+    identity_field: String,
+    policy_field: String,
+    client_field: String,
+    default_policies: Vec<String>,
+    scopes: ScopeClaim,
+}
+
+/// A token that was found good.
+pub struct Admission {
+    holder: Holder,
+    validity: Validity,
+    generation: u64,
+}
+
+enum Holder {
+    /// A key, and the digest of the secret that the token was checked with.
+    Key { name: String, secret: Digest },
+    /// An identity.
+    Identity {
+        digest: Digest,
+        /// Its session's name, which the control API knows it by.
+        session_id: String,
+        identity: String,
+        policies: Vec<String>,
+        /// The key whose policy is the first of them.
+        client: Option<String>,
+        /// When the session may end at the earliest.
+        expires: i64,
+    },
+}
+
+impl Admission {
+    /// Whether it can still be relied on.
+    pub fn holds(&self, generation: u64, unix_s: u64) -> bool {
+        self.generation == generation && self.validity.contains(unix_s)
+    }
+}
+
+impl Grants {
+    pub fn new(definition: &ApiDefinition, by_key: bool) -> Self {
+        Grants {
+            org_id: definition.org_id.clone(),
+            by_key,
+            skip_kid: definition.jwt_skip_kid,
+            identity_field: definition.jwt_identity_base_field.clone(),
+            policy_field: definition.jwt_policy_field_name.clone(),
+            client_field: definition.jwt_client_base_field.clone(),
+            default_policies: definition.jwt_default_policies.clone(),
+            scopes: definition.jwt_scopes(),
+        }
+    }
+
+    /// The name of the key that a token belongs to: its `kid`, else what its claims say.
+    fn key_name<'t>(&self, token: &'t Token<'_>, claims: &'t Claims) -> Option<&'t str> {
+        let kid = token.kid().filter(|_| !self.skip_kid);
+        kid.or_else(|| claims.identity(&self.identity_field).ok())
+    }
+
+    /// The secret of the key that a token says it belongs to.
+    pub fn own_secret(&self, token: &Token<'_>, claims: &Claims, keys: &Keys) -> Option<String> {
+        let key = keys.find(self.key_name(token, claims)?, &self.org_id)?;
+        Some(key.session.jwt_data.secret.clone()).filter(|secret| !secret.is_empty())
+    }
+
+    /// What a token whose signature and times are good stands for.
+    pub fn admission(
+        &self,
+        token: &Token<'_>,
+        claims: &Claims,
+        validity: Validity,
+        generation: u64,
+        exchange: &Exchange<'_>,
+    ) -> Result<Admission, Refusal> {
+        let holder = if self.by_key {
+            let name = self.key_name(token, claims).ok_or(refusal::JWT_REFUSED)?.to_owned();
+            let secret = self.own_secret(token, claims, exchange.keys).ok_or(refusal::JWT_REFUSED)?;
+            Holder::Key { name, secret: key_format::digest(&secret) }
+        } else {
+            self.identity(claims, exchange)?
+        };
+        Ok(Admission { holder, validity, generation })
+    }
+
+    fn identity(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<Holder, Refusal> {
+        let identity = claims.identity(&self.identity_field).map_err(refusal::jwt_identity)?;
+        let (policies, client) = self.policies(claims, exchange.keys)?;
+        let session_id = exchange.keys.generate(&self.org_id, Md5::digest(identity.as_bytes()).into());
+        let lookup = exchange.keys.policies();
+        let wanted = Session { apply_policies: policies.clone(), ..Session::default() };
+        let lifetime = policy::key_expires_in(&wanted, &|id| lookup.get(id));
+        let now = i64::try_from(exchange.unix_s).unwrap_or_default();
+        // Without a lifetime the token's own end is the only one.
+        let expires = lifetime.map_or(0, |seconds| now.saturating_add(seconds).max(claims.expires_unix_s().unwrap_or_default()));
+        Ok(Holder::Identity {
+            digest: key_format::digest(&session_id),
+            session_id,
+            identity: identity.to_owned(),
+            policies,
+            client,
+            expires,
+        })
+    }
+
+    /// The policies of a token, and the key that the first comes from if it comes from one.
+    fn policies(&self, claims: &Claims, keys: &Keys) -> Result<(Vec<String>, Option<String>), Refusal> {
+        let client = Some(&self.client_field).filter(|field| self.policy_field.is_empty() && !field.is_empty());
+        let client = client.and_then(|field| claims.text(field));
+        let base = if !self.policy_field.is_empty() {
+            claims.text(&self.policy_field).map(str::to_owned)
+        } else {
+            client.and_then(|client| self.policy_of_client(client, keys))
+        };
+        let is_default = base.is_none();
+        let mut policies = base.map_or_else(|| self.default_policies.clone(), |base| vec![base]);
+        let lookup = keys.policies();
+        let first = policies.first().ok_or(refusal::JWT_NO_POLICY_FOUND)?;
+        if lookup.get(first).is_none_or(|policy| policy.org_id != self.org_id) {
+            return Err(refusal::JWT_NO_POLICY);
+        }
+        if !self.scopes.scope_to_policy.is_empty() {
+            let scopes = claims.scopes(self.scopes.claim());
+            let mut mapped: Vec<String> = Vec::new();
+            for policy in scopes.iter().filter_map(|scope| self.scopes.scope_to_policy.get(*scope)) {
+                if !mapped.contains(policy) {
+                    mapped.push(policy.clone());
+                }
+            }
+            // Scopes take the place of default policies, not of the token's own.
+            if is_default && !scopes.is_empty() {
+                policies.clear();
+            }
+            policies.extend(mapped);
+            if policies.is_empty() {
+                return Err(refusal::JWT_NO_POLICY_IN_SCOPE);
+            }
+        }
+        Ok((policies, client.filter(|_| !is_default).map(str::to_owned)))
+    }
+
+    /// The first policy of the key that stands for a client.
+    fn policy_of_client(&self, client: &str, keys: &Keys) -> Option<String> {
+        let key = keys.find(client, &self.org_id)?;
+        key.session.policy_ids().first().map(|id| (*id).to_owned())
+    }
+
+    /// The session of an admission; `None` when what it was decided with is no longer so.
+    pub fn key(&self, admission: &Admission, keys: &Keys) -> Option<Arc<Key>> {
+        match &admission.holder {
+            Holder::Key { name, secret } => {
+                let key = keys.find(name, &self.org_id)?;
+                (key_format::digest(&key.session.jwt_data.secret) == *secret).then_some(key)
+            }
+            Holder::Identity { digest, session_id, identity, policies, client, expires } => {
+                let client_policy = client.as_ref().map(|client| self.policy_of_client(client, keys));
+                if client_policy.is_some_and(|policy| policy.as_ref() != policies.first()) {
+                    return None;
+                }
+                keys.identity(digest, session_id, policies, *expires, &|| Session {
+                    org_id: self.org_id.clone(),
+                    apply_policies: policies.clone(),
+                    alias: identity.clone(),
+                    expires: *expires,
+                    meta_data: [("TykJWTSessionID".to_owned(), session_id.as_str().into())].into_iter().collect(),
+                    ..Session::default()
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! JSON Web Tokens: who is let in, as whom, and what the others are told.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::harness::jws::{compact, hs256, now};
+use crate::harness::{Definition, Gateway, Response, Setup, Upstream, api, error_json, request};
+use crate::keys::{call, create, session};
+
+const SECRET: &[u8] = b"a secret that only the issuer and the gateway know";
+
+/// An API for tokens that are signed with `SECRET`.
+pub fn with_tokens(id: &str, upstream: &Upstream) -> Definition {
+    api(id, &format!("/{id}/"), &upstream.url())
+        .with_keys()
+        .set("enable_jwt", true)
+        .set("jwt_signing_method", "hmac")
+        .set("jwt_source", STANDARD.encode(SECRET))
+        .set("jwt_policy_field_name", "pol")
+        .set("jwt_default_policies", json!(["basic"]))
+}
+
+pub fn policy(id: &str, fields: Value) -> Value {
+    let mut policy = json!({
+        "id": id, "org_id": "default", "rate": 1000, "per": 1, "quota_max": -1,
+        "access_rights": {"a": {"api_id": "a", "api_name": "a", "versions": ["Default"]}}
+    });
+    crate::harness::definition::merge(&mut policy, &fields);
+    policy
+}
+
+/// A gateway with these policies.
+pub fn start_with(definitions: impl IntoIterator<Item = Definition>, policies: &[Value]) -> Gateway {
+    let map: serde_json::Map<String, Value> =
+        policies.iter().map(|policy| (policy["id"].as_str().unwrap().to_owned(), policy.clone())).collect();
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), Value::Object(map).to_string()).expect("policies");
+    let conf = json!({"policies": {"policy_record_name": file.path()}});
+    definitions.into_iter().fold(Setup::new(conf), Setup::api).start()
+}
+
+fn start(change: impl Fn(Definition) -> Definition) -> (Upstream, Gateway) {
+    let upstream = Upstream::ok();
+    let gold = policy("gold", json!({"quota_max": 3, "quota_renewal_rate": 3600}));
+    let policies = [policy("basic", json!({})), gold, policy("closed", json!({"is_inactive": true}))];
+    let gateway = start_with([change(with_tokens("a", &upstream))], &policies);
+    (upstream, gateway)
+}
+
+fn ask(gateway: &Gateway, claims: &Value) -> Response {
+    call(gateway, "/a/x", &hs256(SECRET, claims))
+}
+
+fn check(gateway: &Gateway, token: &str, status: u16, message: &str) {
+    let response = call(gateway, "/a/x", token);
+    assert_eq!((response.status, response.text()), (status, error_json(message)), "{token}");
+}
+
+#[test]
+fn a_good_token_is_let_in_and_forwarded() {
+    let (upstream, gateway) = start(|definition| definition);
+    let token = hs256(SECRET, &json!({"sub": "joe", "exp": now() + 60}));
+    for scheme in ["", "Bearer ", "bearer "] {
+        let response = call(&gateway, "/a/x", &format!("{scheme}{token}"));
+        assert_eq!(response.status, 200, "{response}");
+    }
+    assert_eq!(upstream.last().header("authorization"), Some(format!("bearer {token}").as_str()));
+}
+
+#[test]
+fn what_is_wrong_with_a_token_is_said_in_tyks_words() {
+    let (upstream, gateway) = start(|definition| definition);
+    let response = gateway.get("/a/x");
+    assert_eq!((response.status, response.text()), (400, error_json("Authorization field missing")));
+    let good = json!({"sub": "joe"});
+    let with = |name: &str, value: Value| {
+        let mut claims = good.clone();
+        claims[name] = value;
+        hs256(SECRET, &claims)
+    };
+    let unsigned = |alg: &str| compact(&json!({"alg": alg}), &good, |_| Vec::new());
+    let method = "Key not authorized: Unexpected signing method";
+    for (token, status, message) in [
+        (with("exp", json!(now() - 1)), 401, "Key not authorized: token has expired"),
+        (with("exp", json!("soon")), 401, "Key not authorized: token has expired"),
+        (with("nbf", json!(now() + 600)), 401, "Key not authorized: token is not valid yet"),
+        (with("iat", json!(now() + 600)), 401, "Key not authorized: token used before issued"),
+        (hs256(b"another secret", &good), 403, "Key not authorized"),
+        (hs256(SECRET, &json!({})), 403, "no suitable claims for user ID were found"),
+        (hs256(SECRET, &json!({"sub": ""})), 403, "found an empty user ID in sub claim"),
+        (hs256(SECRET, &json!({"sub": "joe", "pol": "nowhere"})), 403, "key not authorized: no matching policy"),
+        (hs256(SECRET, &json!({"sub": "eve", "pol": "closed"})), 403, "Key is inactive, please renew"),
+        (hs256(SECRET, &json!(["sub"])), 403, "Key not authorized"),
+        (unsigned("none"), 403, method),
+        (unsigned("RS256"), 403, method),
+        (unsigned("ES256"), 403, method),
+        (unsigned("EdDSA"), 403, method),
+        (unsigned("NONE"), 403, "Key not authorized"),
+        (unsigned("HS256"), 403, "Key not authorized"),
+        ("x".to_owned(), 403, "Key not authorized"),
+        ("a.b.c".to_owned(), 403, "Key not authorized"),
+        (format!("{}x", hs256(SECRET, &good)), 403, "Key not authorized"),
+        ("A".repeat(20_000), 403, "Key not authorized"),
+    ] {
+        check(&gateway, &token, status, message);
+    }
+    assert_eq!(upstream.requests(), 0, "nobody of them got through");
+    assert!(!gateway.log().contains("eyJ"), "a token in the log:\n{}", gateway.log());
+}
+
+#[test]
+fn a_remembered_token_ends_when_it_says() {
+    let (_upstream, gateway) = start(|definition| definition);
+    let token = hs256(SECRET, &json!({"sub": "joe", "exp": now() + 2}));
+    assert_eq!(call(&gateway, "/a/x", &token).status, 200);
+    crate::harness::eventually("the token ends", || call(&gateway, "/a/x", &token).status == 401);
+    check(&gateway, &token, 401, "Key not authorized: token has expired");
+}
+
+#[test]
+fn clocks_may_differ_by_the_skews() {
+    let (_upstream, gateway) = start(|definition| {
+        let definition = definition.set("jwt_expires_at_validation_skew", 100).set("jwt_issued_at_validation_skew", 100);
+        definition.set("jwt_not_before_validation_skew", 100)
+    });
+    assert_eq!(ask(&gateway, &json!({"sub": "joe", "exp": now() - 50})).status, 200);
+    assert_eq!(ask(&gateway, &json!({"sub": "joe", "iat": now() + 50, "nbf": now() + 50})).status, 200);
+    assert_eq!(ask(&gateway, &json!({"sub": "joe", "exp": now() - 150})).status, 401);
+}
+
+#[test]
+fn times_can_be_left_unchecked() {
+    let (_upstream, gateway) = start(|definition| {
+        let definition = definition.set("jwt_disable_expires_at_validation", true).set("jwt_disable_issued_at_validation", true);
+        definition.set("jwt_disable_not_before_validation", true)
+    });
+    assert_eq!(ask(&gateway, &json!({"sub": "joe", "exp": 1, "iat": now() + 999, "nbf": now() + 999})).status, 200);
+}
+
+#[test]
+fn a_policy_of_the_token_decides_for_its_identity() {
+    let (_upstream, gateway) = start(|definition| definition);
+    let gold = |sub: &str| ask(&gateway, &json!({"sub": sub, "pol": "gold", "jti": now()}));
+    for left in ["2", "1", "0"] {
+        let response = gold("joe");
+        assert_eq!((response.status, response.header("x-ratelimit-remaining")), (200, Some(left)), "{response}");
+    }
+    let response = gold("joe");
+    assert_eq!((response.status, response.text()), (403, error_json("Quota exceeded")));
+    let other_token = ask(&gateway, &json!({"sub": "joe", "pol": "gold", "nonce": "another token"}));
+    assert_eq!(other_token.status, 403, "the quota is the identity's");
+    assert_eq!(gold("ann").status, 200, "and nobody else's");
+    assert_eq!(ask(&gateway, &json!({"sub": "joe"})).status, 200, "the default policy has none");
+}
+
+#[test]
+fn the_session_of_an_identity_is_seen_and_switched_off_by_the_control_api() {
+    let (_upstream, gateway) = start(|definition| definition);
+    let claims = json!({"sub": "joe", "pol": "gold"});
+    assert_eq!(ask(&gateway, &claims).status, 200);
+    // The name of the session is made of the organisation and the MD5 of the identity.
+    let name = "default8ff32489f92f33416694be8fdc2d4c22";
+    let shown = gateway.control("GET", &format!("/tyk/keys/{name}"), "");
+    assert_eq!((shown.status, &shown.json()["alias"]), (200, &json!("joe")), "{shown}");
+    assert_eq!(shown.json()["quota_remaining"], 2);
+    assert_eq!(shown.json()["meta_data"]["TykJWTSessionID"], name);
+    let mut session = shown.json();
+    session["is_inactive"] = json!(true);
+    assert_eq!(gateway.control("PUT", &format!("/tyk/keys/{name}"), &session.to_string()).status, 200);
+    let refused = ask(&gateway, &claims);
+    assert_eq!((refused.status, refused.text()), (403, error_json("Key is inactive, please renew")));
+    assert_eq!(gateway.control("DELETE", &format!("/tyk/keys/{name}"), "").status, 200);
+    assert_eq!(ask(&gateway, &claims).status, 200, "a good token makes it again");
+}
+
+#[test]
+fn scopes_stand_for_policies() {
+    let (_upstream, gateway) = start(|definition| {
+        definition.set("scopes/jwt/scope_claim_name", "access.scope").set("scopes/jwt/scope_to_policy", json!({"buy": "gold"}))
+    });
+    let response = ask(&gateway, &json!({"sub": "joe", "access": {"scope": "look buy"}}));
+    assert_eq!((response.status, response.header("x-ratelimit-limit")), (200, Some("3")), "{response}");
+    let response = ask(&gateway, &json!({"sub": "ann", "access": {"scope": ["look"]}}));
+    let expect = (403, error_json("key not authorized: no matching policy found in scope claim"));
+    assert_eq!((response.status, response.text()), expect);
+    assert_eq!(ask(&gateway, &json!({"sub": "eve"})).status, 200, "without scopes the default policy");
+}
+
+#[test]
+fn without_any_policy_nobody_gets_in() {
+    let (upstream, gateway) = start(|definition| definition.set("jwt_default_policies", json!([])));
+    let response = ask(&gateway, &json!({"sub": "joe"}));
+    let expect = (403, error_json("key not authorized: no matching policy found"));
+    assert_eq!((response.status, response.text()), expect);
+    assert_eq!(upstream.requests(), 0);
+}
+
+#[test]
+fn the_policy_of_a_client_is_that_of_its_key() {
+    let (_upstream, gateway) = start(|definition| {
+        definition.set("jwt_policy_field_name", "").set("jwt_client_base_field", "azp").set("jwt_default_policies", json!([]))
+    });
+    let key = |policies: Value| session(json!({"apply_policies": policies})).to_string();
+    assert_eq!(gateway.control("POST", "/tyk/keys/shop", &key(json!(["gold"]))).status, 200);
+    let claims = json!({"sub": "joe", "azp": "shop"});
+    assert_eq!(ask(&gateway, &claims).header("x-ratelimit-limit"), Some("3"));
+    assert_eq!(ask(&gateway, &json!({"sub": "joe", "azp": "other"})).status, 403);
+    assert_eq!(gateway.control("PUT", "/tyk/keys/shop?org_id=default", &key(json!(["basic"]))).status, 200);
+    let response = ask(&gateway, &claims);
+    assert_eq!((response.status, response.header("x-ratelimit-limit")), (200, Some("-1")), "{response}");
+}
+
+#[test]
+fn without_a_source_each_key_has_its_own_secret() {
+    let (_upstream, gateway) = start(|definition| definition.set("jwt_source", ""));
+    let key = create(&gateway, &session(json!({"jwt_data": {"secret": "its own"}})));
+    let header = json!({"alg": "HS256", "kid": key});
+    let sign = |secret: &'static [u8]| {
+        compact(&header, &json!({"sub": "joe"}), |signed| {
+            aws_lc_rs::hmac::sign(&aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, secret), signed).as_ref().to_vec()
+        })
+    };
+    assert_eq!(call(&gateway, "/a/x", &sign(b"its own")).status, 200);
+    check(&gateway, &sign(b"another"), 403, "Key not authorized");
+    let by_sub = hs256(b"its own", &json!({"sub": key}));
+    assert_eq!(call(&gateway, "/a/x", &by_sub).status, 200, "sub names the key when there is no kid");
+    let changed = session(json!({"jwt_data": {"secret": "a new one"}})).to_string();
+    assert_eq!(gateway.control("PUT", &format!("/tyk/keys/{key}"), &changed).status, 200);
+    check(&gateway, &by_sub, 403, "Key not authorized");
+    assert_eq!(gateway.control("DELETE", &format!("/tyk/keys/{key}"), "").status, 200);
+    check(&gateway, &sign(b"a new one"), 403, "Key not authorized");
+}
+
+#[test]
+fn tokens_are_found_in_queries_and_cookies_and_can_be_stripped() {
+    let (upstream, gateway) = start(|definition| {
+        let places = json!({"auth_header_name": "X-Token", "use_param": true, "param_name": "jwt", "use_cookie": true, "cookie_name": "jwt"});
+        definition.set("auth_configs", json!({"jwt": places})).set("strip_auth_data", true)
+    });
+    let token = hs256(SECRET, &json!({"sub": "joe"}));
+    assert_eq!(gateway.get(&format!("/a/x?jwt={token}&y=1")).status, 200);
+    assert_eq!(upstream.last().target, "/x?y=1");
+    let cookie = format!("Cookie: a=b; jwt={token}");
+    assert_eq!(gateway.send(request("GET", "/a/x", &[&cookie], "")).status, 200);
+    assert_eq!(upstream.last().header("cookie"), Some("a=b"));
+    assert_eq!(gateway.send(request("GET", "/a/x", &[&format!("X-Token: {token}")], "")).status, 200);
+    assert_eq!(upstream.last().header("x-token"), None);
+}
+
+#[test]
+fn a_token_and_a_key_can_both_be_asked_for() {
+    let (_upstream, gateway) = start(|definition| {
+        let places = json!({"jwt": {"auth_header_name": "X-Token"}, "authToken": {"auth_header_name": "X-Key"}});
+        definition.set("use_standard_auth", true).set("auth_configs", places).set("base_identity_provided_by", "jwt_claim")
+    });
+    let key = create(&gateway, &session(json!({})));
+    let token = hs256(SECRET, &json!({"sub": "joe", "pol": "gold"}));
+    let (key, token) = (format!("X-Key: {key}"), format!("X-Token: {token}"));
+    let status = |lines: &[&str]| gateway.send(request("GET", "/a/x", lines, "")).status;
+    assert_eq!((status(&[&key]), status(&[&token])), (400, 401), "one is not enough");
+    let response = gateway.send(request("GET", "/a/x", &[&key, &token], ""));
+    assert_eq!((response.status, response.header("x-ratelimit-limit")), (200, Some("3")), "the session is the token's");
+}
+
+#[test]
+fn a_method_that_gives_no_session_lets_nobody_in() {
+    let (upstream, gateway) = start(|definition| definition.set("base_identity_provided_by", "auth_token"));
+    let response = ask(&gateway, &json!({"sub": "joe"}));
+    assert_eq!(response.status, 400, "{response}");
+    assert!(response.text().contains("Session state is missing or unset!"), "{response}");
+    assert_eq!(upstream.requests(), 0);
+}
+
+#[test]
+fn a_source_that_is_no_key_leaves_the_api_out() {
+    let upstream = Upstream::ok();
+    for (method, source) in [("rsa", STANDARD.encode("no key")), ("hmac", "???".to_owned()), ("rsa", "http://[::1".to_owned())] {
+        let definition = with_tokens("a", &upstream).set("jwt_signing_method", method).set("jwt_source", source.clone());
+        let gateway = start_with([definition], &[policy("basic", json!({}))]);
+        assert_eq!(call(&gateway, "/a/x", "x").status, 404, "{source}");
+        assert!(gateway.log().contains("$.jwt_source"), "{}", gateway.log());
+    }
+}

@@ -1,0 +1,187 @@
+//! Key sets of token issuers: fetched when needed, kept while they can't be, and never a way to keep the gateway busy.
+
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::harness::jws::{Signer, now};
+use crate::harness::{Definition, Gateway, Upstream, error_json, eventually, reply};
+use crate::jwt::{policy, start_with, with_tokens};
+use crate::keys::call;
+
+/// An issuer whose keys can be changed.
+pub fn issuer(keys: Arc<Mutex<Vec<Value>>>) -> Upstream {
+    Upstream::start(move |_| {
+        let body = json!({"keys": keys.lock().unwrap().clone()}).to_string();
+        reply("200 OK", &["Content-Type: application/json"], &body)
+    })
+}
+
+pub fn with_key_set(upstream: &Upstream, url: &str) -> Definition {
+    with_tokens("a", upstream).set("jwt_signing_method", "ecdsa").set("jwt_source", url)
+}
+
+fn start(url: &str) -> (Upstream, Gateway) {
+    let upstream = Upstream::ok();
+    let gateway = start_with([with_key_set(&upstream, url)], &[policy("basic", json!({}))]);
+    (upstream, gateway)
+}
+
+fn token(signer: &Signer) -> String {
+    signer.token(&json!({"sub": "joe", "exp": now() + 600}))
+}
+
+#[test]
+fn keys_are_fetched_once_and_again_for_a_name_that_is_new() {
+    let (first, second) = (Signer::new("first"), Signer::new("second"));
+    let keys = Arc::new(Mutex::new(vec![first.jwk()]));
+    let issuer = issuer(keys.clone());
+    let (_upstream, gateway) = start(&format!("{}/jwks.json", issuer.url()));
+    assert_eq!(issuer.requests(), 0, "nothing is fetched before it is needed");
+    for _ in 0..5 {
+        assert_eq!(call(&gateway, "/a/x", &token(&first)).status, 200);
+    }
+    assert_eq!((issuer.requests(), issuer.last().target.as_str()), (1, "/jwks.json"));
+    // The issuer changes its keys. The pause between fetches for unknown names has to pass.
+    keys.lock().unwrap().push(second.jwk());
+    eventually("the new key is known", || call(&gateway, "/a/x", &token(&second)).status == 200);
+    assert_eq!(issuer.requests(), 2);
+}
+
+#[test]
+fn strangers_do_not_make_the_gateway_fetch_without_end() {
+    let known = Signer::new("known");
+    let issuer = issuer(Arc::new(Mutex::new(vec![known.jwk()])));
+    let (_upstream, gateway) = start(&issuer.url());
+    assert_eq!(call(&gateway, "/a/x", &token(&known)).status, 200);
+    let mut client = gateway.connect();
+    for number in 0..200 {
+        let response = client.ask(crate::keys::with_key("/a/x", &token(&Signer::new(&format!("unknown-{number}")))));
+        assert_eq!((response.status, response.text()), (403, error_json("Key not authorized")));
+    }
+    assert!(issuer.requests() <= 3, "{} fetches", issuer.requests());
+}
+
+#[test]
+fn requests_that_come_together_wait_for_one_fetch() {
+    let signer = Signer::new("k");
+    let body = json!({"keys": [signer.jwk()]}).to_string();
+    let slow = Upstream::start(move |_| {
+        std::thread::sleep(Duration::from_millis(300));
+        reply("200 OK", &[], &body)
+    });
+    let (_upstream, gateway) = start(&slow.url());
+    let token = token(&signer);
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..16).map(|_| scope.spawn(|| call(&gateway, "/a/x", &token).status)).collect();
+        for call in calls {
+            assert_eq!(call.join().unwrap(), 200);
+        }
+    });
+    assert_eq!(slow.requests(), 1);
+}
+
+#[test]
+fn the_last_keys_serve_while_the_issuer_is_down() {
+    let signer = Signer::new("k");
+    let body = json!({"keys": [signer.jwk()]}).to_string();
+    let (down, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let issuer = {
+        let (down, asked) = (down.clone(), asked.clone());
+        Upstream::start(move |_| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            if down.load(Ordering::Relaxed) { reply("503 Service Unavailable", &[], "") } else { reply("200 OK", &[], &body) }
+        })
+    };
+    let upstream = Upstream::ok();
+    let conf = json!({"jwks": {"cache": {"timeout": 1}}});
+    let definition = with_key_set(&upstream, &issuer.url()).set("jwt_default_policies", json!([]));
+    let gateway = Gateway::start(conf, [definition]);
+    let refused = || call(&gateway, "/a/x", &token(&signer)).text();
+    let passed_the_signature = error_json("key not authorized: no matching policy found");
+    assert_eq!(refused(), passed_the_signature);
+    down.store(true, Ordering::Relaxed);
+    eventually("the set is fetched again", || {
+        assert_eq!(refused(), passed_the_signature);
+        asked.load(Ordering::Relaxed) >= 2
+    });
+    assert_eq!(refused(), passed_the_signature, "a failure takes nothing away");
+}
+
+#[test]
+fn an_issuer_that_misbehaves_lets_nobody_in_and_holds_nobody_up() {
+    let signer = Signer::new("k");
+    let good = json!({"keys": [signer.jwk()]}).to_string();
+    let large = format!("{{\"keys\":[],\"x\":\"{}\"}}", "x".repeat(10 << 20));
+    let weak = json!({"keys": [{"kty": "RSA", "kid": "k", "n": "AQAB", "e": "AQAB"}, 7, null]}).to_string();
+    let cases = [
+        ("10 MB", reply("200 OK", &[], &large)),
+        ("an error", reply("500 Internal Server Error", &[], &good)),
+        ("no JSON", reply("200 OK", &[], "<html>")),
+        ("no list", reply("200 OK", &[], "{\"keys\":{}}")),
+        ("weak keys", reply("200 OK", &[], &weak)),
+        ("a broken body", b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n{".to_vec()),
+        ("no HTTP", b"hello\r\n\r\n".to_vec()),
+    ];
+    for (what, answer) in cases {
+        let issuer = Upstream::once(answer);
+        let (upstream, gateway) = start(&issuer.url());
+        let response = call(&gateway, "/a/x", &token(&signer));
+        assert_eq!((response.status, response.text()), (403, error_json("Key not authorized")), "{what}");
+        assert_eq!(upstream.requests(), 0);
+        assert!(gateway.log().contains("key set"), "{what} is said in the log:\n{}", gateway.log());
+    }
+}
+
+#[test]
+fn an_issuer_that_never_answers_costs_its_time_limit_once_per_request() {
+    let silent = Upstream::raw(|mut wire, _| {
+        let _ = wire.rest();
+    });
+    let (_upstream, gateway) = start(&silent.url());
+    let begun = Instant::now();
+    assert_eq!(call(&gateway, "/a/x", &token(&Signer::new("k"))).status, 403);
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn an_issuer_that_is_not_there_lets_nobody_in() {
+    let (_upstream, gateway) = start("http://127.0.0.1:1/jwks");
+    assert_eq!(call(&gateway, "/a/x", &token(&Signer::new("k"))).status, 403);
+}
+
+#[test]
+fn several_issuers_serve_one_api_and_a_name_may_be_used_twice() {
+    let (one, other, twin) = (Signer::new("one"), Signer::new("other"), Signer::new("other"));
+    let first = issuer(Arc::new(Mutex::new(vec![one.jwk(), twin.jwk()])));
+    let second = issuer(Arc::new(Mutex::new(vec![other.jwk()])));
+    let upstream = Upstream::ok();
+    let uris = json!([{"url": first.url()}, {"url": second.url()}]);
+    let definition = with_key_set(&upstream, "").set("jwt_jwks_uris", uris);
+    let gateway = start_with([definition], &[policy("basic", json!({}))]);
+    for signer in [&one, &other, &twin] {
+        assert_eq!(call(&gateway, "/a/x", &token(signer)).status, 200);
+    }
+    let stranger = Signer::new("other");
+    assert_eq!(call(&gateway, "/a/x", &token(&stranger)).status, 403, "a known name with another key");
+}
+
+#[test]
+fn a_withdrawn_key_ends_its_remembered_tokens() {
+    let (old, new) = (Signer::new("old"), Signer::new("new"));
+    let keys = Arc::new(Mutex::new(vec![old.jwk()]));
+    let issuer = issuer(keys.clone());
+    let upstream = Upstream::ok();
+    let gateway = {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let policies = json!({"basic": policy("basic", json!({}))}).to_string();
+        std::fs::write(file.path(), policies).unwrap();
+        let conf = json!({"jwks": {"cache": {"timeout": 1}}, "policies": {"policy_record_name": file.path()}});
+        Gateway::start(conf, [with_key_set(&upstream, &issuer.url())])
+    };
+    let token = token(&old);
+    assert_eq!(call(&gateway, "/a/x", &token).status, 200);
+    *keys.lock().unwrap() = vec![new.jwk()];
+    eventually("the old key is gone", || call(&gateway, "/a/x", &token).status == 403);
+}

@@ -1,0 +1,52 @@
+//! What a definition says about JSON Web Tokens beyond its plain fields.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::ApiDefinition;
+
+/// One entry of `jwt_jwks_uris`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct JwksUri {
+    /// Where the key set is.
+    pub url: String,
+}
+
+/// `scopes`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Scopes {
+    /// For JSON Web Tokens.
+    pub jwt: ScopeClaim,
+    /// For OpenID Connect.
+    pub oidc: ScopeClaim,
+}
+
+/// Which policies the scopes of a token stand for.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct ScopeClaim {
+    /// The claim with the scopes, `scope` when empty; dots lead into objects.
+    pub scope_claim_name: String,
+    /// Scope to policy.
+    pub scope_to_policy: BTreeMap<String, String>,
+}
+
+impl ScopeClaim {
+    /// The claim with the scopes.
+    pub fn claim(&self) -> &str {
+        if self.scope_claim_name.is_empty() { "scope" } else { &self.scope_claim_name }
+    }
+}
+
+impl ApiDefinition {
+    /// Which policies the scopes of a JSON Web Token stand for: `scopes.jwt`, else the older fields.
+    pub fn jwt_scopes(&self) -> ScopeClaim {
+        let (new, old) = (&self.scopes.jwt, &self.jwt_scope_claim_name);
+        let claim = if new.scope_claim_name.is_empty() { old } else { &new.scope_claim_name };
+        let mapping = if new.scope_to_policy.is_empty() { &self.jwt_scope_to_policy_mapping } else { &new.scope_to_policy };
+        ScopeClaim { scope_claim_name: claim.clone(), scope_to_policy: mapping.clone() }
+    }
+}

@@ -6,6 +6,7 @@ mod apis;
 mod health;
 mod keys;
 mod metrics;
+mod orgs;
 mod policies;
 mod reload;
 
@@ -103,6 +104,8 @@ fn router(control: Arc<Control>, [hello, ready]: &[String; 2]) -> Router {
         .route("/tyk/keys/preview", post(keys::preview))
         .route("/tyk/keys/policy/{hash}", post(keys::set_policies))
         .route("/tyk/keys/{id}", get(keys::show).post(keys::add).put(keys::update).merge(delete(keys::remove)))
+        .route("/tyk/org/keys", get(orgs::list))
+        .route("/tyk/org/keys/{id}", get(orgs::show).post(orgs::put).put(orgs::put).merge(delete(orgs::remove)))
         .route("/tyk/policies", get(policies::list).post(policies::create))
         .route("/tyk/policies/{id}", get(policies::show).put(policies::update).merge(delete(policies::remove)))
         .route("/tyk/metrics", get(metrics::metrics))

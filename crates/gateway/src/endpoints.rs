@@ -4,6 +4,7 @@
 use regex_automata::meta::Regex;
 use regex_automata::{Input, PatternSet};
 use std::collections::HashMap;
+use tollgate_model::config::GatewayConfig;
 
 /// Bytes that one version's automaton may take. Tyk's definitions stay far below; a pattern bomb does not.
 const AUTOMATON_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -95,8 +96,18 @@ impl PatternBuilder {
 }
 
 impl PatternRules {
+    /// The rules of a configuration.
+    pub fn new(config: &GatewayConfig) -> Self {
+        let options = &config.http_server_options;
+        PatternRules {
+            prefix: options.enable_path_prefix_matching,
+            suffix: options.enable_path_suffix_matching,
+            ignore_case: config.ignore_endpoint_case,
+        }
+    }
+
     /// `{name}` is a segment, `/*/` one segment and `/*` everything after; the rest is a regular expression.
-    fn regex(&self, pattern: &str, ignore_case: bool) -> String {
+    pub fn regex(&self, pattern: &str, ignore_case: bool) -> String {
         let mut regex = String::new();
         if self.ignore_case || ignore_case {
             regex.push_str("(?i)");

@@ -3,7 +3,7 @@
 use crate::answers::Answers;
 use crate::breaker::{Breaker, BreakerRule};
 use crate::endpoints::Hits;
-use crate::keys::{Key, Keys};
+use crate::keys::{Key, Keys, Limits};
 use crate::refusal::Refusal;
 use crate::route::Path;
 use crate::settings::Settings;
@@ -26,7 +26,7 @@ pub struct Exchange<'a> {
     pub client_ip: IpAddr,
     /// Time since the gateway's start, for limits.
     pub now: Duration,
-    /// Seconds since 1970; 0 when the API asks for no key.
+    /// Seconds since 1970; 0 when the API asks for no key and organisations have no limits.
     pub unix_s: u64,
     pub keys: &'a Keys,
     /// The key that the request was let in with.
@@ -138,8 +138,14 @@ impl<'a> Exchange<'a> {
         self.url.path_behind_listen()
     }
 
-    /// Tells the client what would have been refused if it were not for the dry run.
-    pub fn report_dry_run(&mut self, cause: &'static str) {
+    /// The limits of a key that hold for this request.
+    pub fn limits_of<'k>(&self, key: &'k Key) -> &'k Limits {
+        key.limits_at(&self.api.id, &self.method, || self.path_behind_listen())
+    }
+
+    /// Counts what would have been refused if it were not for the dry run, and tells the client.
+    pub fn report_dry_run(&mut self, refusal: &Refusal) {
+        let cause = refusal.cause;
         if let Some(cells) = self.counting_core.and_then(|core| self.api.meter.core(core)) {
             cells.dry_run(cause);
         }

@@ -4,12 +4,16 @@
 mod identities;
 mod key;
 mod limits;
+mod orgs;
 mod policies;
 mod quota;
 
-use crate::limit::Gcra;
+use crate::endpoints::PatternRules;
+use crate::limit::{Algorithm, Limiter};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use identities::Identities;
+use limits::Source;
+use orgs::Org;
 use papaya::HashMap;
 use quota::{DirtyQuotas, Quota};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +42,7 @@ pub struct Keys {
     table: HashMap<Digest, Arc<Entry>, BuildHasherDefault<DigestHasher>>,
     /// The digests of the keys that are shown by the same hash; short hashes collide.
     by_hash: Mutex<BTreeMap<String, BTreeSet<Digest>>>,
+    orgs: HashMap<String, Arc<Org>>,
     policies: ArcSwap<Policies>,
     /// Grows with the policies: compiled keys of an older number are compiled again.
     generation: AtomicU64,
@@ -74,6 +79,10 @@ pub struct KeyRules {
     pub token_bytes_min: usize,
     pub allow_master_keys: bool,
     pub lists_hashed: bool,
+    /// How rates are counted.
+    limiter: Algorithm,
+    /// How endpoint patterns in access rights are read.
+    patterns: PatternRules,
 }
 
 /// One key as it is stored.
@@ -92,7 +101,7 @@ struct Entry {
 /// The counters of one key, by scope and use. They outlive changes of the session that do not reset them.
 #[derive(Default)]
 pub struct Counters {
-    rates: Mutex<BTreeMap<String, Arc<Gcra>>>,
+    rates: Mutex<BTreeMap<String, Arc<Limiter>>>,
     quotas: Mutex<BTreeMap<String, Arc<Quota>>>,
 }
 
@@ -111,6 +120,8 @@ impl KeyRules {
             token_bytes_min: config.token_bytes_min(),
             allow_master_keys: config.allow_master_keys,
             lists_hashed: config.enable_hashed_keys_listing,
+            limiter: Algorithm::of(config),
+            patterns: PatternRules::new(config),
         }
     }
 
@@ -131,6 +142,7 @@ impl Keys {
             store: store.clone(),
             table: HashMap::default(),
             by_hash: Mutex::default(),
+            orgs: HashMap::default(),
             policies: ArcSwap::default(),
             generation: AtomicU64::new(1),
             dirty: Arc::default(),
@@ -145,6 +157,7 @@ impl Keys {
         if unreadable > 0 {
             tracing::error!(unreadable, "stored keys can't be read and are refused");
         }
+        keys.load_orgs()?;
         Ok(keys)
     }
 
@@ -198,8 +211,12 @@ impl Keys {
                 refused
             }
         };
-        let quota = |scope: &str| self.quota(digest, scope, &entry.counters);
-        Some(Key::compile(applied, generation, &entry.counters, &quota))
+        let source = Source {
+            rate: &|name| entry.counters.rate(name, self.rules.limiter),
+            quota: &|scope| self.quota(digest, scope, &entry.counters),
+            patterns: self.rules.patterns,
+        };
+        Some(Key::compile(applied, generation, &source))
     }
 
     /// A key's quota counter, as it was stored if it is used for the first time.
@@ -262,9 +279,7 @@ impl Keys {
     pub async fn remove(&self, digest: &Digest) -> Result<bool, StoreFault> {
         let existed = self.store.ask(Question::Delete { kind: Kind::Session, id: hex(digest) }).await?.existed()?;
         let removed = self.forget(digest);
-        self.forget_saved(digest);
-        let prefix = format!("quota-{}-", hex(digest));
-        self.store.ask(Question::DeleteCountersUnder { prefix }).await?;
+        self.forget_quotas(digest).await?;
         Ok(existed || removed)
     }
 
@@ -279,6 +294,13 @@ impl Keys {
             }
         }
         true
+    }
+
+    /// Removes what is stored of quotas.
+    async fn forget_quotas(&self, digest: &Digest) -> Result<(), StoreFault> {
+        self.forget_saved(digest);
+        let prefix = format!("quota-{}-", hex(digest));
+        self.store.ask(Question::DeleteCountersUnder { prefix }).await.map(|_| ())
     }
 
     fn forget_saved(&self, digest: &Digest) {
@@ -356,8 +378,9 @@ impl Keys {
 
 impl Counters {
     /// The counter of one rate limit.
-    fn rate(&self, name: String) -> Arc<Gcra> {
-        self.rates.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default().clone()
+    fn rate(&self, name: String, algorithm: Algorithm) -> Arc<Limiter> {
+        let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        rates.entry(name).or_insert_with(|| Arc::new(Limiter::new(algorithm))).clone()
     }
 }
 

@@ -1,5 +1,10 @@
-//! Local rate limits.
+//! Local rate limits: so many requests in so much time, counted by one of three algorithms. What each promises is in docs/limits.md.
 
+mod fixed_window;
 mod gcra;
+mod limiter;
+mod rate;
+mod sliding_window;
 
-pub use gcra::{Gcra, Rate};
+pub use limiter::{Algorithm, Limiter};
+pub use rate::Rate;

@@ -66,6 +66,12 @@ pub const RESOURCE_DISALLOWED: Refusal = Refusal::new(403, "resource_disallowed"
 pub const KEY_RATE_LIMIT: Refusal = Refusal::new(429, "key_rate_limit", "Rate Limit Exceeded");
 pub const QUOTA_EXCEEDED: Refusal = Refusal::new(403, "quota_exceeded", "Quota exceeded");
 pub const API_RATE_LIMIT: Refusal = Refusal::new(429, "api_rate_limit", "API Rate Limit Exceeded");
+pub const ORG_DISABLED: Refusal =
+    Refusal::new(403, "org_disabled", "this organisation access has been disabled, please contact your API administrator");
+pub const ORG_QUOTA: Refusal =
+    Refusal::new(403, "org_quota", "This organisation quota has been exceeded, please contact your API administrator");
+pub const ORG_RATE_LIMIT: Refusal =
+    Refusal::new(403, "org_rate_limit", "This organisation rate limit has been exceeded, please contact your API administrator");
 pub const METHOD_NOT_ALLOWED: Refusal = Refusal::new(405, "method_not_allowed", "Method not allowed");
 pub const LOOP_TOO_DEEP: Refusal =
     Refusal::new(500, "loop_too_deep", "Loop level too deep. Found more than 5 loops in single request");

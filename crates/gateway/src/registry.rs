@@ -3,7 +3,7 @@
 
 use crate::breaker::Breaker;
 use crate::jwt::{KeySet, SetRules};
-use crate::limit::Gcra;
+use crate::limit::{Algorithm, Limiter};
 use crate::observe::Meters;
 use crate::outside::LazyOutside;
 use crate::tls;
@@ -22,7 +22,7 @@ pub struct Registry {
     /// The counters of APIs.
     pub meters: Meters,
     targets: Interned<TargetKey, Target>,
-    limits: Interned<String, Gcra>,
+    limits: Interned<String, Limiter>,
     breakers: Interned<String, Breaker>,
     turns: Interned<String, AtomicUsize>,
     key_sets: Interned<(String, SetRules), KeySet>,
@@ -100,8 +100,8 @@ impl Registry {
     }
 
     /// The counter of a limit.
-    pub fn limit(&self, name: String) -> Arc<Gcra> {
-        self.limits.get_or(name, Gcra::default)
+    pub fn limit(&self, name: String, algorithm: Algorithm) -> Arc<Limiter> {
+        self.limits.get_or(name, || Limiter::new(algorithm))
     }
 
     /// The state of a circuit breaker.

@@ -194,6 +194,7 @@ impl Report {
             match problem.level {
                 Level::Error => tracing::error!("{problem}"),
                 Level::Warning => tracing::warn!("{problem}"),
+                Level::Note => tracing::info!("{problem}"),
                 Level::Ignored => tracing::debug!("{problem}"),
             }
         }

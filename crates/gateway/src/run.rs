@@ -131,7 +131,7 @@ fn log_problems(problems: &[Problem]) {
         match problem.level {
             Level::Error => tracing::error!("{problem}"),
             Level::Warning => tracing::warn!("{problem}"),
-            Level::Ignored => tracing::info!("{problem}"),
+            Level::Note | Level::Ignored => tracing::info!("{problem}"),
         }
     }
 }

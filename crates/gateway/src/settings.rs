@@ -1,6 +1,8 @@
 //! What the data path needs of the gateway's configuration, ready to use.
 
+use crate::endpoints::PatternRules;
 use crate::error_templates::ErrorTemplates;
+use crate::limit::Algorithm;
 use crate::refusal::{QUOTA_EXCEEDED, Refusal};
 use ipnet::IpNet;
 use std::borrow::Cow;
@@ -17,9 +19,14 @@ const JWKS_AGE_MAX: Duration = Duration::from_secs(240);
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub strict_routes: bool,
-    pub path_prefix_matching: bool,
-    pub path_suffix_matching: bool,
-    pub ignore_endpoint_case: bool,
+    /// How endpoint patterns are read where a version says nothing else.
+    pub patterns: PatternRules,
+    /// How rates are counted.
+    pub limiter: Algorithm,
+    /// Organisations are held to the limits of their sessions.
+    pub enforce_org_quotas: bool,
+    /// There are sessions only for organisations that have an API.
+    pub suppress_default_org_store: bool,
     pub custom_domains: bool,
     pub hostname: String,
     pub websockets: bool,
@@ -61,9 +68,10 @@ impl Settings {
         let control_paths = names.into_iter().map(|name| format!("/{name}")).chain(["/live".to_owned()]);
         Settings {
             strict_routes: http.enable_strict_routes,
-            path_prefix_matching: http.enable_path_prefix_matching,
-            path_suffix_matching: http.enable_path_suffix_matching,
-            ignore_endpoint_case: config.ignore_endpoint_case,
+            patterns: PatternRules::new(config),
+            limiter: Algorithm::of(config),
+            enforce_org_quotas: config.enforce_org_quotas,
+            suppress_default_org_store: config.suppress_default_org_store,
             custom_domains: config.enable_custom_domains,
             hostname: config.hostname.clone(),
             websockets: http.enable_websockets,

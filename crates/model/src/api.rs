@@ -244,6 +244,8 @@ pub struct GlobalRateLimit {
     pub rate: f64,
     /// Seconds; no limit when 0.
     pub per: f64,
+    /// Count and report, but refuse nobody. Tyk has no such field.
+    pub dry_run: bool,
 }
 
 /// Work on responses that Tyk wants listed by name.
@@ -316,7 +318,7 @@ impl ApiDefinition {
 
     /// The limit over all callers as requests and seconds, `None` when there is none.
     pub fn rate_limit(&self) -> Option<(f64, f64)> {
-        let GlobalRateLimit { disabled, rate, per } = self.global_rate_limit;
+        let GlobalRateLimit { disabled, rate, per, .. } = self.global_rate_limit;
         (!disabled && rate > 0.0 && per > 0.0).then_some((rate, per))
     }
 

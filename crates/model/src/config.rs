@@ -91,13 +91,13 @@ pub struct GatewayConfig {
     pub enforce_org_quotas: bool,
     /// No sessions for organisations.
     pub suppress_default_org_store: bool,
-    /// Count requests in windows that begin at fixed times.
+    /// Count requests in windows that begin with their first request.
     pub enable_fixed_window_rate_limiter: bool,
-    /// Count requests of the time just past, with refused ones.
+    /// Count requests of the time just past.
     pub enable_redis_rolling_limiter: bool,
-    /// Count requests of the time just past, and refuse for a whole `per` from the first refusal on.
+    /// The same as `enable_redis_rolling_limiter`.
     pub enable_sentinel_rate_limiter: bool,
-    /// Rates below this times the number of nodes are counted for all nodes together; 5.
+    /// Without effect: where Tyk's own limiter for one node ends; 5.
     pub drl_threshold: f64,
 
     /// Let APIs answer for hosts of their own.

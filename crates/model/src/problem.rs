@@ -28,6 +28,8 @@ pub enum Level {
     Error,
     /// The document is used, but probably does not do what its author meant.
     Warning,
+    /// The document does what its author meant, in a way that its author should know of.
+    Note,
     /// A field that was read and has no effect.
     Ignored,
 }
@@ -67,6 +69,7 @@ impl fmt::Display for Level {
         f.write_str(match self {
             Level::Error => "error",
             Level::Warning => "warning",
+            Level::Note => "note",
             Level::Ignored => "ignored",
         })
     }
@@ -83,6 +86,10 @@ impl Findings {
 
     pub(crate) fn warning(&mut self, path: &JsonPath, message: impl Into<String>) {
         self.add(Level::Warning, path, message);
+    }
+
+    pub(crate) fn note(&mut self, path: &JsonPath, message: impl Into<String>) {
+        self.add(Level::Note, path, message);
     }
 
     pub(crate) fn ignored(&mut self, path: &JsonPath, message: impl Into<String>) {

@@ -26,6 +26,8 @@ const CHAIN: &[Maker] = &[
     // The cheapest way to turn somebody away comes first.
     IpAllow::compile,
     IpBlock::compile,
+    // The organisation's limits hold for all that comes to its APIs, strangers too.
+    OrgLimits::compile,
     RequestSize::compile,
     // Who is it? Nothing below runs for strangers.
     UnsupportedAuth::compile,
@@ -59,11 +61,8 @@ pub fn compile(
     info: &VersionInfo,
     context: &mut Context<'_>,
 ) -> Option<(Vec<Box<dyn Middleware>>, EndpointMatcher)> {
-    let rules = PatternRules {
-        prefix: context.settings.path_prefix_matching,
-        suffix: context.settings.path_suffix_matching,
-        ignore_case: context.settings.ignore_endpoint_case || info.ignore_endpoint_case,
-    };
+    let own = context.settings.patterns;
+    let rules = PatternRules { ignore_case: own.ignore_case || info.ignore_endpoint_case, ..own };
     let before = context.problems.len();
     let mut source = Source { definition, version_name, info, patterns: PatternBuilder::new(rules), context };
     let chain: Vec<_> = CHAIN.iter().filter_map(|make| make(&mut source)).collect();

@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tollgate_model::policy;
 use tollgate_model::session::Session;
 
-type Parameters = Query<HashMap<String, String>>;
+pub type Parameters = Query<HashMap<String, String>>;
 
 /// How the keys are shown: themselves, or their hashes where listing those is allowed.
 pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Answer {
@@ -198,6 +198,6 @@ fn failed(what: &str, why: &str) -> Answer {
     error(StatusCode::INTERNAL_SERVER_ERROR, format!("{what} - {why}"))
 }
 
-fn unix_s() -> u64 {
+pub fn unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

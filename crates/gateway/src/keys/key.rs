@@ -1,11 +1,9 @@
 //! A key as requests meet it: its session with all policies applied, taken apart once.
 
-use super::Counters;
-use super::limits::Limits;
-use super::quota::Quota;
+use super::limits::{Limits, Source};
 use regex::Regex;
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
 use tollgate_model::session::{AccessRight, DryRun, Session};
 
 /// One key.
@@ -31,7 +29,15 @@ enum Rights {
 pub struct Right {
     versions: Vec<String>,
     urls: Vec<Url>,
-    pub limits: Limits,
+    limits: Limits,
+    /// Endpoints with a rate of their own in place of the API's.
+    endpoints: Vec<EndpointLimits>,
+}
+
+struct EndpointLimits {
+    pattern: Regex,
+    method: String,
+    limits: Limits,
 }
 
 struct Url {
@@ -49,16 +55,16 @@ pub enum KeyState {
 }
 
 impl Key {
-    pub fn compile(session: Session, generation: u64, counters: &Counters, quota: &dyn Fn(&str) -> Arc<Quota>) -> Self {
+    pub fn compile(session: Session, generation: u64, source: &Source<'_>) -> Self {
         let rights = session.access_rights.iter().filter(|(_, right)| !right.disabled);
         let rights: HashMap<_, _> =
-            rights.map(|(api, right)| (api.clone(), Right::compile(right, &session, counters, quota))).collect();
+            rights.map(|(api, right)| (api.clone(), Right::compile(api, right, &session, source))).collect();
         Key {
             generation,
             dry_run: session.dry_run,
             expires_unix_s: u64::try_from(session.expires).ok().filter(|expires| *expires > 0),
             rights: if session.access_rights.is_empty() { Rights::Everything } else { Rights::Listed(rights) },
-            limits: Limits::new(&session.limit(), "", counters, quota),
+            limits: Limits::new(&session.limit(), "", source),
             session,
         }
     }
@@ -99,6 +105,19 @@ impl Key {
         }
     }
 
+    /// The limits that hold for a request to an API: those of the first endpoint that it fits, else the API's. `path` is what comes
+    /// behind the listen path.
+    pub fn limits_at<'p>(&self, api: &str, method: &str, path: impl FnOnce() -> Cow<'p, str>) -> &Limits {
+        let Rights::Listed(rights) = &self.rights else { return &self.limits };
+        let Some(right) = rights.get(api) else { return &self.limits };
+        if right.endpoints.is_empty() {
+            return &right.limits;
+        }
+        let path = path();
+        let fits = |endpoint: &&EndpointLimits| endpoint.method.eq_ignore_ascii_case(method) && endpoint.pattern.is_match(&path);
+        right.endpoints.iter().find(fits).map_or(&right.limits, |endpoint| &endpoint.limits)
+    }
+
     /// The session with what is left of its quotas.
     pub fn live_session(&self, now_unix_s: u64) -> Session {
         let mut session = self.session.clone();
@@ -118,17 +137,19 @@ impl Key {
 }
 
 impl Right {
-    fn compile(right: &AccessRight, session: &Session, counters: &Counters, quota: &dyn Fn(&str) -> Arc<Quota>) -> Self {
+    fn compile(api: &str, right: &AccessRight, session: &Session, source: &Source<'_>) -> Self {
         let urls = right.allowed_urls.iter();
         let root = session.limit();
         let (limit, scope) = match right.own_limit() {
             Some(limit) => (limit, right.allowance_scope.as_str()),
             None => (&root, ""),
         };
+        let limits = Limits::new(limit, scope, source);
         Right {
             versions: right.versions.clone(),
             urls: urls.map(|url| Url { pattern: Regex::new(&url.url).ok(), methods: url.methods.clone() }).collect(),
-            limits: Limits::new(limit, scope, counters, quota),
+            endpoints: endpoint_limits(api, right, scope, &limits, source),
+            limits,
         }
     }
 
@@ -142,3 +163,26 @@ impl Right {
         self.urls.is_empty() || self.urls.iter().any(fits)
     }
 }
+
+/// A right's endpoints; one whose pattern is none limits nothing, as nobody can tell which requests it means.
+fn endpoint_limits(api: &str, right: &AccessRight, scope: &str, limits: &Limits, source: &Source<'_>) -> Vec<EndpointLimits> {
+    let mut made = Vec::new();
+    for endpoint in &right.endpoints {
+        let pattern = match Regex::new(&source.patterns.regex(&endpoint.path, false)) {
+            Ok(pattern) => pattern,
+            Err(error) => {
+                tracing::warn!(api, path = endpoint.path, %error, "an endpoint of a key's right is no pattern: its limit has no effect");
+                continue;
+            }
+        };
+        for method in &endpoint.methods {
+            let counter = format!("{scope}/{api}/{}:{}", method.name, endpoint.path);
+            let limits = limits.with_rate(&method.limit, counter, source);
+            made.push(EndpointLimits { pattern: pattern.clone(), method: method.name.clone(), limits });
+        }
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests;

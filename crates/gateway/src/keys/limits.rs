@@ -1,11 +1,11 @@
 //! The limits that hold for a key on an API: rates and a quota, all of them or none.
 
-use super::Counters;
 use super::quota::{Quota, QuotaView};
-use crate::limit::{Gcra, Rate};
+use crate::endpoints::PatternRules;
+use crate::limit::{Limiter, Rate};
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_model::session::{AccessLimit, DryRun};
+use tollgate_model::session::{AccessLimit, DryRun, RateLimit};
 
 /// Rates and a quota with their counters.
 pub struct Limits {
@@ -22,13 +22,23 @@ pub struct RateRule {
     pub requests: f64,
     pub window_s: f64,
     rate: Rate,
-    counter: Arc<Gcra>,
+    counter: Arc<Limiter>,
 }
 
+#[derive(Clone)]
 struct QuotaRule {
     max: i64,
     renewal_s: i64,
     counter: Arc<Quota>,
+}
+
+/// What limits are made from.
+pub struct Source<'a> {
+    /// The counter of a rate, by name.
+    pub rate: &'a dyn Fn(String) -> Arc<Limiter>,
+    /// The counter of a quota, by scope.
+    pub quota: &'a dyn Fn(&str) -> Arc<Quota>,
+    pub patterns: PatternRules,
 }
 
 /// Why a request is over a limit.
@@ -48,25 +58,21 @@ pub struct Checks {
 
 impl Limits {
     /// The limits of a document, with the counters of a scope.
-    pub fn new(limit: &AccessLimit, scope: &str, counters: &Counters, quota: &dyn Fn(&str) -> Arc<Quota>) -> Self {
-        let mut rates = Vec::new();
-        for (index, written) in limit.rate_limits().enumerate() {
-            let burst = written.burst.unwrap_or(written.rate);
-            let Some(rate) = Rate::with_burst(written.rate, written.per, burst) else { continue };
-            let name = written.name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).collect::<String>();
-            rates.push(RateRule {
-                name: if name.is_empty() { format!("rate-{}", index + 1) } else { name },
-                requests: written.rate,
-                window_s: written.per,
-                rate,
-                counter: counters.rate(format!("{scope}/{index}")),
-            });
-        }
-        let rule = |max| QuotaRule { max, renewal_s: limit.quota_renewal_rate, counter: quota(scope) };
+    pub fn new(limit: &AccessLimit, scope: &str, source: &Source<'_>) -> Self {
+        let rules = limit.rate_limits().enumerate();
+        let rates =
+            rules.filter_map(|(index, written)| RateRule::new(&written, index, format!("{scope}/{index}"), source)).collect();
+        let rule = |max| QuotaRule { max, renewal_s: limit.quota_renewal_rate, counter: (source.quota)(scope) };
         let interval = Duration::try_from_secs_f64(limit.throttle_interval).unwrap_or_default();
         let tries = u32::try_from(limit.throttle_retry_limit).unwrap_or_default();
         let throttle = (!interval.is_zero() && tries > 0).then_some((interval, tries));
         Limits { rates, quota: limit.quota().map(rule), throttle }
+    }
+
+    /// The same limits with another rate, or with none, in place of theirs.
+    pub fn with_rate(&self, written: &RateLimit, counter: String, source: &Source<'_>) -> Self {
+        let rates = RateRule::new(written, 0, counter, source).into_iter().collect();
+        Limits { rates, quota: self.quota.clone(), throttle: self.throttle }
     }
 
     /// Counts a request against all limits, or against none if one of them is used up. What is in dry run is counted and never
@@ -77,7 +83,7 @@ impl Limits {
         for (index, rule) in rates.iter().enumerate() {
             if let Err(wait) = rule.counter.admit(rule.rate, now) {
                 if !dry_run.rate_limit {
-                    self.refund(index);
+                    self.refund(index, now);
                     return Err(Rejection::Rate(wait));
                 }
                 would_refuse = Some(Rejection::Rate(wait));
@@ -88,15 +94,15 @@ impl Limits {
             Ok(_) => Ok(would_refuse),
             Err(_) if dry_run.quota => Ok(Some(Rejection::Quota)),
             Err(_) => {
-                self.refund(rates.len());
+                self.refund(rates.len(), now);
                 Err(Rejection::Quota)
             }
         }
     }
 
     /// Takes back what the first `count` rates have counted.
-    fn refund(&self, count: usize) {
-        self.rates.iter().take(count).for_each(|rule| rule.counter.refund(rule.rate));
+    fn refund(&self, count: usize, now: Duration) {
+        self.rates.iter().take(count).for_each(|rule| rule.counter.refund(rule.rate, now));
     }
 
     /// Room under each rate, and how long until it is all there again.
@@ -114,3 +120,21 @@ impl Limits {
         Some((quota.max, quota.counter.view(quota.max, now_unix_s).unwrap_or(unused)))
     }
 }
+
+impl RateRule {
+    /// The rule of a rate, `None` if it limits nothing.
+    fn new(written: &RateLimit, index: usize, counter: String, source: &Source<'_>) -> Option<Self> {
+        let rate = Rate::with_burst(written.rate, written.per, written.burst.unwrap_or(written.rate))?;
+        let name = written.name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).collect::<String>();
+        Some(RateRule {
+            name: if name.is_empty() { format!("rate-{}", index + 1) } else { name },
+            requests: written.rate,
+            window_s: written.per,
+            rate,
+            counter: (source.rate)(counter),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

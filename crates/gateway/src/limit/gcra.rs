@@ -1,36 +1,10 @@
 //! The generic cell rate algorithm on one atomic: exact, smooth, and a rejected request counts nothing.
 
+use super::Rate;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// So many requests in so much time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rate {
-    /// Time that one request uses up.
-    interval_ns: u64,
-    /// How far the theoretical arrival time may run ahead: room for a burst.
-    tolerance_ns: u64,
-}
-
-impl Rate {
-    /// `requests` in `per_seconds`, all of which may come at once. `None` when either is not positive.
-    pub fn new(requests: f64, per_seconds: f64) -> Option<Self> {
-        Rate::with_burst(requests, per_seconds, requests)
-    }
-
-    /// The same with `burst` of them at once, at least one.
-    pub fn with_burst(requests: f64, per_seconds: f64, burst: f64) -> Option<Self> {
-        let valid = requests > 0.0 && per_seconds > 0.0 && requests.is_finite() && per_seconds.is_finite();
-        if !valid {
-            return None;
-        }
-        let interval_ns = (per_seconds * 1e9 / requests).clamp(1.0, 1e18);
-        let burst = burst.max(1.0);
-        Some(Rate { interval_ns: interval_ns as u64, tolerance_ns: ((burst - 1.0) * interval_ns).min(1e18) as u64 })
-    }
-}
-
-/// The state of one limit. It outlives configurations, and a changed rate takes effect on the state there is.
+/// The state of one limit.
 #[derive(Debug, Default)]
 pub struct Gcra {
     /// When the next request would be due if all came evenly, in nanoseconds of the caller's clock.
@@ -56,9 +30,7 @@ impl Gcra {
             }
         }
     }
-}
 
-impl Gcra {
     /// Takes an admission back: the request was refused for another reason.
     pub fn refund(&self, rate: Rate) {
         self.arrival_ns.fetch_sub(rate.interval_ns, Ordering::Relaxed);

@@ -14,7 +14,7 @@ pub struct AccessRights {
 
 impl AccessRights {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let prefix_matching = source.context.settings.path_prefix_matching;
+        let prefix_matching = source.context.settings.patterns.prefix;
         (!source.definition.use_keyless).then(|| Box::new(AccessRights { prefix_matching }) as Box<dyn Middleware>)
     }
 
@@ -38,7 +38,7 @@ impl Middleware for AccessRights {
         match self.refusal(exchange) {
             None => Step::Next,
             Some(refusal) if exchange.key.as_ref().is_some_and(|key| key.dry_run.access) => {
-                exchange.report_dry_run(refusal.cause);
+                exchange.report_dry_run(&refusal);
                 Step::Next
             }
             Some(refusal) => Step::Refuse(refusal),

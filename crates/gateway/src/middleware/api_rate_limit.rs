@@ -1,11 +1,11 @@
 //! Limits over all callers of an API together. Reads `global_rate_limit` and `rate_limit` of `extended_paths`. The client sees 429
-//! `API Rate Limit Exceeded`. The counters are in this process; rejected requests do not count.
+//! `API Rate Limit Exceeded`, or in dry run a header. The counters are in this process; rejected requests do not count.
 
 use super::Middleware;
 use crate::compile::Source;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
-use crate::limit::{Gcra, Rate};
+use crate::limit::{Limiter, Rate};
 use crate::refusal;
 use std::sync::Arc;
 
@@ -16,23 +16,33 @@ pub struct ApiRateLimit {
 
 struct Limit {
     rate: Rate,
-    counter: Arc<Gcra>,
+    counter: Arc<Limiter>,
+    dry_run: bool,
 }
 
 impl ApiRateLimit {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
-        let registry = source.context.registry;
-        let global = definition.rate_limit().and_then(|(requests, seconds)| Rate::new(requests, seconds));
-        // One counter for all versions of the API.
-        let global = global.map(|rate| Limit { rate, counter: registry.limit(format!("{}/api", definition.api_id)) });
+        let global = definition.rate_limit().and_then(|(requests, seconds)| {
+            // One counter for all versions of the API.
+            let name = format!("{}/api", definition.api_id);
+            Limit::new(source, requests, seconds, name, definition.global_rate_limit.dry_run)
+        });
         let entries = &source.info.extended_paths.rate_limit;
         let by_endpoint = source.endpoints("rate_limit", entries, |source, _, entry| {
-            let rate = Rate::new(entry.rate, entry.per)?;
             let name = source.state_name(&format!("{}:{}", entry.method, entry.path));
-            Some(Limit { rate, counter: source.context.registry.limit(name) })
+            Limit::new(source, entry.rate, entry.per, name, entry.dry_run)
         });
         if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(ApiRateLimit { global, by_endpoint })) }
+    }
+}
+
+impl Limit {
+    /// `None` if it limits nothing.
+    fn new(source: &Source<'_, '_>, requests: f64, seconds: f64, name: String, dry_run: bool) -> Option<Self> {
+        let rate = Rate::new(requests, seconds)?;
+        let counter = source.context.registry.limit(name, source.context.settings.limiter);
+        Some(Limit { rate, counter, dry_run })
     }
 }
 
@@ -44,7 +54,13 @@ impl Middleware for ApiRateLimit {
         // An endpoint's limit takes the place of the API's.
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
         match endpoint.or(self.global.as_ref()) {
-            Some(limit) if limit.counter.admit(limit.rate, exchange.now).is_err() => Step::Refuse(refusal::API_RATE_LIMIT),
+            Some(limit) if limit.counter.admit(limit.rate, exchange.now).is_err() => match limit.dry_run {
+                true => {
+                    exchange.report_dry_run(&refusal::API_RATE_LIMIT);
+                    Step::Next
+                }
+                false => Step::Refuse(refusal::API_RATE_LIMIT),
+            },
             _ => Step::Next,
         }
     }

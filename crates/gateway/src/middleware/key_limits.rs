@@ -6,7 +6,7 @@ use super::{Middleware, limit_headers};
 use crate::compile::Source;
 use crate::exchange::{Exchange, Step};
 use crate::keys::{Checks, Rejection};
-use crate::refusal;
+use crate::refusal::{self, Refusal};
 
 pub struct KeyLimits {
     checks: Checks,
@@ -24,36 +24,32 @@ impl KeyLimits {
 impl Middleware for KeyLimits {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(key) = exchange.key.clone().filter(|_| exchange.check_limits) else { return Step::Next };
-        let limits = key.limits(&exchange.api.id);
+        let limits = exchange.limits_of(&key);
         let admitted = limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run);
         match admitted {
             Ok(would_refuse) => {
                 if let Some(rejection) = would_refuse {
-                    exchange.report_dry_run(cause(rejection));
+                    exchange.report_dry_run(&refusal_of(rejection));
                 }
-                limit_headers::write(exchange, &key, None);
+                limit_headers::write(exchange, &key, limits, None);
                 Step::Next
             }
-            Err(rejection @ Rejection::Rate(_)) => {
-                if let Some((interval, tries)) = limits.throttle
+            Err(rejection) => {
+                if let (Rejection::Rate(_), Some((interval, tries))) = (rejection, limits.throttle)
                     && exchange.tries < tries
                 {
                     return Step::Wait(interval);
                 }
-                limit_headers::write(exchange, &key, Some(rejection));
-                Step::Refuse(refusal::KEY_RATE_LIMIT)
-            }
-            Err(Rejection::Quota) => {
-                limit_headers::write(exchange, &key, Some(Rejection::Quota));
-                Step::Refuse(refusal::QUOTA_EXCEEDED)
+                limit_headers::write(exchange, &key, limits, Some(rejection));
+                Step::Refuse(refusal_of(rejection))
             }
         }
     }
 }
 
-fn cause(rejection: Rejection) -> &'static str {
+fn refusal_of(rejection: Rejection) -> Refusal {
     match rejection {
-        Rejection::Rate(_) => refusal::KEY_RATE_LIMIT.cause,
-        Rejection::Quota => refusal::QUOTA_EXCEEDED.cause,
+        Rejection::Rate(_) => refusal::KEY_RATE_LIMIT,
+        Rejection::Quota => refusal::QUOTA_EXCEEDED,
     }
 }

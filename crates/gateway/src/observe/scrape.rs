@@ -11,7 +11,13 @@ use std::time::SystemTime;
 use tollgate_engine::{CoreStats, Counter};
 
 /// Causes of refusals that are decisions of a limit.
-const LIMITS: [(&str, &str); 3] = [("key_rate_limit", "key"), ("quota_exceeded", "quota"), ("api_rate_limit", "api")];
+const LIMITS: [(&str, &str); 5] = [
+    ("key_rate_limit", "key"),
+    ("quota_exceeded", "quota"),
+    ("api_rate_limit", "api"),
+    ("org_rate_limit", "org"),
+    ("org_quota", "org_quota"),
+];
 
 type CausesOf = fn(&Sum) -> &BTreeMap<&'static str, u64>;
 
@@ -73,8 +79,11 @@ fn requests(text: &mut Exposition, shared: &Shared) {
     for (api, sum) in &sums {
         text.sample(&[("api", api)], sum.response_bytes as f64);
     }
-    let of_causes: [(&str, &str, CausesOf); 3] = [
+    let of_causes: [(&str, &str, CausesOf); 4] = [
         ("tollgate_refusals", "Requests that the gateway turned away, by cause.", |sum| &sum.refusals),
+        ("tollgate_dry_runs", "Requests that would have been turned away if it were not for a dry run, by cause.", |sum| {
+            &sum.dry_runs
+        }),
         ("tollgate_upstream_errors", "Requests whose upstream did not do its part, by cause.", |sum| &sum.upstream_errors),
         ("tollgate_client_errors", "Requests whose client did not do its part, by cause.", |sum| &sum.client_errors),
     ];

@@ -126,7 +126,7 @@ impl GatewayHandler {
             method: turn.method,
             url: turn.url,
             hits: &self.hits,
-            unix_s: if api.keyless { 0 } else { unix_s() },
+            unix_s: if api.keyless && !settings.enforce_org_quotas { 0 } else { unix_s() },
             keys: &arrival.core.shared.keys,
             key: None,
             counting_core: arrival.core.shared.observer.metrics.then_some(arrival.core.index),

@@ -330,3 +330,15 @@ fn a_policys_id_cannot_lead_out_of_the_folder() {
         assert!(stage.gateway.control("DELETE", target, "").status >= 400, "{target}");
     }
 }
+
+#[test]
+fn of_several_policies_the_more_generous_endpoint_counts() {
+    let with_rate = |id: &str, rate: i64| {
+        let endpoints = json!([{"path": "/x", "methods": [{"name": "GET", "limit": {"rate": rate, "per": 3600}}]}]);
+        policy(id, "a", json!({"rate": 50, "per": 3600, "access_rights": {"a": {"endpoints": endpoints}}}))
+    };
+    let stage = Stage::with(&[with_rate("low", 1), with_rate("high", 3)]);
+    let key = stage.key(&["low", "high"]);
+    assert_eq!(stage.statuses("/a/x", &key, 5), [200, 200, 200, 429, 429]);
+    assert_eq!(stage.statuses("/a/y", &key, 5), [200; 5]);
+}

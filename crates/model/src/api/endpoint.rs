@@ -244,4 +244,6 @@ pub struct EndpointRateLimit {
     pub rate: f64,
     /// Seconds.
     pub per: f64,
+    /// Count and report, but refuse nobody. Tyk has no such field.
+    pub dry_run: bool,
 }

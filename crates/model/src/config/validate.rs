@@ -109,17 +109,33 @@ fn check_numbers(config: &GatewayConfig, findings: &mut Findings) {
     }
 }
 
-/// One limiter counts; which one is not for us to guess.
+/// One limiter counts; of several it is the one that counts in Tyk.
 fn check_limiters(config: &GatewayConfig, findings: &mut Findings) {
     let limiters = [
-        ("enable_redis_rolling_limiter", config.enable_redis_rolling_limiter),
-        ("enable_sentinel_rate_limiter", config.enable_sentinel_rate_limiter),
-        ("enable_fixed_window_rate_limiter", config.enable_fixed_window_rate_limiter),
+        (
+            "enable_fixed_window_rate_limiter",
+            config.enable_fixed_window_rate_limiter,
+            "fixed windows, which begin with the first request in them; counted in this process",
+        ),
+        (
+            "enable_sentinel_rate_limiter",
+            config.enable_sentinel_rate_limiter,
+            "the time just past, exactly; nobody is locked out for a whole `per`, and refused requests do not count",
+        ),
+        (
+            "enable_redis_rolling_limiter",
+            config.enable_redis_rolling_limiter,
+            "the time just past, exactly; counted in this process, and refused requests do not count",
+        ),
     ];
-    let mut asked = limiters.into_iter().filter_map(|(field, is_asked)| is_asked.then_some(field));
-    let Some(first) = asked.next() else { return };
-    for field in asked {
-        findings.warning(&JsonPath::of(field), format!("{first} is set as well"));
+    if config.drl_threshold != GatewayConfig::of_empty_file().drl_threshold {
+        findings.ignored(&JsonPath::of("drl_threshold"), "has no effect: one algorithm counts, however low the rate");
+    }
+    let mut asked = limiters.into_iter().filter(|(_, is_asked, _)| *is_asked);
+    let Some((first, _, meaning)) = asked.next() else { return };
+    findings.note(&JsonPath::of(first), meaning);
+    for (field, _, _) in asked {
+        findings.warning(&JsonPath::of(field), format!("has no effect, as {first} is set too"));
     }
 }
 

@@ -30,26 +30,6 @@ fn a_clock_that_jumps_back_locks_nobody_out_for_longer_than_the_jump() {
 }
 
 #[test]
-fn threads_together_get_no_more_than_one_would() {
-    let rate = Rate::new(1000.0, 3600.0).unwrap();
-    let limit = Gcra::default();
-    let admitted: usize = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| (0..1000).filter(|_| limit.admit(rate, Duration::from_secs(1)).is_ok()).count()))
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
-    });
-    assert_eq!(admitted, 1000);
-}
-
-#[test]
-fn limits_that_are_none_are_none() {
-    for (requests, per_seconds) in [(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
-        assert_eq!(Rate::new(requests, per_seconds), None);
-    }
-}
-
-#[test]
 fn what_is_taken_back_can_be_used_again() {
     let rate = Rate::new(2.0, 1.0).unwrap();
     let limit = Gcra::default();

@@ -222,13 +222,33 @@ fn settings_that_are_wrong_or_unsafe() {
             "$.hash_key_function: error: must be one of \"murmur32\", \"murmur64\", \"murmur128\", \"sha256\", not \"md5\"",
         ),
         (
-            r#"{"enable_redis_rolling_limiter": true, "enable_fixed_window_rate_limiter": true}"#,
-            "$.enable_fixed_window_rate_limiter: warning: enable_redis_rolling_limiter is set as well",
+            r#"{"enable_fixed_window_rate_limiter": true}"#,
+            "$.enable_fixed_window_rate_limiter: note: fixed windows, which begin with the first request in them; counted in this process",
         ),
         (r#"{"listen_port": "80"}"#, "$.listen_port: error: must be a whole number from 0 to 65535, not a string"),
     ] {
         check(text, &[], &[expect]);
     }
+}
+
+#[test]
+fn of_several_limiters_the_one_that_counts_in_tyk_counts() {
+    let rolling = "$.enable_redis_rolling_limiter: ";
+    let exact = "the time just past, exactly; ";
+    check(
+        r#"{"enable_redis_rolling_limiter": true}"#,
+        &[],
+        &[&format!("{rolling}note: {exact}counted in this process, and refused requests do not count")],
+    );
+    let note = "nobody is locked out for a whole `per`, and refused requests do not count";
+    check(
+        r#"{"enable_redis_rolling_limiter": true, "enable_sentinel_rate_limiter": true}"#,
+        &[],
+        &[
+            &format!("$.enable_sentinel_rate_limiter: note: {exact}{note}"),
+            &format!("{rolling}warning: has no effect, as enable_sentinel_rate_limiter is set too"),
+        ],
+    );
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! One limit's state, under the algorithm that the gateway was started with.
+
+use super::Rate;
+use super::fixed_window::FixedWindow;
+use super::gcra::Gcra;
+use super::sliding_window::SlidingWindow;
+use std::time::Duration;
+use tollgate_model::config::GatewayConfig;
+
+/// How requests are counted. One for the whole gateway.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    #[default]
+    Gcra,
+    FixedWindow,
+    SlidingWindow,
+}
+
+/// The state of one limit. It outlives configurations; a changed rate takes effect on the state there is.
+#[derive(Debug)]
+pub enum Limiter {
+    Gcra(Gcra),
+    /// Boxed, so that the default takes no more room for their sake.
+    Fixed(Box<FixedWindow>),
+    Sliding(Box<SlidingWindow>),
+}
+
+impl Algorithm {
+    /// What Tyk's flags ask for; of several the one that counts there counts here.
+    pub fn of(config: &GatewayConfig) -> Self {
+        if config.enable_fixed_window_rate_limiter {
+            Algorithm::FixedWindow
+        } else if config.enable_sentinel_rate_limiter || config.enable_redis_rolling_limiter {
+            Algorithm::SlidingWindow
+        } else {
+            Algorithm::Gcra
+        }
+    }
+}
+
+impl Limiter {
+    /// A limit of which nothing is used.
+    pub fn new(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Gcra => Limiter::Gcra(Gcra::default()),
+            Algorithm::FixedWindow => Limiter::Fixed(Box::default()),
+            Algorithm::SlidingWindow => Limiter::Sliding(Box::default()),
+        }
+    }
+
+    /// Counts a request at `now` if there is room for it, or tells how long to wait. Rejected requests count nothing.
+    #[inline]
+    pub fn admit(&self, rate: Rate, now: Duration) -> Result<(), Duration> {
+        match self {
+            Limiter::Gcra(limit) => limit.admit(rate, now),
+            Limiter::Fixed(limit) => limit.admit(rate, now),
+            Limiter::Sliding(limit) => limit.admit(rate, now),
+        }
+    }
+
+    /// Takes back what was counted at `now`: the request was refused for another reason.
+    pub fn refund(&self, rate: Rate, now: Duration) {
+        match self {
+            Limiter::Gcra(limit) => limit.refund(rate),
+            Limiter::Fixed(limit) => limit.refund(now),
+            Limiter::Sliding(limit) => limit.refund(rate, now),
+        }
+    }
+
+    /// How many requests would be admitted at `now`, and how long until it is as many as can be.
+    pub fn room(&self, rate: Rate, now: Duration) -> (u64, Duration) {
+        match self {
+            Limiter::Gcra(limit) => limit.room(rate, now),
+            Limiter::Fixed(limit) => limit.room(rate, now),
+            Limiter::Sliding(limit) => limit.room(rate, now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! What an organisation's session says for all its APIs together. Reads `org_id` and the gateway's `enforce_org_quotas`; an organisation
+//! without a session is not limited. The client sees 403 in Tyk's words: the organisation is disabled, or over its rate or its quota.
+
+use super::Middleware;
+use crate::compile::Source;
+use crate::exchange::{Exchange, Step};
+use crate::keys::{Checks, Key, Rejection};
+use crate::refusal::{self, Refusal};
+
+pub struct OrgLimits {
+    org_id: String,
+}
+
+/// What becomes of a request.
+enum Outcome {
+    Pass,
+    WouldRefuse(Refusal),
+    Refuse(Refusal),
+}
+
+impl OrgLimits {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let org_id = source.definition.org_id.clone();
+        let applies = source.context.settings.enforce_org_quotas && !org_id.is_empty();
+        applies.then(|| Box::new(OrgLimits { org_id }) as Box<dyn Middleware>)
+    }
+}
+
+impl Middleware for OrgLimits {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if !exchange.check_limits {
+            return Step::Next;
+        }
+        match exchange.keys.with_org(&self.org_id, |org| outcome(org, exchange)) {
+            None | Some(Outcome::Pass) => Step::Next,
+            Some(Outcome::WouldRefuse(refusal)) => {
+                exchange.report_dry_run(&refusal);
+                Step::Next
+            }
+            Some(Outcome::Refuse(refusal)) => Step::Refuse(refusal),
+        }
+    }
+}
+
+fn outcome(org: &Key, exchange: &Exchange<'_>) -> Outcome {
+    if org.session.is_inactive {
+        return Outcome::Refuse(refusal::ORG_DISABLED);
+    }
+    let checks = Checks { rates: true, quota: true };
+    match exchange.limits_of(org).admit(exchange.now, exchange.unix_s, checks, org.dry_run) {
+        Ok(None) => Outcome::Pass,
+        Ok(Some(rejection)) => Outcome::WouldRefuse(refusal_of(rejection)),
+        Err(rejection) => Outcome::Refuse(refusal_of(rejection)),
+    }
+}
+
+fn refusal_of(rejection: Rejection) -> Refusal {
+    match rejection {
+        Rejection::Rate(_) => refusal::ORG_RATE_LIMIT,
+        Rejection::Quota => refusal::ORG_QUOTA,
+    }
+}

@@ -17,6 +17,12 @@ struct Cli {
 pub enum Command {
     /// Send load to a server and report latency, throughput, statuses and errors.
     Load(Box<load::Options>),
+    /// Merge results of `load`, of several machines or processes, without loss.
+    Merge(load::merge::Options),
+    /// Compare two results of `load`; exit code 1 if the second is worse.
+    Compare(load::compare::Options),
+    /// Check that the load generator sees what it must: a known delay, a stall, every answer and status.
+    Selftest(load::selftest::Options),
 }
 
 /// The command that `args` ask for; ends the process with help or a usage error otherwise.

@@ -3,14 +3,18 @@
 
 mod amount;
 mod clock;
+pub mod compare;
 mod connection;
 mod csv;
 mod distribution;
 mod fault;
 mod hgrm;
 mod http1;
+mod http2;
 mod interrupt;
+pub mod merge;
 mod message;
+mod objective;
 mod options;
 mod plan;
 mod processor;
@@ -19,8 +23,11 @@ mod ramp;
 mod recorder;
 mod report;
 pub mod result;
+mod result_file;
 mod run;
 mod schedule;
+mod search;
+pub mod selftest;
 mod series;
 pub mod single_dash;
 mod slot;
@@ -39,7 +46,7 @@ use interrupt::Interrupt;
 use result::LoadResult;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -102,19 +109,26 @@ fn load(options: &Options) -> Result<ExitCode, Trouble> {
             (Some(rows), Some(writer))
         }
     };
-    let mut outcome = run::run(&Arc::new(plan.clone()), rows, &interrupt, progress)
-        .map_err(|error| Trouble::Failed(format!("cannot start the load: {error}")))?;
-    outcome.tally.details.lookup = lookup;
+    let plan = Arc::new(plan);
+    let mut result = if options.find_max {
+        search::run(options, &plan, &interrupt)?
+    } else {
+        summary::result(&plan, run::run(&plan, rows, &interrupt, progress).map_err(cannot_start)?)
+    };
+    result.details.lookup = lookup;
     let mut problems = Vec::new();
     if let Some(writer) = csv_writer
         && let Ok(Err(error)) = writer.join()
     {
         problems.push(format!("standard output: {error}"));
-        outcome.stopped = Some("the output could not be written".to_owned());
+        result.stopped = Some("the output could not be written".to_owned());
     }
-    let result = summary::result(&plan, outcome);
     deliver(options, &result, json, hgrm, &mut problems);
     Ok(verdict(&result, problems, interrupt.is_raised()))
+}
+
+fn cannot_start(error: io::Error) -> Trouble {
+    Trouble::Failed(format!("cannot start the load: {error}"))
 }
 
 fn remark(options: &Options, plan: &plan::Plan) {
@@ -132,15 +146,25 @@ fn deliver(options: &Options, result: &LoadResult, json: Option<File>, hgrm: Opt
     {
         problems.push(format!("standard output: {error}"));
     }
-    let mut file = |path: &Option<std::path::PathBuf>, file: Option<File>, write: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
+    deliver_files(result, (&options.json, json), (&options.hgrm, hgrm), problems);
+}
+
+/// Writes the files that are asked for.
+fn deliver_files(
+    result: &LoadResult,
+    (json_path, json): (&Option<PathBuf>, Option<File>),
+    (hgrm_path, hgrm): (&Option<PathBuf>, Option<File>),
+    problems: &mut Vec<String>,
+) {
+    let mut file = |path: &Option<PathBuf>, file: Option<File>, write: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
         let (Some(path), Some(file)) = (path, file) else { return };
         let mut out = BufWriter::new(file);
         if let Err(error) = write(&mut out).and_then(|()| out.flush()) {
             problems.push(format!("{}: {error}", path.display()));
         }
     };
-    file(&options.json, json, &|out| serde_json::to_writer_pretty(out, result).map_err(io::Error::from));
-    file(&options.hgrm, hgrm, &|out| hgrm::write(result, out));
+    file(json_path, json, &|out| serde_json::to_writer_pretty(out, result).map_err(io::Error::from));
+    file(hgrm_path, hgrm, &|out| hgrm::write(result, out));
 }
 
 /// Says what went wrong, and the exit code.

@@ -12,5 +12,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     match cli::parse(std::env::args_os()) {
         cli::Command::Load(options) => load::run(*options),
+        cli::Command::Merge(options) => load::merge::run(&options),
+        cli::Command::Compare(options) => load::compare::run(&options),
+        cli::Command::Selftest(options) => load::selftest::run(&options),
     }
 }

@@ -49,3 +49,18 @@ pub fn rate(text: &str) -> Result<f64, String> {
         _ => Err(format!("`{text}` is not a number of requests per second above 0")),
     }
 }
+
+/// A share, as `5%` or `0.05`.
+pub fn share(text: &str) -> Result<f64, String> {
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse::<f64>(),
+    };
+    number
+        .ok()
+        .filter(|share| *share >= 0.0 && share.is_finite())
+        .ok_or_else(|| format!("`{text}` is not a share such as 5% or 0.05"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -7,10 +7,11 @@ use super::stream::Stream;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use tokio::io::ReadBuf;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tollgate_http::{BodyReader, HeaderStorage, Response};
 
 /// A longer response head is taken for an endless one.
@@ -115,7 +116,7 @@ impl Connection {
         }
         loop {
             let mut buffer = ReadBuf::new(scratch);
-            let read = match self.stream.poll_read(cx, &mut buffer) {
+            let read = match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(read) => read,
             };
@@ -137,7 +138,7 @@ impl Connection {
     /// Writes what can be written. A failure is noted only: the server may have answered before it closed.
     fn poll_write(&mut self, cx: &mut Context<'_>, exchange: &mut Exchange<'_>) {
         while let Some(rest) = exchange.request.get(exchange.written..).filter(|rest| !rest.is_empty()) {
-            match self.stream.poll_write(cx, rest) {
+            match Pin::new(&mut self.stream).poll_write(cx, rest) {
                 Poll::Ready(Ok(0)) => exchange.write_error = Some(io::ErrorKind::WriteZero.into()),
                 Poll::Ready(Ok(written)) => {
                     exchange.written += written;
@@ -148,7 +149,7 @@ impl Connection {
             }
             return;
         }
-        match self.stream.poll_flush(cx) {
+        match Pin::new(&mut self.stream).poll_flush(cx) {
             Poll::Ready(Ok(())) => {
                 exchange.flushed = true;
                 exchange.answer.written_ns = exchange.clock.now_ns();

@@ -110,3 +110,6 @@ impl Default for Distribution {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,10 +18,17 @@ pub struct Http1<'a> {
     context: &'a ThreadContext,
     connections: Vec<Option<Connection>>,
     /// Where the last redirect to another server led.
-    elsewhere: Option<(Url, Target, Option<Connection>)>,
+    elsewhere: Option<Box<Elsewhere>>,
     buffer: Vec<u8>,
     /// How long connecting took, of a request that had to.
     pub connect_ns: Option<u64>,
+}
+
+/// A server that a redirect named.
+struct Elsewhere {
+    url: Url,
+    target: Target,
+    connection: Option<Connection>,
 }
 
 impl<'a> Http1<'a> {
@@ -52,7 +59,7 @@ impl<'a> Http1<'a> {
 
     /// Closes what may be in the middle of something.
     pub fn forget(&mut self) {
-        for connection in self.connections.iter_mut().chain(self.elsewhere.as_mut().map(|(_, _, connection)| connection)) {
+        for connection in self.connections.iter_mut().chain(self.elsewhere.as_mut().map(|place| &mut place.connection)) {
             if connection.as_ref().is_some_and(|connection| !connection.reusable) {
                 *connection = None;
             }
@@ -75,12 +82,12 @@ impl<'a> Http1<'a> {
                     _ => return Ok(answer),
                 }
             } else {
-                if !self.elsewhere.as_ref().is_some_and(|(known, ..)| known.same_server(&url)) {
+                if !self.elsewhere.as_ref().is_some_and(|place| place.url.same_server(&url)) {
                     let target = plan.connecting.target_later(&url).await.map_err(|error| Fault::new(Cause::Connect, error))?;
-                    self.elsewhere = Some((url, target, None));
+                    self.elsewhere = Some(Box::new(Elsewhere { url, target, connection: None }));
                 }
-                match &mut self.elsewhere {
-                    Some((_, target, connection)) => (&*target, connection),
+                match self.elsewhere.as_deref_mut() {
+                    Some(Elsewhere { target, connection, .. }) => (&*target, connection),
                     None => return Ok(answer),
                 }
             };

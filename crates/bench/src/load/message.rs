@@ -114,6 +114,11 @@ pub struct Message {
 }
 
 impl Message {
+    /// It is the same each time.
+    pub fn is_fixed(&self) -> bool {
+        [&self.path, &self.authority, &self.body].into_iter().chain(self.headers.iter().map(|(_, value)| value)).all(Text::is_fixed)
+    }
+
     /// A failed attempt can be repeated without harm (RFC 9110 §9.2.2).
     pub fn is_idempotent(&self) -> bool {
         !matches!(self.method.as_str(), "POST" | "PATCH")
@@ -206,3 +211,6 @@ impl Wire {
         self.body.render(variables, number, out);
     }
 }
+
+#[cfg(test)]
+mod tests;

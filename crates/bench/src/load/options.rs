@@ -1,6 +1,6 @@
 //! Options of `load`: hey's and boom's flags with their meaning, and what they lack.
 
-use super::{amount, ramp::Ramp};
+use super::{amount, objective::Objective, ramp::Ramp};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +14,8 @@ use std::time::Duration;
                   request should have been sent, so that a stall of the server shows.",
     after_help = "Examples:\n  tollgate-bench load -n 100000 -c 100 http://127.0.0.1:8080/\n  tollgate-bench load -z 30s -q 95 \
                   https://127.0.0.1:8443/nginx/\n  tollgate-bench load -z 60s --rate 5000 --json run.json http://127.0.0.1:8080/\n  \
-                  tollgate-bench load --ramp 0:2000:120s http://127.0.0.1:8080/\n  \nExit code: 0 when every request was answered, whatever the status; 1 when requests failed \
+                  tollgate-bench load --ramp 0:2000:120s http://127.0.0.1:8080/\n  tollgate-bench load --find-max --slo 'p99<5ms' \
+                  http://127.0.0.1:8080/\n\nExit code: 0 when every request was answered, whatever the status; 1 when requests failed \
                   or a file could not be written; 2 for wrong usage; 130 after Ctrl-C."
 )]
 pub struct Options {
@@ -50,6 +51,16 @@ pub struct Options {
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Pacing")]
     pub seed: u64,
+
+    /// Look for the highest --rate at which every --slo holds and no request fails; -z is the length of a step [default: 5s]
+    #[arg(long, conflicts_with_all = ["worker_rate", "ramp", "csv", "rate"], help_heading = "Search")]
+    pub find_max: bool,
+    /// Objective of --find-max: p50, p99.9, mean or max of the response time below a duration [default: p99<10ms]
+    #[arg(long, value_name = "OBJECTIVE", requires = "find_max", help_heading = "Search")]
+    pub slo: Vec<Objective>,
+    /// How exact --find-max is
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = amount::share, help_heading = "Search")]
+    pub precision: f64,
 
     /// Request method
     #[arg(short = 'm', value_name = "METHOD", default_value = "GET", help_heading = "Request")]
@@ -97,6 +108,12 @@ pub struct Options {
     /// HTTP proxy, host:port
     #[arg(short = 'x', value_name = "HOST:PORT", help_heading = "Connection")]
     pub proxy: Option<String>,
+    /// Use HTTP/2: by ALPN with https, with prior knowledge with http
+    #[arg(long = "h2", help_heading = "Connection")]
+    pub http2: bool,
+    /// Workers that share one HTTP/2 connection
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Connection")]
+    pub streams: usize,
     /// Use each connection for one request
     #[arg(long, help_heading = "Connection")]
     pub disable_keepalive: bool,

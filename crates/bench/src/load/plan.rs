@@ -47,6 +47,7 @@ pub struct Plan {
     pub keep_alive: bool,
     pub follow_redirects: bool,
     pub http2: bool,
+    pub streams: usize,
 }
 
 /// One request, ready to be sent.
@@ -111,6 +112,9 @@ pub fn plan(options: &Options) -> Result<(Plan, Part), Trouble> {
     if threads == 0 || threads > THREADS_MAX {
         return Err(format!("--threads: {threads}; there can be 1 to {THREADS_MAX}").into());
     }
+    if options.streams == 0 {
+        return Err("--streams: there must be at least one".to_owned().into());
+    }
     let timeout = Some(options.timeout).filter(|timeout| !timeout.is_zero());
     let plan = Plan {
         requests,
@@ -129,7 +133,8 @@ pub fn plan(options: &Options) -> Result<(Plan, Part), Trouble> {
         give_up: Some(options.give_up).filter(|time| !time.is_zero()),
         keep_alive: !options.disable_keepalive,
         follow_redirects: !options.disable_redirects,
-        http2: false,
+        http2: options.http2,
+        streams: options.streams,
     };
     Ok((plan, lookup))
 }

@@ -51,3 +51,6 @@ impl FromStr for Ramp {
         Ok(Ramp { from, to, duration })
     }
 }
+
+#[cfg(test)]
+mod tests;

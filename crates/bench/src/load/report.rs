@@ -2,6 +2,7 @@
 
 use super::distribution::Distribution;
 use super::result::{LoadResult, Part, Times};
+use super::search::describe;
 use std::fmt::{self, Write};
 
 /// Bars of hey's histogram.
@@ -18,6 +19,16 @@ pub fn text(result: &LoadResult) -> String {
 
 fn write_report(result: &LoadResult, out: &mut String) -> fmt::Result {
     let times = &result.response_time;
+    if let Some(search) = &result.search {
+        writeln!(out, "\nSearch for the highest rate with {}:", search.objectives.join(", "))?;
+        for step in &search.steps {
+            writeln!(out, "  {}", describe(step))?;
+        }
+        match search.rate_max {
+            0.0 => writeln!(out, "\n  No rate held. The last step:")?,
+            rate => writeln!(out, "\n  Highest rate that held: {rate:.0} requests/s. Its step:")?,
+        }
+    }
     writeln!(out, "\nSummary:")?;
     writeln!(out, "  Total:\t{:.4} secs", result.elapsed_seconds)?;
     writeln!(out, "  Slowest:\t{:.4} secs", times.max_us / 1e6)?;

@@ -196,3 +196,6 @@ impl Random {
         -uniform.ln()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,3 +53,6 @@ fn respelled(load: &Command, arg: &str) -> Option<(OsString, bool)> {
         None => Some((format!("{dashes}{name}").into(), takes_value)),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -143,6 +143,6 @@ fn client_config(options: &Options) -> Result<ClientConfig, String> {
     } else {
         builder.dangerous().with_custom_certificate_verifier(Arc::new(Unverified::new(&provider))).with_no_client_auth()
     };
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![if options.http2 { b"h2".to_vec() } else { b"http/1.1".to_vec() }];
     Ok(config)
 }

@@ -2,6 +2,7 @@
 //! shared with another thread.
 
 use super::clock::{Alarm, Clock};
+use super::http2;
 use super::plan::Plan;
 use super::processor::ThreadTime;
 use super::recorder::{Outlets, Recorder};
@@ -49,6 +50,8 @@ pub struct ThreadContext {
     pub slots: Vec<Slot>,
     /// Requests that have been sent and have neither answer nor fault.
     pub under_way: Cell<u64>,
+    /// Of each server: HTTP/2 connections, each shared by `streams` workers.
+    pub http2: Vec<Vec<http2::Shared>>,
     /// Connections that are open.
     pub open: Rc<Cell<u64>>,
     /// Of each worker: when the request is due that it waits to send.
@@ -97,6 +100,7 @@ pub fn run(plan: Arc<Plan>, share: Share, clock: Clock, outlets: Outlets, signal
 fn context(plan: Arc<Plan>, share: Share, clock: Clock, outlets: Outlets) -> io::Result<ThreadContext> {
     let workers = share.own_workers();
     let open = Rc::new(Cell::new(0));
+    let groups = if plan.http2 { workers.div_ceil(plan.streams) } else { 0 };
     let warmup_ns = plan.warmup.as_nanos() as u64;
     Ok(ThreadContext {
         share,
@@ -107,6 +111,7 @@ fn context(plan: Arc<Plan>, share: Share, clock: Clock, outlets: Outlets) -> io:
         scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
         slots: (0..workers).map(|_| Slot::new()).collect(),
         under_way: Cell::new(0),
+        http2: plan.targets.iter().map(|_| (0..groups).map(|_| http2::Shared::default()).collect()).collect(),
         open,
         due: (0..workers).map(|_| Cell::new(None)).collect(),
         taken: Cell::new(0),

@@ -92,3 +92,6 @@ pub fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
         None => Some((authority, None)),
     }
 }
+
+#[cfg(test)]
+mod tests;

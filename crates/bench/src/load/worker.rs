@@ -1,7 +1,9 @@
 //! One worker: takes the next request when it is free, sends it when it is due, and records how it went.
 
+use super::connection::Answer;
 use super::fault::{Cause, Fault};
 use super::http1::Http1;
+use super::http2::Http2;
 use super::recorder::Sample;
 use super::schedule::Pacing;
 use super::thread::ThreadContext;
@@ -20,7 +22,8 @@ pub async fn run(context: Rc<ThreadContext>, own: usize) {
     if let Some(begins_ns) = context.plan.ramp.map(|ramp| ramp.begins_ns(number)).filter(|begins| *begins > 0) {
         context.alarm.sleep_until(own, begins_ns).await;
     }
-    let mut sender = Http1::new(&context);
+    let mut sender =
+        if context.plan.http2 { Sender::Http2(Http2::new(&context, own)) } else { Sender::Http1(Http1::new(&context)) };
     let mut rest = REST_MIN;
     let mut now = context.clock.now_ns();
     while ends_ns.is_none_or(|ends| now < ends) {
@@ -45,7 +48,7 @@ pub async fn run(context: Rc<ThreadContext>, own: usize) {
         match sent {
             Ok(answer) => {
                 now = answer.done_ns;
-                let sample = Sample { due_ns: due, started_ns: started, connect_ns: sender.connect_ns.take(), answer: &answer };
+                let sample = Sample { due_ns: due, started_ns: started, connect_ns: sender.connect_ns(), answer: &answer };
                 context.recorder.borrow_mut().answered(&sample);
                 rest = REST_MIN;
             }
@@ -66,5 +69,38 @@ pub async fn run(context: Rc<ThreadContext>, own: usize) {
 fn set_due(context: &ThreadContext, own: usize, due: Option<u64>) {
     if let Some(cell) = context.due.get(own) {
         cell.set(due);
+    }
+}
+
+/// What sends a worker's requests.
+enum Sender<'a> {
+    Http1(Http1<'a>),
+    Http2(Http2<'a>),
+}
+
+impl Sender<'_> {
+    #[inline]
+    async fn send(&mut self, number: u64) -> Result<Answer, Fault> {
+        match self {
+            Sender::Http1(sender) => sender.send(number).await,
+            Sender::Http2(sender) => sender.send(number).await,
+        }
+    }
+
+    /// The request was given up in the middle.
+    fn forget(&mut self) {
+        match self {
+            Sender::Http1(sender) => sender.forget(),
+            // Dropping the stream has reset it.
+            Sender::Http2(_) => {}
+        }
+    }
+
+    /// How long connecting took, of a request that had to.
+    fn connect_ns(&self) -> Option<u64> {
+        match self {
+            Sender::Http1(sender) => sender.connect_ns,
+            Sender::Http2(sender) => sender.connect_ns,
+        }
     }
 }

@@ -1,0 +1,153 @@
+//! `--find-max`: the highest rate at which every objective holds and nothing is lost. The first step sends as fast as it can
+//! to see where to look; then the interval between a rate that held and one that did not is halved. A step that failed is
+//! tried once more, since one hiccup of the machine is not the server's limit.
+
+use super::distribution::Distribution;
+use super::interrupt::Interrupt;
+use super::objective::Objective;
+use super::options::Options;
+use super::plan::Plan;
+use super::progress::Progress;
+use super::result::{LoadResult, Search, Step};
+use super::schedule::{Extent, Pacing};
+use super::{Trouble, cannot_start, run as running, summary};
+use std::sync::Arc;
+use std::time::Duration;
+
+const STEP_DEFAULT: Duration = Duration::from_secs(5);
+/// Part of a step that warms up, and its longest.
+const WARMUP_PART: u32 = 5;
+const WARMUP_MAX: Duration = Duration::from_secs(2);
+/// How long a step waits for the rest: a server that is that far behind has not held.
+const DRAIN: Duration = Duration::from_secs(2);
+const STEPS_MAX: usize = 24;
+const TRIES: usize = 2;
+/// Where the first paced step is, as a part of what the closed loop reached.
+const FIRST_PART: f64 = 0.5;
+/// No rate can hold that is further above what the closed loop reached.
+const CEILING: f64 = 1.1;
+/// Part of the rate that must be answered within the step.
+const REACHED_MIN: f64 = 0.98;
+
+/// Searches, and gives the result of the best step, or of the first if none held.
+pub fn run(options: &Options, plan: &Plan, interrupt: &Interrupt) -> Result<LoadResult, Trouble> {
+    let objectives = if options.slo.is_empty() { vec![Objective::DEFAULT] } else { options.slo.clone() };
+    let length = options.duration.filter(|length| !length.is_zero()).unwrap_or(STEP_DEFAULT);
+    let search = Searching { plan, interrupt, length, loud: !options.no_progress };
+    let mut steps = Vec::new();
+
+    let first = search.step(None)?;
+    if first.requests.completed == 0 {
+        return Err(Trouble::Failed("the server answered nothing in the first step".to_owned()));
+    }
+    search.note(&mut steps, &first, None, Vec::new());
+    let ceiling = first.requests_per_second * CEILING;
+    let (mut held, mut failed) = (0.0, ceiling);
+    let mut best: Option<LoadResult> = None;
+    let mut rate = first.requests_per_second * FIRST_PART;
+    let mut last = first;
+    while steps.len() < STEPS_MAX && (failed - held) / failed > options.precision && last.complete {
+        let mut because = Vec::new();
+        for _ in 0..TRIES {
+            last = search.step(Some(rate))?;
+            because = shortfalls(&last, rate, &objectives);
+            search.note(&mut steps, &last, Some(rate), because.clone());
+            if because.is_empty() || !last.complete {
+                break;
+            }
+        }
+        if because.is_empty() && last.complete {
+            held = rate;
+            best = Some(last.clone());
+        } else {
+            failed = rate;
+        }
+        rate = (held + failed) / 2.0;
+    }
+    let stopped = last.stopped.clone().filter(|_| !last.complete && interrupt.is_raised());
+    let mut result = best.unwrap_or(last);
+    if stopped.is_some() {
+        (result.complete, result.stopped) = (false, stopped);
+    }
+    result.search = Some(Search { objectives: objectives.iter().map(ToString::to_string).collect(), rate_max: held, steps });
+    Ok(result)
+}
+
+/// What all steps have in common.
+struct Searching<'a> {
+    plan: &'a Plan,
+    interrupt: &'a Interrupt,
+    length: Duration,
+    loud: bool,
+}
+
+impl Searching<'_> {
+    /// One step, at `rate` or as fast as it goes.
+    fn step(&self, rate: Option<f64>) -> Result<LoadResult, Trouble> {
+        let mut plan = self.plan.clone();
+        let arrivals = match plan.pacing {
+            Pacing::Open { arrivals, .. } => arrivals,
+            _ => super::options::Arrivals::Constant,
+        };
+        plan.pacing = rate.map_or(Pacing::Closed, |rate| Pacing::Open { rate, arrivals });
+        plan.warmup = (self.length / WARMUP_PART).min(WARMUP_MAX);
+        plan.extent = Extent::Until((plan.warmup + self.length).as_nanos() as u64);
+        plan.drain = DRAIN;
+        let plan = Arc::new(plan);
+        let outcome = running::run(&plan, None, self.interrupt, Progress::new(false, true)).map_err(cannot_start)?;
+        Ok(summary::result(&plan, outcome))
+    }
+
+    /// Keeps a step, and shows it: a search takes minutes.
+    fn note(&self, steps: &mut Vec<Step>, result: &LoadResult, rate: Option<f64>, because: Vec<String>) {
+        let step = Step {
+            rate,
+            requests_per_second: result.requests_per_second,
+            p50_us: result.response_time.p50_us,
+            p99_us: result.response_time.p99_us,
+            lost: lost(result),
+            held: rate.is_some() && because.is_empty(),
+            because,
+        };
+        if self.loud {
+            eprintln!("{}", describe(&step));
+        }
+        steps.push(step);
+    }
+}
+
+/// A step as a line.
+pub fn describe(step: &Step) -> String {
+    let rate = step.rate.map_or_else(|| "as fast as it goes".to_owned(), |rate| format!("{rate:.0}/s"));
+    let verdict = match step.rate {
+        None => String::new(),
+        Some(_) if step.held => "held".to_owned(),
+        Some(_) => format!("failed: {}", step.because.join("; ")),
+    };
+    let (p50_ms, p99_ms) = (step.p50_us / 1000.0, step.p99_us / 1000.0);
+    format!("{rate:>18}  {:>10.1} requests/s  p50 {p50_ms:>8.2} ms  p99 {p99_ms:>8.2} ms  {verdict}", step.requests_per_second)
+}
+
+fn lost(result: &LoadResult) -> u64 {
+    result.requests.failed + result.requests.unfinished + result.requests.unsent
+}
+
+/// Why a step has not held.
+fn shortfalls(result: &LoadResult, rate: f64, objectives: &[Objective]) -> Vec<String> {
+    let times = Distribution::decode(&result.response_time.histogram).unwrap_or_default();
+    let mut because: Vec<String> =
+        (objectives.iter()).filter_map(|objective| Some(format!("{objective} was {:.1?}", objective.missed(&times)?))).collect();
+    if lost(result) > 0 {
+        because.push(format!("{} requests were lost", lost(result)));
+    }
+    if result.requests_per_second < rate * REACHED_MIN {
+        because.push("the rate was not reached".to_owned());
+    }
+    if !result.complete {
+        because.push("it was cut off".to_owned());
+    }
+    if !because.is_empty() {
+        because.extend(result.loader_saturated_because.iter().map(|why| format!("but the load generator is suspect: {why}")));
+    }
+    because
+}

@@ -1,0 +1,168 @@
+//! `tollgate-bench selftest`: loads a server of its own that delays and stalls on purpose, and checks that the figures say so.
+//! A load generator that cannot see a stall it is told of measures nothing.
+
+use super::Trouble;
+use super::interrupt::Interrupt;
+use super::progress::Progress;
+use super::result::LoadResult;
+use super::{cannot_start, merge, plan, run as running, summary};
+use clap::{Args, FromArgMatches};
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+mod server;
+use server::Server;
+
+/// Options of `selftest`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// How long a stall is
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = super::amount::duration)]
+    stall: Duration,
+}
+
+/// The known delay.
+const DELAY: Duration = Duration::from_millis(20);
+/// How much a busy machine may add to it.
+const DELAY_SLACK: Duration = Duration::from_millis(15);
+
+/// Runs `selftest`.
+pub fn run(options: &Options) -> ExitCode {
+    match checks(options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(trouble) => trouble.report(),
+    }
+}
+
+fn checks(options: &Options) -> Result<bool, Trouble> {
+    let mut table = Table { passed: true };
+    counting(&mut table)?;
+    delay(&mut table)?;
+    pacing(&mut table)?;
+    stall(&mut table, options.stall)?;
+    merging(&mut table)?;
+    table.line(if table.passed { "all checks passed" } else { "a check failed" });
+    Ok(table.passed)
+}
+
+/// The checks so far.
+struct Table {
+    passed: bool,
+}
+
+impl Table {
+    fn check(&mut self, what: &str, passed: bool, figures: String) {
+        self.passed &= passed;
+        self.line(&format!("{}  {what:<58}  {figures}", if passed { "PASS" } else { "FAIL" }));
+    }
+
+    fn line(&self, text: &str) {
+        // Nobody reads any more: the exit code still says it.
+        let _ = writeln!(io::stdout(), "{text}");
+    }
+}
+
+fn counting(table: &mut Table) -> Result<(), Trouble> {
+    let server = server()?;
+    let result = load(&format!("-n 1003 -c 7 --threads 2 {}/cycle", server.url()))?;
+    let completed = result.requests.completed;
+    table.check(
+        "-n is exact",
+        completed == 1003 && server.answered() == 1003,
+        format!("{completed} of 1003, the server saw {}", server.answered()),
+    );
+    let unavailable = result.status.get(&503).copied().unwrap_or_default();
+    let sent = server.unavailable();
+    table.check(
+        "statuses are counted exactly",
+        unavailable == sent && sent > 0,
+        format!("503: {unavailable}, the server sent {sent}"),
+    );
+    Ok(())
+}
+
+fn delay(table: &mut Table) -> Result<(), Trouble> {
+    let server = server()?;
+    let result = load(&format!("-n 200 -c 10 {}/delay", server.url()))?;
+    let (low, p50) = (micros(DELAY), result.response_time.p50_us);
+    let good = result.response_time.min_us >= low && p50 <= low + micros(DELAY_SLACK);
+    table.check(&format!("a delay of {DELAY:?} shows"), good, format!("p50 {:.2} ms", p50 / 1000.0));
+    Ok(())
+}
+
+fn pacing(table: &mut Table) -> Result<(), Trouble> {
+    let server = server()?;
+    for flags in ["--rate 400 -c 20", "-q 20 -c 20", "--rate 400 --arrivals poisson -c 20"] {
+        let result = load(&format!("-z 2s {flags} {}/", server.url()))?;
+        let completed = result.requests.completed;
+        // Poisson arrivals scatter by the root of their number.
+        let near = if flags.contains("poisson") { 680..=920 } else { 796..=804 };
+        table.check(&format!("{flags} for 2 s sends 800"), near.contains(&completed), format!("{completed}"));
+    }
+    Ok(())
+}
+
+/// At a constant rate r, a stall of s seconds delays r * s requests by s/2 on average: with s a quarter of the time, the 95th
+/// percentile is 0.8 s. In a closed loop only the requests under way wait, one for each worker.
+fn stall(table: &mut Table, length: Duration) -> Result<(), Trouble> {
+    let long = length * 4;
+    let server = server()?;
+    server.stall(length, length);
+    let open = load(&format!("-z {}ms --rate 400 -c 20 {}/", long.as_millis(), server.url()))?;
+    let (p95, max) = (open.response_time.p95_us, open.response_time.max_us);
+    let figures = format!("p95 {:.0} ms, max {:.0} ms", p95 / 1000.0, max / 1000.0);
+    table.check(
+        &format!("a stall of {length:?} shows at a constant rate"),
+        p95 > micros(length) * 0.5 && max > micros(length) * 0.9,
+        figures,
+    );
+    let service = open.service_time.p95_us;
+    table.check("the service time of the same run tells less", service < p95 / 2.0, format!("p95 {:.0} ms", service / 1000.0));
+
+    server.stall(length, length);
+    let closed = load(&format!("-z {}ms -c 20 {}/delay", long.as_millis(), server.url()))?;
+    let (p95, max) = (closed.response_time.p95_us, closed.response_time.max_us);
+    let figures = format!("p95 {:.0} ms, max {:.0} ms", p95 / 1000.0, max / 1000.0);
+    table.check(
+        "the same stall hides in a closed loop, but for its maximum",
+        p95 < micros(length) * 0.5 && max > micros(length) * 0.9,
+        figures,
+    );
+    let gap = closed.series.iter().map(|second| second.requests).min().unwrap_or_default();
+    let peak = closed.series.iter().map(|second| second.requests).max().unwrap_or_default();
+    table.check("it shows in the throughput over time", gap * 2 < peak, format!("{gap} to {peak} requests/s"));
+    Ok(())
+}
+
+fn merging(table: &mut Table) -> Result<(), Trouble> {
+    let server = server()?;
+    let a = load(&format!("-n 300 -c 5 {}/", server.url()))?;
+    let b = load(&format!("-n 200 -c 5 {}/delay", server.url()))?;
+    let (slower, all) = (b.response_time.max_us, a.requests.completed + b.requests.completed);
+    let merged = merge::merge(vec![a, b]).map_err(Trouble::Failed)?;
+    let good = merged.response_time.count == all && merged.requests.completed == 500 && merged.response_time.max_us >= slower;
+    table.check("merged results lose nothing", good, format!("{} times", merged.response_time.count));
+    Ok(())
+}
+
+fn server() -> Result<Server, Trouble> {
+    Server::start(DELAY).map_err(|error| Trouble::Failed(format!("cannot start the test server: {error}")))
+}
+
+/// Runs `load` with these arguments.
+fn load(arguments: &str) -> Result<LoadResult, Trouble> {
+    let command = super::Options::augment_args(clap::Command::new("load").no_binary_name(true));
+    let matches = command.try_get_matches_from(arguments.split(' ')).map_err(|error| Trouble::Usage(error.to_string()))?;
+    let options = super::Options::from_arg_matches(&matches).map_err(|error| Trouble::Usage(error.to_string()))?;
+    let (plan, _) = plan::plan(&options)?;
+    let plan = Arc::new(plan);
+    let outcome = running::run(&plan, None, &Interrupt::default(), Progress::new(false, true)).map_err(cannot_start)?;
+    Ok(summary::result(&plan, outcome))
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}

@@ -18,9 +18,9 @@ use papaya::HashMap;
 use quota::{DirtyQuotas, Quota};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key::{self as key_format, KeyFunction};
 use tollgate_model::policy;
@@ -103,6 +103,7 @@ struct Entry {
 pub struct Counters {
     rates: Mutex<BTreeMap<String, Arc<Limiter>>>,
     quotas: Mutex<BTreeMap<String, Arc<Quota>>>,
+    retired: Arc<AtomicBool>,
 }
 
 /// What the store keeps of a key: the session and how the key is shown.
@@ -225,7 +226,7 @@ impl Keys {
         let make = || {
             let name = format!("quota-{}-{scope}", hex(digest));
             let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
-            Arc::new(Quota::new(name, saved, self.dirty.clone()))
+            Arc::new(Quota::new(name, saved, self.dirty.clone(), counters.retired.clone()))
         };
         quotas.entry(scope.to_owned()).or_insert_with(make).clone()
     }
@@ -267,10 +268,13 @@ impl Keys {
         let question = Question::Put { kind: Kind::Session, id: hex(&digest), value: stored.to_bytes(), expires_unix_s: None };
         self.store.ask(question).await?;
         let old = self.table.pin().get(&digest).map(|entry| entry.counters.clone());
-        let counters = old.filter(|_| keep_counters).unwrap_or_else(|| {
-            self.forget_saved(&digest);
-            Arc::default()
-        });
+        let counters = match old {
+            Some(counters) if keep_counters => counters,
+            old => {
+                self.forget_quotas(&digest, old.as_deref()).await?;
+                Arc::default()
+            }
+        };
         self.insert(digest, &stored, counters, false);
         Ok(())
     }
@@ -279,13 +283,13 @@ impl Keys {
     pub async fn remove(&self, digest: &Digest) -> Result<bool, StoreFault> {
         let existed = self.store.ask(Question::Delete { kind: Kind::Session, id: hex(digest) }).await?.existed()?;
         let removed = self.forget(digest);
-        self.forget_quotas(digest).await?;
-        Ok(existed || removed)
+        self.forget_quotas(digest, removed.as_ref().map(|entry| &*entry.counters)).await?;
+        Ok(existed || removed.is_some())
     }
 
-    /// Takes a key out of memory. False when there was none.
-    fn forget(&self, digest: &Digest) -> bool {
-        let Some(entry) = self.table.pin().remove(digest).cloned() else { return false };
+    /// Takes a key out of memory.
+    fn forget(&self, digest: &Digest) -> Option<Arc<Entry>> {
+        let entry = self.table.pin().remove(digest).cloned()?;
         let mut by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(digests) = by_hash.get_mut(&*entry.shown) {
             digests.remove(digest);
@@ -293,19 +297,29 @@ impl Keys {
                 by_hash.remove(&*entry.shown);
             }
         }
-        true
+        Some(entry)
     }
 
-    /// Removes what is stored of quotas.
-    async fn forget_quotas(&self, digest: &Digest) -> Result<(), StoreFault> {
-        self.forget_saved(digest);
+    /// Forgets what a key has used of its quotas, in memory and in the store.
+    async fn forget_quotas(&self, digest: &Digest, counters: Option<&Counters>) -> Result<(), StoreFault> {
+        if let Some(counters) = counters {
+            counters.retired.store(true, Ordering::Release);
+        }
         let prefix = format!("quota-{}-", hex(digest));
-        self.store.ask(Question::DeleteCountersUnder { prefix }).await.map(|_| ())
-    }
-
-    fn forget_saved(&self, digest: &Digest) {
-        let prefix = format!("quota-{}-", hex(digest));
-        self.saved.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| !name.starts_with(&prefix));
+        let was_saved = {
+            let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+            let names = saved.range(prefix.clone()..).map(|(name, _)| name).take_while(|name| name.starts_with(&prefix));
+            let names: Vec<String> = names.cloned().collect();
+            for name in &names {
+                saved.remove(name);
+            }
+            !names.is_empty()
+        };
+        // A key that is new has nothing in the store.
+        if counters.is_some() || was_saved {
+            self.store.ask(Question::DeleteCountersUnder { prefix }).await?;
+        }
+        Ok(())
     }
 
     /// The digest of a key, by the key itself.
@@ -318,6 +332,11 @@ impl Keys {
     pub fn digests_of_hash(&self, hash: &str) -> Vec<Digest> {
         let by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
         by_hash.get(hash).into_iter().flatten().copied().collect()
+    }
+
+    /// How a key is shown: by itself, or by its hash.
+    pub fn shown_of(&self, digest: &Digest) -> Option<String> {
+        self.table.pin().get(digest).map(|entry| entry.shown.to_string())
     }
 
     /// The session of a key as it is written.
@@ -368,9 +387,17 @@ impl Keys {
 
     /// Stores the quotas that have changed since the last time.
     pub async fn save_quotas(&self) -> Result<(), StoreFault> {
-        let counters: Vec<Counter> = self.dirty.take().iter().map(|quota| quota.counter()).collect();
-        for some in counters.chunks(COUNTERS_MAX) {
-            self.store.ask(Question::SaveCounters { counters: some.to_vec() }).await?;
+        let changed = self.dirty.take();
+        let mut rest = changed.as_slice();
+        while !rest.is_empty() {
+            let (some, later) = rest.split_at(rest.len().min(COUNTERS_MAX));
+            // Read right before they are handed over: what a key that goes meanwhile has in the store is deleted behind them.
+            let counters: Vec<Counter> = some.iter().filter_map(|quota| quota.counter()).collect();
+            if let Err(fault) = self.store.ask(Question::SaveCounters { counters }).await {
+                rest.iter().for_each(|quota| self.dirty.add(quota));
+                return Err(fault);
+            }
+            rest = later;
         }
         Ok(())
     }
@@ -397,10 +424,6 @@ impl Stored {
     }
 }
 
-fn unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
 fn hex(digest: &Digest) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -415,3 +438,6 @@ fn parse_digest(text: &str) -> Option<Digest> {
     }
     Some(digest)
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod answers;
 mod breaker;
 mod check;
 mod cli;
+mod clock;
 mod compile;
 mod control;
 mod credentials;

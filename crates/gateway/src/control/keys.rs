@@ -2,6 +2,7 @@
 
 use super::Control;
 use super::answer::{Answer, error};
+use crate::clock::unix_s;
 use crate::keys::{Digest, Keys};
 use crate::secret::random_bytes;
 use axum::body::Bytes;
@@ -10,7 +11,6 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tollgate_model::policy;
 use tollgate_model::session::Session;
 
@@ -136,7 +136,8 @@ pub async fn set_policies(State(control): State<Arc<Control>>, Path(id): Path<St
     if let Err(problem) = keys.with_policies(&session) {
         return failed("Failed to update key", &problem.to_string());
     }
-    match keys.put_digest(digest, &id, session, true).await {
+    let shown = keys.shown_of(&digest).unwrap_or_else(|| id.clone());
+    match keys.put_digest(digest, &shown, session, true).await {
         Ok(()) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "updated" })),
         Err(fault) => failed("Failed to update key", &fault.to_string()),
     }
@@ -196,8 +197,4 @@ fn malformed() -> Answer {
 
 fn failed(what: &str, why: &str) -> Answer {
     error(StatusCode::INTERNAL_SERVER_ERROR, format!("{what} - {why}"))
-}
-
-pub fn unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -2,7 +2,8 @@
 
 use super::Control;
 use super::answer::{Answer, done, error};
-use super::keys::{Parameters, unix_s};
+use super::keys::Parameters;
+use crate::clock::unix_s;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::{Method, StatusCode};

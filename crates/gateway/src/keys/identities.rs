@@ -79,10 +79,10 @@ impl Keys {
         let quotas = counters.quotas.lock().unwrap_or_else(PoisonError::into_inner);
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
         if saved.len() > 2 * IDENTITIES_MAX {
-            let now = super::unix_s();
+            let now = crate::clock::unix_s();
             saved.retain(|_, (_, renews_unix_s)| *renews_unix_s > now);
         }
-        for counter in quotas.values().map(|quota| quota.counter()).filter(|counter| counter.value > 0) {
+        for counter in quotas.values().filter_map(|quota| quota.counter()).filter(|counter| counter.value > 0) {
             saved.insert(counter.name, (counter.value, counter.renews_unix_s));
         }
     }

@@ -38,7 +38,7 @@ impl Keys {
         self.store.ask(Question::Put { kind: Kind::OrgSession, id: id.to_owned(), value, expires_unix_s: None }).await?;
         let old = self.orgs.pin().get(id).map(|org| org.counters.clone());
         if reset_quota {
-            self.forget_quotas(&digest(id)).await?;
+            self.forget_quotas(&digest(id), old.as_deref()).await?;
         }
         self.add_org(id, session, old.filter(|_| !reset_quota).unwrap_or_default());
         Ok(())
@@ -47,9 +47,9 @@ impl Keys {
     /// Removes the session of an organisation, and what it counted. False when there was none.
     pub async fn remove_org(&self, id: &str) -> Result<bool, StoreFault> {
         let existed = self.store.ask(Question::Delete { kind: Kind::OrgSession, id: id.to_owned() }).await?.existed()?;
-        let removed = self.orgs.pin().remove(id).is_some();
-        self.forget_quotas(&digest(id)).await?;
-        Ok(existed || removed)
+        let removed = self.orgs.pin().remove(id).cloned();
+        self.forget_quotas(&digest(id), removed.as_ref().map(|org| &*org.counters)).await?;
+        Ok(existed || removed.is_some())
     }
 
     pub(super) fn load_orgs(&self) -> Result<(), StoreFault> {

@@ -10,6 +10,8 @@ pub struct Quota {
     used: Mutex<Used>,
     is_dirty: AtomicBool,
     dirty: Arc<DirtyQuotas>,
+    /// Set when the key was reset or deleted: a request that still holds the counter must not have it stored again.
+    retired: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -37,13 +39,20 @@ impl DirtyQuotas {
         quotas.iter().for_each(|quota| quota.is_dirty.store(false, Ordering::Release));
         quotas
     }
+
+    /// Takes note of a change, also of one that could not be stored.
+    pub fn add(&self, quota: &Arc<Quota>) {
+        if !quota.is_dirty.swap(true, Ordering::AcqRel) {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(quota.clone());
+        }
+    }
 }
 
 impl Quota {
     /// A counter, as it was stored if it was.
-    pub fn new(name: String, saved: Option<(i64, u64)>, dirty: Arc<DirtyQuotas>) -> Self {
+    pub fn new(name: String, saved: Option<(i64, u64)>, dirty: Arc<DirtyQuotas>, retired: Arc<AtomicBool>) -> Self {
         let used = saved.map_or(Used::default(), |(requests, renews_unix_s)| Used { requests, renews_unix_s });
-        Quota { name, used: Mutex::new(used), is_dirty: AtomicBool::new(false), dirty }
+        Quota { name, used: Mutex::new(used), is_dirty: AtomicBool::new(false), dirty, retired }
     }
 
     /// Counts a request if there is room for it. The time to the renewal starts with the first request; `renewal_s` of 0 or less
@@ -60,9 +69,7 @@ impl Quota {
         used.requests += 1;
         let view = QuotaView { remaining: max - used.requests, renews_unix_s: used.renews_unix_s };
         drop(used);
-        if !self.is_dirty.swap(true, Ordering::AcqRel) {
-            self.dirty.0.lock().unwrap_or_else(PoisonError::into_inner).push(self.clone());
-        }
+        self.dirty.add(self);
         Ok(view)
     }
 
@@ -73,10 +80,13 @@ impl Quota {
         is_running.then(|| QuotaView { remaining: (max - used.requests).max(0), renews_unix_s: used.renews_unix_s })
     }
 
-    /// The value to store.
-    pub fn counter(&self) -> Counter {
+    /// The value to store, unless the counter counts for nothing any more.
+    pub fn counter(&self) -> Option<Counter> {
+        if self.retired.load(Ordering::Acquire) {
+            return None;
+        }
         let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        Counter { name: self.name.clone(), value: used.requests, renews_unix_s: used.renews_unix_s }
+        Some(Counter { name: self.name.clone(), value: used.requests, renews_unix_s: used.renews_unix_s })
     }
 }
 

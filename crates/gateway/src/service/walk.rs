@@ -2,6 +2,7 @@
 
 use super::in_flight::{Chosen, InFlight, Place};
 use super::{CoreService, GatewayHandler, forward, reply, select};
+use crate::clock::unix_s;
 use crate::exchange::{Exchange, Redirect, RequestId, Step, Url};
 use crate::observe::method_number;
 use crate::refusal::{self, Refusal};
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use tollgate_engine::{Outgoing, Verdict, Work};
 use tollgate_http::Request;
 
@@ -206,10 +207,6 @@ fn loop_turn(snapshot: &Snapshot, from: Place, name: &str, url: Url<'static>, me
 fn without_controls(query: &str) -> String {
     let is_control = |pair: &&str| !["method=", "loop_limit=", "check_limits="].iter().any(|name| pair.starts_with(name));
     query.split('&').filter(is_control).collect::<Vec<_>>().join("&")
-}
-
-fn unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// Looks the path up in all forms that patterns are written for: behind the listen path, and whole.

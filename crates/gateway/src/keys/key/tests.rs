@@ -18,7 +18,7 @@ fn key(endpoints: Value, patterns: PatternRules) -> Key {
     let counters = Counters::default();
     let source = Source {
         rate: &|name| counters.rate(name, Algorithm::Gcra),
-        quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default())),
+        quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default(), Arc::default())),
         patterns,
     };
     Key::compile(session, 1, &source)

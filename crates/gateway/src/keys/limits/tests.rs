@@ -16,7 +16,7 @@ fn made(written: &AccessLimit, algorithm: Algorithm) -> Limits {
     let patterns = PatternRules { prefix: true, suffix: true, ignore_case: false };
     let source = Source {
         rate: &|name| counters.rate(name, algorithm),
-        quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default())),
+        quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default(), Arc::default())),
         patterns,
     };
     Limits::new(written, "", &source)

@@ -1,7 +1,7 @@
 use super::*;
 
 fn quota() -> Arc<Quota> {
-    Arc::new(Quota::new("q".into(), None, Arc::default()))
+    Arc::new(Quota::new("q".into(), None, Arc::default(), Arc::default()))
 }
 
 #[test]
@@ -34,10 +34,19 @@ fn threads_together_get_exactly_the_quota() {
 #[test]
 fn a_changed_quota_is_handed_over_once_until_it_changes_again() {
     let dirty = Arc::new(DirtyQuotas::default());
-    let quota = Arc::new(Quota::new("q".into(), Some((5, 100)), dirty.clone()));
+    let quota = Arc::new(Quota::new("q".into(), Some((5, 100)), dirty.clone(), Arc::default()));
     assert!(dirty.take().is_empty());
     let _ = quota.take(10, 60, 50);
     let _ = quota.take(10, 60, 50);
-    assert_eq!(dirty.take().iter().map(|quota| quota.counter().value).collect::<Vec<_>>(), [7]);
+    assert_eq!(dirty.take().iter().map(|quota| quota.counter().unwrap().value).collect::<Vec<_>>(), [7]);
     assert!(dirty.take().is_empty());
+}
+
+#[test]
+fn a_retired_quota_counts_on_for_those_who_hold_it_and_is_not_stored() {
+    let (dirty, retired) = (Arc::new(DirtyQuotas::default()), Arc::new(AtomicBool::new(false)));
+    let quota = Arc::new(Quota::new("q".into(), None, dirty.clone(), retired.clone()));
+    retired.store(true, Ordering::Release);
+    assert!(quota.take(10, 60, 50).is_ok());
+    assert!(dirty.take().iter().all(|quota| quota.counter().is_none()));
 }

@@ -3,12 +3,16 @@
 
 mod answer;
 mod apis;
+mod cache;
+mod certs;
 mod health;
 mod keys;
 mod metrics;
 mod orgs;
+mod openapi;
 mod policies;
 mod reload;
+mod versions;
 
 use crate::reload::{Loader, Reloads};
 use crate::secret::Secret;
@@ -19,7 +23,7 @@ use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
+use axum::routing::{MethodRouter, delete, get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
@@ -91,26 +95,39 @@ pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Po
     Ok(())
 }
 
-/// The endpoints: one row each.
+/// A path of the control API and what answers there.
+type Endpoint = (&'static str, fn() -> MethodRouter<Arc<Control>>);
+
+/// The endpoints that need the secret: one row each. `control/openapi.json` describes each of them.
+const ENDPOINTS: &[Endpoint] = &[
+    ("/tyk/reload", || get(reload::reload)),
+    ("/tyk/reload/group", || get(reload::reload)),
+    ("/tyk/apis", || get(apis::list).post(apis::create)),
+    ("/tyk/apis/{id}", || get(apis::show).post(apis::create).put(apis::update).merge(delete(apis::remove))),
+    ("/tyk/apis/{id}/versions", || get(versions::list)),
+    ("/tyk/keys", || get(keys::list).post(keys::add_unnamed)),
+    ("/tyk/keys/create", || post(keys::create)),
+    ("/tyk/keys/preview", || post(keys::preview)),
+    ("/tyk/keys/policy/{hash}", || post(keys::set_policies)),
+    ("/tyk/keys/{id}", || get(keys::show).post(keys::add).put(keys::update).merge(delete(keys::remove))),
+    ("/tyk/org/keys", || get(orgs::list)),
+    ("/tyk/org/keys/{id}", || get(orgs::show).post(orgs::put).put(orgs::put).merge(delete(orgs::remove))),
+    ("/tyk/policies", || get(policies::list).post(policies::create)),
+    ("/tyk/policies/{id}", || get(policies::show).post(policies::create).put(policies::update).merge(delete(policies::remove))),
+    ("/tyk/certs", || get(certs::list).post(certs::add)),
+    ("/tyk/certs/{id}", || get(certs::show).post(certs::add).merge(delete(certs::remove))),
+    ("/tyk/cache/{id}", || delete(cache::invalidate)),
+    ("/tyk/metrics", || get(metrics::metrics)),
+    ("/tyk/live", || get(metrics::figures)),
+    ("/metrics", || get(metrics::metrics)),
+    ("/tyk/openapi.json", || get(openapi::document)),
+];
+
+/// All endpoints, the open ones under their configured names.
 fn router(control: Arc<Control>, [hello, ready]: &[String; 2]) -> Router {
-    let guarded = Router::new()
-        .route("/tyk/reload", get(reload::reload))
-        .route("/tyk/reload/group", get(reload::reload))
-        .route("/tyk/apis", get(apis::list).post(apis::create))
-        .route("/tyk/apis/{id}", get(apis::show).put(apis::update).merge(delete(apis::remove)))
-        .route("/tyk/apis/{id}/versions", get(apis::versions))
-        .route("/tyk/keys", get(keys::list))
-        .route("/tyk/keys/create", post(keys::create))
-        .route("/tyk/keys/preview", post(keys::preview))
-        .route("/tyk/keys/policy/{hash}", post(keys::set_policies))
-        .route("/tyk/keys/{id}", get(keys::show).post(keys::add).put(keys::update).merge(delete(keys::remove)))
-        .route("/tyk/org/keys", get(orgs::list))
-        .route("/tyk/org/keys/{id}", get(orgs::show).post(orgs::put).put(orgs::put).merge(delete(orgs::remove)))
-        .route("/tyk/policies", get(policies::list).post(policies::create))
-        .route("/tyk/policies/{id}", get(policies::show).put(policies::update).merge(delete(policies::remove)))
-        .route("/tyk/metrics", get(metrics::metrics))
-        .route("/tyk/live", get(metrics::figures))
-        .route("/metrics", get(metrics::metrics))
+    let guarded = ENDPOINTS
+        .iter()
+        .fold(Router::new(), |router, (path, methods)| router.route(path, methods()))
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported") })
         .layer(from_fn_with_state(control.clone(), check_secret));

@@ -361,6 +361,16 @@ impl Keys {
         self.by_hash.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
+    /// How the keys are shown that may call an API, sorted.
+    pub fn shown_for(&self, api: &str) -> Vec<String> {
+        let may_call = |digest: &Digest| {
+            let rights = self.compiled(digest).map(|key| key.session.access_rights.clone());
+            rights.is_some_and(|rights| rights.is_empty() || rights.contains_key(api))
+        };
+        let by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        by_hash.into_iter().filter(|(_, digests)| digests.iter().any(may_call)).map(|(shown, _)| shown).collect()
+    }
+
     /// The policies in effect.
     pub fn policies(&self) -> Arc<Policies> {
         self.policies.load_full()

@@ -3,6 +3,7 @@
 
 mod answers;
 mod breaker;
+mod certificates;
 mod check;
 mod cli;
 mod clock;

@@ -1,5 +1,6 @@
 //! Starts the gateway's parts in order, waits for signals, and ends them in order.
 
+use crate::certificates::Certificates;
 use crate::cli::{LogFormat, MockOptions, RunOptions};
 use crate::control::{self, Control, Health, Ports};
 use crate::error_templates::ErrorTemplates;
@@ -39,13 +40,15 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
     let control_target = Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None };
     let store = Arc::new(Embedded::open(&config.tollgate.data_dir)?);
-    let keys = Arc::new(Keys::load(KeyRules::new(&config), store)?);
+    let keys = Arc::new(Keys::load(KeyRules::new(&config), store.clone())?);
     tracing::info!(keys = keys.len(), "keys loaded");
+    let certificates = Arc::new(Certificates::load(store)?);
     let shared = Arc::new(Shared {
         settings: Settings::new(&config).with_error_templates(error_templates),
         registry,
         keys: keys.clone(),
         observer: observer.clone(),
+        certificates,
         current: Default::default(),
         generation: Default::default(),
         start: Instant::now(),

@@ -206,6 +206,7 @@ pub struct Shared {
     pub registry: Arc<crate::registry::Registry>,
     pub keys: Arc<crate::keys::Keys>,
     pub observer: Arc<Observer>,
+    pub certificates: Arc<crate::certificates::Certificates>,
     pub current: arc_swap::ArcSwap<Snapshot>,
     /// Grows with each new snapshot, so that a core sees with one load whether its own is the newest.
     pub generation: std::sync::atomic::AtomicU64,

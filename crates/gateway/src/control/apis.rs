@@ -2,12 +2,14 @@
 
 use super::Control;
 use super::answer::{Answer, done, error};
+use super::versions::{self, NewVersion};
 use crate::secret::random_text;
 use crate::snapshot::{Api, Snapshot};
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -27,35 +29,12 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>) -
     }
 }
 
-/// The versions of an API: of the new style the APIs that they are, else the API itself.
-pub async fn versions(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
-    let snapshot = control.shared.current.load();
-    let Some(base) = find(&snapshot, &id) else { return not_found() };
-    let definition = base.raw.get("definition").cloned().unwrap_or_default();
-    let default = definition.get("default").and_then(Value::as_str).unwrap_or_default();
-    let describe = |api: &Api, name: &str, is_default: bool| {
-        json!({
-            "id": api.id,
-            "name": api.name,
-            "versionName": name,
-            "internal": api.internal,
-            "expirationDate": api.raw.get("expiration").and_then(Value::as_str).unwrap_or_default(),
-            "isDefaultVersion": is_default,
-        })
+/// Adds a definition; one without an id gets one. Parameters make it a version of another API.
+pub async fn create(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>, body: Bytes) -> Answer {
+    let wanted = match NewVersion::asked_for(&query, &control.shared.current.load()) {
+        Ok(wanted) => wanted,
+        Err(answer) => return answer,
     };
-    let own_name = definition.get("name").and_then(Value::as_str).unwrap_or_default();
-    let children = definition.get("versions").and_then(Value::as_object).into_iter().flatten();
-    let children = children.filter_map(|(name, id)| {
-        let api = find(&snapshot, id.as_str()?)?;
-        (api.id != base.id).then(|| describe(api, name, name == default))
-    });
-    let own_is_default = default.is_empty() || default == "self" || default == own_name;
-    let versions: Vec<Value> = std::iter::once(describe(base, own_name, own_is_default)).chain(children).collect();
-    Answer(StatusCode::OK, json!({ "status": "success", "apis": versions }))
-}
-
-/// Adds a definition; one without an id gets one.
-pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
     let Ok(Value::Object(mut definition)) = serde_json::from_slice(&body) else { return malformed() };
     let id = match definition.get("api_id").unwrap_or(&Value::Null) {
         Value::String(id) if !id.is_empty() => id.clone(),
@@ -66,7 +45,13 @@ pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer 
         _ => return malformed(),
     };
     definition.insert("api_id".to_owned(), id.clone().into());
-    store(&control, &id, &Value::Object(definition), "added").await
+    let answer = store(&control, &id, &Value::Object(definition), "added").await;
+    let Some(version) = wanted.filter(|_| answer.0 == StatusCode::OK) else { return answer };
+    let Some(base) = find(&control.shared.current.load(), &version.base).map(|base| version.added_to(&base.raw, &id)) else {
+        return error(StatusCode::CONFLICT, format!("{id} was added, but its base API is gone"));
+    };
+    let base_answer = store(&control, &version.base, &base, "modified").await;
+    if base_answer.0 == StatusCode::OK { answer } else { base_answer }
 }
 
 /// Replaces a definition.
@@ -97,15 +82,24 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>)
         tracing::error!(%failure, id, "cannot delete an API definition");
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
     }
+    let bases = control.shared.current.load().apis.iter().filter_map(|api| versions::without(api, &id)).collect::<Vec<_>>();
     let _ = control.reloads.request().await;
+    for (base, definition) in bases {
+        let answer = store(&control, &base, &definition, "modified").await;
+        if answer.0 != StatusCode::OK {
+            tracing::error!(base, id, answer = %answer.1, "a deleted version stays in the list of its base API");
+        }
+    }
     done(&id, "deleted")
 }
 
-fn find<'s>(snapshot: &'s Snapshot, id: &str) -> Option<&'s Arc<Api>> {
+/// The API with an id.
+pub fn find<'s>(snapshot: &'s Snapshot, id: &str) -> Option<&'s Arc<Api>> {
     snapshot.api_by_id(id).and_then(|index| snapshot.apis.get(index))
 }
 
-fn not_found() -> Answer {
+/// The answer when there is no such API.
+pub fn not_found() -> Answer {
     error(StatusCode::NOT_FOUND, "API not found")
 }
 
@@ -117,9 +111,7 @@ fn malformed() -> Answer {
 async fn store(control: &Control, id: &str, definition: &Value, action: &str) -> Answer {
     let invalid = |reason: &str| error(StatusCode::BAD_REQUEST, format!("Validation of API Definition failed. Reason: {reason}."));
     // The id becomes a file name.
-    let safe =
-        id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)) && !id.starts_with('.') && id.len() <= 200;
-    if !safe {
+    if !is_file_name(id) {
         return invalid("api_id: may have letters, digits, '-', '_', '~' and '.', and at most 200 of them");
     }
     let text = match serde_json::to_vec_pretty(definition) {

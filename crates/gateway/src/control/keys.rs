@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::policy;
 use tollgate_model::session::Session;
 
@@ -23,7 +24,11 @@ pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters)
         return error(StatusCode::NOT_FOUND, "Hashed key listing is disabled in config (enable_hashed_keys_listing)");
     }
     let prefix = query.get("filter").map_or("", String::as_str);
-    let shown: Vec<String> = keys.shown().into_iter().filter(|key| key.starts_with(prefix)).collect();
+    let shown = match query.get("api_id").filter(|id| !id.is_empty()) {
+        Some(id) => keys.shown_for(id),
+        None => keys.shown(),
+    };
+    let shown: Vec<String> = shown.into_iter().filter(|key| key.starts_with(prefix)).collect();
     Answer(StatusCode::OK, json!({ "keys": shown }))
 }
 
@@ -32,10 +37,20 @@ pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer 
     let keys = &control.shared.keys;
     // Tyk's own status for it, here and nowhere else.
     let unreadable = error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
-    let session = match read_session(keys, &body, unreadable) {
+    make(keys, &body, unreadable).await
+}
+
+/// The same under the path of all keys, where Tyk's status for what is no session is another.
+pub async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+    make(&control.shared.keys, &body, malformed()).await
+}
+
+async fn make(keys: &Keys, body: &[u8], unreadable: Answer) -> Answer {
+    let mut session = match read_session(keys, body, unreadable) {
         Ok(session) => session,
         Err(answer) => return answer,
     };
+    session.date_created = date(unix_s());
     match random_bytes() {
         Ok(random) => put(keys, &keys.generate(&session.org_id, random), session, false, "added").await,
         Err(failure) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("Failed to create key, {failure}")),
@@ -48,10 +63,11 @@ pub async fn add(State(control): State<Arc<Control>>, Path(id): Path<String>, Qu
     if id.len() < keys.rules.token_bytes_min {
         return error(StatusCode::BAD_REQUEST, format!("Key length must be at least {}", keys.rules.token_bytes_min));
     }
-    let session = match read_session(keys, &body, malformed()) {
+    let mut session = match read_session(keys, &body, malformed()) {
         Ok(session) => session,
         Err(answer) => return answer,
     };
+    session.date_created = date(unix_s());
     let token = keys.named(&id, &session.org_id);
     put(keys, &token, session, suppresses_reset(&query), "added").await
 }
@@ -59,7 +75,7 @@ pub async fn add(State(control): State<Arc<Control>>, Path(id): Path<String>, Qu
 /// Replaces a key's session.
 pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters, body: Bytes) -> Answer {
     let keys = &control.shared.keys;
-    let session = match read_session(keys, &body, malformed()) {
+    let mut session = match read_session(keys, &body, malformed()) {
         Ok(session) => session,
         Err(answer) => return answer,
     };
@@ -67,15 +83,17 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
         let Some(digest) = keys.digests_of_hash(&id).first().copied() else {
             return error(StatusCode::NOT_FOUND, "Key is not found");
         };
+        session.date_created = keys.session(&digest).map(|old| old.date_created).unwrap_or_default();
         return match keys.put_digest(digest, &id, session, suppresses_reset(&query)).await {
             Ok(()) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "modified" })),
             Err(fault) => failed("Failed to update key", &fault.to_string()),
         };
     }
     let token = keys.named(&id, &session.org_id);
-    if keys.digest_of(&token).is_none() {
+    let Some(old) = keys.digest_of(&token).and_then(|digest| keys.session(&digest)) else {
         return error(StatusCode::NOT_FOUND, "Key is not found");
-    }
+    };
+    session.date_created = old.date_created;
     put(keys, &token, session, suppresses_reset(&query), "modified").await
 }
 
@@ -85,7 +103,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Q
     if wants_hash(&query) && !keys.rules.hash_keys {
         return error(StatusCode::BAD_REQUEST, "Key requested by hash but key hashing is not enabled");
     }
-    let session = find(keys, &id, &query).first().and_then(|digest| keys.live_session(digest, unix_s()));
+    let session = find(keys, &id, &query).1.first().and_then(|digest| keys.live_session(digest, unix_s()));
     match session {
         Some(session) => Answer(StatusCode::OK, session.to_json()),
         None => error(StatusCode::NOT_FOUND, "Key not found"),
@@ -95,7 +113,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Q
 /// Removes a key, or every key that is shown by a hash.
 pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters) -> Answer {
     let keys = &control.shared.keys;
-    let digests = find(keys, &id, &query);
+    let (name, digests) = find(keys, &id, &query);
     if digests.is_empty() {
         return error(StatusCode::NOT_FOUND, "There is no such key found");
     }
@@ -105,15 +123,19 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>,
             return error(StatusCode::BAD_REQUEST, "Failed to remove the key");
         }
     }
-    Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "deleted" }))
+    Answer(StatusCode::OK, json!({ "key": name, "status": "ok", "action": "deleted" }))
 }
 
 /// A session as it would be with its policies.
 pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
-    match read_session(&control.shared.keys, &body, malformed()).map(|session| control.shared.keys.with_policies(&session)) {
-        Ok(Ok(session)) => Answer(StatusCode::OK, session.to_json()),
-        Ok(Err(problem)) => failed("Failed to preview key", &problem.to_string()),
-        Err(answer) => answer,
+    let Ok((mut session, _)) = Session::parse(&body) else {
+        return error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
+    };
+    session.last_updated = unix_s().to_string();
+    session.date_created = date(unix_s());
+    match control.shared.keys.with_policies(&session) {
+        Ok(session) => Answer(StatusCode::OK, session.to_json()),
+        Err(problem) => failed("Failed to preview key", &problem.to_string()),
     }
 }
 
@@ -173,18 +195,27 @@ async fn put(keys: &Keys, token: &str, session: Session, keep_counters: bool, ac
     Answer(StatusCode::OK, answer)
 }
 
-/// The keys that a request names, by hash or by themselves.
-fn find(keys: &Keys, id: &str, query: &HashMap<String, String>) -> Vec<Digest> {
+/// The keys that a request names, by hash or by themselves, and how they are told of.
+fn find(keys: &Keys, id: &str, query: &HashMap<String, String>) -> (String, Vec<Digest>) {
     if wants_hash(query) {
-        return keys.digests_of_hash(id);
+        return (id.to_owned(), keys.digests_of_hash(id));
     }
-    let org = query.get("org_id").map_or("", String::as_str);
-    let exact = keys.digest_of(id);
-    exact.or_else(|| keys.digest_of(&keys.named(id, org))).into_iter().collect()
+    if let Some(digest) = keys.digest_of(id) {
+        return (id.to_owned(), vec![digest]);
+    }
+    let name = keys.named(id, query.get("org_id").map_or("", String::as_str));
+    let digest = keys.digest_of(&name);
+    (name, digest.into_iter().collect())
 }
 
+/// Tyk takes any value for a yes, also a no.
 fn wants_hash(query: &HashMap<String, String>) -> bool {
-    query.get("hashed").is_some_and(|value| matches!(value.as_str(), "1" | "true"))
+    query.get("hashed").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
+}
+
+/// RFC 3339, to the second.
+fn date(unix_s: u64) -> String {
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(unix_s)).to_string()
 }
 
 fn suppresses_reset(query: &HashMap<String, String>) -> bool {

@@ -24,7 +24,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>) -
     }
 }
 
-/// A new policy; one without an id gets one.
+/// A new policy, or another in place of one with the same id; one without an id gets one.
 pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
     store(&control, None, &body, "added").await
 }

@@ -287,3 +287,58 @@ fn writes_at_the_same_time_are_all_kept() {
     let names: Vec<&Value> = list.as_array().unwrap().iter().map(|api| &api["api_id"]).collect();
     assert!((0..8).all(|number| names.contains(&&json!(format!("n{number}")))), "{names:?}");
 }
+
+#[test]
+fn a_new_api_becomes_a_version_of_another_and_leaves_it_again() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [api("base", "/base/", &upstream.url())]);
+    let second = api("second", "/second/", &upstream.url()).0.to_string();
+    let wishes = "base_api_id=base&base_api_version_name=v1&new_version_name=v2&set_default=true";
+    assert_eq!(told(&gateway.control("POST", &format!("/tyk/apis?{wishes}"), &second)), (200, done("second", "added")));
+    let third = api("third", "/third/", &upstream.url()).set("internal", true).0.to_string();
+    assert_eq!(gateway.control("POST", "/tyk/apis?base_api_id=base&new_version_name=v3", &third).status, 200);
+
+    let definition = gateway.control("GET", "/tyk/apis/base", "").json()["definition"].clone();
+    assert_eq!((&definition["enabled"], &definition["name"], &definition["default"]), (&json!(true), &json!("v1"), &json!("v2")));
+    assert_eq!(definition["versions"], json!({"v2": "second", "v3": "third"}));
+    let names = |query: &str| -> Vec<String> {
+        let document = gateway.control("GET", &format!("/tyk/apis/base/versions{query}"), "").json();
+        assert_eq!(document["status"], "success");
+        document["apis"].as_array().unwrap().iter().map(|api| api["versionName"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(""), ["v1", "v2", "v3"]);
+    assert_eq!(names("?searchText=V2"), ["v2"]);
+    assert_eq!(names("?accessType=internal"), ["v3"]);
+    assert_eq!(names("?accessType=external"), ["v1", "v2"]);
+    for (version, target) in [("v1", "/x"), ("v2", "/x"), ("v3", "/x")] {
+        let response = gateway.send(request("GET", "/base/x", &[&format!("x-api-version: {version}")], ""));
+        assert_eq!((response.status, upstream.last().target.as_str()), (200, target), "{version}");
+    }
+
+    assert_eq!(told(&gateway.control("DELETE", "/tyk/apis/second", "")), (200, done("second", "deleted")));
+    assert_eq!(names(""), ["v1", "v3"]);
+    assert_eq!(gateway.control("GET", "/tyk/apis/base", "").json()["definition"]["default"], "self");
+}
+
+#[test]
+fn a_wish_for_a_version_that_cannot_be_fulfilled_makes_nothing() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [api("base", "/base/", &upstream.url())]);
+    let text = api("second", "/second/", &upstream.url()).0.to_string();
+    for (query, status, reason) in [
+        ("base_api_id=base", 422, "The new version name is required"),
+        ("base_api_id=none&new_version_name=v2", 400, "none is not a valid Base API version"),
+        ("base_api_id=base&new_version_name=v2", 400, "you need to provide a version name for the new Base API: base"),
+    ] {
+        assert_eq!(told(&gateway.control("POST", &format!("/tyk/apis?{query}"), &text)), (status, message("error", reason)));
+    }
+    assert_eq!(gateway.control("GET", "/tyk/apis/second", "").status, 404);
+}
+
+#[test]
+fn a_cache_that_is_not_there_is_emptied_all_the_same() {
+    let gateway = empty();
+    for target in ["/tyk/cache/a", "/tyk/cache/a/"] {
+        assert_eq!(told(&gateway.control("DELETE", target, "")), (200, message("ok", "cache invalidated")));
+    }
+}

@@ -389,3 +389,74 @@ fn unknown_fields_of_a_session_are_kept() {
         (&json!({"x": [1]}), &json!({"team": "blue"}), &json!(["t"]))
     );
 }
+
+#[test]
+fn keys_are_listed_by_the_api_that_they_may_call_and_by_how_they_begin() {
+    for conf in [
+        json!({"allow_master_keys": true}),
+        json!({"allow_master_keys": true, "hash_keys": true, "enable_hashed_keys_listing": true}),
+    ] {
+        let upstream = Upstream::ok();
+        let gateway = Gateway::start(conf.clone(), [keyed("a", &upstream), keyed("b", &upstream)]);
+        let shown = |session: Value| -> String {
+            let answer = gateway.control("POST", "/tyk/keys/create", &session.to_string()).json();
+            answer.get("key_hash").unwrap_or(&answer["key"]).as_str().expect("a key").to_owned()
+        };
+        let (only_a, only_b) = (shown(session_for(&["a"], json!({}))), shown(session_for(&["b"], json!({}))));
+        let (both, master) = (shown(session_for(&["a", "b"], json!({}))), shown(json!({"org_id": "default"})));
+        let listed = |query: &str| -> Value { gateway.control("GET", &format!("/tyk/keys{query}"), "").json()["keys"].clone() };
+        let sorted = |mut keys: Vec<&String>| {
+            keys.sort();
+            json!(keys)
+        };
+        assert_eq!(listed("?api_id=a"), sorted(vec![&only_a, &both, &master]), "{conf}");
+        assert_eq!(listed("?api_id=b"), sorted(vec![&only_b, &both, &master]), "{conf}");
+        assert_eq!(listed("?api_id="), sorted(vec![&only_a, &only_b, &both, &master]), "{conf}");
+        assert_eq!(listed(&format!("?filter={only_a}")), json!([only_a]), "{conf}");
+    }
+}
+
+#[test]
+fn a_key_is_also_made_under_the_path_of_all_keys() {
+    let (_upstream, gateway) = start(json!({}));
+    let answer = gateway.control("POST", "/tyk/keys", &session(json!({})).to_string());
+    let key = answer.json()["key"].as_str().expect("a key").to_owned();
+    assert_eq!(told(&answer), (200, done(&key, "added")));
+    assert_eq!(call(&gateway, "/a/", &key).status, 200);
+    assert_eq!(told(&gateway.control("POST", "/tyk/keys", "{")), (400, refused("Request malformed")));
+}
+
+#[test]
+fn a_key_remembers_when_it_was_made() {
+    let (_upstream, gateway) = start(json!({}));
+    let key = create(&gateway, &session(json!({})));
+    let path = format!("/tyk/keys/{key}");
+    let made = gateway.control("GET", &path, "").json()["date_created"].clone();
+    assert!(made.as_str().is_some_and(|date| date.len() == 20 && date.ends_with('Z')), "{made}");
+    let changed = session(json!({"alias": "x", "date_created": "1999-01-01T00:00:00Z"}));
+    assert_eq!(gateway.control("PUT", &path, &changed.to_string()).status, 200);
+    assert_eq!(gateway.control("GET", &path, "").json()["date_created"], made);
+}
+
+#[test]
+fn deleting_a_key_tells_its_whole_name() {
+    let (_upstream, gateway) = start(json!({}));
+    gateway.control("POST", "/tyk/keys/mykey", &session(json!({})).to_string());
+    assert_eq!(told(&gateway.control("DELETE", "/tyk/keys/mykey?org_id=default", "")), (200, done("defaultmykey", "deleted")));
+}
+
+#[test]
+fn other_policies_do_not_change_how_a_hashed_key_is_shown() {
+    let (_upstream, gateway) = start(hashed());
+    let answer = gateway.control("POST", "/tyk/keys/create", &session(json!({})).to_string()).json();
+    let (key, hash) = (answer["key"].as_str().unwrap(), answer["key_hash"].as_str().unwrap());
+    assert_eq!(gateway.control("POST", &format!("/tyk/keys/policy/{key}"), "{}").status, 200);
+    assert_eq!(gateway.control("GET", "/tyk/keys", "").json(), json!({"keys": [hash]}), "and the key itself is nowhere told");
+}
+
+#[test]
+fn a_preview_needs_no_rights_and_says_what_is_no_session() {
+    let (_upstream, gateway) = start(json!({}));
+    assert_eq!(gateway.control("POST", "/tyk/keys/preview", "{\"org_id\":\"default\"}").status, 200);
+    assert_eq!(told(&gateway.control("POST", "/tyk/keys/preview", "{")), (500, refused("Unmarshalling failed")));
+}

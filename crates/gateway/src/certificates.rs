@@ -1,0 +1,95 @@
+//! Certificates that operators upload: checked once, kept in the store under Tyk's ids, and held in memory for whoever speaks TLS. What
+//! they are used for is not decided here.
+
+mod details;
+mod pem;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use tollgate_store::{Kind, Question, Store, StoreFault};
+
+pub use details::{basics, details};
+pub use pem::Certificate;
+
+/// Hexadecimal digits at the end of an id: SHA-256 of the certificate.
+const FINGERPRINT_DIGITS: usize = 64;
+
+/// Longest organisation in an id; Tyk's have 24 characters.
+const ORG_BYTES_MAX: usize = 256;
+
+/// All certificates.
+pub struct Certificates {
+    store: Arc<dyn Store>,
+    by_id: RwLock<BTreeMap<String, Arc<Certificate>>>,
+}
+
+/// Why a certificate is not taken.
+#[derive(Debug)]
+pub enum Rejection {
+    /// It is not one that can be used.
+    Bad(String),
+    /// The store did not take it.
+    Store(StoreFault),
+}
+
+impl Certificates {
+    /// The certificates of a store.
+    pub fn load(store: Arc<dyn Store>) -> Result<Self, StoreFault> {
+        let mut by_id = BTreeMap::new();
+        store.for_each(Kind::Certificate, &mut |id, text| match Certificate::parse(text) {
+            Ok(certificate) => drop(by_id.insert(id.to_owned(), Arc::new(certificate))),
+            Err(reason) => tracing::error!(id, reason, "a stored certificate can't be read"),
+        })?;
+        Ok(Certificates { store, by_id: RwLock::new(by_id) })
+    }
+
+    /// The certificate with an id.
+    pub fn get(&self, id: &str) -> Option<Arc<Certificate>> {
+        self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// The ids of an organisation, or of all of them when `org` is empty, sorted.
+    pub fn ids(&self, org: &str) -> Vec<String> {
+        let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
+        let is_of_org = |id: &&String| org.is_empty() || org_of(id) == org;
+        by_id.keys().filter(is_of_org).cloned().collect()
+    }
+
+    /// Checks and stores PEM text: a chain with or without its private key, or a public key. Its id.
+    pub async fn add(&self, org: &str, text: &[u8], now_unix_s: u64) -> Result<String, Rejection> {
+        if org.len() > ORG_BYTES_MAX || org.contains([',', '/']) || org.contains(char::is_control) {
+            return Err(Rejection::Bad(format!(
+                "org_id must have at most {ORG_BYTES_MAX} bytes, and no comma, slash or control character"
+            )));
+        }
+        let certificate = Certificate::parse(text).map_err(Rejection::Bad)?;
+        certificate.check(now_unix_s).map_err(Rejection::Bad)?;
+        let id = format!("{org}{}", certificate.fingerprint);
+        let question = Question::PutNew {
+            kind: Kind::Certificate,
+            id: id.clone(),
+            value: certificate.to_pem().into_bytes(),
+            expires_unix_s: None,
+        };
+        if self.store.ask(question).await.and_then(|answer| answer.existed()).map_err(Rejection::Store)? {
+            return Err(Rejection::Bad(format!("Certificate with {id} id already exists")));
+        }
+        self.by_id.write().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), Arc::new(certificate));
+        Ok(id)
+    }
+
+    /// Removes a certificate, if it is there.
+    pub async fn remove(&self, id: &str) -> Result<(), StoreFault> {
+        self.store.ask(Question::Delete { kind: Kind::Certificate, id: id.to_owned() }).await?;
+        self.by_id.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        Ok(())
+    }
+}
+
+/// What stands before the fingerprint.
+fn org_of(id: &str) -> &str {
+    id.len().checked_sub(FINGERPRINT_DIGITS).and_then(|bytes| id.get(..bytes)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

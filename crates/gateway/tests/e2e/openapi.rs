@@ -1,0 +1,186 @@
+//! The description of the control API, held against a running gateway: each example is sent, each answer must be one that is described.
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::gateway::SECRET;
+use crate::harness::{Gateway, Response, request};
+
+const METHODS: [&str; 5] = ["POST", "GET", "PUT", "DELETE", "PATCH"];
+
+struct Stage {
+    gateway: Gateway,
+    document: Value,
+    _policies: TempDir,
+}
+
+/// One described operation.
+struct Operation<'d> {
+    path: &'d str,
+    method: &'d str,
+    described: &'d Value,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let policies = tempfile::tempdir().expect("a folder");
+        let conf = json!({"policies": {"policy_source": "file", "policy_path": policies.path()}});
+        let gateway = Gateway::start(conf, []);
+        let answer = gateway.control("GET", "/tyk/openapi.json", "");
+        assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/json")), "{answer}");
+        Stage { document: answer.json(), gateway, _policies: policies }
+    }
+
+    /// Every operation, in an order in which things are made before they are read, and read before they are deleted.
+    fn operations(&self) -> Vec<Operation<'_>> {
+        let mut all = Vec::new();
+        for method in METHODS {
+            for (path, item) in self.document["paths"].as_object().unwrap() {
+                if let Some(described) = item.get(method.to_lowercase()) {
+                    all.push(Operation { path, method, described });
+                }
+            }
+        }
+        all
+    }
+
+    fn validator(&self, schema: &Value) -> Validator {
+        let whole = json!({"allOf": [schema], "components": self.document["components"]});
+        jsonschema::draft202012::new(&whole).expect("a schema")
+    }
+
+    /// Checks that an answer is one of those that are described, and returns its status.
+    fn judge(&self, operation: &Operation<'_>, answer: &Response) -> u16 {
+        let named = format!("{} {}", operation.method, operation.path);
+        let mut described = &operation.described["responses"][answer.status.to_string()];
+        assert!(described.is_object(), "{named}: status {} is not described: {answer}", answer.status);
+        if let Some(reference) = described.get("$ref").and_then(Value::as_str) {
+            described = self.document.pointer(reference.trim_start_matches('#')).expect("a response");
+        }
+        let media = answer.header("content-type").unwrap_or_default().split(';').next().unwrap_or_default();
+        let schema = &described["content"][media]["schema"];
+        assert!(schema.is_object(), "{named}: {media:?} is not described: {answer}");
+        let body = if media == "application/json" { answer.json() } else { answer.text().into() };
+        let faults: Vec<String> =
+            self.validator(schema).iter_errors(&body).map(|fault| format!("{}: {fault}", fault.instance_path)).collect();
+        assert!(faults.is_empty(), "{named}: {}\n{answer}", faults.join("\n"));
+        answer.status
+    }
+
+    fn send(&self, operation: &Operation<'_>, target: &str, body: &str) -> Response {
+        self.gateway.control(operation.method, target, body)
+    }
+}
+
+impl Operation<'_> {
+    fn parameters(&self, place: &'static str) -> impl Iterator<Item = &Value> {
+        self.described["parameters"].as_array().into_iter().flatten().filter(move |parameter| parameter["in"] == place)
+    }
+
+    /// The path with `value` or each parameter's example in it, and the query's examples.
+    fn target(&self, value: Option<&str>) -> String {
+        let mut target = self.path.to_owned();
+        for parameter in self.parameters("path") {
+            let example = value.or(parameter["example"].as_str()).expect("an example of a path's parameter");
+            target = target.replace(&format!("{{{}}}", parameter["name"].as_str().unwrap()), example);
+        }
+        let query = self
+            .parameters("query")
+            .filter_map(|parameter| Some(format!("{}={}", parameter["name"].as_str()?, parameter.get("example")?.as_str()?)));
+        let query: Vec<String> = query.collect();
+        if query.is_empty() { target } else { format!("{target}?{}", query.join("&")) }
+    }
+
+    /// Type and example of the request's body.
+    fn body(&self) -> Option<(&str, &Value)> {
+        let (kind, content) = self.described["requestBody"]["content"].as_object()?.iter().next()?;
+        Some((kind, content))
+    }
+
+    fn example(&self) -> String {
+        match self.body() {
+            Some(("application/json", content)) => content["example"].to_string(),
+            Some((_, content)) => content["example"].as_str().expect("a text").to_owned(),
+            None => String::new(),
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.described["security"] == json!([])
+    }
+}
+
+/// What the examples speak of: an API, a policy, a key.
+fn prepared() -> Stage {
+    let stage = Stage::new();
+    for path in ["/tyk/apis", "/tyk/policies", "/tyk/keys/{id}"] {
+        let operations = stage.operations();
+        let operation = operations.iter().find(|operation| operation.path == path && operation.method == "POST").unwrap();
+        let answer = stage.send(operation, &operation.target(None), &operation.example());
+        assert_eq!(answer.status, 200, "{path}: {answer}");
+    }
+    stage
+}
+
+#[test]
+fn every_example_is_answered_as_described() {
+    let stage = prepared();
+    let operations = stage.operations();
+    assert!(operations.len() > 30, "{}", operations.len());
+    for operation in &operations {
+        let answer = stage.send(operation, &operation.target(None), &operation.example());
+        assert_eq!(stage.judge(operation, &answer), 200, "{} {}: {answer}", operation.method, operation.path);
+    }
+}
+
+#[test]
+fn every_example_of_a_body_fits_its_own_description() {
+    let stage = Stage::new();
+    for operation in stage.operations() {
+        let Some((_, content)) = operation.body() else { continue };
+        let faults: Vec<String> =
+            stage.validator(&content["schema"]).iter_errors(&content["example"]).map(|fault| fault.to_string()).collect();
+        assert!(faults.is_empty(), "{} {}: {faults:?}", operation.method, operation.path);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_answered_as_described() {
+    let stage = prepared();
+    for operation in stage.operations() {
+        let denied = stage.gateway.send(request(operation.method, &operation.target(None), &["Connection: close"], ""));
+        let status = stage.judge(&operation, &denied);
+        assert_eq!(status == 403, !operation.is_open(), "{} {}", operation.method, operation.path);
+        if operation.body().is_some() {
+            for body in ["", "{", "[]", "7", "null", "\"text\"", "\u{0}", "{\"api_id\":{}}", "{\"id\":[]}", "{\"rate\":\"x\"}"] {
+                stage.judge(&operation, &stage.send(&operation, &operation.target(None), body));
+            }
+        }
+        if operation.parameters("path").next().is_some() {
+            for value in ["no-such-thing", "%20", "%2F", "%00", "..%2f..%2fetc", "%F0%9F%8E%AB", "x,y", &"x".repeat(5000)] {
+                stage.judge(&operation, &stage.send(&operation, &operation.target(Some(value)), &operation.example()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_method_that_is_not_described_is_not_served() {
+    let stage = Stage::new();
+    for (path, item) in stage.document["paths"].as_object().unwrap() {
+        for method in METHODS {
+            if item.get(method.to_lowercase()).is_none() {
+                let answer = stage.gateway.control(method, &path.replace("{id}", "x").replace("{hash}", "x"), "");
+                assert_eq!(answer.status, 405, "{method} {path}: {answer}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_description_itself_needs_the_secret() {
+    let stage = Stage::new();
+    let wrong = format!("x-tyk-authorization: {SECRET}x");
+    assert_eq!(stage.gateway.send(request("GET", "/tyk/openapi.json", &[&wrong], "")).status, 403);
+}

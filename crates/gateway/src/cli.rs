@@ -8,7 +8,9 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "tollgate", version, propagate_version = true, args_conflicts_with_subcommands = true)]
 #[command(after_help = "Without a command, tollgate runs the gateway. Environment: TYK_GW_* and TOLLGATE_* override the \
-                        configuration file; NO_COLOR switches colours off.")]
+                        configuration file; NO_COLOR switches colours off. The commands that ask a running \
+                        gateway end with 0 when all is well, 1 when the gateway says no, 2 for a wrong command line, 3 when \
+                        nobody answers, 4 when the secret is missing or wrong.")]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -25,6 +27,8 @@ pub enum Command {
     Check(CheckOptions),
     /// Run a small upstream to try things on: /json/valid, /echo, /delay/100ms, /size/64k and more.
     Mock(MockOptions),
+    #[command(flatten)]
+    Ask(crate::client::Request),
 }
 
 /// Options of `run`. They win over the environment, which wins over the file.

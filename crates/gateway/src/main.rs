@@ -6,6 +6,7 @@ mod breaker;
 mod certificates;
 mod check;
 mod cli;
+mod client;
 mod clock;
 mod compile;
 mod control;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         cli::Command::Run(options) => run::run(options),
         cli::Command::Check(options) => return check::check(&options.files),
         cli::Command::Mock(options) => run::mock(options),
+        cli::Command::Ask(request) => return client::run(request),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -117,7 +117,7 @@ fn load_config(options: &RunOptions) -> Result<(GatewayConfig, Vec<Problem>), Bo
 }
 
 /// The first configuration file that is there, at Tyk's places.
-fn default_file() -> Option<PathBuf> {
+pub fn default_file() -> Option<PathBuf> {
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config/tyk/tyk.conf"));
     let places = [Some(PathBuf::from("tyk.conf")), home, Some(PathBuf::from("/etc/tyk/tyk.conf"))];
     places.into_iter().flatten().find(|path| path.is_file())

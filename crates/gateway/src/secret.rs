@@ -32,7 +32,7 @@ pub fn configured_or_made(configured: &str, data_dir: &Path) -> io::Result<(Secr
     if !configured.is_empty() {
         return Ok((Secret::new(configured), None));
     }
-    let path = data_dir.join(FILE_NAME);
+    let path = file_in(data_dir);
     let explain = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     match std::fs::read_to_string(&path) {
         Ok(text) if !text.trim().is_empty() => return Ok((Secret::new(text.trim()), Some(path))),
@@ -45,6 +45,11 @@ pub fn configured_or_made(configured: &str, data_dir: &Path) -> io::Result<(Secr
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(explain)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(explain)?;
     Ok((Secret::new(&text), Some(path)))
+}
+
+/// Where a data directory has the secret that was made.
+pub fn file_in(data_dir: &Path) -> PathBuf {
+    data_dir.join(FILE_NAME)
 }
 
 /// 128 bits of the system's randomness as 32 hex digits.

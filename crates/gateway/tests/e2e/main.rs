@@ -11,6 +11,7 @@ mod bad_upstreams;
 mod bodies;
 mod breaker;
 mod certs;
+mod commands;
 mod connections;
 mod control;
 mod cors;

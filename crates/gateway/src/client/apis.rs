@@ -1,0 +1,148 @@
+//! `tollgate apis`.
+
+use super::session::shown;
+use super::{Failure, Gateway, document, segment, table};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Commands about API definitions.
+#[derive(Debug, Subcommand)]
+pub enum Apis {
+    /// List the APIs that are served.
+    List,
+    /// Show an API's definition, as JSON.
+    Show(Named),
+    /// Add definitions, or replace those with the same ids.
+    #[command(
+        after_help = "Examples:\n  tollgate apis add hello.json\n  tollgate apis add --listen-path /hello/ --target http://127.0.0.1:9090/ \
+                            --keyless"
+    )]
+    Add(Add),
+    /// Delete APIs and their definition files.
+    #[command(visible_alias = "rm")]
+    Delete(Delete),
+}
+
+/// Which API.
+#[derive(Debug, Args)]
+pub struct Named {
+    /// The API's id
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Options of `add`.
+#[derive(Debug, Args)]
+pub struct Add {
+    /// Definitions as JSON, - for standard input
+    #[arg(value_name = "FILE", required_unless_present = "listen_path", conflicts_with = "listen_path")]
+    files: Vec<PathBuf>,
+    /// Instead of a file: the path that clients use
+    #[arg(long, value_name = "PATH", requires = "target")]
+    listen_path: Option<String>,
+    /// The URL that requests are sent to
+    #[arg(long, value_name = "URL", requires = "listen_path")]
+    target: Option<String>,
+    /// The API's id [default: from the listen path]
+    #[arg(long, value_name = "ID", requires = "listen_path")]
+    id: Option<String>,
+    /// Its name for people [default: its id]
+    #[arg(long, value_name = "TEXT", requires = "listen_path")]
+    name: Option<String>,
+    /// Let everybody call it, without a key
+    #[arg(long, requires = "listen_path")]
+    keyless: bool,
+}
+
+/// Options of `delete`.
+#[derive(Debug, Args)]
+pub struct Delete {
+    /// Ids of APIs
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+}
+
+pub fn run(command: Apis, gateway: &Gateway) -> Result<(), Failure> {
+    match command {
+        Apis::List => list(gateway),
+        Apis::Show(Named { id }) => show(&id, gateway),
+        Apis::Add(options) => add(&options, gateway),
+        Apis::Delete(Delete { ids }) => {
+            for id in ids {
+                let answer =
+                    gateway.call("DELETE", &format!("/tyk/apis/{}", segment(&id)), None).map_err(|failure| about(&id, failure))?;
+                gateway.print(&answer, || format!("{id}: deleted"));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn about(what: &str, failure: Failure) -> Failure {
+    match failure {
+        Failure::Refused(reason) => Failure::Refused(format!("{what}: {reason}")),
+        other => other,
+    }
+}
+
+fn list(gateway: &Gateway) -> Result<(), Failure> {
+    let apis = gateway.get("/tyk/apis")?;
+    gateway.print(&apis, || {
+        let rows = apis.as_array().into_iter().flatten().map(|api| {
+            let proxy = api.get("proxy").unwrap_or(&Value::Null);
+            let access = match (api.get("internal"), api.get("use_keyless")) {
+                (Some(Value::Bool(true)), _) => "internal",
+                (_, Some(Value::Bool(true))) => "open",
+                _ => "key",
+            };
+            vec![
+                shown(api, "api_id"),
+                shown(api, "name"),
+                shown(proxy, "listen_path"),
+                shown(proxy, "target_url"),
+                access.to_owned(),
+            ]
+        });
+        table::columns(&["id", "name", "listen path", "target", "access"], rows.collect())
+    });
+    Ok(())
+}
+
+fn show(id: &str, gateway: &Gateway) -> Result<(), Failure> {
+    let api = gateway.get(&format!("/tyk/apis/{}", segment(id)))?;
+    gateway.print(&api, || serde_json::to_string_pretty(&api).unwrap_or_default());
+    Ok(())
+}
+
+fn add(options: &Add, gateway: &Gateway) -> Result<(), Failure> {
+    let mut definitions = Vec::new();
+    if let (Some(listen_path), Some(target)) = (&options.listen_path, &options.target) {
+        definitions.push(("the API".to_owned(), definition(options, listen_path, target)));
+    }
+    for file in &options.files {
+        definitions.push((file.display().to_string(), document::read_json(file)?));
+    }
+    for (source, definition) in definitions {
+        let answer = gateway.call("POST", "/tyk/apis", Some(&definition)).map_err(|failure| about(&source, failure))?;
+        gateway.print(&answer, || format!("{}: added", shown(&answer, "key")));
+    }
+    Ok(())
+}
+
+/// The least that an API needs.
+fn definition(options: &Add, listen_path: &str, target: &str) -> Value {
+    let slug = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let from_path: String = listen_path.chars().map(slug).collect();
+    let from_path = from_path.trim_matches('-');
+    let id = options.id.as_deref().unwrap_or(if from_path.is_empty() { "root" } else { from_path });
+    json!({
+        "api_id": id,
+        "name": options.name.as_deref().unwrap_or(id),
+        "org_id": "default",
+        "use_keyless": options.keyless,
+        "auth": { "auth_header_name": "Authorization" },
+        "version_data": { "not_versioned": true, "versions": { "Default": { "name": "Default" } } },
+        "proxy": { "listen_path": listen_path, "target_url": target, "strip_listen_path": true },
+    })
+}

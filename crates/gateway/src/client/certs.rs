@@ -1,0 +1,115 @@
+//! `tollgate certs`.
+
+use super::session::shown;
+use super::{Failure, Gateway, accepted, document, segment, table};
+use clap::{Args, Subcommand};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Commands about certificates.
+#[derive(Debug, Subcommand)]
+pub enum Certs {
+    /// List the certificates.
+    List(Org),
+    /// Show a certificate.
+    Show(Named),
+    /// Add a certificate with or without its private key, or a public key.
+    Add(Add),
+    /// Delete certificates.
+    #[command(visible_alias = "rm")]
+    Delete(Delete),
+}
+
+/// Whose certificates.
+#[derive(Debug, Args)]
+pub struct Org {
+    /// Only certificates of this organisation
+    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
+    org: String,
+}
+
+/// Which certificate.
+#[derive(Debug, Args)]
+pub struct Named {
+    /// The certificate's id
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Options of `add`.
+#[derive(Debug, Args)]
+pub struct Add {
+    /// PEM files that belong together: the certificate, those that signed it, its private key; - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The organisation that it belongs to
+    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
+    org: String,
+}
+
+/// Options of `delete`.
+#[derive(Debug, Args)]
+pub struct Delete {
+    /// Ids of certificates
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+}
+
+pub fn run(command: Certs, gateway: &Gateway) -> Result<(), Failure> {
+    match command {
+        Certs::List(Org { org }) => list(&org, gateway),
+        Certs::Show(Named { id }) => {
+            let certificate = gateway.get(&path(&id))?;
+            gateway.print(&certificate, || serde_json::to_string_pretty(&certificate).unwrap_or_default());
+            Ok(())
+        }
+        Certs::Add(options) => add(&options, gateway),
+        Certs::Delete(Delete { ids }) => {
+            for id in ids {
+                // The gateway, like Tyk, says "removed" of anything.
+                if gateway.find(&path(&id))?.is_none() {
+                    return Err(Failure::Refused(format!("there is no certificate with the id {id}")));
+                }
+                let answer = gateway.call("DELETE", &path(&id), None)?;
+                gateway.print(&answer, || format!("{id}: deleted"));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn path(id: &str) -> String {
+    format!("/tyk/certs/{}", segment(id))
+}
+
+fn list(org: &str, gateway: &Gateway) -> Result<(), Failure> {
+    let answer = gateway.get(&format!("/tyk/certs?mode=detailed&org_id={}", segment(org)))?;
+    gateway.print(&answer, || {
+        let rows = answer.get("certs").and_then(Value::as_array).into_iter().flatten().map(|line| {
+            let has_key = line.get("has_private") == Some(&true.into());
+            let names = shown(line, "dns_names");
+            let key = if has_key { "yes" } else { "no" };
+            vec![
+                shown(line, "id"),
+                shown(line, "subject_cn"),
+                names,
+                shown(line, "issuer_cn"),
+                shown(line, "not_after"),
+                key.to_owned(),
+            ]
+        });
+        table::columns(&["id", "subject", "names", "issuer", "ends", "private key"], rows.collect())
+    });
+    Ok(())
+}
+
+fn add(options: &Add, gateway: &Gateway) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    for file in &options.files {
+        text.extend(document::read(file)?);
+        text.push(b'\n');
+    }
+    let answer = accepted(gateway.ask("POST", &format!("/tyk/certs?org_id={}", segment(&options.org)), Some(text))?)?;
+    gateway.print(&answer, || shown(&answer, "id"));
+    Ok(())
+}

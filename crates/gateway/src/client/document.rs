@@ -1,0 +1,32 @@
+//! Documents that a command is given: a file, or standard input for `-`.
+
+use super::Failure;
+use serde_json::Value;
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+/// The bytes of a file, or of standard input.
+pub fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let outcome = if file == Path::new("-") {
+        if std::io::stdin().is_terminal() {
+            eprintln!("reading from standard input; end with Ctrl-D");
+        }
+        let mut text = Vec::new();
+        std::io::stdin().read_to_end(&mut text).map(|_| text)
+    } else {
+        std::fs::read(file)
+    };
+    outcome.map_err(|error| Failure::Refused(format!("{} cannot be read: {error}", name(file))))
+}
+
+/// A JSON object.
+pub fn read_json(file: &Path) -> Result<Value, Failure> {
+    let text = read(file)?;
+    let wrong = |reason: String| Failure::Refused(format!("{} {reason}", name(file)));
+    let document: Value = serde_json::from_slice(&text).map_err(|error| wrong(format!("is not valid JSON: {error}")))?;
+    if document.is_object() { Ok(document) } else { Err(wrong("must be a JSON object".to_owned())) }
+}
+
+fn name(file: &Path) -> String {
+    if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
+}

@@ -1,0 +1,135 @@
+//! `tollgate policies`.
+
+use super::session::{self, Grants, shown};
+use super::span::whole_seconds;
+use super::{Failure, Gateway, document, segment, table};
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// Commands about policies.
+#[derive(Debug, Subcommand)]
+pub enum Policies {
+    /// List the policies.
+    List,
+    /// Show a policy.
+    Show(Named),
+    /// Make a policy, or replace the one with the same id.
+    #[command(after_help = "Examples:\n  tollgate policies create --id gold --api hello --rate 100 --per 60 --quota 10000\n  \
+                            tollgate policies create --file gold.json")]
+    Create(Create),
+    /// Delete policies: keys that have no other are refused.
+    #[command(visible_alias = "rm")]
+    Delete(Delete),
+}
+
+/// Which policy.
+#[derive(Debug, Args)]
+pub struct Named {
+    /// The policy's id
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Options of `create`.
+#[derive(Debug, Args)]
+pub struct Create {
+    /// The policy's id [default: a random one]
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// Its name for people
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
+    #[command(flatten)]
+    grants: Grants,
+    /// How long new keys with it are valid
+    #[arg(long, value_name = "TIME", value_parser = whole_seconds)]
+    keys_expire_in: Option<i64>,
+    /// The whole policy as JSON, - for standard input; other options are laid over it
+    #[arg(long, short, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// Options of `delete`.
+#[derive(Debug, Args)]
+pub struct Delete {
+    /// Ids of policies
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+}
+
+pub fn run(command: Policies, gateway: &Gateway) -> Result<(), Failure> {
+    match command {
+        Policies::List => list(gateway),
+        Policies::Show(Named { id }) => show(&id, gateway),
+        Policies::Create(options) => create(options, gateway),
+        Policies::Delete(Delete { ids }) => {
+            for id in ids {
+                let path = format!("/tyk/policies/{}", segment(&id));
+                if gateway.find(&path)?.is_none() {
+                    return Err(Failure::Refused(format!("there is no policy with the id {id}")));
+                }
+                let answer = gateway.call("DELETE", &path, None)?;
+                gateway.print(&answer, || format!("{id}: deleted"));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn list(gateway: &Gateway) -> Result<(), Failure> {
+    let policies = gateway.get("/tyk/policies")?;
+    gateway.print(&policies, || {
+        let rows = policies.as_array().into_iter().flatten().map(|policy| {
+            vec![
+                id(policy),
+                shown(policy, "name"),
+                shown(policy, "org_id"),
+                session::apis(policy),
+                session::rate(policy),
+                session::quota(policy),
+            ]
+        });
+        table::columns(&["id", "name", "organisation", "apis", "rate", "quota"], rows.collect())
+    });
+    Ok(())
+}
+
+fn id(policy: &Value) -> String {
+    let database_id = policy.get("_id").map(|id| id.get("$oid").unwrap_or(id)).and_then(Value::as_str);
+    policy.get("id").and_then(Value::as_str).or(database_id).unwrap_or_default().to_owned()
+}
+
+fn show(id: &str, gateway: &Gateway) -> Result<(), Failure> {
+    let policy = gateway.get(&format!("/tyk/policies/{}", segment(id)))?;
+    gateway.print(&policy, || serde_json::to_string_pretty(&policy).unwrap_or_default());
+    Ok(())
+}
+
+fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
+    let mut policy = match &options.file {
+        Some(file) => match document::read_json(file)? {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        },
+        None if options.grants.name_apis() => Map::new(),
+        None => return Err(Failure::Usage("a policy needs something that keys may call with it: --api or --file".to_owned())),
+    };
+    options.grants.apply(&mut policy, gateway)?;
+    policy.entry("org_id").or_insert_with(|| "default".into());
+    if options.file.is_none() {
+        policy.entry("quota_max").or_insert_with(|| (-1).into());
+        policy.insert("active".to_owned(), true.into());
+    }
+    for (field, value) in [("id", &options.id), ("name", &options.name)] {
+        if let Some(value) = value {
+            policy.insert(field.to_owned(), value.as_str().into());
+        }
+    }
+    if let Some(seconds) = options.keys_expire_in {
+        policy.insert("key_expires_in".to_owned(), seconds.into());
+    }
+    let answer = gateway.call("POST", "/tyk/policies", Some(&policy.into()))?;
+    gateway.print(&answer, || shown(&answer, "key"));
+    Ok(())
+}

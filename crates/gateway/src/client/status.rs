@@ -1,0 +1,61 @@
+//! `tollgate status` and `tollgate reload`.
+
+use super::session::shown;
+use super::{Failure, Gateway, print, table};
+use serde_json::{Value, json};
+
+/// Whether the gateway is up and ready, and how much it serves; fails when it is not ready.
+pub fn status(gateway: &Gateway) -> Result<(), Failure> {
+    let [hello, ready] = &gateway.health_names;
+    let (_, hello) = gateway.ask("GET", &format!("/{hello}"), None)?;
+    let (ready_status, ready) = gateway.ask("GET", &format!("/{ready}"), None)?;
+    let is_ready = ready_status == 200;
+    let count = |path: &str, list: fn(&Value) -> Option<&Vec<Value>>| match gateway.get(path) {
+        Ok(document) => Ok(list(&document).map(Vec::len)),
+        // Keys that are hashed may not be listed: then there is no number.
+        Err(Failure::Refused(_)) => Ok(None),
+        Err(failure) => Err(failure),
+    };
+    let apis = count("/tyk/apis", Value::as_array)?;
+    let policies = count("/tyk/policies", Value::as_array)?;
+    let keys = count("/tyk/keys", |document| document.get("keys")?.as_array())?;
+    let address = gateway.connection.address().to_string();
+    let document = json!({
+        "url": address, "version": hello.get("version"), "status": hello.get("status"), "ready": is_ready,
+        "apis": apis, "policies": policies, "keys": keys,
+    });
+    gateway.print(&document, || {
+        let number = |count: Option<usize>| count.map_or("-".to_owned(), |count| count.to_string());
+        let readiness = if is_ready { "yes".to_owned() } else { format!("no: {}", shown(&ready, "message")) };
+        table::pairs(vec![
+            ("gateway", address),
+            ("version", shown(&hello, "version")),
+            ("status", shown(&hello, "status")),
+            ("ready", readiness),
+            ("apis", number(apis)),
+            ("policies", number(policies)),
+            ("keys", number(keys)),
+        ])
+    });
+    if is_ready { Ok(()) } else { Err(Failure::Refused("the gateway is not ready".to_owned())) }
+}
+
+/// Reloads and waits; fails when a file is broken.
+pub fn reload(gateway: &Gateway) -> Result<(), Failure> {
+    let answer = gateway.get("/tyk/reload?block=true")?;
+    if gateway.json {
+        print(&answer.to_string());
+    }
+    let problems: Vec<&str> =
+        answer.get("problems").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    if problems.is_empty() {
+        if !gateway.json {
+            print("reloaded");
+        }
+        return Ok(());
+    }
+    Err(Failure::Refused(format!(
+        "reloaded, but some files are broken; their last good versions serve on\n{}",
+        problems.join("\n")
+    )))
+}

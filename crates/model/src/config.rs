@@ -30,8 +30,9 @@ const TOKEN_BYTES_MIN: usize = 3;
 ///
 /// There are two sets of defaults, because Tyk has two. [`GatewayConfig::default`] is what runs with no configuration
 /// file at all, and it is what Tyk's shipped example sets: strict routes, endpoint patterns that match from their
-/// beginning to their end, WebSockets, hashed keys. [`GatewayConfig::of_empty_file`] is what a file gets for the fields it leaves
-/// out: the zero values of Tyk's own code, so that an existing `tyk.conf` means here what it means there.
+/// beginning to their end, WebSockets, hashed keys. Beyond that keys can be listed, and policies have a directory, so that
+/// the whole control API works. [`GatewayConfig::of_empty_file`] is what a file gets for the fields it leaves out: the zero
+/// values of Tyk's own code, so that an existing `tyk.conf` means here what it means there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default = "GatewayConfig::of_empty_file")]
 pub struct GatewayConfig {
@@ -252,6 +253,8 @@ impl Default for GatewayConfig {
             },
             hash_keys: true,
             hash_key_function: KeyFunction::Murmur64,
+            enable_hashed_keys_listing: true,
+            policies: Policies { policy_path: PathBuf::from("policies"), ..Policies::default() },
             ..GatewayConfig::of_empty_file()
         }
     }

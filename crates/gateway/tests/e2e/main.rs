@@ -37,6 +37,7 @@ mod proxying;
 mod reload;
 mod routing;
 mod scenarios;
+mod start;
 mod upgrade;
 mod upstreams;
 mod versions;

@@ -2,14 +2,15 @@
 //! reach it through socket pairs, so that every limit of the data plane holds for them too.
 
 mod answer;
+mod api_health;
 mod apis;
 mod cache;
 mod certs;
 mod health;
 mod keys;
 mod metrics;
-mod orgs;
 mod openapi;
+mod orgs;
 mod policies;
 mod reload;
 mod versions;
@@ -36,6 +37,7 @@ use tokio::sync::mpsc;
 use tollgate_engine::LocalConnector;
 use tower::ServiceExt;
 
+pub use api_health::ApiHealth;
 pub use health::Health;
 
 /// Bytes of a request's body; the data plane has the same bound.
@@ -50,6 +52,8 @@ pub struct Control {
     pub reloads: Reloads,
     pub secret: Secret,
     pub health: Arc<Health>,
+    /// `None`: switched off.
+    pub api_health: Option<ApiHealth>,
 }
 
 /// The other ends of connections that the data plane makes.
@@ -82,10 +86,15 @@ pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Po
     let keys = control.shared.keys.clone();
     let control = Arc::new(control);
     let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
-    let router = router(control, &names);
+    let router = router(control.clone(), &names);
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
         runtime.block_on(async {
             tokio::spawn(keys.write_behind());
+            tokio::spawn(async move {
+                if let Some(health) = &control.api_health {
+                    health.watch(&control.shared.registry.meters).await;
+                }
+            });
             if let Some(port) = ports.metrics {
                 tokio::spawn(serve(scraped, None, Some(port)));
             }
@@ -117,6 +126,7 @@ const ENDPOINTS: &[Endpoint] = &[
     ("/tyk/certs", || get(certs::list).post(certs::add)),
     ("/tyk/certs/{id}", || get(certs::show).post(certs::add).merge(delete(certs::remove))),
     ("/tyk/cache/{id}", || delete(cache::invalidate)),
+    ("/tyk/health", || get(api_health::health)),
     ("/tyk/metrics", || get(metrics::metrics)),
     ("/tyk/live", || get(metrics::figures)),
     ("/metrics", || get(metrics::metrics)),

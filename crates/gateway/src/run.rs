@@ -2,7 +2,7 @@
 
 use crate::certificates::Certificates;
 use crate::cli::{LogFormat, MockOptions, RunOptions};
-use crate::control::{self, Control, Health, Ports};
+use crate::control::{self, ApiHealth, Control, Health, Ports};
 use crate::error_templates::ErrorTemplates;
 use crate::keys::{KeyRules, Keys};
 use crate::observe::{Meters, Observer};
@@ -75,7 +75,8 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let control_addresses = own_port.iter().filter_map(|listener| listener.local_addr().ok()).collect::<Vec<_>>();
     let metrics_port = config.tollgate.metrics.address().map(bind).transpose()?;
     let metrics_addresses = metrics_port.iter().filter_map(|listener| listener.local_addr().ok()).collect::<Vec<_>>();
-    let control = Control { shared, loader, reloads: reloads.clone(), secret, health: health.clone() };
+    let api_health = ApiHealth::new(&config);
+    let control = Control { shared, loader, reloads: reloads.clone(), secret, health: health.clone(), api_health };
     let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
     control::start(control, names, control_inbox, Ports { own: own_port, metrics: metrics_port })?;
 

@@ -6,6 +6,7 @@
 
 mod harness;
 
+mod api_health;
 mod bad_clients;
 mod bad_upstreams;
 mod bodies;
@@ -28,8 +29,8 @@ mod keys;
 mod limiters;
 mod limits;
 mod metrics;
-mod orgs;
 mod openapi;
+mod orgs;
 mod paths;
 mod peers;
 mod policies;

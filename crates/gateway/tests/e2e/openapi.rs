@@ -25,7 +25,10 @@ struct Operation<'d> {
 impl Stage {
     fn new() -> Stage {
         let policies = tempfile::tempdir().expect("a folder");
-        let conf = json!({"policies": {"policy_source": "file", "policy_path": policies.path()}});
+        let conf = json!({
+            "policies": {"policy_source": "file", "policy_path": policies.path()},
+            "health_check": {"enable_health_checks": true}
+        });
         let gateway = Gateway::start(conf, []);
         let answer = gateway.control("GET", "/tyk/openapi.json", "");
         assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/json")), "{answer}");

@@ -1,0 +1,133 @@
+//! `/tyk/health`: what has lately become of an API's requests, by the second. Noted in passing from the counters that the metrics are
+//! made of, so that a request pays nothing more for it; `health_check.enable_health_checks` switches it on.
+
+use super::Control;
+use super::answer::{Answer, error};
+use super::apis::find;
+use crate::observe::{Meter, Meters};
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use serde_json::json;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tollgate_model::config::GatewayConfig;
+
+/// How many notes cover the window. Each has some 100 bytes for each API.
+const NOTES: u32 = 12;
+
+/// The notes of the last seconds.
+pub struct ApiHealth {
+    window: Duration,
+    /// Counts by API, oldest first.
+    notes: Mutex<VecDeque<HashMap<String, Counts>>>,
+}
+
+/// What has become of an API's requests since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    throttled: u64,
+    over_quota: u64,
+    key_failures: u64,
+    sent_on: u64,
+    upstream_ns: u64,
+}
+
+impl ApiHealth {
+    /// For the window that is configured, if it is switched on and requests are counted at all.
+    pub fn new(config: &GatewayConfig) -> Option<Self> {
+        let is_on = config.health_check.enable_health_checks && config.tollgate.metrics.enabled;
+        let seconds = u64::try_from(config.health_check.health_check_value_timeouts).ok().filter(|seconds| *seconds > 0);
+        is_on.then(|| ApiHealth { window: Duration::from_secs(seconds.unwrap_or(60)), notes: Mutex::default() })
+    }
+
+    /// Takes notes for as long as the process lives.
+    pub async fn watch(&self, meters: &Meters) {
+        loop {
+            let counts = meters.all().iter().filter_map(|meter| Some((meter.api.clone(), Counts::of(meter)?))).collect();
+            self.note(counts);
+            tokio::time::sleep(self.window / NOTES).await;
+        }
+    }
+
+    fn note(&self, counts: HashMap<String, Counts>) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.push_back(counts);
+        if notes.len() > NOTES as usize {
+            notes.pop_front();
+        }
+    }
+
+    /// What has come since the oldest note.
+    fn lately(&self, api: &str, now: Counts) -> Counts {
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let then = notes.front().and_then(|oldest| oldest.get(api)).copied().unwrap_or_default();
+        Counts {
+            throttled: now.throttled.saturating_sub(then.throttled),
+            over_quota: now.over_quota.saturating_sub(then.over_quota),
+            key_failures: now.key_failures.saturating_sub(then.key_failures),
+            sent_on: now.sent_on.saturating_sub(then.sent_on),
+            upstream_ns: now.upstream_ns.saturating_sub(then.upstream_ns),
+        }
+    }
+
+    /// Occurrences by the second, cut to hundredths.
+    fn per_second(&self, count: u64) -> f64 {
+        (count as f64 / self.window.as_secs_f64() * 100.0).floor() / 100.0
+    }
+}
+
+impl Counts {
+    fn of(meter: &Meter) -> Option<Self> {
+        let sum = meter.sum()?;
+        let refused = |is_meant: fn(&str) -> bool| -> u64 {
+            sum.refusals.iter().filter(|(cause, _)| is_meant(cause)).map(|(_, count)| *count).sum()
+        };
+        Some(Counts {
+            throttled: refused(|cause| cause.ends_with("rate_limit")),
+            over_quota: refused(|cause| cause.ends_with("quota_exceeded")),
+            key_failures: refused(is_key_failure),
+            sent_on: sum.upstream_time.count(),
+            upstream_ns: sum.upstream_time.sum_ns,
+        })
+    }
+}
+
+/// The causes that are about who calls, and not how often.
+fn is_key_failure(cause: &str) -> bool {
+    let is_about_key = ["auth_", "key_", "token_", "jwt_"].iter().any(|start| cause.starts_with(start));
+    let is_about_rights = matches!(cause, "api_disallowed" | "resource_disallowed");
+    (is_about_key || is_about_rights) && !cause.ends_with("rate_limit")
+}
+
+/// The figures of one API.
+pub async fn health(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Answer {
+    let Some(health) = &control.api_health else {
+        return error(StatusCode::BAD_REQUEST, "Health checks are not enabled for this node");
+    };
+    let Some(id) = query.get("api_id").filter(|id| !id.is_empty()) else {
+        return error(StatusCode::BAD_REQUEST, "missing api_id parameter");
+    };
+    if find(&control.shared.current.load(), id).is_none() {
+        return error(StatusCode::NOT_FOUND, "API ID not found");
+    }
+    let meters = control.shared.registry.meters.all();
+    let Some(meter) = meters.iter().find(|meter| meter.api == *id) else {
+        let message = "this API is counted together with others: there are more than tollgate.metrics.apis_max";
+        return error(StatusCode::NOT_FOUND, message);
+    };
+    let lately = health.lately(id, Counts::of(meter).unwrap_or_default());
+    let latency_ms = lately.upstream_ns.checked_div(lately.sent_on).unwrap_or_default() / 1_000_000;
+    let figures = json!({
+        // Tyk's spelling.
+        "throttle_reqests_per_second": health.per_second(lately.throttled),
+        "quota_violations_per_second": health.per_second(lately.over_quota),
+        "key_failures_per_second": health.per_second(lately.key_failures),
+        "average_upstream_latency": latency_ms,
+        "average_requests_per_second": health.per_second(lately.sent_on),
+    });
+    Answer(StatusCode::OK, figures)
+}
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use crate::deadlines::NEVER;
 use crate::dial::{Dial, dial};
 use crate::fault::{Fault, FaultKind};
 use crate::outbox::Outbox;
-use crate::service::{Forward, Handler, Outgoing, Verdict, Work};
+use crate::service::{Capture, Forward, Handler, Outgoing, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
 use exchange::Exchange;
@@ -243,7 +243,7 @@ impl Connection {
         let used = match self.exchange.request_body.feed(rest) {
             Ok(used) => used,
             Err(_) => {
-                self.handler.on_end(&self.exchange.ended());
+                self.handler.on_end(self.exchange.ended());
                 return self.refuse_head(cx, bytes, 400, out);
             }
         };
@@ -253,6 +253,7 @@ impl Connection {
                 self.exchange.first_byte_ms = forward.first_byte_ms;
                 self.exchange.body_bytes_max = forward.body_bytes_max;
                 self.exchange.timed = forward.timed;
+                self.exchange.capture = Capture::wanted(forward.capture_bytes_max);
                 let announced_too_much =
                     matches!((request.body, forward.body_bytes_max), (Body::Length(bytes), Some(most)) if bytes > most);
                 if announced_too_much || self.exchange.count_body(used).is_err() {
@@ -293,6 +294,9 @@ impl Connection {
         out.clear();
         write_request(request, &head, &outgoing.edits, out);
         out.extend_from_slice(body);
+        if let Some(capture) = &mut self.exchange.capture {
+            capture.add_request(body);
+        }
         self.exchange.upgrade = upgrade;
         self.exchange.upstream_head = head.method == b"HEAD";
         let replayable = !upgrade && request.is_idempotent() && self.exchange.request_body.is_done();
@@ -358,7 +362,7 @@ impl Connection {
 
     /// Sends the handler's own answer.
     fn reply(&mut self, cx: &mut Context<'_>, outgoing: &Outgoing, out: &mut Vec<u8>) {
-        self.handler.on_end(&self.exchange.ended());
+        self.handler.on_end(self.exchange.ended());
         // A body that has not arrived is not waited for: the answer would come too late to spare it.
         let close = outgoing.close || !self.exchange.keep_alive || !self.exchange.request_body.is_done();
         self.send_reply(cx, outgoing.status, &outgoing.edits, &outgoing.body, close, out);
@@ -390,7 +394,7 @@ impl Connection {
             self.exchange.upstream = None;
             self.reply(cx, outgoing, out);
         } else {
-            self.handler.on_end(&self.exchange.ended());
+            self.handler.on_end(self.exchange.ended());
             self.exchange.end(&self.core);
             self.enter(Stage::Closed);
         }
@@ -490,7 +494,7 @@ impl Future for Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if !matches!(self.stage, Stage::Head { .. }) {
-            self.handler.on_end(&self.exchange.ended());
+            self.handler.on_end(self.exchange.ended());
         }
         self.core.deadlines.release(self.deadline);
         self.core.peers.connection_closed();

@@ -28,6 +28,6 @@ pub use counter::Counter;
 pub use engine::{Engine, EngineConfig};
 pub use fault::{Fault, FaultKind};
 pub use limits::Limits;
-pub use service::{Ended, Forward, Handler, Outgoing, Service, ServiceFactory, Times, Verdict, Work};
+pub use service::{Capture, Ended, Forward, Handler, Outgoing, Service, ServiceFactory, Times, Verdict, Work};
 pub use stats::CoreStats;
 pub use target::{Address, LocalConnector, Target, TargetTls};

@@ -33,7 +33,7 @@ pub trait Handler {
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing);
 
     /// The exchange is over: nothing of it may be held any longer.
-    fn on_end(&mut self, ended: &Ended);
+    fn on_end(&mut self, ended: Ended);
 }
 
 /// What becomes of a request.
@@ -63,10 +63,12 @@ pub struct Forward {
     pub upgrade: bool,
     /// Read the clock at the exchange's turning points.
     pub timed: bool,
+    /// Bytes that are kept of what passes in each direction; 0 for none.
+    pub capture_bytes_max: usize,
 }
 
 /// What the engine saw of an exchange that is over.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Ended {
     /// When things happened, if that was asked for.
     pub times: Option<Times>,
@@ -74,8 +76,38 @@ pub struct Ended {
     pub request_body_bytes: u64,
     /// Bytes that were sent to the client, head and body.
     pub response_bytes: u64,
-    /// The response was sent to its end.
-    pub complete: bool,
+    /// What passed, if that was asked for.
+    pub capture: Option<Box<Capture>>,
+}
+
+/// What passed in an exchange, up to a bound.
+#[derive(Debug, Default)]
+pub struct Capture {
+    /// The request's body as it came from the client.
+    pub request: Vec<u8>,
+    /// The response as it went to the client, with its head.
+    pub response: Vec<u8>,
+    bytes_max: usize,
+}
+
+impl Capture {
+    /// Keeps this much of either direction, if it is anything.
+    pub(crate) fn wanted(bytes_max: usize) -> Option<Box<Self>> {
+        (bytes_max > 0).then(|| Box::new(Capture { bytes_max, ..Capture::default() }))
+    }
+
+    pub(crate) fn add_request(&mut self, bytes: &[u8]) {
+        add(&mut self.request, bytes, self.bytes_max);
+    }
+
+    pub(crate) fn add_response(&mut self, bytes: &[u8]) {
+        add(&mut self.response, bytes, self.bytes_max);
+    }
+}
+
+fn add(kept: &mut Vec<u8>, bytes: &[u8], bytes_max: usize) {
+    let room = bytes_max.saturating_sub(kept.len());
+    kept.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
 }
 
 /// The turning points of an exchange.

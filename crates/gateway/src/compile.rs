@@ -63,6 +63,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
         versions: versions?,
         meter: context.registry.meters.get(&definition.api_id),
+        facts: context.registry.directory.add(definition, &sanitized_listen_path(&definition.proxy.listen_path)),
         raw: definition.raw.clone(),
     })
 }

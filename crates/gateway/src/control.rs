@@ -13,6 +13,7 @@ mod openapi;
 mod orgs;
 mod policies;
 mod reload;
+mod usage;
 mod versions;
 
 use crate::reload::{Loader, Reloads};
@@ -129,6 +130,7 @@ const ENDPOINTS: &[Endpoint] = &[
     ("/tyk/health", || get(api_health::health)),
     ("/tyk/metrics", || get(metrics::metrics)),
     ("/tyk/live", || get(metrics::figures)),
+    ("/tyk/usage", || get(usage::usage)),
     ("/metrics", || get(metrics::metrics)),
     ("/tyk/openapi.json", || get(openapi::document)),
 ];

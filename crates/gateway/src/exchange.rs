@@ -51,6 +51,8 @@ pub struct Exchange<'a> {
     pub hits: &'a Hits,
     /// The endpoint is open to everyone.
     pub ignored: bool,
+    /// Whether and how it is recorded.
+    pub track: Track,
     /// Another API sent the request here.
     pub looped: bool,
     /// Limits count, also after a loop.
@@ -63,6 +65,17 @@ pub struct Exchange<'a> {
     pub outgoing: &'a mut Outgoing,
     /// Changes to the response's headers beyond the version's own.
     pub response_changes: &'a mut Vec<HeaderChange>,
+}
+
+/// Whether a request is recorded, and under which name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Track {
+    /// As the API has it.
+    #[default]
+    Default,
+    Never,
+    /// Under a pattern.
+    As(Arc<str>),
 }
 
 /// Path and query of a request.

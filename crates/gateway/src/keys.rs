@@ -217,7 +217,9 @@ impl Keys {
             quota: &|scope| self.quota(digest, scope, &entry.counters),
             patterns: self.rules.patterns,
         };
-        Some(Key::compile(applied, generation, &source))
+        let mut key = Key::compile(applied, generation, &source);
+        key.shown = entry.shown.clone();
+        Some(key)
     }
 
     /// A key's quota counter, as it was stored if it is used for the first time.

@@ -21,6 +21,7 @@ mod response_headers;
 mod rewrite_url;
 mod strip_auth;
 mod token_auth;
+mod track;
 mod transform_method;
 mod unsupported_auth;
 
@@ -44,6 +45,7 @@ pub use response_headers::ResponseHeaders;
 pub use rewrite_url::RewriteUrl;
 pub use strip_auth::StripAuth;
 pub use token_auth::TokenAuth;
+pub use track::TrackEndpoint;
 pub use transform_method::TransformMethod;
 pub use unsupported_auth::UnsupportedAuth;
 

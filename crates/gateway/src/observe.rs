@@ -1,18 +1,33 @@
 //! What an operator sees of the gateway: counters by API, one set for each core, added up when somebody asks. Nothing here is shared
 //! between cores while a request passes, and nothing is paid for what is switched off.
 
+mod aggregator;
+mod analytics;
 mod causes;
 mod exposition;
+mod facts;
 mod histogram;
 mod live;
 mod meter;
 mod process;
+mod record;
+mod recording;
+mod ring;
 mod scrape;
+mod sink;
+mod statsd;
 
 pub use exposition::Form;
+pub use facts::{ApiFacts, Directory};
+pub use histogram::{Distribution, REQUEST_NS};
 pub use live::live;
-pub use meter::{Cells, Meter, Meters, Side, Tally, method_number};
+pub use meter::{Cells, Meter, Meters, Side, Tally, method_name, method_number};
+pub use record::{Record, Text};
+pub use recording::Recording;
+pub use ring::Recorder;
 pub use scrape::scrape;
+pub use sink::SinkFigures;
+pub use statsd::Statsd;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +44,9 @@ pub struct Observer {
     /// What belongs to no API, by core.
     cores: Vec<CoreTotals>,
     pub reloads: ReloadFigures,
+    /// Requests are recorded one by one.
+    pub recording: Option<Recording>,
+    pub statsd: Arc<SinkFigures>,
 }
 
 /// What one core counts beside its APIs.
@@ -55,13 +73,15 @@ pub struct ReloadFigures {
 }
 
 impl Observer {
-    pub fn new(metrics: bool, cores: usize) -> Self {
+    pub fn new(metrics: bool, cores: usize, recording: Option<Recording>) -> Self {
         Observer {
             metrics,
             started: SystemTime::now(),
             engine: (0..cores).map(|_| Arc::default()).collect(),
             cores: (0..cores).map(|_| CoreTotals::default()).collect(),
             reloads: ReloadFigures::default(),
+            recording,
+            statsd: SinkFigures::new("statsd"),
         }
     }
 

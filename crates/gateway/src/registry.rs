@@ -4,7 +4,7 @@
 use crate::breaker::Breaker;
 use crate::jwt::{KeySet, SetRules};
 use crate::limit::{Algorithm, Limiter};
-use crate::observe::Meters;
+use crate::observe::{Directory, Meters};
 use crate::outside::LazyOutside;
 use crate::tls;
 use crate::upstream::TlsRules;
@@ -21,6 +21,8 @@ use tollgate_engine::{Address, Target, TargetTls};
 pub struct Registry {
     /// The counters of APIs.
     pub meters: Meters,
+    /// What records need to know of APIs.
+    pub directory: Arc<Directory>,
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
     breakers: Interned<String, Breaker>,

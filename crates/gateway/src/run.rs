@@ -5,7 +5,7 @@ use crate::cli::{LogFormat, MockOptions, RunOptions};
 use crate::control::{self, ApiHealth, Control, Health, Ports};
 use crate::error_templates::ErrorTemplates;
 use crate::keys::{KeyRules, Keys};
-use crate::observe::{Meters, Observer};
+use crate::observe::{Meters, Observer, Recording, Statsd};
 use crate::reload::{Loader, Reloads};
 use crate::service::{CoreHandle, CoreService};
 use crate::settings::Settings;
@@ -36,8 +36,10 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let (secret, secret_file) = secret::configured_or_made(&config.secret, &config.tollgate.data_dir)?;
     let (connector, control_inbox) = control::socket_pairs();
     let metrics = &config.tollgate.metrics;
-    let observer = Arc::new(Observer::new(metrics.enabled, threads(&config)));
     let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
+    let json_log = log_format(&options, &config) == LogFormat::Json;
+    let recording = Recording::start(&config, threads(&config), registry.directory.clone(), json_log)?;
+    let observer = Arc::new(Observer::new(metrics.enabled, threads(&config), recording));
     let control_target = Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None };
     let store = Arc::new(Embedded::open(&config.tollgate.data_dir)?);
     let keys = Arc::new(Keys::load(KeyRules::new(&config), store.clone())?);
@@ -69,6 +71,9 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
         services,
         stats: observer.engine.clone(),
     })?;
+    if let Some(statsd) = Statsd::new(&config, observer.statsd.clone())?.filter(|_| metrics.enabled) {
+        statsd.start(shared.clone())?;
+    }
     let reloads = Reloads::start(loader.clone())?;
     let health = Arc::new(Health::default());
     let own_port = control_address(&config).map(bind).transpose()?;
@@ -87,6 +92,7 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     tracing::info!(limit_ms = config.drain_timeout().as_millis() as u64, "draining");
     health.drain();
     engine.drain();
+    observer.recording.iter().for_each(Recording::stop);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(keys.save_quotas())?;
     tracing::info!("stopped");
@@ -125,9 +131,13 @@ pub fn default_file() -> Option<PathBuf> {
 }
 
 fn start_log(options: &RunOptions, config: &GatewayConfig) {
-    let configured = if config.log_format == "json" { LogFormat::Json } else { LogFormat::Text };
     let level = if options.debug { "debug" } else { config.log_level.as_str() };
-    logs::start(options.log_format.unwrap_or(configured), level);
+    logs::start(log_format(options, config), level);
+}
+
+fn log_format(options: &RunOptions, config: &GatewayConfig) -> LogFormat {
+    let configured = if config.log_format == "json" { LogFormat::Json } else { LogFormat::Text };
+    options.log_format.unwrap_or(configured)
 }
 
 fn log_problems(problems: &[Problem]) {

@@ -1,5 +1,6 @@
 //! The gateway as the engine sees it: per core a service, per connection a handler that walks requests down their chains.
 
+mod draft;
 mod forward;
 mod in_flight;
 mod observed;
@@ -10,13 +11,14 @@ mod walk;
 use crate::answers::Answers;
 use crate::endpoints::Hits;
 use crate::exchange::{HeaderChange, RequestId, Url};
+use crate::observe::{Record, Recorder};
 use crate::refusal;
 use crate::route::{self, Path};
 use crate::snapshot::{CoreSnapshot, Shared};
 use in_flight::{InFlight, Place};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -39,6 +41,7 @@ pub struct CoreService {
     random: Cell<u128>,
     /// The number of this core.
     index: usize,
+    recorder: Option<Recorder>,
 }
 
 impl CoreService {
@@ -50,6 +53,7 @@ impl CoreService {
             snapshot: RefCell::new(Rc::new(CoreSnapshot(shared.current.load_full()))),
             random: Cell::new(u128::from(high) << 64 | u128::from(low) | 1),
             index: core,
+            recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
             shared,
         }
     }
@@ -63,6 +67,12 @@ impl CoreService {
             *self.snapshot.borrow_mut() = Rc::new(CoreSnapshot(self.shared.current.load_full()));
         }
         self.snapshot.borrow().clone()
+    }
+
+    /// How much is captured of a request that is recorded.
+    fn captured_bytes(&self, record: &Record) -> usize {
+        let recording = self.shared.observer.recording.as_ref().filter(|_| record.is_detailed());
+        recording.map_or(0, |recording| recording.body_bytes_max)
     }
 
     /// The next of a sequence that looks random (a 128-bit multiplicative generator); for names, not for secrets.
@@ -81,7 +91,9 @@ impl Service for CoreHandle {
     fn handler(&self, client: SocketAddr) -> Box<dyn Handler> {
         Box::new(GatewayHandler {
             core: self.0.clone(),
-            peer: client.ip().to_canonical(),
+            peer: SocketAddr::new(client.ip().to_canonical(), client.port()),
+            record: None,
+            request_id: None,
             hits: Hits::default(),
             changes: Vec::new(),
             limit_lines: Vec::new(),
@@ -97,7 +109,11 @@ impl Service for CoreHandle {
 /// Decides about the requests of one connection.
 struct GatewayHandler {
     core: Rc<CoreService>,
-    peer: IpAddr,
+    peer: SocketAddr,
+    /// What is recorded of the current request.
+    record: Option<Box<Record>>,
+    /// The identifier that the current request is given.
+    request_id: Option<Box<str>>,
     /// Which endpoint patterns the current path fits.
     hits: Hits,
     /// What the response's headers will get beyond the version's own changes.
@@ -149,13 +165,18 @@ impl Handler for GatewayHandler {
             core: &core,
             request,
             full_path: url.path.decoded.clone(),
-            client_ip: settings.client_ip(self.peer, request),
+            client_ip: settings.client_ip(self.peer.ip(), request),
             began: self.began.unwrap_or(now),
+            peer: self.peer,
             now: now.saturating_duration_since(core.shared.start),
             request_id: core.next_id(),
         };
+        if settings.request_id {
+            self.request_id = Some(draft::request_id(&arrival));
+        }
         match self.walk(&arrival, &snapshot, found.api, url, outgoing) {
             Ok(Verdict::Reply) => {
+                self.label_reply(&arrival, outgoing);
                 self.count_reply(&arrival, &snapshot, outgoing, None);
                 Verdict::Reply
             }
@@ -165,12 +186,14 @@ impl Handler for GatewayHandler {
             }
             Ok(verdict) => {
                 self.count_begin();
+                self.label_request(&arrival, outgoing);
                 verdict
             }
             Err(refusal) => {
                 tracing::debug!(cause = refusal.cause, path = request.path(), "request refused");
                 reply::refuse(outgoing, settings, &refusal, reply::xml_type(request).as_deref(), &self.changes);
                 outgoing.edits.add_lines(&self.limit_lines);
+                self.label_reply(&arrival, outgoing);
                 self.count_reply(&arrival, &snapshot, outgoing, Some(refusal.cause));
                 Verdict::Reply
             }
@@ -185,6 +208,7 @@ impl Handler for GatewayHandler {
     }
 
     fn on_response(&mut self, response: &Response<'_>, edits: &mut HeaderEdits) {
+        self.label_response(&response.headers, edits);
         let Some(in_flight) = &mut self.in_flight else { return };
         in_flight.status = response.status;
         in_flight.record(&self.core.shared, response.status >= 500);
@@ -212,10 +236,11 @@ impl Handler for GatewayHandler {
         }
     }
 
-    fn on_end(&mut self, ended: &Ended) {
+    fn on_end(&mut self, ended: Ended) {
         if let Some(in_flight) = self.in_flight.take() {
             self.count_end(&in_flight, ended);
         }
+        self.request_id = None;
         self.changes.clear();
         self.tries = 0;
         self.answers.clear();
@@ -259,6 +284,7 @@ impl GatewayHandler {
             body_bytes_max: Some(CONTROL_BODY_BYTES_MAX),
             upgrade: false,
             timed: false,
+            capture_bytes_max: 0,
         })
     }
 }

@@ -45,6 +45,10 @@ pub struct Settings {
     pub problem_details: bool,
     /// Status of a request over its quota.
     quota_status: u16,
+    /// Requests get an `X-Request-Id`.
+    pub request_id: bool,
+    /// Responses get a `Server-Timing`.
+    pub server_timing: bool,
     pub trusted_proxies: Vec<IpNet>,
     pub xff_depth: u64,
     pub insecure_upstream_tls: bool,
@@ -85,6 +89,8 @@ impl Settings {
             ietf_limit_headers: config.tollgate.rate_limit_headers != RateLimitHeaders::Tyk,
             problem_details: config.tollgate.problem_details,
             quota_status: config.tollgate.quota_status,
+            request_id: config.tollgate.request_id,
+            server_timing: config.tollgate.server_timing,
             trusted_proxies: config.tollgate.trusted_networks(),
             xff_depth: http.xff_depth,
             insecure_upstream_tls: config.proxy_ssl_insecure_skip_verify,

@@ -3,7 +3,7 @@
 use crate::endpoints::EndpointMatcher;
 use crate::exchange::{HeaderChange, Url};
 use crate::middleware::Middleware;
-use crate::observe::{Meter, Observer};
+use crate::observe::{ApiFacts, Meter, Observer};
 use crate::route::{Found, Router};
 use crate::settings::Settings;
 use crate::upstream::Upstream;
@@ -42,6 +42,8 @@ pub struct Api {
     pub versions: Versions,
     /// Its counters.
     pub meter: Arc<Meter>,
+    /// What records need to know of it.
+    pub facts: Arc<ApiFacts>,
     /// The definition as written.
     pub raw: Value,
 }

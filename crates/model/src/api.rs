@@ -149,6 +149,13 @@ pub struct ApiDefinition {
 
     /// No analytics for this API.
     pub do_not_track: bool,
+    /// Record whole requests and responses.
+    pub enable_detailed_recording: bool,
+    /// Seconds after which analytics records of this API may be forgotten; never when 0.
+    #[serde(deserialize_with = "whole")]
+    pub expire_analytics_after: i64,
+    /// Request headers whose values become tags of analytics records.
+    pub tag_headers: Vec<String>,
     /// No key rate limits on this API.
     pub disable_rate_limit: bool,
     /// No key quotas on this API.

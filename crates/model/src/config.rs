@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::key::KeyFunction;
 use crate::span;
 
+mod analytics;
 mod environment;
 mod known;
 mod load;
@@ -17,6 +18,7 @@ mod server;
 mod tollgate;
 mod validate;
 
+pub use analytics::{AccessLog, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
 pub use server::{Certificate, HttpServerOptions};
 pub use tollgate::{Dns, Limits, Metrics, RateLimitHeaders, Timeouts, Tollgate};
 
@@ -154,8 +156,16 @@ pub struct GatewayConfig {
 
     /// Tyk's Redis settings, as written; not acted on, the embedded store is used.
     pub storage: Value,
-    /// Analytics records; not acted on yet.
+    /// Record requests for analytics.
     pub enable_analytics: bool,
+    /// How.
+    pub analytics_config: AnalyticsConfig,
+    /// A line for each request.
+    pub access_logs: AccessLogs,
+    /// `host:port` of a StatsD server; empty for none.
+    pub statsd_connection_string: String,
+    /// What its names begin with.
+    pub statsd_prefix: String,
 
     /// Settings that Tyk does not have.
     pub tollgate: Tollgate,
@@ -321,6 +331,10 @@ impl GatewayConfig {
             log_format: String::new(),
             storage: Value::Null,
             enable_analytics: false,
+            analytics_config: AnalyticsConfig::default(),
+            access_logs: AccessLogs::default(),
+            statsd_connection_string: String::new(),
+            statsd_prefix: String::new(),
             tollgate: Tollgate::default(),
         }
     }

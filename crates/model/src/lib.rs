@@ -4,7 +4,9 @@
 //! and nothing but files is read.
 #![forbid(unsafe_code)]
 
+pub mod analytics;
 pub mod api;
+pub mod calendar;
 pub mod config;
 pub mod expiry;
 pub mod key;

@@ -13,6 +13,7 @@ pub mod embedded;
 pub mod fault;
 pub mod memory;
 pub mod question;
+pub mod usage;
 
 mod sweep;
 

@@ -5,7 +5,7 @@ use crate::fault::FaultKind;
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::pool::Upstream;
-use crate::service::{Ended, Times};
+use crate::service::{Capture, Ended, Times};
 use std::time::Instant;
 use tollgate_http::{BodyReader, ClientBody, Request, Version};
 
@@ -50,6 +50,8 @@ pub(super) struct Exchange {
     pub at_once: bool,
     /// Bytes sent to the client.
     pub response_bytes: u64,
+    /// What passes is kept here.
+    pub capture: Option<Box<Capture>>,
 }
 
 impl Default for Exchange {
@@ -80,6 +82,7 @@ impl Default for Exchange {
             answered_at: None,
             at_once: false,
             response_bytes: 0,
+            capture: None,
         }
     }
 }
@@ -117,13 +120,13 @@ impl Exchange {
 
     /// What there is to say of the exchange at its end.
     #[inline]
-    pub fn ended(&self) -> Ended {
+    pub fn ended(&mut self) -> Ended {
         let at = |end| Times { sent: self.sent_at, answered: self.answered_at, at_once: self.at_once, end };
         Ended {
             times: self.clock().map(at),
             request_body_bytes: self.body_bytes,
             response_bytes: self.response_bytes,
-            complete: self.response_body.is_some_and(|body| body.is_done()),
+            capture: self.capture.take(),
         }
     }
 

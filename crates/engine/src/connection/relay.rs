@@ -84,6 +84,9 @@ impl Connection {
         let used = exchange.request_body.feed(bytes).map_err(|malformed| Fault::new(FaultKind::BodyMalformed(malformed)))?;
         exchange.count_body(used).map_err(|()| Fault::new(FaultKind::BodyTooLarge))?;
         let (body, next) = bytes.split_at_checked(used).unwrap_or_default();
+        if let Some(capture) = &mut exchange.capture {
+            capture.add_request(body);
+        }
         if let Some(upstream) = &mut exchange.upstream
             && exchange.to_upstream.send(cx, &mut upstream.stream, body, &[]).is_err()
         {
@@ -260,6 +263,10 @@ impl Connection {
             return Ok(());
         }
         self.exchange.response_bytes += (first.len() + second.len()) as u64;
+        if let Some(capture) = &mut self.exchange.capture {
+            capture.add_response(first);
+            capture.add_response(second);
+        }
         let sent = self.to_client.send(cx, &mut self.client, first, second);
         sent.map_err(|error| Fault::with(FaultKind::ClientGone, error))
     }
@@ -299,7 +306,7 @@ impl Connection {
         {
             self.core.pool.borrow_mut().put(upstream, self.core.deadlines.now_ms(), &self.core.limits);
         }
-        self.handler.on_end(&exchange.ended());
+        self.handler.on_end(exchange.ended());
         let stay = exchange.keep_alive && request_done;
         exchange.end(&self.core);
         if stay {

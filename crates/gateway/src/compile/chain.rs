@@ -21,6 +21,8 @@ type Maker = for<'a, 'c> fn(&mut Source<'a, 'c>) -> Option<Box<dyn Middleware>>;
 const CHAIN: &[Maker] = &[
     // What an endpoint is decides whether anything else matters: closed, open to all, or answered here.
     Access::compile,
+    // Who is not to be recorded is not, whatever comes next.
+    TrackEndpoint::compile,
     // Before everything that may refuse, so that a browser can read refusals.
     CrossOrigin::compile,
     // The cheapest way to turn somebody away comes first.

@@ -10,6 +10,8 @@ use tollgate_model::session::{AccessRight, DryRun, Session};
 pub struct Key {
     /// The policies' number that it was compiled with.
     pub generation: u64,
+    /// The key, or the hash it is shown by.
+    pub shown: Box<str>,
     /// The session with policies applied.
     pub session: Session,
     pub dry_run: DryRun,
@@ -60,6 +62,7 @@ impl Key {
         let rights: HashMap<_, _> =
             rights.map(|(api, right)| (api.clone(), Right::compile(api, right, &session, source))).collect();
         Key {
+            shown: Box::default(),
             generation,
             dry_run: session.dry_run,
             expires_unix_s: u64::try_from(session.expires).ok().filter(|expires| *expires > 0),

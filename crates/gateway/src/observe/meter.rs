@@ -88,6 +88,11 @@ pub fn method_number(method: &str) -> usize {
     METHODS.iter().position(|known| *known == method).unwrap_or(METHODS.len() - 1)
 }
 
+/// The method itself, if it is one that is told apart.
+pub fn method_name(method: &str) -> &'static str {
+    METHODS.get(method_number(method)).copied().unwrap_or_default()
+}
+
 impl Default for Meters {
     fn default() -> Self {
         Meters::new(1, 0)

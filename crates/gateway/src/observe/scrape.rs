@@ -27,6 +27,7 @@ pub fn scrape(shared: &Shared, form: Form) -> String {
     about(&mut text, shared);
     requests(&mut text, shared);
     connections(&mut text, &shared.observer.engine);
+    records(&mut text, &shared.observer);
     configuration(&mut text, shared);
     process(&mut text);
     text.finish()
@@ -134,6 +135,27 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
     text.family("tollgate_core_busy_ratio", Kind::Gauge, "Share of its time that a thread of the data plane worked lately.");
     for (index, core) in cores.iter().enumerate() {
         text.sample(&[("core", &index.to_string())], core.busy_permille.get() as f64 / 1000.0);
+    }
+}
+
+fn records(text: &mut Exposition, observer: &super::Observer) {
+    if let Some(recording) = &observer.recording {
+        let sum =
+            |read: fn(&super::ring::RingFigures) -> &Counter| recording.rings.iter().map(|ring| read(ring).get()).sum::<u64>();
+        text.family(
+            "tollgate_records",
+            Kind::Counter,
+            "Records of requests; dropped ones found no room on their way to the sinks.",
+        )
+        .sample(&[("result", "recorded")], sum(|ring| &ring.recorded) as f64)
+        .sample(&[("result", "dropped")], sum(|ring| &ring.dropped) as f64);
+    }
+    text.family("tollgate_sink_records", Kind::Counter, "What sinks did with records; dropped ones found the sink too slow.");
+    let recording = observer.recording.iter().flat_map(|recording| &recording.sinks);
+    for sink in recording.chain([&observer.statsd]) {
+        for (result, count) in [("written", &sink.written), ("dropped", &sink.dropped), ("failed", &sink.failed)] {
+            text.sample(&[("sink", sink.name), ("result", result)], count.load(Ordering::Relaxed) as f64);
+        }
     }
 }
 

@@ -4,11 +4,11 @@ use super::walk::made_path;
 use crate::exchange::{Exchange, Url};
 use crate::upstream::{Upstream, join_path};
 use std::borrow::Cow;
-use tollgate_engine::{Forward, Verdict};
+use tollgate_engine::Forward;
 
 /// Fills `outgoing` with method, URL and Host for the upstream.
 #[inline]
-pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Verdict {
+pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Forward {
     let api = exchange.api;
     let outgoing = &mut *exchange.outgoing;
     if exchange.method != exchange.request.method {
@@ -31,13 +31,14 @@ pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Verdict {
     };
     outgoing.host.extend_from_slice(host);
     outgoing.keep_forwarded_for = exchange.version.keeps_forwarded_for;
-    Verdict::Forward(Forward {
+    Forward {
         target_serial: upstream.target.serial,
         first_byte_ms: exchange.first_byte_ms,
         body_bytes_max: exchange.settings.request_body_bytes_max,
         upgrade: exchange.settings.websockets,
         timed: exchange.counting_core.is_some(),
-    })
+        capture_bytes_max: 0,
+    }
 }
 
 /// The URL that the next API in a loop sees: without this one's listen path, if that is stripped.

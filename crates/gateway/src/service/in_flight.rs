@@ -20,6 +20,8 @@ pub struct InFlight {
     /// The request's content type if it is XML: refusals are XML then too.
     pub xml_type: Option<Box<str>>,
     pub began: Instant,
+    /// When it was sent on, if the client will be told.
+    pub sent: Option<Instant>,
     /// Number of the method among those that are told apart.
     pub method: usize,
     /// Status of the answer; 0 before there is one.

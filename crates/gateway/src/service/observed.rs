@@ -3,34 +3,44 @@
 use super::GatewayHandler;
 use super::in_flight::{InFlight, Place};
 use super::walk::Arrival;
-use crate::observe::{Cells, Side, Tally, method_number};
+use crate::observe::{Cells, Record, Side, Tally, Text, method_number};
 use crate::refusal;
 use crate::snapshot::CoreSnapshot;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tollgate_engine::{Ended, FaultKind, Outgoing, Times};
+use tollgate_http::{HeaderEdits, Headers};
 
 impl GatewayHandler {
     /// Counts a request that the gateway answered by itself.
     #[inline]
     pub(super) fn count_reply(
-        &self,
+        &mut self,
         arrival: &Arrival<'_>,
         snapshot: &Rc<CoreSnapshot>,
         outgoing: &Outgoing,
         cause: Option<&'static str>,
     ) {
-        let Some(cells) = self.cells(snapshot, self.place) else { return };
-        cells.count(&Tally {
+        let record = self.record.take();
+        let cells = self.cells(snapshot, self.place);
+        if cells.is_none() && record.is_none() {
+            return;
+        }
+        let now = Instant::now();
+        let tally = Tally {
             status: outgoing.status,
             method: method_number(arrival.request.method),
-            total: arrival.began.elapsed(),
+            total: now.saturating_duration_since(arrival.began),
             upstream: None,
             request_bytes: 0,
             response_bytes: outgoing.body.len() as u64,
-        });
-        if let Some(cause) = cause {
-            cells.refused(cause);
+        };
+        if let Some(cells) = cells {
+            cells.count(&tally);
+            cause.iter().for_each(|cause| cells.refused(cause));
+        }
+        if let Some(record) = record {
+            self.hand_over(record, &tally, cause, now);
         }
     }
 
@@ -46,20 +56,83 @@ impl GatewayHandler {
 
     /// Counts a request that was sent on and is over.
     #[inline]
-    pub(super) fn count_end(&self, in_flight: &InFlight, ended: &Ended) {
-        let Some(times) = ended.times else { return };
-        let Some(cells) = self.cells(&in_flight.snapshot, in_flight.place) else { return };
-        cells.end(&Tally {
+    pub(super) fn count_end(&mut self, in_flight: &InFlight, ended: Ended) {
+        let record = self.record.take();
+        let cells = self.cells(&in_flight.snapshot, in_flight.place);
+        if cells.is_none() && record.is_none() {
+            return;
+        }
+        let end = ended.times.map_or_else(Instant::now, |times| times.end);
+        let tally = Tally {
             status: in_flight.status,
             method: in_flight.method,
-            total: times.end.saturating_duration_since(in_flight.began),
-            upstream: upstream_time(&times),
+            total: end.saturating_duration_since(in_flight.began),
+            upstream: ended.times.as_ref().and_then(upstream_time),
             request_bytes: ended.request_body_bytes,
             response_bytes: ended.response_bytes,
-        });
-        if let Some(kind) = in_flight.failed {
-            let (side, cause) = fault_cause(kind);
-            cells.failed(side, cause);
+        };
+        let failed = in_flight.failed.map(fault_cause);
+        if let Some(cells) = cells {
+            cells.end(&tally);
+            failed.iter().for_each(|(side, cause)| cells.failed(*side, cause));
+        }
+        if let Some(mut record) = record {
+            record.capture = ended.capture;
+            self.hand_over(record, &tally, failed.map(|(_, cause)| cause), end);
+        }
+    }
+
+    /// Completes a record and hands it over.
+    fn hand_over(&self, mut record: Box<Record>, tally: &Tally, cause: Option<&'static str>, ended: Instant) {
+        let Some(recorder) = &self.core.recorder else { return };
+        record.status = tally.status;
+        record.cause = cause;
+        record.total = tally.total;
+        record.upstream = tally.upstream.unwrap_or_default();
+        record.request_bytes = tally.request_bytes;
+        record.response_bytes = tally.response_bytes;
+        record.ended = Some(ended);
+        if let Some(id) = &self.request_id {
+            record.write(Text::RequestId, &[id.as_bytes()]);
+        }
+        recorder.push(record);
+    }
+
+    /// Gives a request that is sent on its identifier, and notes the time if its client will be told.
+    #[inline]
+    pub(super) fn label_request(&mut self, arrival: &Arrival<'_>, outgoing: &mut Outgoing) {
+        if let Some(id) = &self.request_id {
+            outgoing.edits.set(&arrival.request.headers, "X-Request-Id", id.as_bytes());
+        }
+        if self.core.shared.settings.server_timing
+            && let Some(in_flight) = &mut self.in_flight
+        {
+            in_flight.sent = Some(Instant::now());
+        }
+    }
+
+    /// Tells the client the identifier of its request, and what gateway and upstream took so far.
+    #[inline]
+    pub(super) fn label_response(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+        if let Some(id) = &self.request_id {
+            edits.set(headers, "X-Request-Id", id.as_bytes());
+        }
+        if let Some(in_flight) = &self.in_flight
+            && let Some(sent) = in_flight.sent
+        {
+            let (own, upstream) = (sent.saturating_duration_since(in_flight.began), sent.elapsed());
+            edits.add("Server-Timing", format!("gw;dur={:.3}, upstream;dur={:.3}", ms(own), ms(upstream)).as_bytes());
+        }
+    }
+
+    /// The same for an answer of the gateway itself.
+    #[inline]
+    pub(super) fn label_reply(&self, arrival: &Arrival<'_>, outgoing: &mut Outgoing) {
+        if let Some(id) = &self.request_id {
+            outgoing.edits.add("X-Request-Id", id.as_bytes());
+        }
+        if self.core.shared.settings.server_timing {
+            outgoing.edits.add("Server-Timing", format!("gw;dur={:.3}", ms(arrival.began.elapsed())).as_bytes());
         }
     }
 
@@ -70,6 +143,10 @@ impl GatewayHandler {
         }
         snapshot.apis.get(place.api)?.meter.core(self.core.index)
     }
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
 }
 
 /// From sending the request to its answer: to the head if all came with it, else to the end.

@@ -1,16 +1,16 @@
 //! The walk of one request: version, chain, and where it leads; from API to API as long as it loops.
 
 use super::in_flight::{Chosen, InFlight, Place};
-use super::{CoreService, GatewayHandler, forward, reply, select};
+use super::{CoreService, GatewayHandler, draft, forward, reply, select};
 use crate::clock::unix_s;
-use crate::exchange::{Exchange, Redirect, RequestId, Step, Url};
+use crate::exchange::{Exchange, Redirect, RequestId, Step, Track, Url};
 use crate::observe::method_number;
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
 use crate::snapshot::{Api, CoreSnapshot, Snapshot, Upstreams, Version};
 use crate::template::parameter;
 use std::borrow::Cow;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +27,8 @@ pub struct Arrival<'a> {
     pub full_path: Cow<'a, str>,
     pub client_ip: IpAddr,
     pub began: Instant,
+    /// The connection's other end.
+    pub peer: SocketAddr,
     /// Since the gateway's start.
     pub now: Duration,
     pub request_id: RequestId,
@@ -87,6 +89,7 @@ impl GatewayHandler {
                         breaker,
                         xml_type,
                         began: arrival.began,
+                        sent: None,
                         method: method_number(arrival.request.method),
                         status: 0,
                         failed: None,
@@ -135,6 +138,7 @@ impl GatewayHandler {
             tries: self.tries,
             limit_lines: &mut self.limit_lines,
             ignored: false,
+            track: Track::Default,
             looped,
             check_limits: turn.check_limits,
             redirected: None,
@@ -148,7 +152,10 @@ impl GatewayHandler {
         for middleware in chain {
             match middleware.on_request(&mut exchange) {
                 Step::Next => {}
-                Step::Refuse(refusal) => return Err(refusal),
+                Step::Refuse(refusal) => {
+                    self.record = draft::draft(arrival, &exchange, "");
+                    return Err(refusal);
+                }
                 Step::Reply => return Ok(Run::Reply),
                 Step::Wait(time) => return Ok(Run::Wait(time)),
                 Step::Await(work, time_max) => return Ok(Run::Await(work, time_max)),
@@ -160,7 +167,13 @@ impl GatewayHandler {
                     Chosen::Listed(index) => version.upstreams.get(*index).ok_or(refusal::UPSTREAM_FAILED)?,
                     Chosen::Named(upstream) => upstream,
                 };
-                let verdict = forward::fill(&mut exchange, upstream);
+                let mut forward = forward::fill(&mut exchange, upstream);
+                self.record = draft::draft(arrival, &exchange, &upstream.host);
+                if let Some(record) = &self.record {
+                    forward.timed = true;
+                    forward.capture_bytes_max = arrival.core.captured_bytes(record);
+                }
+                let verdict = Verdict::Forward(forward);
                 Ok(Run::Forward(verdict, chosen, exchange.breaker))
             }
             Destination::Loop(name) => {

@@ -7,6 +7,7 @@
 mod harness;
 
 mod api_health;
+mod analytics;
 mod bad_clients;
 mod bad_upstreams;
 mod bodies;

@@ -43,9 +43,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     // Keys.
     ("session_lifetime_respects_key_expiration", Set),
     // Analytics and telemetry.
-    ("enable_detailed_recording", Set),
-    ("expire_analytics_after", Set),
-    ("tag_headers", Set),
     ("analytics_plugin", Member("enable")),
     ("detailed_tracing", Set),
     ("event_handlers", Member("events")),

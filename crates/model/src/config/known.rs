@@ -48,8 +48,10 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("enforce_org_data_detail_logging", Set),
     ("experimental_process_org_off_thread", Never),
     ("enforce_org_quotas_for_org_keys", Set),
-    // Analytics: `enable_analytics` is reported.
-    ("analytics_config", Never),
+    // Analytics.
+    ("analytics_config.type", Never),
+    ("analytics_config.pool_size", Never),
+    ("analytics_config.purge_interval", Never),
     ("track_404_logs", Set),
     // Upstream.
     ("proxy_enable_http2", Set),
@@ -83,7 +85,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     // Security.
     ("security", Set),
     // Logging and telemetry.
-    ("access_logs", Member("enabled")),
     ("use_redis_log", Set),
     ("use_sentry", Set),
     ("sentry_code", Never),
@@ -96,8 +97,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("use_logstash", Set),
     ("logstash_transport", Never),
     ("logstash_network_addr", Never),
-    ("statsd_connection_string", Set),
-    ("statsd_prefix", Never),
     ("tracing", Member("enabled")),
     ("opentelemetry", Member("enabled")),
     ("newrelic", Set),
@@ -132,6 +131,8 @@ pub(super) const GO_NAMES: &[(&str, &str)] = &[
     ("enable_separate_analytics_store", "ENABLESEPERATEANALYTICSSTORE"),
     ("enable_separate_cache_store", "ENABLESEPERATECACHESTORE"),
     ("health_check.health_check_value_timeouts", "HEALTHCHECKVALUETIMEOUT"),
+    ("analytics_config.geo_ip_db_path", "GEOIPDBLOCATION"),
+    ("analytics_config.normalise_urls.custom_patterns", "CUSTOM"),
     ("suppress_default_org_store", "SUPRESSDEFAULTORGSTORE"),
     ("oauth_refresh_token_expire", "OAUTHREFRESHEXPIRE"),
     ("tracing", "TRACER"),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
+use super::analytics::{AccessLog, Analytics, Statsd};
 use crate::network::parse_network;
 
 /// `tollgate`.
@@ -35,6 +36,16 @@ pub struct Tollgate {
     pub quota_status: u16,
     /// Figures for Prometheus and the like.
     pub metrics: Metrics,
+    /// Where analytics records go.
+    pub analytics: Analytics,
+    /// Where the lines of `access_logs` go.
+    pub access_log: AccessLog,
+    /// How a StatsD server is spoken to.
+    pub statsd: Statsd,
+    /// Give each request an `X-Request-Id`, towards upstream and client; one that the client sent is kept.
+    pub request_id: bool,
+    /// Tell clients in `Server-Timing` what gateway and upstream took.
+    pub server_timing: bool,
 }
 
 /// Figures for Prometheus and the like.
@@ -113,6 +124,11 @@ impl Default for Tollgate {
             problem_details: false,
             quota_status: 403,
             metrics: Metrics::default(),
+            analytics: Analytics::default(),
+            access_log: AccessLog::default(),
+            statsd: Statsd::default(),
+            request_id: false,
+            server_timing: false,
         }
     }
 }

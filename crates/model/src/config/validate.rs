@@ -13,6 +13,7 @@ use crate::token::{is_header_value, is_token};
 pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_listeners(config, findings);
     check_metrics(config, findings);
+    check_analytics(config, findings);
     check_secret(config, findings);
     check_messages(config, findings);
     check_words(config, findings);
@@ -50,6 +51,27 @@ fn check_metrics(config: &GatewayConfig, findings: &mut Findings) {
         findings.error(&at, "must be address:port, such as 127.0.0.1:9091");
     } else if !metrics.listen.is_empty() && !metrics.enabled {
         findings.warning(&at, "has no effect: tollgate.metrics.enabled is false");
+    }
+}
+
+fn check_analytics(config: &GatewayConfig, findings: &mut Findings) {
+    let settings = &config.analytics_config;
+    for (index, address) in settings.ignored_ips.iter().enumerate() {
+        if address.parse::<IpAddr>().is_err() {
+            findings.error(&JsonPath::of("analytics_config.ignored_ips").index(index), "must be an IP address");
+        }
+    }
+    if !matches!(settings.serializer_type.as_str(), "" | "msgpack") {
+        let message = "only msgpack is supported yet, which is what is written";
+        findings.ignored(&JsonPath::of("analytics_config.serializer_type"), message);
+    }
+    let server = &config.statsd_connection_string;
+    let port = server.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+    if !server.is_empty() && port.is_none() {
+        findings.error(&JsonPath::of("statsd_connection_string"), "must be host:port, such as localhost:8125");
+    }
+    if !server.is_empty() && !config.tollgate.metrics.enabled {
+        findings.warning(&JsonPath::of("statsd_connection_string"), "has no effect: tollgate.metrics.enabled is false");
     }
 }
 
@@ -180,8 +202,5 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
 fn check_unsupported(config: &GatewayConfig, findings: &mut Findings) {
     if is_set(&config.storage) {
         findings.ignored(&JsonPath::of("storage"), "not supported yet: the embedded store is used");
-    }
-    if config.enable_analytics {
-        findings.ignored(&JsonPath::of("enable_analytics"), "not supported yet, ignored");
     }
 }

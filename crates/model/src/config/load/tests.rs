@@ -255,7 +255,10 @@ fn of_several_limiters_the_one_that_counts_in_tyk_counts() {
 fn settings_without_effect_are_reported_when_they_are_set() {
     for (text, expect) in [
         (r#"{"storage": {"type": "redis"}}"#, "$.storage: ignored: not supported yet: the embedded store is used"),
-        (r#"{"enable_analytics": true}"#, "$.enable_analytics: ignored: not supported yet, ignored"),
+        (
+            r#"{"analytics_config": {"serializer_type": "protobuf"}}"#,
+            "$.analytics_config.serializer_type: ignored: only msgpack is supported yet, which is what is written",
+        ),
         (r#"{"enable_key_logging": true}"#, "$.enable_key_logging: ignored: not supported yet, ignored"),
         (r#"{"use_sentry": true, "sentry_code": "x"}"#, "$.use_sentry: ignored: not supported yet, ignored"),
         (r#"{"lisen_port": 1}"#, "$.lisen_port: ignored: unknown field, ignored"),

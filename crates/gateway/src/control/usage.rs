@@ -1,0 +1,131 @@
+//! `/tyk/usage`: how much an API, a key, a path was used, from the sums by minute.
+
+use super::Control;
+use super::answer::{Answer, error};
+use crate::observe::{Distribution, REQUEST_NS};
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+use tollgate_store::usage::{UsageBy, UsageCounts, UsageQuestion, UsageRow};
+
+/// Rows of an answer.
+const ROWS_MAX: usize = 10_000;
+
+pub async fn usage(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Answer {
+    let Some(usage) = control.shared.observer.recording.as_ref().and_then(|recording| recording.usage.clone()) else {
+        return error(StatusCode::NOT_FOUND, "Usage is not recorded: enable_analytics and tollgate.analytics.usage");
+    };
+    let (question, step_s) = match question(&query, SystemTime::now()) {
+        Ok(question) => question,
+        Err(message) => return error(StatusCode::BAD_REQUEST, message),
+    };
+    let asked = question.clone();
+    let rows = tokio::task::spawn_blocking(move || usage.ask(&asked)).await;
+    match rows {
+        Ok(Ok(rows)) => Answer(StatusCode::OK, answer(&question, step_s, &rows, &query)),
+        Ok(Err(fault)) => {
+            tracing::error!(%fault, "usage can't be read");
+            error(StatusCode::INTERNAL_SERVER_ERROR, "Usage can't be read")
+        }
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "Usage can't be read"),
+    }
+}
+
+/// What is asked, and the seconds of a span of time.
+fn question(query: &HashMap<String, String>, now: SystemTime) -> Result<(UsageQuestion, i64), String> {
+    const KNOWN: [&str; 9] = ["from", "to", "last", "api_id", "key", "path", "by", "step", "top"];
+    if let Some(name) = query.keys().find(|name| !KNOWN.contains(&name.as_str())) {
+        return Err(format!("unknown parameter {name}; known are {}", KNOWN.join(", ")));
+    }
+    let text = |name: &str| query.get(name).map(String::as_str).filter(|text| !text.is_empty());
+    let whole =
+        |name: &str| text(name).map(|text| text.parse::<i64>().map_err(|_| format!("{name} must be a whole number"))).transpose();
+    let now = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX));
+    let to = whole("to")?.unwrap_or(now + 60);
+    let last = text("last").map(|text| span_s(text).ok_or("last must be such as 30m, 24h or 7d".to_owned())).transpose()?;
+    let from = whole("from")?.unwrap_or(to.saturating_sub(last.unwrap_or(3600)));
+    if from >= to {
+        return Err("from must be before to".to_owned());
+    }
+    let step_s =
+        text("step").map(|text| span_s(text).ok_or("step must be such as 1m, 5m or 1h".to_owned())).transpose()?.unwrap_or(60);
+    let minutes = u32::try_from((step_s / 60).max(1)).map_err(|_| "step is too long".to_owned())?;
+    let by = match text("by").unwrap_or("api") {
+        "api" => UsageBy::Api,
+        "key" => UsageBy::Key,
+        "version" => UsageBy::Version,
+        "method" => UsageBy::Method,
+        "path" => UsageBy::Path,
+        "status" => UsageBy::Status,
+        "time" => UsageBy::Time(minutes),
+        other => return Err(format!("by is {other:?}; it must be api, key, version, method, path, status or time")),
+    };
+    let rows =
+        whole("top")?.map_or(if matches!(by, UsageBy::Time(_)) { ROWS_MAX } else { 10 }, |top| usize::try_from(top).unwrap_or(0));
+    let question = UsageQuestion {
+        from: from.div_euclid(60),
+        to: to.div_euclid(60) + i64::from(to.rem_euclid(60) > 0),
+        api: text("api_id").map(str::to_owned),
+        key: text("key").map(str::to_owned),
+        path: text("path").map(str::to_owned),
+        by,
+        rows_max: rows.min(ROWS_MAX),
+    };
+    Ok((question, i64::from(minutes) * 60))
+}
+
+/// Seconds of `90s`, `30m`, `24h` or `7d`.
+fn span_s(text: &str) -> Option<i64> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let unit_s = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return None,
+    };
+    number.parse::<i64>().ok().filter(|number| *number > 0)?.checked_mul(unit_s)
+}
+
+fn answer(question: &UsageQuestion, step_s: i64, rows: &[UsageRow], query: &HashMap<String, String>) -> Value {
+    let is_time = matches!(question.by, UsageBy::Time(_));
+    let rows = rows.iter().map(|row| {
+        let value =
+            if is_time { row.value.parse::<i64>().map(|minute| json!(minute * 60)).unwrap_or_default() } else { json!(row.value) };
+        counts(value, &row.counts, row.good)
+    });
+    json!({
+        "from": question.from * 60,
+        "to": question.to * 60,
+        "by": query.get("by").map_or("api", String::as_str),
+        "step_s": is_time.then_some(step_s),
+        "rows": rows.collect::<Vec<_>>(),
+    })
+}
+
+fn counts(value: Value, counts: &UsageCounts, good: u64) -> Value {
+    let times = Distribution { buckets: counts.buckets, sum_ns: 0 };
+    // A bucket's end may be beyond the longest time that there was.
+    let quantile_ms = |share| (times.quantile_ns(&REQUEST_NS, share) / 1_000).min(counts.max_us) as f64 / 1_000.0;
+    let mean_ms = |sum_us: u64| sum_us as f64 / counts.hits.max(1) as f64 / 1_000.0;
+    json!({
+        "value": value,
+        "hits": counts.hits,
+        "success": good,
+        "errors": counts.hits - good.min(counts.hits),
+        "mean_ms": mean_ms(counts.total_us),
+        "upstream_mean_ms": mean_ms(counts.upstream_us),
+        "p50_ms": quantile_ms(0.5),
+        "p90_ms": quantile_ms(0.9),
+        "p99_ms": quantile_ms(0.99),
+        "max_ms": counts.max_us as f64 / 1_000.0,
+        "request_bytes": counts.request_bytes,
+        "response_bytes": counts.response_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests;

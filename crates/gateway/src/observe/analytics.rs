@@ -1,0 +1,205 @@
+//! From a request's record to Tyk's analytics record: keys as they are shown, tags, uniform paths, places.
+
+use super::record::{Record, Text};
+use super::sink::Hit;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use regex::{NoExpand, Regex};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::time::Duration;
+use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, NOT_VERSIONED, Network};
+use tollgate_model::config::GatewayConfig;
+
+/// What Tyk has for the hash of no key.
+const NO_KEY_HASH: &str = "00000000";
+
+/// Knows how records are to be written.
+pub struct Analyst {
+    hash_keys: bool,
+    /// Replacements in the paths of records, as configured.
+    normalise: Vec<(Regex, &'static str)>,
+    /// Replacements in the paths of usage, always.
+    uniform: Vec<(Regex, &'static str)>,
+    places: Option<maxminddb::Reader<Vec<u8>>>,
+}
+
+/// What may be wrong with the patterns or the database of places.
+pub type AnalystError = Box<dyn std::error::Error>;
+
+impl Analyst {
+    pub fn new(config: &GatewayConfig) -> Result<Self, AnalystError> {
+        let settings = &config.analytics_config;
+        let urls = &settings.normalise_urls;
+        let uuids = (Regex::new("(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")?, "{uuid}");
+        let ulids = (Regex::new("(?i)[0-9a-hjkmnp-tv-z]{26}")?, "{ulid}");
+        let numbers = (Regex::new("/[0-9]+")?, "/{id}");
+        let mut normalise = Vec::new();
+        if urls.enabled {
+            let own = [(urls.normalise_uuids, &uuids), (urls.normalise_ulids, &ulids), (urls.normalise_numbers, &numbers)];
+            normalise.extend(own.into_iter().filter(|(wanted, _)| *wanted).map(|(_, rule)| rule.clone()));
+            for pattern in &urls.custom_patterns {
+                let regex =
+                    Regex::new(pattern).map_err(|error| format!("analytics_config.normalise_urls.custom_patterns: {error}"))?;
+                normalise.push((regex, "{var}"));
+            }
+        }
+        let whole_numbers = (Regex::new("/[0-9]+(?P<end>/|$)")?, "/{id}");
+        let places = settings.enable_geo_ip.then(|| maxminddb::Reader::open_readfile(&settings.geo_ip_db_path)).transpose();
+        let places = places.map_err(|error| format!("{}: {error}", settings.geo_ip_db_path.display()))?;
+        Ok(Analyst { hash_keys: config.hash_keys, normalise, uniform: vec![uuids, ulids, whole_numbers], places })
+    }
+
+    /// Tyk's record.
+    pub fn record(&self, hit: &Hit<'_>) -> AnalyticsRecord {
+        let (record, facts) = (hit.record, hit.facts);
+        let raw_path = rooted(record.text(Text::Path));
+        let tracked = record.text(Text::TrackedPath);
+        let path = if tracked.is_empty() { replace(&self.normalise, raw_path.clone()) } else { tracked.clone().into_owned() };
+        let version = record.text(Text::Version);
+        let session = record.key.as_ref().map(|key| &key.session);
+        let (total, upstream) = (milliseconds(record.total), milliseconds(record.upstream));
+        let (raw_request, raw_response) = self.raw(record);
+        let mut made = AnalyticsRecord {
+            method: record.text(Text::Method).into_owned(),
+            host: record.text(Text::UpstreamHost).into_owned(),
+            path,
+            raw_path,
+            content_length: record.content_length,
+            user_agent: record.text(Text::UserAgent).into_owned(),
+            response_code: i64::from(record.status),
+            api_key: self.key(record).into_owned(),
+            api_version: if version.is_empty() { NOT_VERSIONED.to_owned() } else { version.into_owned() },
+            api_name: facts.name.clone(),
+            api_id: facts.id.clone(),
+            org_id: facts.org_id.clone(),
+            oauth_id: session.map(|session| session.oauth_client_id.clone()).unwrap_or_default(),
+            request_time: total,
+            raw_request,
+            raw_response,
+            ip_address: record.client_ip.to_string(),
+            geo: self.place(record.client_ip),
+            network: Network {
+                bytes_in: signed(record.request_bytes),
+                bytes_out: signed(record.response_bytes),
+                ..Network::default()
+            },
+            latency: Latency { total, upstream, gateway: total - upstream },
+            tags: self.tags(hit),
+            alias: session.map(|session| session.alias.clone()).unwrap_or_default(),
+            track_path: !tracked.is_empty(),
+            original_path: record.text(Text::OriginalPath).into_owned(),
+            listen_path: facts.listen_path.clone(),
+            ..AnalyticsRecord::default()
+        };
+        made.set_time(hit.time, facts.expire_after_s);
+        made
+    }
+
+    /// The key as analytics show it.
+    fn key<'r>(&self, record: &'r Record) -> Cow<'r, str> {
+        match &record.key {
+            Some(key) => Cow::Borrowed(&key.shown),
+            None if self.hash_keys => Cow::Borrowed(NO_KEY_HASH),
+            None => Cow::Borrowed(""),
+        }
+    }
+
+    /// The key as the log shows it: hashed, or its last characters.
+    pub fn logged_key<'r>(&self, record: &'r Record) -> Cow<'r, str> {
+        let key = self.key(record);
+        if self.hash_keys {
+            return key;
+        }
+        let count = key.chars().count();
+        if count > 4 { Cow::Owned(format!("****{}", key.chars().skip(count - 4).collect::<String>())) } else { Cow::Borrowed("--") }
+    }
+
+    fn tags(&self, hit: &Hit<'_>) -> Vec<String> {
+        let (record, facts) = (hit.record, hit.facts);
+        let mut tags = Vec::new();
+        if let Some(key) = &record.key {
+            let session = &key.session;
+            tags.extend(session.policy_ids().iter().map(|policy| format!("pol-{policy}")));
+            if let Some(Value::String(developer)) = session.meta_data.get("tyk_developer_id") {
+                tags.push(format!("dev-{developer}"));
+            }
+            tags.extend(session.tags.iter().cloned());
+        }
+        tags.extend(record.text(Text::Tags).lines().map(str::to_owned));
+        let key = self.key(record);
+        if !key.is_empty() {
+            tags.push(format!("key-{key}"));
+        }
+        if !facts.org_id.is_empty() {
+            tags.push(format!("org-{}", facts.org_id));
+        }
+        tags.push(format!("api-{}", facts.id));
+        tags
+    }
+
+    /// The path for usage: a tracked endpoint's pattern, or the path with what looks like an identifier taken out.
+    pub fn uniform_path(&self, record: &Record) -> String {
+        let tracked = record.text(Text::TrackedPath);
+        if !tracked.is_empty() {
+            return tracked.into_owned();
+        }
+        let mut path = replace(&self.normalise, rooted(record.text(Text::Path)));
+        // A pattern's end is the next one's beginning: twice finds all.
+        for _ in 0..2 {
+            for (pattern, name) in &self.uniform {
+                let with_end = format!("{name}${{end}}");
+                let replaced = if *name == "/{id}" {
+                    pattern.replace_all(&path, with_end.as_str())
+                } else {
+                    pattern.replace_all(&path, NoExpand(name))
+                };
+                if let Cow::Owned(replaced) = replaced {
+                    path = replaced;
+                }
+            }
+        }
+        path
+    }
+
+    fn place(&self, address: IpAddr) -> Geo {
+        let Some(places) = &self.places else { return Geo::default() };
+        places.lookup(address).ok().and_then(|found| found.decode::<Geo>().ok().flatten()).unwrap_or_default()
+    }
+
+    /// Request and response as they were on the wire, in base64; empty when they are not recorded.
+    fn raw(&self, record: &Record) -> (String, String) {
+        let Some(capture) = &record.capture else {
+            let head = record.bytes(Text::RawHead);
+            return (if head.is_empty() { String::new() } else { STANDARD.encode(head) }, String::new());
+        };
+        let request = [record.bytes(Text::RawHead), &capture.request].concat();
+        (STANDARD.encode(request), STANDARD.encode(&capture.response))
+    }
+}
+
+/// A time in whole milliseconds.
+pub fn milliseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn rooted(path: Cow<'_, str>) -> String {
+    if path.starts_with('/') { path.into_owned() } else { format!("/{path}") }
+}
+
+fn replace(rules: &[(Regex, &'static str)], mut path: String) -> String {
+    for (pattern, name) in rules {
+        if let Cow::Owned(replaced) = pattern.replace_all(&path, NoExpand(name)) {
+            path = replaced;
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests;

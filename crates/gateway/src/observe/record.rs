@@ -1,0 +1,153 @@
+//! One request as the sinks get it. Records are used again and again, so that none is allocated while traffic is steady.
+
+use crate::keys::Key;
+use std::borrow::Cow;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tollgate_engine::Capture;
+
+/// The texts of a record, in the order in which they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    Method,
+    /// Path as the client sent it, without the query.
+    OriginalPath,
+    /// Path as the upstream's side sees it: rewritten, without the listen path.
+    Path,
+    /// The pattern of a tracked endpoint.
+    TrackedPath,
+    /// Host that the client asked for.
+    Authority,
+    /// Host of the upstream.
+    UpstreamHost,
+    UserAgent,
+    Version,
+    /// Tags from request headers, a line each.
+    Tags,
+    /// The request's head, with secrets taken out, when all of it is recorded.
+    RawHead,
+    /// The identifier that the request was given.
+    RequestId,
+}
+
+const TEXTS: usize = Text::RequestId as usize + 1;
+/// A record that has grown beyond this gives its memory back.
+const TEXT_BYTES_KEPT: usize = 4 * 1024;
+/// Bytes of one text.
+pub const TEXT_BYTES_MAX: usize = 8 * 1024;
+
+/// One request that is over.
+pub struct Record {
+    /// Serial of what is known of its API.
+    pub api: u64,
+    pub key: Option<Arc<Key>>,
+    pub client_ip: IpAddr,
+    pub peer: SocketAddr,
+    pub request_id: u128,
+    pub http10: bool,
+    /// For analytics, not only for the access log.
+    pub analytics: bool,
+    /// -1 when it is not known.
+    pub content_length: i64,
+    pub status: u16,
+    /// Why the gateway turned it away, or what went wrong.
+    pub cause: Option<&'static str>,
+    pub total: Duration,
+    pub upstream: Duration,
+    pub request_bytes: u64,
+    pub response_bytes: u64,
+    pub ended: Option<Instant>,
+    /// Bodies, when all of the request is recorded.
+    pub capture: Option<Box<Capture>>,
+    texts: Vec<u8>,
+    ends: [u32; TEXTS],
+    written: usize,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        Record {
+            api: 0,
+            key: None,
+            client_ip: nowhere,
+            peer: SocketAddr::new(nowhere, 0),
+            request_id: 0,
+            http10: false,
+            analytics: false,
+            content_length: -1,
+            status: 0,
+            cause: None,
+            total: Duration::ZERO,
+            upstream: Duration::ZERO,
+            request_bytes: 0,
+            response_bytes: 0,
+            ended: None,
+            capture: None,
+            texts: Vec::new(),
+            ends: [0; TEXTS],
+            written: 0,
+        }
+    }
+}
+
+impl Record {
+    /// Forgets everything but the memory.
+    pub fn clear(&mut self) {
+        let mut texts = std::mem::take(&mut self.texts);
+        texts.clear();
+        if texts.capacity() > TEXT_BYTES_KEPT {
+            texts = Vec::new();
+        }
+        *self = Record { texts, ..Record::default() };
+    }
+
+    /// Writes the next text; they must come in order, and those left out are empty. What is too long is cut.
+    pub fn write(&mut self, text: Text, pieces: &[&[u8]]) {
+        self.skip_to(text as usize);
+        let start = self.texts.len();
+        for piece in pieces {
+            let room = TEXT_BYTES_MAX.saturating_sub(self.texts.len() - start);
+            self.texts.extend_from_slice(piece.get(..room).unwrap_or(piece));
+        }
+    }
+
+    /// Adds to the text written last.
+    pub fn append(&mut self, piece: &[u8]) {
+        self.texts.extend_from_slice(piece.get(..TEXT_BYTES_MAX).unwrap_or(piece));
+    }
+
+    fn skip_to(&mut self, text: usize) {
+        let end = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        for own in self.ends.iter_mut().take(text).skip(self.written.saturating_sub(1)) {
+            *own = end;
+        }
+        self.written = text + 1;
+    }
+
+    /// A text; empty when it was not written.
+    pub fn bytes(&self, text: Text) -> &[u8] {
+        let index = text as usize;
+        if index >= self.written {
+            return &[];
+        }
+        let at = |index: usize| self.ends.get(index).copied().unwrap_or_default() as usize;
+        let start = if index == 0 { 0 } else { at(index - 1) };
+        let end = if index + 1 == self.written { self.texts.len() } else { at(index) };
+        self.texts.get(start..end).unwrap_or_default()
+    }
+
+    /// The whole request is recorded.
+    pub fn is_detailed(&self) -> bool {
+        !self.bytes(Text::RawHead).is_empty()
+    }
+
+    /// A text as characters.
+    pub fn text(&self, text: Text) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.bytes(text))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+use super::*;
+
+#[test]
+fn texts_come_back_as_they_were_written() {
+    let mut record = Record::default();
+    record.write(Text::Method, &[b"GET"]);
+    record.write(Text::Path, &[b"/a", b"/b"]);
+    record.write(Text::UserAgent, &[b"me\xff"]);
+    record.append(b"!");
+    assert_eq!(record.text(Text::Method), "GET");
+    assert_eq!(record.text(Text::OriginalPath), "");
+    assert_eq!(record.text(Text::Path), "/a/b");
+    assert_eq!(record.text(Text::Authority), "");
+    assert_eq!(record.text(Text::UserAgent), "me\u{fffd}!");
+    assert_eq!(record.text(Text::RawHead), "");
+    record.clear();
+    assert_eq!(record.text(Text::Path), "");
+    record.write(Text::RawHead, &[b"x"]);
+    assert_eq!(record.text(Text::RawHead), "x");
+    assert_eq!(record.text(Text::Tags), "");
+}
+
+#[test]
+fn a_text_has_a_bound() {
+    let mut record = Record::default();
+    let long = vec![b'a'; 3 * TEXT_BYTES_MAX];
+    record.write(Text::UserAgent, &[b"x", &long, &long]);
+    record.write(Text::Version, &[b"v1"]);
+    assert_eq!(record.bytes(Text::UserAgent).len(), TEXT_BYTES_MAX);
+    assert_eq!(record.text(Text::Version), "v1");
+}

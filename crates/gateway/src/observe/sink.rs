@@ -1,0 +1,112 @@
+//! Where records go. A sink takes records in the aggregator's thread, which must not wait: it gathers, and hands batches to a thread of
+//! its own that may. What that thread can't keep up with is dropped and counted.
+
+mod access_log;
+mod json_lines;
+mod log_file;
+mod usage;
+
+pub use access_log::{AccessLog, wanted};
+pub use json_lines::JsonLines;
+pub use log_file::{LineWriter, LogFile};
+pub use usage::UsageSink;
+
+use super::facts::ApiFacts;
+use super::record::Record;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tollgate_model::analytics::Time;
+
+/// Batches that may wait for a sink's thread. One is at most a second's records.
+const BATCHES_MAX: usize = 8;
+/// At most one line in this time about a sink that fails.
+const COMPLAINT_EVERY: Duration = Duration::from_secs(10);
+
+/// A record with what is known of its API.
+pub struct Hit<'a> {
+    pub record: &'a Record,
+    pub facts: &'a ApiFacts,
+    /// When the request ended.
+    pub time: Time,
+}
+
+/// Takes records.
+pub trait Sink: Send {
+    fn take(&mut self, hit: &Hit<'_>);
+
+    /// Passes on what was gathered; comes about once a second, and at the end with `last`.
+    fn flush(&mut self, last: bool);
+}
+
+/// What a sink did with its records.
+pub struct SinkFigures {
+    pub name: &'static str,
+    pub written: AtomicU64,
+    pub dropped: AtomicU64,
+    pub failed: AtomicU64,
+}
+
+/// The way to a sink's thread.
+pub struct Handoff<T> {
+    batches: Option<SyncSender<(T, u64)>>,
+    figures: Arc<SinkFigures>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl SinkFigures {
+    pub fn new(name: &'static str) -> Arc<Self> {
+        Arc::new(SinkFigures { name, written: AtomicU64::new(0), dropped: AtomicU64::new(0), failed: AtomicU64::new(0) })
+    }
+}
+
+impl<T: Send + 'static> Handoff<T> {
+    /// Starts a thread that writes batches.
+    pub fn start(
+        figures: Arc<SinkFigures>,
+        mut write: impl FnMut(T) -> Result<(), String> + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let (batches, inbox) = sync_channel::<(T, u64)>(BATCHES_MAX);
+        let own = figures.clone();
+        let run = move || {
+            let mut complained: Option<Instant> = None;
+            while let Ok((batch, count)) = inbox.recv() {
+                match write(batch) {
+                    Ok(()) => own.written.fetch_add(count, Ordering::Relaxed),
+                    Err(error) => {
+                        if complained.is_none_or(|at| at.elapsed() > COMPLAINT_EVERY) {
+                            complained = Some(Instant::now());
+                            tracing::error!(sink = own.name, %error, "records are lost");
+                        }
+                        own.failed.fetch_add(count, Ordering::Relaxed)
+                    }
+                };
+            }
+        };
+        let thread = std::thread::Builder::new().name(figures.name.to_owned()).spawn(run)?;
+        Ok(Handoff { batches: Some(batches), figures, thread: Some(thread) })
+    }
+
+    /// Hands a batch of so many records over, or drops it.
+    pub fn give(&self, batch: T, count: u64) {
+        let sent = self.batches.as_ref().is_some_and(|batches| batches.try_send((batch, count)).is_ok());
+        if !sent {
+            self.figures.dropped.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<T> Drop for Handoff<T> {
+    /// Waits until all batches are written.
+    fn drop(&mut self) {
+        self.batches = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+use super::*;
+
+#[test]
+fn text_that_could_forge_a_line_is_quoted() {
+    let line = |text: &str| {
+        let mut out = Vec::new();
+        write_text(&mut out, "user_agent", &text.into());
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(line("curl/8.0"), " user_agent=curl/8.0");
+    assert_eq!(line(""), " user_agent=\"\"");
+    assert_eq!(line("a b"), " user_agent=\"a b\"");
+    assert_eq!(line("x status=200\ntime=1"), " user_agent=\"x status=200\\ntime=1\"");
+    assert_eq!(line("\"\\\u{1b}[2J"), " user_agent=\"\\\"\\\\\\u001b[2J\"");
+}
+
+#[test]
+fn a_template_chooses_fields() {
+    let names = |template: &[&str]| {
+        let template: Vec<String> = template.iter().map(ToString::to_string).collect();
+        let wanted = wanted(&template);
+        FIELDS.iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(name, _)| *name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[]).len(), FIELDS.len());
+    assert_eq!(names(&["status", "method"]), ["method", "prefix", "status"]);
+    assert_eq!(names(&["upstream_address"]), ["prefix", "upstream_addr"]);
+    assert!(FIELDS.is_sorted());
+}

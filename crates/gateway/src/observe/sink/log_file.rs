@@ -1,0 +1,122 @@
+//! Lines into a file that is replaced when it is full, or to standard error.
+
+use super::{Handoff, SinkFigures};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes of lines that are handed over at once.
+const BATCH_BYTES: usize = 256 * 1024;
+
+/// Where lines go.
+pub enum LogFile {
+    StandardError,
+    Rotating(RotatingFile),
+}
+
+/// A file with a bound; `file.1` is the one before, and so on.
+pub struct RotatingFile {
+    path: PathBuf,
+    bytes_max: u64,
+    files_max: u32,
+    open: Option<(File, u64)>,
+}
+
+/// Gathers lines and writes them in a thread of its own.
+pub struct LineWriter {
+    lines: Vec<u8>,
+    count: u64,
+    handoff: Handoff<Vec<u8>>,
+}
+
+impl LogFile {
+    /// A file, or standard error for an empty path.
+    pub fn new(path: &Path, bytes_max: u64, files_max: u32) -> Self {
+        if path.as_os_str().is_empty() {
+            return LogFile::StandardError;
+        }
+        LogFile::Rotating(RotatingFile { path: path.to_owned(), bytes_max: bytes_max.max(1), files_max, open: None })
+    }
+
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        match self {
+            LogFile::StandardError => io::stderr().write_all(lines),
+            LogFile::Rotating(file) => file.write(lines),
+        }
+    }
+
+    /// Opens the file, so that a path that can't be written is known at the start.
+    pub fn check(&mut self) -> io::Result<()> {
+        match self {
+            LogFile::StandardError => Ok(()),
+            LogFile::Rotating(file) => {
+                file.write(b"").map_err(|error| io::Error::other(format!("{}: {error}", file.path.display())))
+            }
+        }
+    }
+}
+
+impl RotatingFile {
+    /// Writes whole lines; they stay together in one file.
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        if self.open.as_ref().is_some_and(|(_, bytes)| *bytes > 0 && bytes + lines.len() as u64 > self.bytes_max) {
+            self.open = None;
+            self.rotate()?;
+        }
+        let (mut file, bytes) = match self.open.take() {
+            Some(open) => open,
+            None => {
+                let file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+                let bytes = file.metadata()?.len();
+                (file, bytes)
+            }
+        };
+        file.write_all(lines)?;
+        self.open = Some((file, bytes + lines.len() as u64));
+        Ok(())
+    }
+
+    fn rotate(&self) -> io::Result<()> {
+        for number in (1..self.files_max).rev() {
+            let older = self.numbered(number);
+            if older.exists() {
+                std::fs::rename(older, self.numbered(number + 1))?;
+            }
+        }
+        if self.files_max == 0 { std::fs::remove_file(&self.path) } else { std::fs::rename(&self.path, self.numbered(1)) }
+    }
+
+    fn numbered(&self, number: u32) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(format!(".{number}"));
+        name.into()
+    }
+}
+
+impl LineWriter {
+    pub fn start(mut file: LogFile, figures: Arc<SinkFigures>) -> io::Result<Self> {
+        file.check()?;
+        let write = move |lines: Vec<u8>| file.write(&lines).map_err(|error| error.to_string());
+        Ok(LineWriter { lines: Vec::new(), count: 0, handoff: Handoff::start(figures, write)? })
+    }
+
+    /// Adds a line; `write` writes it with its end.
+    pub fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.lines);
+        self.count += 1;
+        if self.lines.len() >= BATCH_BYTES {
+            self.flush();
+        }
+    }
+
+    /// Hands over what was gathered.
+    pub fn flush(&mut self) {
+        if self.count > 0 {
+            self.handoff.give(std::mem::take(&mut self.lines), std::mem::take(&mut self.count));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

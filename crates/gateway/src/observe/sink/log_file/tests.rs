@@ -1,0 +1,31 @@
+use super::*;
+
+#[test]
+fn a_full_file_is_replaced_and_the_oldest_goes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("records.json");
+    let mut file = LogFile::new(&path, 10, 2);
+    for line in ["aaaaaaa\n", "bbbbbbb\n", "ccccccc\n", "ddddddd\n"] {
+        file.write(line.as_bytes()).unwrap();
+    }
+    let read = |name: &str| std::fs::read_to_string(directory.path().join(name)).ok();
+    assert_eq!(read("records.json").as_deref(), Some("ddddddd\n"));
+    assert_eq!(read("records.json.1").as_deref(), Some("ccccccc\n"));
+    assert_eq!(read("records.json.2").as_deref(), Some("bbbbbbb\n"));
+    assert_eq!(read("records.json.3"), None);
+}
+
+#[test]
+fn an_existing_file_is_continued() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("access.log");
+    std::fs::write(&path, "before\n").unwrap();
+    LogFile::new(&path, 1_000, 2).write(b"after\n").unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "before\nafter\n");
+}
+
+#[test]
+fn a_path_that_can_not_be_written_is_known_at_once() {
+    let error = LogFile::new(Path::new("/nowhere/at/all"), 1, 1).check().unwrap_err();
+    assert!(error.to_string().starts_with("/nowhere/at/all: "), "{error}");
+}

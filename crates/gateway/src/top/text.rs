@@ -1,0 +1,58 @@
+//! A view as lines of text.
+
+use super::sample::View;
+use std::fmt::Write;
+
+/// The header of the table of APIs and its rows.
+pub const COLUMNS: [&str; 8] = ["API", "req/s", "4xx/s", "5xx/s", "in flight", "p50 ms", "p99 ms", "own p99 ms"];
+
+/// What stands above the table.
+pub fn summary(view: &View) -> String {
+    let busy: Vec<String> = view.busy.iter().map(|busy| format!("{:.0}%", busy * 100.0)).collect();
+    let View { version, requests_per_s, clients, upstreams, .. } = view;
+    format!("tollgate {version}  {requests_per_s:.1} req/s  {clients} clients  {upstreams} upstream connections  cores {}", busy.join(" "))
+}
+
+/// The cells of the table, row by row.
+pub fn rows(view: &View) -> Vec<[String; 8]> {
+    let row = |api: &super::sample::ApiView| {
+        let name = if api.name.is_empty() || api.name == api.id { api.id.clone() } else { format!("{} ({})", api.name, api.id) };
+        // What an operator called an API must not move the cursor.
+        let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        [
+            name,
+            format!("{:.1}", api.requests_per_s),
+            format!("{:.1}", api.client_errors_per_s),
+            format!("{:.1}", api.server_errors_per_s),
+            api.in_flight.to_string(),
+            format!("{:.2}", api.p50_ms),
+            format!("{:.2}", api.p99_ms),
+            format!("{:.3}", api.gateway_p99_ms),
+        ]
+    };
+    view.apis.iter().map(row).collect()
+}
+
+/// Everything.
+pub fn table(view: &View) -> String {
+    let mut text = summary(view);
+    text.push_str("\n\n");
+    let rows = rows(view);
+    let width = rows.iter().map(|row| row.first().map_or(0, |name| name.chars().count())).max().unwrap_or_default().max(10);
+    for row in std::iter::once(COLUMNS.map(str::to_owned)).chain(rows) {
+        for (index, cell) in row.iter().enumerate() {
+            let _ = if index == 0 { write!(text, "{cell:width$}") } else { write!(text, " {cell:>10}") };
+        }
+        text.push('\n');
+    }
+    for (cause, per_s) in &view.causes {
+        let _ = write!(text, "\n{cause}: {per_s:.1}/s");
+    }
+    for (key, hits) in &view.keys {
+        let _ = write!(text, "\nkey {key}: {hits} in 5 minutes");
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,99 @@
+use super::*;
+
+fn record() -> AnalyticsRecord {
+    let mut record = AnalyticsRecord {
+        method: "GET".to_owned(),
+        host: "upstream:9090".to_owned(),
+        path: "/a/{id}".to_owned(),
+        raw_path: "/a/7".to_owned(),
+        content_length: -1,
+        user_agent: "curl/8".to_owned(),
+        response_code: 200,
+        api_key: "1c0ff1ce".to_owned(),
+        api_version: NOT_VERSIONED.to_owned(),
+        api_name: "Shop".to_owned(),
+        api_id: "shop".to_owned(),
+        org_id: "default".to_owned(),
+        request_time: 21,
+        ip_address: "192.0.2.1".to_owned(),
+        network: Network { bytes_in: 5, bytes_out: 300, ..Network::default() },
+        latency: Latency { total: 21, upstream: 7, gateway: 14 },
+        tags: vec!["key-1c0ff1ce".to_owned(), "org-default".to_owned(), "api-shop".to_owned()],
+        alias: "me".to_owned(),
+        original_path: "/shop/a/7".to_owned(),
+        listen_path: "/shop/".to_owned(),
+        ..AnalyticsRecord::default()
+    };
+    record.geo.country.iso_code = "IT".to_owned();
+    record.geo.city = City { geoname_id: 3_172_394, names: BTreeMap::from([("en".to_owned(), "Naples".to_owned())]) };
+    record.geo.location = Location { latitude: 40.85, longitude: 14.27, time_zone: "Europe/Rome".to_owned() };
+    record.set_time(Time { unix_s: 1_795_310_611, ns: 123_456_789 }, 60);
+    record
+}
+
+/// A value of MessagePack as text, read by an independent decoder.
+fn decoded(bytes: &[u8]) -> rmpv::Value {
+    let mut rest = bytes;
+    let value = rmpv::decode::read_value(&mut rest).unwrap();
+    assert!(rest.is_empty());
+    value
+}
+
+fn field<'v>(value: &'v rmpv::Value, path: &str) -> &'v rmpv::Value {
+    path.split('.').fold(value, |value, name| {
+        let members = value.as_map().unwrap();
+        let found: Vec<_> = members.iter().filter(|(key, _)| key.as_str() == Some(name)).collect();
+        assert_eq!(found.len(), 1, "{name} in {path}");
+        &found[0].1
+    })
+}
+
+#[test]
+fn a_decoder_finds_every_field_under_its_go_name_and_type() {
+    let value = decoded(&record().to_msgpack());
+    let texts = "Method Host Path RawPath UserAgent APIKey APIVersion APIName APIID OrgID OauthID RawRequest RawResponse \
+                 IPAddress Alias ApiSchema OriginalPath ListenPath CollectionName Geo.Country.ISOCode Geo.Location.TimeZone";
+    let numbers = "ContentLength Day Month Year Hour ResponseCode RequestTime Geo.City.GeoNameID Network.OpenConnections \
+                   Network.ClosedConnection Network.BytesIn Network.BytesOut Latency.Total Latency.Upstream Latency.Gateway";
+    texts.split_whitespace().for_each(|name| assert!(field(&value, name).is_str(), "{name}"));
+    numbers.split_whitespace().for_each(|name| assert!(field(&value, name).is_i64(), "{name}"));
+    assert_eq!(field(&value, "Geo.City.Names.en").as_str(), Some("Naples"));
+    assert_eq!(field(&value, "Geo.Location.Latitude").as_f64(), Some(40.85));
+    assert_eq!(field(&value, "TrackPath").as_bool(), Some(false));
+    assert_eq!(field(&value, "Tags").as_array().unwrap().len(), 3);
+    assert_eq!(field(&value, "TimeStamp").as_array().unwrap(), &[1_795_310_611i64.into(), 123_456_789i64.into()]);
+    assert_eq!(field(&value, "ExpireAt").as_array().unwrap()[0].as_i64(), Some(1_795_310_671));
+    let date = ["Year", "Month", "Day", "Hour"].map(|name| field(&value, name).as_i64().unwrap());
+    assert_eq!(date, [2026, 11, 22, 1]);
+}
+
+#[test]
+fn the_bytes_are_those_of_the_golden_record() {
+    let golden = include_str!("golden.hex").split_whitespace().collect::<String>();
+    let own: String = record().to_msgpack().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(own, golden);
+}
+
+#[test]
+fn an_empty_record_is_complete() {
+    let value = decoded(&AnalyticsRecord::default().to_msgpack());
+    assert_eq!(value.as_map().unwrap().len(), 33);
+    assert!(field(&value, "Geo.City.Names").is_nil());
+}
+
+#[test]
+fn json_has_the_pumps_names() {
+    let json = serde_json::to_value(record()).unwrap();
+    assert_eq!(json["timestamp"], "2026-11-22T01:23:31.123Z");
+    assert_eq!(json["expireAt"], "2026-11-22T01:24:31.123Z");
+    assert_eq!(json["geo"]["city"]["geoname_id"], 3_172_394);
+    assert_eq!(json["latency"]["gateway"], 14);
+    assert_eq!(json["track_path"], false);
+}
+
+#[test]
+fn without_an_age_a_record_lives_a_hundred_years() {
+    let mut record = AnalyticsRecord::default();
+    record.set_time(Time { unix_s: 10, ns: 0 }, 0);
+    assert_eq!(record.expire_at.unix_s, 10 + 100 * 365 * 86_400);
+}

@@ -1,0 +1,150 @@
+//! What is recorded of requests: Tyk's settings, and our own for where records go.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// `analytics_config`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AnalyticsConfig {
+    /// Clients that are not recorded.
+    pub ignored_ips: Vec<String>,
+    /// Record whole requests and responses.
+    pub enable_detailed_recording: bool,
+    /// Look up where clients are.
+    pub enable_geo_ip: bool,
+    /// A MaxMind database for it.
+    pub geo_ip_db_path: PathBuf,
+    /// Make paths uniform.
+    pub normalise_urls: NormaliseUrls,
+    /// Records that wait to be written, of all threads together; 65536 when 0.
+    pub records_buffer_size: usize,
+    /// Seconds for which the list in Redis is kept; 60 when 0.
+    pub storage_expiration_time: u64,
+    /// Ten lists in Redis instead of one.
+    pub enable_multiple_analytics_keys: bool,
+    /// `msgpack` or empty; Tyk also has `protobuf`.
+    pub serializer_type: String,
+}
+
+/// `analytics_config.normalise_urls`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NormaliseUrls {
+    /// Do any of it.
+    pub enabled: bool,
+    /// UUIDs become `{uuid}`.
+    pub normalise_uuids: bool,
+    /// ULIDs become `{ulid}`.
+    pub normalise_ulids: bool,
+    /// Segments that are numbers become `{id}`.
+    pub normalise_numbers: bool,
+    /// What fits one of these becomes `{var}`.
+    pub custom_patterns: Vec<String>,
+}
+
+/// `access_logs`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccessLogs {
+    /// Log a line for each request.
+    pub enabled: bool,
+    /// The fields to log; all when empty.
+    pub template: Vec<String>,
+}
+
+/// `tollgate.analytics`: where records go.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Analytics {
+    /// Sums by minute in the data directory, for `/tyk/usage`; true.
+    pub usage: bool,
+    /// Days for which they are kept; 30.
+    pub usage_days: u32,
+    /// Records into a Redis list, for tyk-pump; true, if `storage` names a Redis.
+    pub redis: bool,
+    /// A file for records as JSON, a line each; empty for none.
+    pub file: PathBuf,
+    /// Bytes after which a new file is begun; 100 MB.
+    pub file_bytes_max: u64,
+    /// Old files that are kept; 5.
+    pub files_max: u32,
+    /// Bytes of a body that are recorded with `enable_detailed_recording`; 65536.
+    pub body_bytes_max: usize,
+}
+
+/// `tollgate.access_log`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccessLog {
+    /// A file; empty for standard error.
+    pub file: PathBuf,
+    /// Bytes after which a new file is begun; 100 MB.
+    pub file_bytes_max: u64,
+    /// Old files that are kept; 5.
+    pub files_max: u32,
+}
+
+/// `tollgate.statsd`, beside Tyk's `statsd_connection_string` and `statsd_prefix`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Statsd {
+    /// Send tags as DogStatsD has them, not names with dots.
+    pub tags: bool,
+    /// Milliseconds between two sendings; 1000.
+    pub interval_ms: u64,
+}
+
+/// Bytes of one log file.
+const FILE_BYTES: u64 = 100_000_000;
+
+impl Default for AnalyticsConfig {
+    fn default() -> AnalyticsConfig {
+        AnalyticsConfig {
+            ignored_ips: Vec::new(),
+            enable_detailed_recording: false,
+            enable_geo_ip: false,
+            geo_ip_db_path: PathBuf::new(),
+            normalise_urls: NormaliseUrls::default(),
+            records_buffer_size: 0,
+            storage_expiration_time: 60,
+            enable_multiple_analytics_keys: false,
+            serializer_type: String::new(),
+        }
+    }
+}
+
+impl Default for Analytics {
+    fn default() -> Analytics {
+        Analytics {
+            usage: true,
+            usage_days: 30,
+            redis: true,
+            file: PathBuf::new(),
+            file_bytes_max: FILE_BYTES,
+            files_max: 5,
+            body_bytes_max: 65_536,
+        }
+    }
+}
+
+impl Default for AccessLog {
+    fn default() -> AccessLog {
+        AccessLog { file: PathBuf::new(), file_bytes_max: FILE_BYTES, files_max: 5 }
+    }
+}
+
+impl Default for Statsd {
+    fn default() -> Statsd {
+        Statsd { tags: false, interval_ms: 1_000 }
+    }
+}
+
+impl AnalyticsConfig {
+    /// Records that may wait, of one of `threads` threads.
+    pub fn ring_records(&self, threads: usize) -> usize {
+        let all = if self.records_buffer_size == 0 { 65_536 } else { self.records_buffer_size };
+        all.div_ceil(threads.max(1)).clamp(1_000, 1 << 20)
+    }
+}

@@ -25,6 +25,8 @@ pub enum Command {
     Run(RunOptions),
     /// Check configuration files and API definitions, and say what is wrong with them.
     Check(CheckOptions),
+    /// Show what a running gateway does: requests, latency, refusals, busiest APIs and keys.
+    Top(TopOptions),
     /// Run a small upstream to try things on: /json/valid, /echo, /delay/100ms, /size/64k and more.
     Mock(MockOptions),
     #[command(flatten)]
@@ -74,6 +76,26 @@ pub struct MockOptions {
     /// Address and port to listen on; port 0 picks a free one
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:9090")]
     pub listen: SocketAddr,
+}
+
+/// Options of `top`.
+#[derive(Debug, Args)]
+pub struct TopOptions {
+    /// Where the control API is
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    pub url: String,
+    /// Secret of the control API
+    #[arg(long, value_name = "SECRET", env = "TYK_GW_SECRET", hide_env_values = true)]
+    pub secret: Option<String>,
+    /// Milliseconds between two looks
+    #[arg(long, value_name = "MS", default_value_t = 1000)]
+    pub interval_ms: u64,
+    /// Look once, for one interval, and print text
+    #[arg(long)]
+    pub once: bool,
+    /// The same as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl Cli {

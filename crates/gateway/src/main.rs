@@ -34,6 +34,7 @@ mod settings;
 mod snapshot;
 mod template;
 mod tls;
+mod top;
 mod upstream;
 
 use clap::Parser;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         cli::Command::Check(options) => return check::check(&options.files),
         cli::Command::Mock(options) => run::mock(options),
         cli::Command::Ask(request) => return client::run(request),
+        cli::Command::Top(options) => top::top(options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

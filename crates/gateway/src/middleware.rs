@@ -51,6 +51,11 @@ pub use unsupported_auth::UnsupportedAuth;
 
 /// One step.
 pub trait Middleware: Send + Sync {
+    /// What figures call it: the name of its type.
+    fn name(&self) -> &'static str {
+        std::any::type_name::<Self>().rsplit("::").next().unwrap_or_default()
+    }
+
     /// Looks at a request, changes what it is there to change, and lets it pass or not.
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step;
 }

@@ -17,9 +17,10 @@ mod scrape;
 mod sink;
 mod statsd;
 
+pub use causes::CauseCounts;
 pub use exposition::Form;
 pub use facts::{ApiFacts, Directory};
-pub use histogram::{Distribution, REQUEST_NS};
+pub use histogram::{Distribution, OWN_NS, REQUEST_NS};
 pub use live::live;
 pub use meter::{Cells, Meter, Meters, Side, Tally, method_name, method_number};
 pub use record::{Record, Text};
@@ -60,6 +61,9 @@ pub struct CoreTotals {
     pub bad_path: Counter,
     /// Requests that were sent to the clean form of their path.
     pub redirected: Counter,
+    /// How often a middleware was timed, and the nanoseconds that it took.
+    pub middleware_samples: CauseCounts,
+    pub middleware_ns: CauseCounts,
 }
 
 /// How reloads went.

@@ -71,7 +71,9 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
         services,
         stats: observer.engine.clone(),
     })?;
-    if let Some(statsd) = Statsd::new(&config, observer.statsd.clone())?.filter(|_| metrics.enabled) {
+    // Tyk sends nothing unless this says so; here the server's name is enough, and this can still say no.
+    let switched_off = std::env::var("TYK_INSTRUMENTATION").is_ok_and(|text| matches!(text.as_str(), "0" | "false"));
+    if let Some(statsd) = Statsd::new(&config, observer.statsd.clone())?.filter(|_| metrics.enabled && !switched_off) {
         statsd.start(shared.clone())?;
     }
     let reloads = Reloads::start(loader.clone())?;

@@ -10,7 +10,8 @@ mod walk;
 
 use crate::answers::Answers;
 use crate::endpoints::Hits;
-use crate::exchange::{HeaderChange, RequestId, Url};
+use crate::exchange::{Exchange, HeaderChange, RequestId, Step, Url};
+use crate::middleware::Middleware;
 use crate::observe::{Record, Recorder};
 use crate::refusal;
 use crate::route::{self, Path};
@@ -29,6 +30,9 @@ use tollgate_http::{HeaderEdits, Known, Request, Response};
 /// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
 const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
+/// Of this many chains one has its middlewares timed.
+const SAMPLED: u32 = 1_024;
+
 /// What a response says when there is no key and so no quota.
 const NO_QUOTA_LINES: &[u8] = b"X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n";
 
@@ -42,6 +46,8 @@ pub struct CoreService {
     /// The number of this core.
     index: usize,
     recorder: Option<Recorder>,
+    /// Chains run so far.
+    chains: Cell<u32>,
 }
 
 impl CoreService {
@@ -53,6 +59,7 @@ impl CoreService {
             snapshot: RefCell::new(Rc::new(CoreSnapshot(shared.current.load_full()))),
             random: Cell::new(u128::from(high) << 64 | u128::from(low) | 1),
             index: core,
+            chains: Cell::new(0),
             recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
             shared,
         }
@@ -67,6 +74,27 @@ impl CoreService {
             *self.snapshot.borrow_mut() = Rc::new(CoreSnapshot(self.shared.current.load_full()));
         }
         self.snapshot.borrow().clone()
+    }
+
+    /// Whether the middlewares of this chain are timed.
+    #[inline]
+    fn is_sampled(&self) -> bool {
+        let chains = self.chains.get().wrapping_add(1);
+        self.chains.set(chains);
+        chains % SAMPLED == 1 && self.shared.observer.metrics
+    }
+
+    /// A middleware's step, timed.
+    #[cold]
+    fn timed_step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>) -> Step {
+        let start = Instant::now();
+        let step = middleware.on_request(exchange);
+        let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        if let Some(totals) = self.shared.observer.totals(self.index) {
+            totals.middleware_samples.add(middleware.name());
+            totals.middleware_ns.add_many(middleware.name(), ns);
+        }
+        step
     }
 
     /// How much is captured of a request that is recorded.

@@ -21,7 +21,11 @@ pub fn top(options: TopOptions) -> Result<(), Box<dyn Error>> {
         let first = Sample::take(&client)?;
         std::thread::sleep(interval);
         let view = View::between(&first, &Sample::take(&client)?);
-        if options.json { println!("{}", view.to_json()) } else { print!("{}", text::table(&view)) }
+        if options.json {
+            println!("{}", view.to_json())
+        } else {
+            print!("{}", text::table(&view))
+        }
         return Ok(());
     }
     if !std::io::stdout().is_terminal() {

@@ -20,6 +20,11 @@ struct Place {
 impl CauseCounts {
     /// Counts one. Only the counters' own core may.
     pub fn add(&self, cause: &'static str) {
+        self.add_many(cause, 1);
+    }
+
+    /// Counts several.
+    pub fn add_many(&self, cause: &'static str, count: u64) {
         let places = self.0.get_or_init(|| (0..CAUSES_MAX).map(|_| Place::default()).collect());
         let (last, others) = match places.split_last() {
             Some(split) => split,
@@ -30,7 +35,7 @@ impl CauseCounts {
             last.cause.get_or_init(|| "other");
             last
         });
-        place.count.add(1);
+        place.count.add(count);
     }
 
     /// The causes that have come, and how often.

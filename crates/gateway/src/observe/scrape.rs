@@ -21,6 +21,12 @@ const LIMITS: [(&str, &str); 5] = [
 
 type CausesOf = fn(&Sum) -> &BTreeMap<&'static str, u64>;
 
+type MiddlewareFigure = fn(&super::CoreTotals) -> &super::CauseCounts;
+
+fn middleware_samples(core: &super::CoreTotals) -> &super::CauseCounts {
+    &core.middleware_samples
+}
+
 /// The text that a scraper gets.
 pub fn scrape(shared: &Shared, form: Form) -> String {
     let mut text = Exposition::new(form);
@@ -102,6 +108,24 @@ fn requests(text: &mut Exposition, shared: &Shared) {
             for (limit, count) in LIMITS.iter().filter_map(|(cause, limit)| Some((limit, causes.get(cause)?))) {
                 text.sample(&[("api", api), ("limit", limit), ("decision", decision)], *count as f64);
             }
+        }
+    }
+    for (name, help, read, unit) in [
+        (
+            "tollgate_middleware_samples",
+            "Calls of middlewares that were timed: one request in 1024.",
+            middleware_samples as MiddlewareFigure,
+            1.0,
+        ),
+        ("tollgate_middleware_seconds", "The time that these calls took.", |core| &core.middleware_ns, 1e9),
+    ] {
+        let mut sums: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for (middleware, count) in shared.observer.cores.iter().flat_map(|core| read(core).iter()) {
+            *sums.entry(middleware).or_default() += count;
+        }
+        text.family(name, Kind::Counter, help);
+        for (middleware, sum) in sums {
+            text.sample(&[("middleware", middleware)], sum as f64 / unit);
         }
     }
     text.family("tollgate_unrouted_requests", Kind::Counter, "Requests that no API saw.");

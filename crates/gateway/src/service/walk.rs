@@ -149,8 +149,14 @@ impl GatewayHandler {
         };
         // Preflight requests of an API that answers them itself need nothing of the gateway.
         let chain = if api.options_passthrough && exchange.method == "OPTIONS" { &[] } else { version.chain.as_slice() };
+        let sampled = arrival.core.is_sampled();
         for middleware in chain {
-            match middleware.on_request(&mut exchange) {
+            let step = if sampled {
+                arrival.core.timed_step(middleware.as_ref(), &mut exchange)
+            } else {
+                middleware.on_request(&mut exchange)
+            };
+            match step {
                 Step::Next => {}
                 Step::Refuse(refusal) => {
                     self.record = draft::draft(arrival, &exchange, "");

@@ -37,7 +37,9 @@ impl Client {
     pub fn get(&self, path: &str) -> Result<Option<Value>, String> {
         let (status, body) = self.ask(path).map_err(|error| format!("http://{}: {error}", self.authority))?;
         match status {
-            200 => serde_json::from_slice(&body).map(Some).map_err(|error| format!("{path}: not the answer of a control API: {error}")),
+            200 => {
+                serde_json::from_slice(&body).map(Some).map_err(|error| format!("{path}: not the answer of a control API: {error}"))
+            }
             404 => Ok(None),
             401 | 403 => Err("the control API refuses the secret; give it with --secret or TYK_GW_SECRET".to_owned()),
             other => Err(format!("{path}: the control API answers {other}")),

@@ -48,7 +48,8 @@ pub struct ApiView {
 impl Sample {
     /// Asks for the figures.
     pub fn take(client: &Client) -> Result<Self, String> {
-        let live = client.get("/tyk/live")?.ok_or("the gateway has no figures: tollgate.metrics.enabled is false, or it is older")?;
+        let live =
+            client.get("/tyk/live")?.ok_or("the gateway has no figures: tollgate.metrics.enabled is false, or it is older")?;
         let usage = client.get("/tyk/usage?by=key&last=5m&top=10").ok().flatten().unwrap_or_default();
         let rows = usage.get("rows").and_then(Value::as_array).into_iter().flatten();
         let keys = rows.filter_map(|row| Some((row.get("value")?.as_str()?.to_owned(), row.get("hits")?.as_u64()?)));
@@ -59,7 +60,8 @@ impl Sample {
 impl View {
     pub fn between(first: &Sample, second: &Sample) -> Self {
         let seconds = (number(&second.live, "/unix_ms") - number(&first.live, "/unix_ms")).max(1.0) / 1_000.0;
-        let before: BTreeMap<&str, &Value> = apis(&first.live).filter_map(|api| Some((api.get("api_id")?.as_str()?, api))).collect();
+        let before: BTreeMap<&str, &Value> =
+            apis(&first.live).filter_map(|api| Some((api.get("api_id")?.as_str()?, api))).collect();
         let mut causes: BTreeMap<String, f64> = BTreeMap::new();
         let mut shown = Vec::new();
         for api in apis(&second.live) {

@@ -75,14 +75,17 @@ impl Screen {
 
     fn draw(&self, frame: &mut Frame<'_>) {
         let [head, apis, below, foot] =
-            Layout::vertical([Constraint::Length(1), Constraint::Fill(2), Constraint::Fill(1), Constraint::Length(1)]).areas(frame.area());
+            Layout::vertical([Constraint::Length(1), Constraint::Fill(2), Constraint::Fill(1), Constraint::Length(1)])
+                .areas(frame.area());
         frame.render_widget(Line::from(summary(&self.view)).bold(), head);
         let rows = rows(&self.view).into_iter().skip(self.scrolled).map(|row| Row::new(row.map(Cell::from)));
         let widths = std::iter::once(Constraint::Fill(1)).chain(COLUMNS.iter().skip(1).map(|_| Constraint::Length(10)));
-        let table = Table::new(rows, widths).header(Row::new(COLUMNS).style(Style::new().bold())).block(Block::bordered().title("APIs"));
+        let table =
+            Table::new(rows, widths).header(Row::new(COLUMNS).style(Style::new().bold())).block(Block::bordered().title("APIs"));
         frame.render_widget(table, apis);
         let [causes, keys] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).areas(below);
-        let lines: Vec<Line<'_>> = self.view.causes.iter().map(|(cause, per_s)| Line::from(format!("{per_s:>10.1}/s  {cause}"))).collect();
+        let lines: Vec<Line<'_>> =
+            self.view.causes.iter().map(|(cause, per_s)| Line::from(format!("{per_s:>10.1}/s  {cause}"))).collect();
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Refusals and failures")), causes);
         let lines: Vec<Line<'_>> = self.view.keys.iter().map(|(key, hits)| Line::from(format!("{hits:>10}  {key}"))).collect();
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Keys, 5 minutes")), keys);

@@ -10,7 +10,10 @@ pub const COLUMNS: [&str; 8] = ["API", "req/s", "4xx/s", "5xx/s", "in flight", "
 pub fn summary(view: &View) -> String {
     let busy: Vec<String> = view.busy.iter().map(|busy| format!("{:.0}%", busy * 100.0)).collect();
     let View { version, requests_per_s, clients, upstreams, .. } = view;
-    format!("tollgate {version}  {requests_per_s:.1} req/s  {clients} clients  {upstreams} upstream connections  cores {}", busy.join(" "))
+    format!(
+        "tollgate {version}  {requests_per_s:.1} req/s  {clients} clients  {upstreams} upstream connections  cores {}",
+        busy.join(" ")
+    )
 }
 
 /// The cells of the table, row by row.

@@ -40,6 +40,7 @@ mod reload;
 mod routing;
 mod scenarios;
 mod start;
+mod top;
 mod upgrade;
 mod upstreams;
 mod versions;

@@ -23,6 +23,7 @@ PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 # A maker of tokens that is not ours, for the tests of JSON Web Tokens. Where it can't be had, those tests say so.
 python_packages() {
+    [[ $1 == tests ]] || return 0
     local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
     if [[ -x $venv/bin/python ]] && "$venv/bin/python" -c 'import jwt, cryptography' 2>/dev/null; then
         return
@@ -35,13 +36,12 @@ python_packages() {
     mkdir -p "$venv"
     echo "PyJWT can't be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
 }
-[[ $1 != tests ]] || trap python_packages EXIT
 
 missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || exit 0
+((${#missing[@]})) || { python_packages "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -65,8 +65,9 @@ if [[ ! -e $policy ]]; then
     "${as_root[@]}" chmod +x "$policy"
     placed=yes
 fi
-trap '[[ $placed == no ]] || "${as_root[@]}" rm -f "$policy"; [[ $1 != tests ]] || python_packages' EXIT
+trap '[[ $placed == no ]] || "${as_root[@]}" rm -f "$policy"' EXIT
 
 echo "test-deps: installing ${missing[*]}"
 "${as_root[@]}" apt-get update -qq
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+python_packages "$1"

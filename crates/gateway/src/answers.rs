@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::time::Duration;
 use tokio::sync::watch;
+use tollgate_engine::Work;
 
 /// The answers for one request. There are at most as many as the chain has middlewares that ask.
 #[derive(Default)]
@@ -27,6 +28,30 @@ impl Answers {
     }
 }
 
+/// What became of a question.
+pub enum Asked<T> {
+    Done(T),
+    /// There will be no answer, or not in time.
+    Lost,
+    /// The request has to wait for it.
+    Hold(Work),
+}
+
+impl Answers {
+    /// Asks a question once for this request; the same call finds the answer when the chain starts over.
+    pub fn ask<T: Clone + Send + Sync + 'static>(&mut self, serial: u64, begin: impl FnOnce() -> Coming<T>) -> Asked<T> {
+        match self.get::<Coming<T>>(serial) {
+            Some(answer) => answer.get().map_or(Asked::Lost, Asked::Done),
+            None => {
+                let answer = begin();
+                let work = answer.work();
+                self.put(serial, answer);
+                Asked::Hold(work)
+            }
+        }
+    }
+}
+
 /// An answer to come. Any number of requests can wait for it.
 #[derive(Clone)]
 pub struct Coming<T>(watch::Receiver<Option<T>>);
@@ -46,6 +71,11 @@ impl<T> Promise<T> {
         // Nobody may be waiting any longer.
         let _ = self.0.send(Some(value));
     }
+
+    /// Whether anybody still waits.
+    pub fn is_awaited(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
 }
 
 impl<T: Clone + Send + Sync + 'static> Coming<T> {
@@ -57,6 +87,11 @@ impl<T: Clone + Send + Sync + 'static> Coming<T> {
     /// Done when the answer is there or will never be.
     pub async fn wait(mut self) {
         let _ = self.0.wait_for(Option::is_some).await;
+    }
+
+    /// The same as work that holds a request.
+    pub fn work(&self) -> Work {
+        Box::pin(self.clone().wait())
     }
 }
 

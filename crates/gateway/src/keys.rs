@@ -10,6 +10,8 @@ mod quota;
 
 use crate::endpoints::PatternRules;
 use crate::limit::{Algorithm, Limiter};
+use crate::passwords;
+use crate::secret::random_text;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use identities::Identities;
 use limits::Source;
@@ -28,6 +30,7 @@ use tollgate_model::session::Session;
 use tollgate_store::question::COUNTERS_MAX;
 use tollgate_store::{Counter, Kind, Question, Store, StoreFault};
 
+pub use identities::identity_digest;
 pub use key::{Key, KeyState};
 pub use limits::{Checks, Limits, Rejection};
 pub use policies::Policies;
@@ -258,10 +261,32 @@ impl Keys {
         self.rules.hash_keys.then(|| key_format::hash(token, KeyFunction::Plain))
     }
 
+    /// A session as it is stored under a key: a new password is hashed, one that is left out stays as it was, and a key that must sign
+    /// its requests has a secret for that. Takes a twentieth of a second for a password, on a thread of its own.
+    pub async fn prepared(&self, digest: Option<Digest>, mut session: Session) -> Result<Session, String> {
+        if let Some(old) = digest.and_then(|digest| self.session(&digest))
+            && session.basic_auth_data.password.is_empty()
+        {
+            session.basic_auth_data = old.basic_auth_data;
+        }
+        if session.hmac_enabled && session.hmac_string.is_empty() {
+            session.hmac_string = random_text().map_err(|error| error.to_string())?;
+        }
+        if session.basic_auth_data.password.is_empty() {
+            return Ok(session);
+        }
+        let hashed = tokio::task::spawn_blocking(move || {
+            passwords::hash(&mut session.basic_auth_data)?;
+            Ok(session)
+        });
+        hashed.await.unwrap_or_else(|error| Err(error.to_string()))
+    }
+
     /// Stores a session under a key; with `keep_counters` rates and quotas go on.
     pub async fn put(&self, token: &str, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
         let shown = self.shown_hash(token).unwrap_or_else(|| token.to_owned());
-        self.put_digest(key_format::digest(token), &shown, session, keep_counters).await
+        let digest = self.digest_of(token).unwrap_or_else(|| key_format::digest(token));
+        self.put_digest(digest, &shown, session, keep_counters).await
     }
 
     /// The same for a key that is known by its digest.
@@ -324,10 +349,10 @@ impl Keys {
         Ok(())
     }
 
-    /// The digest of a key, by the key itself.
+    /// The digest of a key or of an identity's session, by its name.
     pub fn digest_of(&self, token: &str) -> Option<Digest> {
-        let digest = key_format::digest(token);
-        self.table.pin().contains_key(&digest).then_some(digest)
+        let digests = [key_format::digest(token), identity_digest(token)];
+        digests.into_iter().find(|digest| self.table.pin().contains_key(digest))
     }
 
     /// The digests of the keys that are shown by a hash.

@@ -48,6 +48,8 @@ pub struct Call {
     pub time_max: Duration,
     /// Of the answer's body.
     pub body_bytes_max: usize,
+    /// Redirects that it follows; only a GET does.
+    pub redirects_max: usize,
 }
 
 /// What a call was answered.
@@ -94,9 +96,9 @@ impl Outside {
         // The semaphore is never closed.
         let _slot = self.slots.acquire().await;
         let client = self.client(&call.tls).map_err(CallFault::Tls)?;
-        for _ in 0..=REDIRECTS_MAX {
+        for _ in 0..=call.redirects_max {
             let reply = Self::once(&client, &call).await?;
-            if call.method != Method::GET || !reply.status.is_redirection() {
+            if call.redirects_max == 0 || call.method != Method::GET || !reply.status.is_redirection() {
                 return Ok(reply);
             }
             let Some(location) = reply.headers.get(LOCATION).and_then(|value| value.to_str().ok()) else { return Ok(reply) };
@@ -144,7 +146,7 @@ impl Call {
     /// A GET for a document.
     pub fn get(uri: Uri, tls: TlsRules, time_max: Duration, body_bytes_max: usize) -> Self {
         let (headers, body) = (HeaderMap::new(), Bytes::new());
-        Call { method: Method::GET, uri, headers, body, tls, time_max, body_bytes_max }
+        Call { method: Method::GET, uri, headers, body, tls, time_max, body_bytes_max, redirects_max: REDIRECTS_MAX }
     }
 }
 

@@ -59,6 +59,21 @@ pub const JWT_NO_POLICY: Refusal = Refusal::new(403, "jwt_no_policy", "key not a
 pub const JWT_NO_POLICY_FOUND: Refusal = Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy found");
 pub const JWT_NO_POLICY_IN_SCOPE: Refusal =
     Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy found in scope claim");
+pub const BASIC_MISSING: Refusal = Refusal::new(401, "auth_missing", "Authorization field missing");
+pub const BASIC_REFUSED: Refusal = Refusal::new(401, "basic_refused", "User not authorised");
+pub const BASIC_FORMAT: Refusal =
+    Refusal::new(400, "basic_malformed", "Attempted access with malformed header, header not in basic auth format");
+pub const BASIC_ENCODING: Refusal =
+    Refusal::new(400, "basic_malformed", "Attempted access with malformed header, auth data not encoded correctly");
+pub const BASIC_VALUES: Refusal =
+    Refusal::new(400, "basic_malformed", "Attempted access with malformed header, values not in basic auth format");
+pub const AUTH_BUSY: Refusal = Refusal::new(503, "auth_busy", "Too many requests wait to be authenticated");
+pub const SIGNATURE_REFUSED: Refusal = Refusal::new(400, "signature_refused", "Authorization field missing, malformed or invalid");
+pub const OPENID_MISSING: Refusal = Refusal::new(401, "auth_missing", "Authorization field missing");
+pub const OPENID_REFUSED: Refusal = Refusal::new(401, "openid_refused", "Key not authorised");
+pub const EXTERNAL_MISSING: Refusal = Refusal::new(400, "auth_missing", "authorization field missing");
+pub const EXTERNAL_REFUSED: Refusal = Refusal::new(401, "external_refused", "access token is not valid");
+pub const FORWARD_AUTH_FAILED: Refusal = Refusal::new(503, "forward_auth_failed", "Authentication is not available");
 pub const KEY_INACTIVE: Refusal = Refusal::new(403, "key_inactive", "Key is inactive, please renew");
 pub const KEY_EXPIRED: Refusal = Refusal::new(401, "key_expired", "Key has expired, please renew");
 pub const API_DISALLOWED: Refusal = Refusal::new(403, "api_disallowed", "Access to this API has been disallowed");

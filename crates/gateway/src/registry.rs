@@ -5,7 +5,8 @@ use crate::breaker::Breaker;
 use crate::jwt::{KeySet, SetRules};
 use crate::limit::{Algorithm, Limiter};
 use crate::observe::{Directory, Meters};
-use crate::outside::LazyOutside;
+use crate::outside::{LazyOutside, Outside};
+use crate::passwords::{LazyPasswords, Passwords};
 use crate::tls;
 use crate::upstream::TlsRules;
 use rustls::pki_types::ServerName;
@@ -29,6 +30,7 @@ pub struct Registry {
     turns: Interned<String, AtomicUsize>,
     key_sets: Interned<(String, SetRules), KeySet>,
     outside: LazyOutside,
+    passwords: LazyPasswords,
     client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
     next_serial: AtomicU64,
 }
@@ -119,6 +121,16 @@ impl Registry {
     /// The key set of a URL.
     pub fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
         self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.outside))
+    }
+
+    /// Where calls to others are made; `None` when there is no thread for them.
+    pub fn outside(&self) -> Option<Arc<Outside>> {
+        self.outside.get()
+    }
+
+    /// The threads that check passwords; `None` when there are none to be had.
+    pub fn passwords(&self) -> Option<Arc<Passwords>> {
+        self.passwords.get()
     }
 
     /// Forgets what nobody uses any longer.

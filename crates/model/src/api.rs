@@ -21,10 +21,13 @@ mod known;
 mod method;
 mod proxy;
 mod rewrite;
+mod tollgate;
 mod validate;
 mod version;
 
-pub use auth::{AuthConfig, ExternalOAuth};
+pub use auth::{
+    AuthConfig, BasicAuth, ExternalOAuth, ExternalProvider, Introspection, IntrospectionCache, OpenIdOptions, OpenIdProvider,
+};
 pub use cors::Cors;
 pub use endpoint::{
     AccessEntry, Action, CircuitBreaker, EndpointEntry, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform,
@@ -34,6 +37,7 @@ pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;
 pub use proxy::{Proxy, Transport};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
+pub use tollgate::{ForwardAuth, Tollgate};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
 
 /// One API as its author wrote it. Every field has Tyk's zero as default; the names are Tyk's.
@@ -115,14 +119,22 @@ pub struct ApiDefinition {
     pub scopes: Scopes,
     /// OAuth 2.0 with the gateway as server; not supported yet.
     pub use_oauth2: bool,
-    /// OAuth 2.0 with another server; not supported yet.
+    /// Tokens of another OAuth 2.0 server, by introspection.
     pub external_oauth: ExternalOAuth,
-    /// OpenID Connect; not supported yet.
+    /// OpenID Connect.
     pub use_openid: bool,
-    /// HTTP basic; not supported yet.
+    /// Whose tokens.
+    pub openid_options: OpenIdOptions,
+    /// HTTP basic.
     pub use_basic_auth: bool,
-    /// HMAC request signatures; not supported yet.
+    /// How.
+    pub basic_auth: BasicAuth,
+    /// Requests signed with a shared secret.
     pub enable_signature_checking: bool,
+    /// Algorithms that signatures may be made with; all of them when empty.
+    pub hmac_allowed_algorithms: Vec<String>,
+    /// Milliseconds by which a signed date may differ; any when not more than 0.
+    pub hmac_allowed_clock_skew: f64,
     /// Client certificates; not supported yet.
     pub use_mutual_tls_auth: bool,
     /// A coprocess plugin; not supported yet.
@@ -195,6 +207,9 @@ pub struct ApiDefinition {
     pub certificates: Vec<String>,
     /// Client certificates that may call.
     pub client_certificates: Vec<String>,
+
+    /// What Tyk does not have.
+    pub tollgate: Tollgate,
 }
 
 /// `definition`: how a request names the version it wants.
@@ -359,10 +374,11 @@ impl ApiDefinition {
     fn unsupported_auth_fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         [
             (self.use_oauth2, "use_oauth2", "OAuth 2.0"),
-            (self.external_oauth.enabled, "external_oauth", "external OAuth"),
-            (self.use_openid, "use_openid", "OpenID Connect"),
-            (self.use_basic_auth, "use_basic_auth", "HTTP basic"),
-            (self.enable_signature_checking, "enable_signature_checking", "HMAC signature"),
+            (
+                self.external_oauth.enabled && self.introspection().is_none(),
+                "external_oauth",
+                "external OAuth without introspection",
+            ),
             (self.use_mutual_tls_auth, "use_mutual_tls_auth", "client certificate"),
             (self.enable_coprocess_auth, "enable_coprocess_auth", "coprocess plugin"),
             (self.use_go_plugin_auth, "use_go_plugin_auth", "Go plugin"),

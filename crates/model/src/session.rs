@@ -95,13 +95,13 @@ pub struct Session {
     /// Client certificates that the key may be used with; not supported yet.
     #[serde(skip_serializing_if = "is_zero")]
     pub mtls_static_certificate_bindings: Value,
-    /// For HTTP basic; not supported yet.
+    /// For HTTP basic.
     #[serde(skip_serializing_if = "is_zero")]
     pub basic_auth_data: BasicAuthData,
     /// For JSON Web Tokens.
     #[serde(skip_serializing_if = "is_zero")]
     pub jwt_data: JwtData,
-    /// Requests are signed with `hmac_string`; not supported yet.
+    /// Requests are signed with `hmac_string`.
     #[serde(skip_serializing_if = "is_zero")]
     pub hmac_enabled: bool,
     /// Requests are signed with a certificate; not supported yet.
@@ -165,6 +165,7 @@ pub struct Session {
 #[serde(default)]
 pub struct BasicAuthData {
     /// The password, hashed when `hash_type` says how.
+    #[serde(skip_serializing_if = "is_zero")]
     pub password: String,
     /// `bcrypt` and others; empty for a password in plain text.
     pub hash_type: String,
@@ -267,8 +268,6 @@ impl Session {
             ("monitor", is_set(&self.monitor)),
             ("certificate", !self.certificate.is_empty()),
             ("mtls_static_certificate_bindings", is_set(&self.mtls_static_certificate_bindings)),
-            ("basic_auth_data", !self.basic_auth_data.password.is_empty()),
-            ("hmac_enabled", self.hmac_enabled),
             ("enable_http_signature_validation", self.enable_http_signature_validation),
             ("enable_detail_recording", self.enable_detail_recording),
             ("enable_detailed_recording", self.enable_detailed_recording),

@@ -33,7 +33,12 @@ const CHAIN: &[Maker] = &[
     RequestSize::compile,
     // Who is it? Nothing below runs for strangers.
     UnsupportedAuth::compile,
+    IntrospectionAuth::compile,
+    BasicAuth::compile,
+    SignatureAuth::compile,
     JwtAuth::compile,
+    OpenIdAuth::compile,
+    ForwardAuth::compile,
     TokenAuth::compile,
     // The upstream has no business with the key.
     StripAuth::compile,

@@ -84,6 +84,10 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
             return error(StatusCode::NOT_FOUND, "Key is not found");
         };
         session.date_created = keys.session(&digest).map(|old| old.date_created).unwrap_or_default();
+        let session = match keys.prepared(Some(digest), session).await {
+            Ok(session) => session,
+            Err(why) => return failed("Failed to update key", &why),
+        };
         return match keys.put_digest(digest, &id, session, suppresses_reset(&query)).await {
             Ok(()) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "modified" })),
             Err(fault) => failed("Failed to update key", &fault.to_string()),
@@ -105,7 +109,11 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Q
     }
     let session = find(keys, &id, &query).1.first().and_then(|digest| keys.live_session(digest, unix_s()));
     match session {
-        Some(session) => Answer(StatusCode::OK, session.to_json()),
+        Some(mut session) => {
+            // Whoever may see keys has no business with passwords, not even hashed ones.
+            session.basic_auth_data.password.clear();
+            Answer(StatusCode::OK, session.to_json())
+        }
         None => error(StatusCode::NOT_FOUND, "Key not found"),
     }
 }
@@ -185,6 +193,10 @@ fn read_session(keys: &Keys, body: &[u8], malformed: Answer) -> Result<Session, 
 }
 
 async fn put(keys: &Keys, token: &str, session: Session, keep_counters: bool, action: &str) -> Answer {
+    let session = match keys.prepared(keys.digest_of(token), session).await {
+        Ok(session) => session,
+        Err(why) => return failed("Failed to create key", &why),
+    };
     if let Err(fault) = keys.put(token, session, keep_counters).await {
         return failed("Failed to create key", &fault.to_string());
     }

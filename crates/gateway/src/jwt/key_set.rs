@@ -7,6 +7,7 @@ use crate::outside::{Call, LazyOutside, Outside};
 use crate::upstream::TlsRules;
 use arc_swap::ArcSwapOption;
 use http::Uri;
+use hyper::body::Bytes;
 use serde_json::Value;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,6 +32,8 @@ pub struct SetRules {
     pub tls: TlsRules,
     /// After which a set is fetched again.
     pub age_max: Duration,
+    /// The URL is that of a provider's discovery document, which says where the set is.
+    pub discovered: bool,
 }
 
 /// The key set of one URL.
@@ -140,12 +143,18 @@ impl KeySet {
     }
 
     async fn fetched(&self) -> Result<Vec<Value>, String> {
-        let call = Call::get(self.uri.clone(), self.rules.tls.clone(), FETCH_TIME_MAX, SET_BYTES_MAX);
-        let reply = self.outside.call(call).await.map_err(|fault| fault.to_string())?;
-        if !reply.status.is_success() {
-            return Err(format!("answered {}", reply.status));
+        if !self.rules.discovered {
+            return keys_of(&self.body(self.uri.clone()).await?);
         }
-        keys_of(&reply.body)
+        let document = self.body(self.uri.clone()).await?;
+        let uri = set_of(&document, &self.uri)?;
+        keys_of(&self.body(uri).await?)
+    }
+
+    async fn body(&self, uri: Uri) -> Result<Bytes, String> {
+        let call = Call::get(uri.clone(), self.rules.tls.clone(), FETCH_TIME_MAX, SET_BYTES_MAX);
+        let reply = self.outside.call(call).await.map_err(|fault| format!("{uri}: {fault}"))?;
+        if reply.status.is_success() { Ok(reply.body) } else { Err(format!("{uri} answered {}", reply.status)) }
     }
 
     fn take(&self, keys: &[Value], now: Duration) {
@@ -180,6 +189,19 @@ impl KeySet {
         }
         usable
     }
+}
+
+/// Where the key set of a discovery document is. The document must be its issuer's own (OpenID Connect Discovery, 4.3).
+fn set_of(document: &[u8], at: &Uri) -> Result<Uri, String> {
+    let document: Value = serde_json::from_slice(document).map_err(|error| format!("is not JSON: {error}"))?;
+    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
+    let issuer = text("issuer").trim_end_matches('/');
+    if at.to_string() != format!("{issuer}/.well-known/openid-configuration") {
+        return Err(format!("is the document of another issuer, {issuer:?}"));
+    }
+    let uri: Uri = text("jwks_uri").parse().map_err(|error| format!("has no usable jwks_uri: {error}"))?;
+    let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+    if is_http && uri.authority().is_some() { Ok(uri) } else { Err("has no usable jwks_uri".to_owned()) }
 }
 
 /// The members of a key set.

@@ -14,6 +14,14 @@ const IDENTITIES_MAX: usize = 262_144;
 #[derive(Default)]
 pub(super) struct Identities(VecDeque<Digest>);
 
+/// What an identity's session is filed under. Its name can be guessed by whoever knows the identity, so that it must not be found by
+/// somebody who presents the name as a key.
+pub fn identity_digest(token: &str) -> Digest {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"identity\0").update(token.as_bytes());
+    hasher.finalize().into()
+}
+
 impl Keys {
     /// The session of an identity, named `token`, with these policies and at least until `expires` if it ends at all. `make` makes it when
     /// there is none.

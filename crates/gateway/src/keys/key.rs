@@ -72,6 +72,12 @@ impl Key {
         }
     }
 
+    /// The key's name is no secret, because a password, a signature or a token goes with it.
+    pub fn is_only_a_name(&self) -> bool {
+        let session = &self.session;
+        session.hmac_enabled || !session.basic_auth_data.password.is_empty() || !session.jwt_data.secret.is_empty()
+    }
+
     pub fn state(&self, now_unix_s: u64) -> KeyState {
         if self.session.is_inactive {
             KeyState::Inactive

@@ -56,7 +56,7 @@ impl JwtAuth {
         let settings = source.context.settings;
         let family = Family::of_method(&definition.jwt_signing_method);
         let tls = TlsRules { insecure: settings.insecure_jwks_tls, ..TlsRules::default() };
-        let rules = SetRules { tls, age_max: settings.jwks_age_max };
+        let rules = SetRules { tls, age_max: settings.jwks_age_max, discovered: false };
         let keys = match KeySource::new(definition, family, &rules, source.context.registry) {
             Ok(keys) => keys,
             Err((field, why)) => {

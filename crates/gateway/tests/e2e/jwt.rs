@@ -175,6 +175,23 @@ fn the_session_of_an_identity_is_seen_and_switched_off_by_the_control_api() {
 }
 
 #[test]
+fn the_name_of_a_session_is_no_key() {
+    let upstream = Upstream::ok();
+    let keyed = crate::keys::keyed("b", &upstream);
+    let rights = json!({"a": {"api_id": "a", "versions": ["Default"]}, "b": {"api_id": "b", "versions": ["Default"]}});
+    let gateway = start_with([with_tokens("a", &upstream), keyed], &[policy("basic", json!({"access_rights": rights}))]);
+    assert_eq!(ask(&gateway, &json!({"sub": "joe"})).status, 200);
+    // Whoever knows the identity knows the name.
+    let name = "default8ff32489f92f33416694be8fdc2d4c22";
+    let session = gateway.control("GET", &format!("/tyk/keys/{name}"), "");
+    assert_eq!(session.status, 200, "{session}");
+    assert_eq!(call(&gateway, "/b/x", name).status, 403);
+    assert_eq!(gateway.control("PUT", &format!("/tyk/keys/{name}"), &session.text()).status, 200);
+    assert_eq!(call(&gateway, "/b/x", name).status, 403, "also when it was written by an operator");
+    assert_eq!(ask(&gateway, &json!({"sub": "joe"})).status, 200);
+}
+
+#[test]
 fn scopes_stand_for_policies() {
     let (_upstream, gateway) = start(|definition| {
         definition.set("scopes/jwt/scope_claim_name", "access.scope").set("scopes/jwt/scope_to_policy", json!({"buy": "gold"}))

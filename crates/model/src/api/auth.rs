@@ -1,6 +1,11 @@
 //! Where a request carries its credentials.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
+
+use super::ApiDefinition;
+use crate::number::whole;
 
 /// `auth` or one entry of `auth_configs`. The places are tried in the order header, query parameter, cookie; a later
 /// one that has a value wins.
@@ -25,12 +30,96 @@ pub struct AuthConfig {
     pub use_certificate: bool,
 }
 
-/// `external_oauth`, as far as it is read.
+/// `basic_auth`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct BasicAuth {
+    /// Check each password anew.
+    pub disable_caching: bool,
+    /// Seconds for which a right password is remembered; 60 when not more than 0.
+    #[serde(deserialize_with = "whole")]
+    pub cache_ttl: i64,
+    /// Look into bodies; not supported.
+    pub extract_from_body: bool,
+    /// For `extract_from_body`.
+    pub body_user_regexp: String,
+    /// For `extract_from_body`.
+    pub body_password_regexp: String,
+}
+
+/// `external_oauth`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 pub struct ExternalOAuth {
     /// Whether it is asked for.
     pub enabled: bool,
+    /// Servers, of which the first counts, as in Tyk.
+    pub providers: Vec<ExternalProvider>,
+}
+
+/// One server of `external_oauth`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct ExternalProvider {
+    /// The server is asked about each token.
+    pub introspection: Introspection,
+}
+
+/// How a server is asked about a token.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Introspection {
+    /// Whether it is asked for.
+    pub enabled: bool,
+    /// Where the server answers.
+    pub url: String,
+    /// Who asks.
+    pub client_id: String,
+    /// The asker's secret.
+    pub client_secret: String,
+    /// The member of the answer that says who it is, before `sub`.
+    pub identity_base_field: String,
+    /// Remembering answers.
+    pub cache: IntrospectionCache,
+}
+
+/// `cache` of an introspection.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct IntrospectionCache {
+    /// Remember good tokens.
+    pub enabled: bool,
+    /// Seconds; 60 when not more than 0.
+    #[serde(deserialize_with = "whole")]
+    pub timeout: i64,
+}
+
+/// `openid_options`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct OpenIdOptions {
+    /// Whose tokens are good.
+    pub providers: Vec<OpenIdProvider>,
+    /// A user of another client is another user.
+    pub segregate_by_client: bool,
+}
+
+/// One provider of `openid_options`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct OpenIdProvider {
+    /// As in the tokens' `iss`; discovery begins there.
+    pub issuer: String,
+    /// Policies by client, whose name is in Base64.
+    pub client_ids: BTreeMap<String, String>,
+}
+
+impl ApiDefinition {
+    /// How the first server of `external_oauth` is asked about tokens, if it is.
+    pub fn introspection(&self) -> Option<&Introspection> {
+        let first = &self.external_oauth.providers.first()?.introspection;
+        (self.external_oauth.enabled && first.enabled).then_some(first)
+    }
 }
 
 impl AuthConfig {

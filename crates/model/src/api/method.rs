@@ -5,19 +5,42 @@ use super::{ApiDefinition, AuthConfig};
 /// A way to be let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMethod {
+    /// A token of another OAuth 2.0 server.
+    ExternalOAuth,
+    /// User and password.
+    Basic,
+    /// A signed request.
+    Hmac,
     /// A JSON Web Token.
     Jwt,
+    /// A token of an OpenID provider.
+    OpenId,
+    /// Another service decides.
+    Forward,
     /// A key.
     Token,
 }
 
 impl AuthMethod {
     /// Every method, in the order in which they are asked.
-    const ALL: [AuthMethod; 2] = [AuthMethod::Jwt, AuthMethod::Token];
+    const ALL: [AuthMethod; 7] = [
+        AuthMethod::ExternalOAuth,
+        AuthMethod::Basic,
+        AuthMethod::Hmac,
+        AuthMethod::Jwt,
+        AuthMethod::OpenId,
+        AuthMethod::Forward,
+        AuthMethod::Token,
+    ];
 
     /// Its name in `auth_configs`.
     pub fn config_name(self) -> &'static str {
         match self {
+            AuthMethod::ExternalOAuth => "externalOAuth",
+            AuthMethod::OpenId => "oidc",
+            AuthMethod::Forward => "forward",
+            AuthMethod::Basic => "basic",
+            AuthMethod::Hmac => "hmac",
             AuthMethod::Jwt => "jwt",
             AuthMethod::Token => "authToken",
         }
@@ -26,6 +49,11 @@ impl AuthMethod {
     /// Its name in `base_identity_provided_by`.
     pub fn identity_name(self) -> &'static str {
         match self {
+            AuthMethod::ExternalOAuth => "external_oauth",
+            AuthMethod::OpenId => "oidc_user",
+            AuthMethod::Forward => "forward_auth",
+            AuthMethod::Basic => "basic_auth_user",
+            AuthMethod::Hmac => "hmac_key",
             AuthMethod::Jwt => "jwt_claim",
             AuthMethod::Token => "auth_token",
         }
@@ -37,6 +65,11 @@ impl ApiDefinition {
     pub fn uses(&self, method: AuthMethod) -> bool {
         !self.use_keyless
             && match method {
+                AuthMethod::ExternalOAuth => self.introspection().is_some(),
+                AuthMethod::OpenId => self.use_openid,
+                AuthMethod::Forward => self.tollgate.forward_auth.is_some(),
+                AuthMethod::Basic => self.use_basic_auth,
+                AuthMethod::Hmac => self.enable_signature_checking,
                 AuthMethod::Jwt => self.enable_jwt,
                 AuthMethod::Token => self.use_standard_auth || !self.uses_other_than_token(),
             }

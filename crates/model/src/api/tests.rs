@@ -125,18 +125,25 @@ fn authentication() {
     );
     check(with("/auth_configs", json!({"authToken": {"disable_header": true, "use_cookie": true}})), &[]);
     check(
-        with("/use_openid", json!(true)),
-        &["$.use_openid: warning: authentication by OpenID Connect is not supported yet: the API refuses every request"],
+        with("/use_oauth2", json!(true)),
+        &["$.use_oauth2: warning: authentication by OAuth 2.0 is not supported yet: the API refuses every request"],
     );
     check(
         with("/enable_jwt", json!(true)),
         &["$.jwt_signing_method: warning: is neither hmac, rsa, ecdsa nor eddsa: tokens must be signed with HMAC"],
     );
+    check(with("/use_openid", json!(true)), &["$.openid_options.providers: warning: is empty: every request is refused"]);
+    check(
+        with("/tollgate", json!({"forward_auth": {"url": "http://auth.test/"}})),
+        &[
+            "$.tollgate.forward_auth.request_headers: warning: is empty: the service sees no credentials, and answers for everybody the same",
+        ],
+    );
     check(
         with("/base_identity_provided_by", json!("jwt_claim")),
         &["$.base_identity_provided_by: warning: names no method that is switched on: every request is refused"],
     );
-    let mut keyless = with("/use_openid", json!(true));
+    let mut keyless = with("/use_oauth2", json!(true));
     keyless["use_keyless"] = json!(true);
     assert!(parsed(&keyless).unsupported_auth().is_empty());
     check(keyless, &[]);

@@ -124,7 +124,8 @@ fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
         let message = format!("authentication by {method} is not supported yet: the API refuses every request");
         findings.warning(&JsonPath::of(field), message);
     }
-    for method in api.auth_methods() {
+    // A service that decides is sent what it wants to see.
+    for method in api.auth_methods().filter(|method| *method != AuthMethod::Forward) {
         let name = method.config_name();
         let at = match api.auth_configs.contains_key(name) {
             true => JsonPath::of("auth_configs").key(name),
@@ -138,6 +139,51 @@ fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
         findings.warning(&JsonPath::of("base_identity_provided_by"), message);
     }
     check_jwt(api, findings);
+    if api.uses(AuthMethod::Basic) && api.basic_auth.extract_from_body {
+        let message = "not supported yet: user and password must stand in a header, parameter or cookie";
+        findings.ignored(&JsonPath::of("basic_auth.extract_from_body"), message);
+    }
+    check_signatures(api, findings);
+    check_others(api, findings);
+}
+
+/// Servers that are asked about requests.
+fn check_others(api: &ApiDefinition, findings: &mut Findings) {
+    if let Some(rules) = &api.tollgate.forward_auth {
+        let at = JsonPath::of("tollgate.forward_auth");
+        check_target(&at.key("url"), &rules.url, findings);
+        check_names(&at.key("request_headers"), &rules.request_headers, findings);
+        check_names(&at.key("response_headers"), &rules.response_headers, findings);
+        if rules.request_headers.is_empty() {
+            let message = "is empty: the service sees no credentials, and answers for everybody the same";
+            findings.warning(&at.key("request_headers"), message);
+        }
+    }
+    if let Some(rules) = api.introspection() {
+        check_target(&JsonPath::of("external_oauth.providers").index(0).key("introspection").key("url"), &rules.url, findings);
+    }
+    if api.uses(AuthMethod::OpenId) {
+        let at = JsonPath::of("openid_options.providers");
+        if api.openid_options.providers.is_empty() {
+            findings.warning(&at, "is empty: every request is refused");
+        }
+        for (index, provider) in api.openid_options.providers.iter().enumerate() {
+            check_target(&at.index(index).key("issuer"), &provider.issuer, findings);
+            if provider.client_ids.is_empty() {
+                findings.warning(&at.index(index).key("client_ids"), "is empty: every token of the provider is refused");
+            }
+        }
+    }
+}
+
+fn check_signatures(api: &ApiDefinition, findings: &mut Findings) {
+    const KNOWN: [&str; 4] = ["hmac-sha1", "hmac-sha256", "hmac-sha384", "hmac-sha512"];
+    for (index, name) in api.hmac_allowed_algorithms.iter().enumerate().filter(|_| api.uses(AuthMethod::Hmac)) {
+        if !KNOWN.contains(&name.as_str()) {
+            let message = format!("{name:?} is not supported: signatures with it are refused");
+            findings.warning(&JsonPath::of("hmac_allowed_algorithms").index(index), message);
+        }
+    }
 }
 
 fn check_jwt(api: &ApiDefinition, findings: &mut Findings) {

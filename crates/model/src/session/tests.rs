@@ -100,7 +100,6 @@ fn fields_without_effect_are_reported_when_they_are_set() {
             "$.ratee: ignored: unknown field, ignored",
             "$.access_rights[\"2\"].restricted_types: ignored: not supported yet, ignored",
             "$.smoothing: ignored: not supported yet, ignored",
-            "$.hmac_enabled: ignored: not supported yet, ignored",
         ],
     );
 }

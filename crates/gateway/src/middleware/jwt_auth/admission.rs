@@ -1,15 +1,13 @@
 //! What a good token stands for: the session of a key, or one of its own that is made from policies, one for each identity.
 
 use crate::exchange::Exchange;
+use crate::identity::{Identity, is_usable};
 use crate::jwt::{Claims, Token, Validity};
 use crate::keys::{Digest, Key, Keys};
 use crate::refusal::{self, Refusal};
-use md5::{Digest as _, Md5};
 use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, ScopeClaim};
 use tollgate_model::key as key_format;
-use tollgate_model::policy;
-use tollgate_model::session::Session;
 
 /// The rules by which claims become sessions.
 pub struct Grants {
@@ -34,18 +32,8 @@ pub struct Admission {
 enum Holder {
     /// A key, and the digest of the secret that the token was checked with.
     Key { name: String, secret: Digest },
-    /// An identity.
-    Identity {
-        digest: Digest,
-        /// Its session's name, which the control API knows it by.
-        session_id: String,
-        identity: String,
-        policies: Vec<String>,
-        /// The key whose policy is the first of them.
-        client: Option<String>,
-        /// When the session may end at the earliest.
-        expires: i64,
-    },
+    /// An identity, and the key whose policy is its first.
+    Identity { identity: Identity, client: Option<String> },
 }
 
 impl Admission {
@@ -101,23 +89,11 @@ impl Grants {
     }
 
     fn identity(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<Holder, Refusal> {
-        let identity = claims.identity(&self.identity_field).map_err(refusal::jwt_identity)?;
+        let name = claims.identity(&self.identity_field).map_err(refusal::jwt_identity)?;
         let (policies, client) = self.policies(claims, exchange.keys)?;
-        let session_id = exchange.keys.generate(&self.org_id, Md5::digest(identity.as_bytes()).into());
-        let lookup = exchange.keys.policies();
-        let wanted = Session { apply_policies: policies.clone(), ..Session::default() };
-        let lifetime = policy::key_expires_in(&wanted, &|id| lookup.get(id));
-        let now = i64::try_from(exchange.unix_s).unwrap_or_default();
-        // Without a lifetime the token's own end is the only one.
-        let expires = lifetime.map_or(0, |seconds| now.saturating_add(seconds).max(claims.expires_unix_s().unwrap_or_default()));
-        Ok(Holder::Identity {
-            digest: key_format::digest(&session_id),
-            session_id,
-            identity: identity.to_owned(),
-            policies,
-            client,
-            expires,
-        })
+        let (keys, ends) = (exchange.keys, claims.expires_unix_s());
+        let identity = Identity::with_policies(keys, &self.org_id, name, name.to_owned(), policies, ends, exchange.unix_s);
+        Ok(Holder::Identity { identity, client })
     }
 
     /// The policies of a token, and the key that the first comes from if it comes from one.
@@ -131,9 +107,10 @@ impl Grants {
         };
         let is_default = base.is_none();
         let mut policies = base.map_or_else(|| self.default_policies.clone(), |base| vec![base]);
-        let lookup = keys.policies();
-        let first = policies.first().ok_or(refusal::JWT_NO_POLICY_FOUND)?;
-        if lookup.get(first).is_none_or(|policy| policy.org_id != self.org_id) {
+        if policies.is_empty() {
+            return Err(refusal::JWT_NO_POLICY_FOUND);
+        }
+        if !is_usable(&policies, &self.org_id, keys) {
             return Err(refusal::JWT_NO_POLICY);
         }
         if !self.scopes.scope_to_policy.is_empty() {
@@ -169,19 +146,12 @@ impl Grants {
                 let key = keys.find(name, &self.org_id)?;
                 (key_format::digest(&key.session.jwt_data.secret) == *secret).then_some(key)
             }
-            Holder::Identity { digest, session_id, identity, policies, client, expires } => {
+            Holder::Identity { identity, client } => {
                 let client_policy = client.as_ref().map(|client| self.policy_of_client(client, keys));
-                if client_policy.is_some_and(|policy| policy.as_ref() != policies.first()) {
+                if client_policy.is_some_and(|policy| policy.as_ref() != identity.first_policy()) {
                     return None;
                 }
-                keys.identity(digest, session_id, policies, *expires, &|| Session {
-                    org_id: self.org_id.clone(),
-                    apply_policies: policies.clone(),
-                    alias: identity.clone(),
-                    expires: *expires,
-                    meta_data: [("TykJWTSessionID".to_owned(), session_id.as_str().into())].into_iter().collect(),
-                    ..Session::default()
-                })
+                identity.key(keys)
             }
         }
     }

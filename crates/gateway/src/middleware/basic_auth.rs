@@ -1,0 +1,156 @@
+//! HTTP basic authentication (RFC 7617). Reads `use_basic_auth`, `basic_auth` and `auth_configs.basic`; a user is a key of that name with
+//! `basic_auth_data`. The client sees 401 with `WWW-Authenticate`, `Authorization field missing` or `User not authorised`, and 400 for a
+//! header that can't be read. Passwords are checked on threads of their own while the request is held, as long for users who do not exist;
+//! a password that was right is remembered for a minute by a keyed digest. When too many wait the client sees 503.
+
+use super::Middleware;
+use crate::answers::{Coming, GRACE};
+use crate::compile::Source;
+use crate::credentials::Places;
+use crate::exchange::{Exchange, HeaderChange, Step};
+use crate::keys::Key;
+use crate::passwords::{CHECK_TIME_MAX, Passwords, StoredPassword};
+use crate::recent::Recent;
+use crate::refusal::{self, Refusal};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_model::api::AuthMethod;
+
+/// Right passwords that are remembered, in each of two halves.
+const REMEMBERED_MAX: usize = 16_384;
+/// For which one is remembered when the definition does not say; as in Tyk.
+const REMEMBERED: Duration = Duration::from_secs(60);
+
+pub struct BasicAuth {
+    places: Places,
+    org_id: String,
+    challenge: String,
+    gives_session: bool,
+    passwords: Arc<Passwords>,
+    /// When each was found right, by a digest of stored and given password.
+    right: Recent<Duration>,
+    /// `None`: nothing is remembered.
+    remembered: Option<Duration>,
+    /// What the digests are keyed with, so that they say nothing about passwords.
+    secret: [u8; 32],
+    serial: u64,
+}
+
+/// What a request was told while it was held.
+struct Told {
+    digest: [u8; 32],
+    answer: Coming<bool>,
+}
+
+impl BasicAuth {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        if !definition.uses(AuthMethod::Basic) {
+            return None;
+        }
+        let basic = &definition.basic_auth;
+        let random = (crate::secret::random_bytes(), crate::secret::random_bytes());
+        let (Ok(one), Ok(two), Some(passwords)) = (random.0, random.1, source.context.registry.passwords()) else {
+            source.context.error("$.use_basic_auth", "the system has no randomness or no threads to give");
+            return None;
+        };
+        let mut secret = [0; 32];
+        secret.iter_mut().zip(one.into_iter().chain(two)).for_each(|(to, from)| *to = from);
+        let seconds = u64::try_from(basic.cache_ttl).ok().filter(|seconds| *seconds > 0);
+        let realm: String = definition.name.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).collect();
+        Some(Box::new(BasicAuth {
+            places: Places::new(definition.places(AuthMethod::Basic)),
+            org_id: definition.org_id.clone(),
+            challenge: format!("Basic realm=\"{realm}\""),
+            gives_session: definition.takes_session_of(AuthMethod::Basic),
+            passwords,
+            right: Recent::new(REMEMBERED_MAX),
+            remembered: (!basic.disable_caching).then(|| seconds.map_or(REMEMBERED, Duration::from_secs)),
+            secret,
+            serial: source.context.registry.new_serial(),
+        }))
+    }
+
+    fn refuse(&self, exchange: &mut Exchange<'_>, refusal: Refusal) -> Step {
+        if refusal.status == 401 {
+            let challenge = HeaderChange::Set("WWW-Authenticate".into(), self.challenge.as_bytes().to_vec());
+            exchange.response_changes.push(challenge);
+        }
+        Step::Refuse(refusal)
+    }
+
+    fn let_in(&self, exchange: &mut Exchange<'_>, key: Arc<Key>) -> Step {
+        if self.gives_session {
+            exchange.key = Some(key);
+        }
+        Step::Next
+    }
+
+    /// Begins to check a password and holds the request.
+    fn check(&self, exchange: &mut Exchange<'_>, digest: [u8; 32], stored: StoredPassword, password: Vec<u8>) -> Step {
+        let Some(answer) = self.passwords.check(stored, password) else { return Step::Refuse(refusal::AUTH_BUSY) };
+        exchange.answers.put(self.serial, Told { digest, answer: answer.clone() });
+        Step::Await(answer.work(), CHECK_TIME_MAX + GRACE)
+    }
+}
+
+/// User and password in a header's value.
+fn credentials(value: &str) -> Result<(String, Vec<u8>), Refusal> {
+    let (scheme, encoded) = value.trim().split_once(' ').ok_or(refusal::BASIC_FORMAT)?;
+    if !scheme.eq_ignore_ascii_case("basic") || encoded.trim().contains(' ') {
+        return Err(refusal::BASIC_FORMAT);
+    }
+    let decoded = STANDARD.decode(encoded.trim()).map_err(|_| refusal::BASIC_ENCODING)?;
+    let colon = decoded.iter().position(|byte| *byte == b':').ok_or(refusal::BASIC_VALUES)?;
+    let (user, password) = decoded.split_at_checked(colon).ok_or(refusal::BASIC_VALUES)?;
+    let user = String::from_utf8_lossy(user).into_owned();
+    Ok((user, password.get(1..).unwrap_or_default().to_vec()))
+}
+
+impl Middleware for BasicAuth {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.ignored {
+            return Step::Next;
+        }
+        let Some(value) = self.places.find(exchange) else { return self.refuse(exchange, refusal::BASIC_MISSING) };
+        let (user, password) = match credentials(&value) {
+            Ok(found) => found,
+            Err(refusal) => return self.refuse(exchange, refusal),
+        };
+        let key = exchange.keys.find(&user, &self.org_id);
+        let found = key.and_then(|key| Some((StoredPassword::of(&key.session.basic_auth_data)?, key)));
+        let stored = found.as_ref().map_or_else(StoredPassword::nobodys, |(stored, _)| stored.clone());
+        let mut hasher = blake3::Hasher::new_keyed(&self.secret);
+        hasher.update(&(stored.text().len() as u64).to_le_bytes()).update(stored.text().as_bytes()).update(&password);
+        let digest = *hasher.finalize().as_bytes();
+        let key = found.map(|(_, key)| key);
+        if let (Some(key), Some(time)) = (&key, self.remembered)
+            && self.right.get(&digest).is_some_and(|since| exchange.now.saturating_sub(*since) < time)
+        {
+            return self.let_in(exchange, key.clone());
+        }
+        let is_right = match exchange.answers.get::<Told>(self.serial) {
+            Some(told) if told.digest == digest => match told.answer.get() {
+                Some(is_right) => is_right,
+                // The time is over.
+                None => return Step::Refuse(refusal::AUTH_BUSY),
+            },
+            _ if stored.is_slow() => return self.check(exchange, digest, stored, password),
+            _ => stored.is(&password),
+        };
+        match key.filter(|_| is_right) {
+            Some(key) => {
+                if self.remembered.is_some() {
+                    self.right.put(digest, Arc::new(exchange.now));
+                }
+                self.let_in(exchange, key)
+            }
+            None => self.refuse(exchange, refusal::BASIC_REFUSED),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Requests signed with a shared secret, as an early draft of HTTP signatures says (draft-cavage-http-signatures). Reads
+//! `enable_signature_checking`, `hmac_allowed_algorithms`, `hmac_allowed_clock_skew` and `auth_configs.hmac`; the key of `keyId` must have
+//! `hmac_enabled` and `hmac_string`. The client sees 400 `Authorization field missing, malformed or invalid`, whatever is wrong. With a clock
+//! skew set, the date must be within it and among what is signed.
+
+mod fields;
+
+use super::Middleware;
+use crate::compile::Source;
+use crate::credentials::Places;
+use crate::exchange::{Exchange, Step};
+use crate::keys::Key;
+use crate::refusal;
+use aws_lc_rs::hmac;
+use fields::Fields;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+use tollgate_model::api::AuthMethod;
+
+/// Algorithms by name; the first when a signature names none.
+static ALGORITHMS: [(&str, &hmac::Algorithm); 4] = [
+    ("hmac-sha1", &hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
+    ("hmac-sha256", &hmac::HMAC_SHA256),
+    ("hmac-sha384", &hmac::HMAC_SHA384),
+    ("hmac-sha512", &hmac::HMAC_SHA512),
+];
+
+pub struct SignatureAuth {
+    places: Places,
+    org_id: String,
+    /// Empty: all of them.
+    algorithms: Vec<String>,
+    /// `None`: the date may be any.
+    skew: Option<Duration>,
+    gives_session: bool,
+}
+
+impl SignatureAuth {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        if !definition.uses(AuthMethod::Hmac) {
+            return None;
+        }
+        let skew_ms = definition.hmac_allowed_clock_skew;
+        Some(Box::new(SignatureAuth {
+            places: Places::new(definition.places(AuthMethod::Hmac)),
+            org_id: definition.org_id.clone(),
+            algorithms: definition.hmac_allowed_algorithms.clone(),
+            skew: (skew_ms > 0.0).then(|| Duration::from_secs_f64((skew_ms / 1000.0).min(1e12))),
+            gives_session: definition.takes_session_of(AuthMethod::Hmac),
+        }))
+    }
+
+    /// The key that the request is signed with, if it is.
+    fn signer(&self, exchange: &Exchange<'_>) -> Option<Arc<Key>> {
+        let value = self.places.find(exchange)?;
+        let fields = Fields::parse(&value)?;
+        let algorithm = self.algorithm(&fields.algorithm)?;
+        self.date_is_good(exchange, &fields).then_some(())?;
+        let key = exchange.keys.find(&fields.key_id, &self.org_id)?;
+        let session = &key.session;
+        if !session.hmac_enabled || session.hmac_string.is_empty() {
+            return None;
+        }
+        let secret = hmac::Key::new(*algorithm, session.hmac_string.as_bytes());
+        // Tyk signs the path alone, the draft path and query.
+        let tyks = exchange.full_path;
+        let drafts = exchange.request.target;
+        let is_signed = [tyks, drafts].iter().any(|target| {
+            let message = signed_text(exchange, &fields.headers, target);
+            message.is_some_and(|message| hmac::verify(&secret, message.as_bytes(), &fields.signature).is_ok())
+        });
+        is_signed.then_some(key)
+    }
+
+    fn algorithm(&self, name: &str) -> Option<&'static hmac::Algorithm> {
+        if !self.algorithms.is_empty() && !self.algorithms.iter().any(|allowed| allowed == name) {
+            return None;
+        }
+        let name = if name.is_empty() { "hmac-sha1" } else { name };
+        ALGORITHMS.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
+    }
+
+    /// Whether the request's date is one, near enough, and signed.
+    fn date_is_good(&self, exchange: &Exchange<'_>, fields: &Fields) -> bool {
+        let Some(skew) = self.skew else { return true };
+        let Some((name, date)) = date(exchange) else { return false };
+        let is_signed = fields.headers.iter().any(|header| header == "date" || header == name);
+        let Some(date) = parse_date(date) else { return false };
+        let now = UNIX_EPOCH + Duration::from_secs(exchange.unix_s);
+        let apart = now.duration_since(date).or_else(|_| date.duration_since(now)).unwrap_or(Duration::MAX);
+        is_signed && apart <= skew
+    }
+}
+
+/// The date's header and value: clients that can't set `Date` send another.
+fn date<'e>(exchange: &'e Exchange<'_>) -> Option<(&'static str, &'e str)> {
+    ["x-aux-date", "date"].into_iter().find_map(|name| {
+        let value = std::str::from_utf8(exchange.request.headers.get(name)?).ok()?.trim();
+        (!value.is_empty()).then_some((name, value))
+    })
+}
+
+/// RFC 1123's form, also with a numeric zone of zero in place of a name.
+fn parse_date(text: &str) -> Option<std::time::SystemTime> {
+    let utc = ["UTC", "+0000", "+00", "Z"].iter().find_map(|zone| text.strip_suffix(zone));
+    let text = utc.map_or_else(|| text.to_owned(), |start| format!("{}GMT", start));
+    httpdate::parse_http_date(&text).ok()
+}
+
+/// What was signed: a line for each name. `None` when it can't be said what that is.
+fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Option<String> {
+    let mut lines = Vec::with_capacity(names.len());
+    for name in names {
+        lines.push(match name.as_str() {
+            "(request-target)" => format!("(request-target): {} {target}", exchange.request.method.to_ascii_lowercase()),
+            "date" => {
+                let (name, value) = date(exchange).unwrap_or_default();
+                format!("{name}: {value}")
+            }
+            "host" => format!("host: {}", std::str::from_utf8(exchange.request.authority).ok()?),
+            name => {
+                let value = exchange.request.headers.get(name).unwrap_or_default();
+                format!("{name}: {}", std::str::from_utf8(value).ok()?.trim())
+            }
+        });
+    }
+    Some(lines.join("\n"))
+}
+
+impl Middleware for SignatureAuth {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.ignored {
+            return Step::Next;
+        }
+        let Some(key) = self.signer(exchange) else { return Step::Refuse(refusal::SIGNATURE_REFUSED) };
+        if self.gives_session {
+            exchange.key = Some(key);
+        }
+        Step::Next
+    }
+}

@@ -1,0 +1,163 @@
+//! HTTP basic authentication: users are keys with a password.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::harness::{Definition, Gateway, Response, Upstream, error_json, request};
+use crate::keys::{keyed, session};
+
+fn with_users(id: &str, upstream: &Upstream) -> Definition {
+    keyed(id, upstream).set("use_basic_auth", true)
+}
+
+fn start(change: impl Fn(Definition) -> Definition) -> (Upstream, Gateway) {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [change(with_users("a", &upstream))]);
+    (upstream, gateway)
+}
+
+fn put_user(gateway: &Gateway, method: &str, user: &str, data: Value) {
+    let answer = gateway.control(
+        method,
+        &format!("/tyk/keys/{user}?org_id=default"),
+        &session(json!({"basic_auth_data": data})).to_string(),
+    );
+    assert_eq!(answer.status, 200, "{answer}");
+}
+
+fn line(user: &str, password: &str) -> String {
+    format!("Authorization: Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+fn ask(gateway: &Gateway, user: &str, password: &str) -> Response {
+    gateway.send(request("GET", "/a/x", &[&line(user, password)], ""))
+}
+
+fn refused(response: &Response, message: &str) {
+    assert_eq!((response.status, response.text()), (401, error_json(message)), "{response}");
+    assert_eq!(response.header("www-authenticate"), Some("Basic realm=\"a\""));
+}
+
+#[test]
+fn a_user_with_the_right_password_is_let_in() {
+    let (upstream, gateway) = start(|definition| definition);
+    put_user(&gateway, "POST", "alice", json!({"password": "open: sesame"}));
+    for _ in 0..3 {
+        assert_eq!(ask(&gateway, "alice", "open: sesame").status, 200);
+    }
+    assert_eq!(upstream.requests(), 3);
+    for (user, password) in
+        [("alice", "wrong"), ("alice", ""), ("nobody-at-all", "open: sesame"), ("", ""), ("alice", "open: sesame ")]
+    {
+        refused(&ask(&gateway, user, password), "User not authorised");
+    }
+    refused(&gateway.get("/a/x"), "Authorization field missing");
+    assert_eq!(upstream.requests(), 3);
+    assert!(!gateway.log().contains("sesame"), "{}", gateway.log());
+}
+
+#[test]
+fn a_password_is_stored_hashed_and_never_shown() {
+    let (_upstream, gateway) = start(|definition| definition);
+    put_user(&gateway, "POST", "alice", json!({"password": "a plain word"}));
+    let shown = gateway.control("GET", "/tyk/keys/alice?org_id=default&username=true", "");
+    assert_eq!(shown.json()["basic_auth_data"], json!({"hash_type": "bcrypt"}), "{shown}");
+    // What was shown can be written back: the password stays.
+    assert_eq!(gateway.control("PUT", "/tyk/keys/alice?org_id=default", &shown.text()).status, 200);
+    assert_eq!(ask(&gateway, "alice", "a plain word").status, 200);
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(gateway.dir().join("data")).unwrap() {
+        files.extend(std::fs::read(entry.unwrap().path()).unwrap_or_default());
+    }
+    assert!(!files.windows(12).any(|window| window == b"a plain word"), "the store has the password");
+}
+
+#[test]
+fn a_changed_password_counts_at_once() {
+    let (_upstream, gateway) = start(|definition| definition);
+    put_user(&gateway, "POST", "alice", json!({"password": "old"}));
+    assert_eq!(ask(&gateway, "alice", "old").status, 200);
+    put_user(&gateway, "PUT", "alice", json!({"password": "new"}));
+    refused(&ask(&gateway, "alice", "old"), "User not authorised");
+    assert_eq!(ask(&gateway, "alice", "new").status, 200);
+    assert_eq!(gateway.control("DELETE", "/tyk/keys/alice?org_id=default", "").status, 200);
+    refused(&ask(&gateway, "alice", "new"), "User not authorised");
+}
+
+#[test]
+fn hashes_made_elsewhere_are_taken_as_they_are() {
+    let (_upstream, gateway) = start(|definition| definition.set("basic_auth/disable_caching", true));
+    // Of the word `U*U`, from the vectors of bcrypt.
+    let bcrypt = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
+    put_user(&gateway, "POST", "imported", json!({"password": bcrypt, "hash_type": "bcrypt"}));
+    for _ in 0..2 {
+        assert_eq!(ask(&gateway, "imported", "U*U").status, 200);
+    }
+    refused(&ask(&gateway, "imported", bcrypt), "User not authorised");
+}
+
+#[test]
+fn a_key_without_a_password_is_no_user() {
+    let (upstream, gateway) = start(|definition| definition);
+    let key = crate::keys::create(&gateway, &session(json!({})));
+    refused(&ask(&gateway, &key, ""), "User not authorised");
+    refused(&ask(&gateway, &key, "x"), "User not authorised");
+    assert_eq!(upstream.requests(), 0);
+}
+
+#[test]
+fn the_name_of_a_user_is_no_key() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [with_users("a", &upstream), keyed("b", &upstream)]);
+    let session = crate::keys::session_for(&["a", "b"], json!({"basic_auth_data": {"password": "p"}})).to_string();
+    assert_eq!(gateway.control("POST", "/tyk/keys/alice", &session).status, 200);
+    assert_eq!(ask(&gateway, "alice", "p").status, 200);
+    for name in ["alice", "defaultalice"] {
+        assert_eq!(crate::keys::call(&gateway, "/b/x", name).status, 403, "{name}");
+    }
+}
+
+#[test]
+fn headers_that_cannot_be_read_are_told_apart() {
+    let (_upstream, gateway) = start(|definition| definition);
+    for (value, message) in [
+        ("Basic", "Attempted access with malformed header, header not in basic auth format"),
+        ("Digest abc", "Attempted access with malformed header, header not in basic auth format"),
+        ("Basic ???", "Attempted access with malformed header, auth data not encoded correctly"),
+        ("Basic YWxpY2U=", "Attempted access with malformed header, values not in basic auth format"),
+    ] {
+        let response = gateway.send(request("GET", "/a/x", &[&format!("Authorization: {value}")], ""));
+        assert_eq!((response.status, response.text()), (400, error_json(message)), "{value}");
+    }
+}
+
+#[test]
+fn guesses_from_many_connections_hold_nobody_for_ever() {
+    let (_upstream, gateway) = start(|definition| definition);
+    put_user(&gateway, "POST", "alice", json!({"password": "right"}));
+    assert_eq!(ask(&gateway, "alice", "right").status, 200);
+    std::thread::scope(|scope| {
+        let guesses: Vec<_> = (0..24)
+            .map(|guess| {
+                scope.spawn({
+                    let gateway = &gateway;
+                    move || ask(gateway, "alice", &format!("guess {guess}")).status
+                })
+            })
+            .collect();
+        assert_eq!(ask(&gateway, "alice", "right").status, 200, "who was let in lately does not wait");
+        for guess in guesses {
+            assert!([401, 503].contains(&guess.join().unwrap()));
+        }
+    });
+}
+
+#[test]
+fn a_session_of_a_user_has_its_limits() {
+    let (_upstream, gateway) = start(|definition| definition);
+    let limited = session(json!({"quota_max": 1, "quota_renewal_rate": 3600, "basic_auth_data": {"password": "p"}})).to_string();
+    assert_eq!(gateway.control("POST", "/tyk/keys/alice", &limited).status, 200);
+    assert_eq!(ask(&gateway, "alice", "p").status, 200);
+    assert_eq!(ask(&gateway, "alice", "p").text(), error_json("Quota exceeded"));
+}

@@ -1,0 +1,42 @@
+//! `tollgate` of a definition: what Tyk does not have.
+
+use serde::Deserialize;
+
+/// `tollgate`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Tollgate {
+    /// Another HTTP service decides who is let in.
+    pub forward_auth: Option<ForwardAuth>,
+}
+
+/// `tollgate.forward_auth`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct ForwardAuth {
+    /// Where the service answers.
+    pub url: String,
+    /// Ask with POST in place of GET.
+    pub post: bool,
+    /// Milliseconds that the service has; see [`ForwardAuth::timeout_ms`].
+    pub timeout_ms: u64,
+    /// Accept any certificate of the service.
+    pub insecure_skip_verify: bool,
+    /// Headers of the request that the service gets.
+    pub request_headers: Vec<String>,
+    /// Headers of the service's answer that the upstream gets, in place of the client's.
+    pub response_headers: Vec<String>,
+    /// The header of the answer that says who it is; without one, all have the same session.
+    pub identity_header: String,
+    /// Policies of the sessions; without any they may call this API.
+    pub policies: Vec<String>,
+    /// Seconds for which a good answer counts; 0 to ask each time.
+    pub cache_ttl_s: u64,
+}
+
+impl ForwardAuth {
+    /// Milliseconds that the service has: 2000 when none are written, 30000 at most.
+    pub fn timeout_ms(&self) -> u64 {
+        if self.timeout_ms == 0 { 2_000 } else { self.timeout_ms.min(30_000) }
+    }
+}

@@ -9,7 +9,8 @@ use crate::deadlines::NEVER;
 use crate::dial::{Dial, dial};
 use crate::fault::{Fault, FaultKind};
 use crate::outbox::Outbox;
-use crate::service::{Capture, Forward, Handler, Outgoing, Verdict, Work};
+use crate::peers::{Arrival, Counted};
+use crate::service::{Capture, Client, Forward, Handler, Outgoing, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
 use exchange::Exchange;
@@ -20,7 +21,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
-use tokio::net::TcpStream;
 use tollgate_http::{Body, HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, write_reply, write_request};
 
 /// Bytes that a client may send ahead while its last request is being answered.
@@ -39,6 +39,9 @@ pub(crate) struct Connection {
     client_address: SocketAddr,
     /// The client's IP address as text.
     client_ip: ClientIp,
+    /// Held for as long as the connection lives.
+    #[allow(dead_code)]
+    counted: Counted,
     handler: Box<dyn Handler>,
     deadline: usize,
     /// Coarse time of the last progress in this stage.
@@ -97,15 +100,15 @@ enum Begun {
 }
 
 impl Connection {
-    pub fn new(core: Rc<Core>, stream: TcpStream, client: SocketAddr) -> Self {
-        core.peers.connection_opened();
+    pub fn new(core: Rc<Core>, stream: Stream, client: Client, counted: Counted) -> Self {
         core.stats.clients.add(1);
         core.deadlines.set_now(Instant::now());
         Connection {
-            client: Stream::Tcp(stream),
-            client_address: client,
-            client_ip: ClientIp::new(client),
-            handler: core.service.handler(client),
+            client: stream,
+            client_address: client.address,
+            client_ip: ClientIp::new(client.address),
+            counted,
+            handler: core.service.handler(&client),
             deadline: core.deadlines.register(),
             since_ms: core.deadlines.now_ms(),
             input: Vec::new(),
@@ -161,6 +164,7 @@ impl Connection {
             }
         }
         if self.core.draining.get() && self.input.is_empty() {
+            self.client.say_goodbye(cx);
             self.enter(Stage::Closed);
             return Poll::Ready(());
         }
@@ -168,6 +172,7 @@ impl Connection {
         let read = match ready!(self.client.poll_read(cx, scratch)) {
             Ok(read) if read > 0 => read,
             _ => {
+                self.client.say_goodbye(cx);
                 self.enter(Stage::Closed);
                 return Poll::Ready(());
             }
@@ -199,7 +204,7 @@ impl Connection {
         }
         let Some(peer) = self.core.peers.relief() else { return };
         if let Some(stream) = self.client.duplicate()
-            && peer.hand_over(stream, self.client_address).is_ok()
+            && peer.hand_over(Arrival { stream, client: self.client_address, entrance: None }).is_ok()
         {
             self.enter(Stage::Closed);
         }
@@ -468,7 +473,11 @@ impl Connection {
                 self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
             }
             Stage::Dial(_) => {}
-            Stage::Head { .. } | Stage::Tunnel(_) | Stage::Linger(_) | Stage::Closed => self.enter(Stage::Closed),
+            Stage::Head { .. } => {
+                self.client.say_goodbye(cx);
+                self.enter(Stage::Closed);
+            }
+            Stage::Tunnel(_) | Stage::Linger(_) | Stage::Closed => self.enter(Stage::Closed),
         }
     }
 }
@@ -497,6 +506,5 @@ impl Drop for Connection {
             self.handler.on_end(self.exchange.ended());
         }
         self.core.deadlines.release(self.deadline);
-        self.core.peers.connection_closed();
     }
 }

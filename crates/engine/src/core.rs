@@ -1,6 +1,7 @@
 //! What one core owns: its buffers, its upstream pools, its clock, its service. Never shared, so nothing here is locked.
 
 use crate::deadlines::{Deadlines, SWEEP_MS};
+use crate::entrance::{Handshakes, Listen};
 use crate::limits::Limits;
 use crate::peers::Peers;
 use crate::pool::Pool;
@@ -29,6 +30,9 @@ pub(crate) struct Core {
     pub deadlines: Deadlines,
     pub resolver: Resolver,
     pub draining: Cell<bool>,
+    /// What is listened on.
+    pub listens: Rc<[Listen]>,
+    pub handshakes: Handshakes,
     /// The other cores.
     pub peers: Rc<Peers>,
     pub stats: Arc<CoreStats>,
@@ -45,7 +49,14 @@ pub(crate) struct Buffers {
 }
 
 impl Core {
-    pub fn new(limits: Limits, service: Rc<dyn Service>, resolver: Resolver, peers: Rc<Peers>, stats: Arc<CoreStats>) -> Self {
+    pub fn new(
+        limits: Limits,
+        service: Rc<dyn Service>,
+        resolver: Resolver,
+        peers: Rc<Peers>,
+        listens: Rc<[Listen]>,
+        stats: Arc<CoreStats>,
+    ) -> Self {
         let buffers =
             Buffers { scratch: vec![0; SCRATCH_BYTES], out: Vec::with_capacity(SCRATCH_BYTES), outgoing: Outgoing::default() };
         Core {
@@ -57,6 +68,8 @@ impl Core {
             deadlines: Deadlines::new(Instant::now()),
             resolver,
             draining: Cell::new(false),
+            listens,
+            handshakes: Handshakes::default(),
             peers,
             stats,
             spare: RefCell::default(),

@@ -57,7 +57,7 @@ async fn connect(core: &Core, target: &Target) -> Result<Upstream, Fault> {
         Some(tls) => {
             let connector = tokio_rustls::TlsConnector::from(tls.config.clone());
             let shaken = connector.connect(tls.name.clone(), tcp).await;
-            Stream::Tls(Box::new(shaken.map_err(|error| Fault::with(FaultKind::Tls, error))?))
+            Stream::Tls(Box::new(shaken.map_err(|error| Fault::with(FaultKind::Tls, error))?.into()))
         }
     };
     Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot })

@@ -1,14 +1,15 @@
 //! The engine: a thread and a runtime per core, started together, drained together.
 
 use crate::core::Core;
+use crate::entrance::Listen;
 use crate::limits::Limits;
 use crate::listener::{accept, adopt, bind};
-use crate::peers::{Peer, Peers};
+use crate::peers::{Arrival, Peer, Peers};
 use crate::resolver::Resolver;
 use crate::service::ServiceFactory;
 use crate::stats::CoreStats;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -20,8 +21,8 @@ const DRAIN_TICK: Duration = Duration::from_millis(10);
 
 /// What an engine is started with.
 pub struct EngineConfig {
-    /// Addresses to listen on; port 0 picks a free one.
-    pub listen: Vec<SocketAddr>,
+    /// What to listen on.
+    pub listen: Vec<Listen>,
     /// Data-plane threads, at least 1.
     pub threads: usize,
     /// The bounds.
@@ -49,7 +50,7 @@ impl Engine {
         let mut listeners: Vec<Vec<TcpListener>> = (0..threads).map(|_| Vec::new()).collect();
         let mut addresses = Vec::new();
         for wanted in &config.listen {
-            let mut address = *wanted;
+            let mut address = wanted.address;
             for own in &mut listeners {
                 let listener =
                     bind(address).map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
@@ -66,12 +67,11 @@ impl Engine {
             })
             .unzip();
         let mut handles = Vec::new();
+        let config = Arc::new(config);
         for (index, (listeners, inbox)) in listeners.into_iter().zip(inboxes).enumerate() {
             let peers = Peers::new(index, peers.clone(), drained.clone());
-            let (limits, services) = (config.limits.clone(), config.services.clone());
-            let name_servers = config.name_servers.clone();
-            let stats = config.stats.get(index).cloned().unwrap_or_default();
-            let run = move || run_core(index, listeners, inbox, peers, limits, services, name_servers, stats);
+            let config = config.clone();
+            let run = move || run_core(index, listeners, inbox, peers, &config);
             handles.push(std::thread::Builder::new().name(format!("core-{index}")).spawn(run)?);
         }
         Ok(Engine { addresses, drain, threads: handles })
@@ -92,12 +92,9 @@ impl Engine {
 fn run_core(
     index: usize,
     listeners: Vec<TcpListener>,
-    mut inbox: mpsc::UnboundedReceiver<(TcpStream, SocketAddr)>,
+    mut inbox: mpsc::UnboundedReceiver<Arrival>,
     peers: Peers,
-    limits: Limits,
-    services: ServiceFactory,
-    name_servers: Vec<SocketAddr>,
-    stats: Arc<CoreStats>,
+    config: &EngineConfig,
 ) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()) {
         Ok(runtime) => runtime,
@@ -105,23 +102,30 @@ fn run_core(
     };
     let peers = Rc::new(peers);
     runtime.block_on(async move {
-        let drain_limit = Duration::from_millis(limits.drain_ms);
-        let core = Rc::new(Core::new(limits, services(index), Resolver::new(name_servers), peers.clone(), stats));
+        let drain_limit = Duration::from_millis(config.limits.drain_ms);
+        let resolver = Resolver::new(config.name_servers.clone());
+        let service = (config.services)(index);
+        let stats = config.stats.get(index).cloned().unwrap_or_default();
+        let listens = config.listen.as_slice().into();
+        let core = Rc::new(Core::new(config.limits.clone(), service, resolver, peers.clone(), listens, stats));
         tokio::task::spawn_local(core.clone().keep_time());
-        let accepting: Vec<_> =
-            listeners.into_iter().map(|listener| tokio::task::spawn_local(accept(core.clone(), listener, peers.clone()))).collect();
+        let accepting: Vec<_> = listeners
+            .into_iter()
+            .enumerate()
+            .map(|(index, listener)| tokio::task::spawn_local(accept(core.clone(), listener, index)))
+            .collect();
         loop {
             tokio::select! {
                 biased;
                 () = peers.drained() => break,
-                Some((stream, client)) = inbox.recv() => adopt(&core, stream, client),
+                Some(arrival) = inbox.recv() => adopt(&core, arrival),
             }
         }
         for listener in accepting {
             let _ = listener.await;
         }
-        while let Ok((stream, client)) = inbox.try_recv() {
-            adopt(&core, stream, client);
+        while let Ok(arrival) = inbox.try_recv() {
+            adopt(&core, arrival);
         }
         core.draining.set(true);
         core.deadlines.wake_all();

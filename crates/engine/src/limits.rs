@@ -9,6 +9,8 @@ pub struct Limits {
     pub header_lines_max: usize,
     /// From the first byte of a request to the end of its head: what stops one-byte-a-second clients.
     pub head_ms: u64,
+    /// From a connection's start to the end of its TLS handshake, with the PROXY header before it.
+    pub handshake_ms: u64,
     /// A keep-alive connection without a request.
     pub client_idle_ms: u64,
     /// A client that takes none of the bytes waiting for it.
@@ -40,6 +42,7 @@ impl Default for Limits {
             head_bytes_max: 32 * 1024,
             header_lines_max: 96,
             head_ms: 15_000,
+            handshake_ms: 10_000,
             client_idle_ms: 120_000,
             client_write_ms: 60_000,
             upstream_connect_ms: 10_000,

@@ -3,7 +3,10 @@
 
 use crate::connection::Connection;
 use crate::core::Core;
-use crate::peers::Peers;
+use crate::entrance::enter;
+use crate::peers::Arrival;
+use crate::service::Client;
+use crate::stream::Stream;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -33,17 +36,17 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Accepts until `core` drains; then takes what already waits, so that nobody who was let in is turned away.
-pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, peers: Rc<Peers>) -> io::Result<()> {
+pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usize) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let mut logged: Option<Instant> = None;
     loop {
         let accepted = tokio::select! {
             biased;
-            () = peers.drained() => break,
+            () = core.peers.drained() => break,
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, client)) => place(&core, stream, client, &peers),
+            Ok((stream, client)) => place(&core, stream, client, entrance),
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
                 if logged.is_none_or(|at| at.elapsed() > ACCEPT_LOG_EVERY) {
@@ -56,18 +59,18 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, peers: Rc<Peer
     }
     let listener = listener.into_std()?;
     while let Ok((stream, client)) = listener.accept() {
-        adopt(&core, stream, client);
+        adopt(&core, Arrival { stream, client, entrance: Some(entrance) });
     }
     Ok(())
 }
 
-fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, peers: &Peers) {
-    match peers.better_place() {
-        None => serve(core, stream, client),
+fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize) {
+    match core.peers.better_place() {
+        None => serve(core, stream, client, Some(entrance)),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {
-                if let Err(stream) = peer.hand_over(stream, client) {
-                    adopt(core, stream, client);
+                if let Err(arrival) = peer.hand_over(Arrival { stream, client, entrance: Some(entrance) }) {
+                    adopt(core, arrival);
                 }
             }
             Err(error) => tracing::warn!(%error, "cannot hand a connection over"),
@@ -76,14 +79,24 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, peers: &Peers) 
 }
 
 /// Serves a connection that was accepted elsewhere.
-pub(crate) fn adopt(core: &Rc<Core>, stream: std::net::TcpStream, client: SocketAddr) {
+pub(crate) fn adopt(core: &Rc<Core>, arrival: Arrival) {
+    let Arrival { stream, client, entrance } = arrival;
     match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
-        Ok(stream) => serve(core, stream, client),
+        Ok(stream) => serve(core, stream, client, entrance),
         Err(error) => tracing::warn!(%error, "cannot take a connection over"),
     }
 }
 
-fn serve(core: &Rc<Core>, stream: TcpStream, client: SocketAddr) {
+fn serve(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Option<usize>) {
     let _ = stream.set_nodelay(true);
-    tokio::task::spawn_local(Connection::new(core.clone(), stream, client));
+    let counted = core.peers.count();
+    match entrance.and_then(|entrance| core.listens.get(entrance)).filter(|listen| !listen.is_open_to(client)) {
+        Some(listen) => {
+            tokio::task::spawn_local(enter(core.clone(), stream, client, listen.clone(), counted));
+        }
+        None => {
+            let client = Client { address: client, tls: None };
+            tokio::task::spawn_local(Connection::new(core.clone(), Stream::Tcp(stream), client, counted));
+        }
+    }
 }

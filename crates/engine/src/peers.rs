@@ -25,7 +25,25 @@ pub(crate) struct Peer {
     open: Arc<AtomicUsize>,
     /// Share of the last moments that its thread worked, in thousandths.
     busy: Arc<AtomicU32>,
-    inbox: mpsc::UnboundedSender<(TcpStream, SocketAddr)>,
+    inbox: mpsc::UnboundedSender<Arrival>,
+}
+
+/// A client's connection on its way to the core that will serve it.
+pub(crate) struct Arrival {
+    pub stream: TcpStream,
+    /// The client, or who announces it at the entrance.
+    pub client: SocketAddr,
+    /// The listener whose entrance is still before it; none for a connection that was served before.
+    pub entrance: Option<usize>,
+}
+
+/// One connection in its core's count, for as long as this lives.
+pub(crate) struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// All cores, seen from one of them.
@@ -39,7 +57,7 @@ pub(crate) struct Peers {
 }
 
 impl Peer {
-    pub fn new(inbox: mpsc::UnboundedSender<(TcpStream, SocketAddr)>) -> Self {
+    pub fn new(inbox: mpsc::UnboundedSender<Arrival>) -> Self {
         Peer { open: Arc::default(), busy: Arc::default(), inbox }
     }
 
@@ -47,8 +65,8 @@ impl Peer {
         self.open.load(Ordering::Relaxed)
     }
 
-    pub fn hand_over(&self, stream: TcpStream, client: SocketAddr) -> Result<(), TcpStream> {
-        self.inbox.send((stream, client)).map_err(|refused| refused.0.0)
+    pub fn hand_over(&self, arrival: Arrival) -> Result<(), Arrival> {
+        self.inbox.send(arrival).map_err(|refused| refused.0)
     }
 }
 
@@ -101,17 +119,11 @@ impl Peers {
         self.to_give.set(if busy >= BUSY_MIN { surplus.min(GIVEN_MAX) } else { 0 });
     }
 
-    /// Counts a connection of this core; it is given back when the connection ends.
-    pub fn connection_opened(&self) {
-        if let Some(own) = self.all.get(self.own) {
-            own.open.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    pub fn connection_closed(&self) {
-        if let Some(own) = self.all.get(self.own) {
-            own.open.fetch_sub(1, Ordering::Relaxed);
-        }
+    /// Counts a connection of this core.
+    pub fn count(&self) -> Counted {
+        let open = self.all.get(self.own).map(|own| own.open.clone()).unwrap_or_default();
+        open.fetch_add(1, Ordering::Relaxed);
+        Counted(open)
     }
 
     /// Open client connections of this core.

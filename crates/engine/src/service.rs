@@ -1,6 +1,7 @@
 //! The border between I/O and decisions. The engine calls, the gateway answers; both sides are synchronous here.
 
 use crate::{Fault, Target};
+use rustls::pki_types::CertificateDer;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -15,7 +16,25 @@ pub type ServiceFactory = Arc<dyn Fn(usize) -> Rc<dyn Service> + Send + Sync>;
 /// What one core serves.
 pub trait Service {
     /// The handler for a new client connection.
-    fn handler(&self, client: SocketAddr) -> Box<dyn Handler>;
+    fn handler(&self, client: &Client) -> Box<dyn Handler>;
+}
+
+/// A client's connection, as far as it is known before its first request.
+#[derive(Clone, Debug)]
+pub struct Client {
+    /// Where it comes from: the connection's other end, or what a trusted proxy says.
+    pub address: SocketAddr,
+    /// What the handshake told, if TLS is spoken.
+    pub tls: Option<Rc<ClientTls>>,
+}
+
+/// What a TLS handshake told about a client.
+#[derive(Debug)]
+pub struct ClientTls {
+    /// The certificates it showed, its own first; it has proved to hold that one's key, and nothing else was checked.
+    pub certificates: Vec<CertificateDer<'static>>,
+    /// The host that it named.
+    pub server_name: Option<String>,
 }
 
 /// Decides about the exchanges of one client connection, one at a time.

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
-use tokio_rustls::client::TlsStream;
+use tokio_rustls::TlsStream;
 
 pub(crate) enum Stream {
     Tcp(TcpStream),
@@ -64,6 +64,13 @@ impl Stream {
         }
     }
 
+    /// Tells the other side of a TLS connection that its end is no accident, if there is room to say it. TCP needs no words for it.
+    pub fn say_goodbye(&mut self, cx: &mut Context<'_>) {
+        if let Stream::Tls(stream) = self {
+            let _ = Pin::new(stream).poll_shutdown(cx);
+        }
+    }
+
     /// A second handle of the same socket, to be served elsewhere when this one is dropped. Only TCP can be moved: the other kinds have
     /// state in this process.
     pub fn duplicate(&self) -> Option<std::net::TcpStream> {
@@ -75,9 +82,12 @@ impl Stream {
 
     /// Makes the close to come an abrupt one: what a peer does not take is not kept by the kernel for it either.
     pub fn abort(&self) {
-        if let Stream::Tcp(stream) = self {
-            let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
-        }
+        let socket = match self {
+            Stream::Tcp(stream) => stream,
+            Stream::Tls(stream) => stream.get_ref().0,
+            Stream::Local(_) => return,
+        };
+        let _ = socket2::SockRef::from(socket).set_linger(Some(Duration::ZERO));
     }
 
     /// An idle connection that has something to read is closed, broken, or speaks out of turn. Costs no system call while nothing

@@ -14,7 +14,7 @@ use regex::Regex;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-use tollgate_model::api::{ApiDefinition, VersionLocation as WrittenLocation};
+use tollgate_model::api::{ApiDefinition, AuthMethod, VersionLocation as WrittenLocation};
 use tollgate_model::expiry;
 use tollgate_model::{Level, Problem};
 
@@ -57,6 +57,9 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         listen_path: sanitized_listen_path(&definition.proxy.listen_path),
         internal: definition.internal,
         keyless: definition.use_keyless,
+        asks_for_certificate: definition.use_mutual_tls_auth
+            || (!definition.use_keyless && definition.places(AuthMethod::Token).use_certificate),
+        certificates: definition.certificates.iter().map(|name| context.registry.certificates.named(name)).collect(),
         strip_listen_path: definition.proxy.strip_listen_path,
         preserve_host: definition.proxy.preserve_host_header,
         disable_strip_slash: definition.proxy.disable_strip_slash,

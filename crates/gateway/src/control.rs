@@ -11,6 +11,7 @@ mod keys;
 mod metrics;
 mod openapi;
 mod orgs;
+mod own_port;
 mod policies;
 mod reload;
 mod usage;
@@ -29,7 +30,6 @@ use axum::routing::{MethodRouter, delete, get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
-use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +40,7 @@ use tower::ServiceExt;
 
 pub use api_health::ApiHealth;
 pub use health::Health;
+pub use own_port::OwnPort;
 
 /// Bytes of a request's body; the data plane has the same bound.
 const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -76,9 +77,9 @@ pub fn socket_pairs() -> (LocalConnector, SocketPairs) {
 #[derive(Default)]
 pub struct Ports {
     /// The control API's own.
-    pub own: Option<TcpListener>,
+    pub own: Option<OwnPort>,
     /// For `/metrics` alone, without a secret.
-    pub metrics: Option<TcpListener>,
+    pub metrics: Option<OwnPort>,
 }
 
 /// Starts the control plane's thread. `names` are those of the health and the readiness endpoint.
@@ -97,9 +98,12 @@ pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Po
                 }
             });
             if let Some(port) = ports.metrics {
-                tokio::spawn(serve(scraped, None, Some(port)));
+                tokio::spawn(port.serve(scraped));
             }
-            serve(router, Some(pairs), ports.own).await;
+            if let Some(port) = ports.own {
+                tokio::spawn(port.serve(router.clone()));
+            }
+            serve(router, pairs).await;
         })
     })?;
     Ok(())
@@ -167,40 +171,12 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     headers.get("authorization")?.as_bytes().strip_prefix(b"Bearer ")
 }
 
-async fn serve(router: Router, mut pairs: Option<SocketPairs>, own_port: Option<TcpListener>) {
-    let listener = own_port.and_then(|listener| {
-        let listener = listener.set_nonblocking(true).and_then(|()| tokio::net::TcpListener::from_std(listener));
-        listener.inspect_err(|error| tracing::error!(%error, "the control API's own port can't be served")).ok()
-    });
-    loop {
-        tokio::select! {
-            pair = next_pair(pairs.as_mut()) => match pair.map(tokio::net::UnixStream::from_std) {
-                Some(Ok(stream)) => spawn(&router, stream),
-                Some(Err(error)) => tracing::error!(%error, "a request for the control API was lost"),
-                None => return,
-            },
-            Some(accepted) = accept(listener.as_ref()) => match accepted {
-                Ok((stream, _)) => spawn(&router, stream),
-                Err(error) => {
-                    tracing::error!(%error, "cannot accept a connection to the control API");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
-            },
+async fn serve(router: Router, mut pairs: SocketPairs) {
+    while let Some(pair) = pairs.0.recv().await {
+        match tokio::net::UnixStream::from_std(pair) {
+            Ok(stream) => spawn(&router, stream),
+            Err(error) => tracing::error!(%error, "a request for the control API was lost"),
         }
-    }
-}
-
-async fn next_pair(pairs: Option<&mut SocketPairs>) -> Option<UnixStream> {
-    match pairs {
-        Some(pairs) => pairs.0.recv().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn accept(listener: Option<&tokio::net::TcpListener>) -> Option<io::Result<(tokio::net::TcpStream, std::net::SocketAddr)>> {
-    match listener {
-        Some(listener) => Some(listener.accept().await),
-        None => std::future::pending().await,
     }
 }
 

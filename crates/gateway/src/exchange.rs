@@ -8,6 +8,7 @@ use crate::refusal::Refusal;
 use crate::route::Path;
 use crate::settings::Settings;
 use crate::snapshot::{Api, Version};
+use crate::tls::CallerTls;
 use crate::upstream::Upstream;
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -24,6 +25,8 @@ pub struct Exchange<'a> {
     pub version: &'a Version,
     /// The client's address, of the connection or of what a trusted proxy says.
     pub client_ip: IpAddr,
+    /// What the client's TLS handshake told, if it speaks TLS.
+    pub tls: Option<&'a CallerTls>,
     /// Time since the gateway's start, for limits.
     pub now: Duration,
     /// Seconds since 1970; 0 when the API asks for no key and organisations have no limits.

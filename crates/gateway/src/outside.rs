@@ -2,7 +2,7 @@
 //! beside the data path. Each call has a limit of time and of bytes, and all together one of number. Not for requests of clients.
 
 use crate::tls;
-use crate::upstream::TlsRules;
+use crate::tls::{Library, TlsRules};
 use http::header::LOCATION;
 use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
@@ -131,8 +131,11 @@ impl Outside {
         if let Some(client) = clients.get(rules) {
             return Ok(client.clone());
         }
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls::client_config(rules)?).https_or_http().enable_http1().build();
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls::client_config(rules, &Library::default())?)
+            .https_or_http()
+            .enable_http1()
+            .build();
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)

@@ -39,6 +39,18 @@ pub const VERSION_AMBIGUOUS: Refusal =
 pub const VERSION_NO_DEFAULT: Refusal =
     Refusal::new(403, "version_no_default", "No default API version for this non-versioned API found");
 pub const IP_DISALLOWED: Refusal = Refusal::new(403, "ip_disallowed", "access from this IP has been disallowed");
+pub const TLS_REQUIRED: Refusal = Refusal::new(403, "tls_required", "TLS not enabled");
+pub const CERTIFICATE_MISSING: Refusal = Refusal::new(403, "certificate_missing", "Client TLS certificate is required");
+pub const CERTIFICATE_EXPIRED: Refusal = Refusal::new(403, "certificate_expired", "Certificate has expired");
+pub const CERTIFICATE_DISALLOWED: Refusal = Refusal::new(403, "certificate_disallowed", "Certificate not allowed");
+pub const KEY_CERTIFICATE_MISSING: Refusal =
+    Refusal::with_id(401, "key_certificate_missing", "Client certificate required", "auth.cert_required");
+pub const KEY_CERTIFICATE_EXPIRED: Refusal =
+    Refusal::with_id(403, "key_certificate_expired", "Certificate has expired", "auth.cert_expired");
+pub const KEY_CERTIFICATE_UNKNOWN: Refusal =
+    Refusal::with_id(403, "key_certificate_unknown", "Access to this API has been disallowed", "auth.cert_not_found");
+pub const KEY_CERTIFICATE_MISMATCH: Refusal =
+    Refusal::with_id(401, "key_certificate_mismatch", "Access to this API has been disallowed", "auth.cert_mismatch");
 pub const LENGTH_REQUIRED: Refusal = Refusal::new(411, "length_required", "Content length is required for this request");
 pub const REQUEST_TOO_LARGE: Refusal = Refusal::new(400, "request_too_large", "Request is too large");
 pub const AUTH_MISSING: Refusal = Refusal::with_id(401, "auth_missing", "Authorization field missing", "auth.auth_field_missing");

@@ -7,8 +7,7 @@ use crate::limit::{Algorithm, Limiter};
 use crate::observe::{Directory, Meters};
 use crate::outside::{LazyOutside, Outside};
 use crate::passwords::{LazyPasswords, Passwords};
-use crate::tls;
-use crate::upstream::TlsRules;
+use crate::tls::{self, Library, TlsRules};
 use rustls::pki_types::ServerName;
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -31,6 +30,8 @@ pub struct Registry {
     key_sets: Interned<(String, SetRules), KeySet>,
     outside: LazyOutside,
     passwords: LazyPasswords,
+    /// Certificates by file or identifier.
+    pub certificates: Arc<Library>,
     client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
     next_serial: AtomicU64,
 }
@@ -147,7 +148,7 @@ impl Registry {
         if let Some(config) = configs.get(rules) {
             return Ok(config.clone());
         }
-        let config = Arc::new(tls::client_config(rules)?);
+        let config = Arc::new(tls::client_config(rules, &self.certificates)?);
         configs.insert(rules.clone(), config.clone());
         Ok(config)
     }

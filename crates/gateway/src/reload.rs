@@ -85,6 +85,7 @@ impl Loader {
     /// Reads all files and publishes what they say.
     pub fn reload(&self) -> Report {
         let start = Instant::now();
+        self.shared.refresh_certificates();
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let mut report = Report::default();
         match definition_files(&self.app_path) {

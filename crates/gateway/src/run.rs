@@ -2,7 +2,7 @@
 
 use crate::certificates::Certificates;
 use crate::cli::{LogFormat, MockOptions, RunOptions};
-use crate::control::{self, ApiHealth, Control, Health, Ports};
+use crate::control::{self, ApiHealth, Control, Health, OwnPort, Ports};
 use crate::error_templates::ErrorTemplates;
 use crate::keys::{KeyRules, Keys};
 use crate::observe::{Meters, Observer, Recording, Statsd};
@@ -10,6 +10,7 @@ use crate::reload::{Loader, Reloads};
 use crate::service::{CoreHandle, CoreService};
 use crate::settings::Settings;
 use crate::snapshot::Shared;
+use crate::tls::{AllowList, ClientTerms, Library};
 use crate::{logs, mock, registry, secret};
 use std::error::Error;
 use std::io;
@@ -17,12 +18,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tollgate_engine::{Address, Engine, EngineConfig, Limits, ServiceFactory, Target};
+use tollgate_engine::{Address, Engine, EngineConfig, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
 use tollgate_store::Embedded;
+
+/// How often certificate files are looked at.
+const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
 
 /// Runs until a signal ends it.
 pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
@@ -45,8 +49,13 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let keys = Arc::new(Keys::load(KeyRules::new(&config), store.clone())?);
     tracing::info!(keys = keys.len(), "keys loaded");
     let certificates = Arc::new(Certificates::load(store)?);
+    let uploaded = certificates.clone();
+    registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
+    let client_terms = ClientTerms::new(&config, &registry.certificates)?.map(Arc::new);
     let shared = Arc::new(Shared {
         settings: Settings::new(&config).with_error_templates(error_templates),
+        control_callers: control_callers(&config, &registry.certificates),
+        client_terms: client_terms.clone(),
         registry,
         keys: keys.clone(),
         observer: observer.clone(),
@@ -64,7 +73,7 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
         Arc::new(move |core| Rc::new(CoreHandle(Rc::new(CoreService::new(shared.clone(), core)))))
     };
     let engine = Engine::start(EngineConfig {
-        listen: vec![listen_address(&config)],
+        listen: vec![listen(&config, client_terms.clone())],
         threads: threads(&config),
         limits: limits(&config),
         name_servers: config.tollgate.dns.addresses(),
@@ -77,11 +86,13 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
         statsd.start(shared.clone())?;
     }
     let reloads = Reloads::start(loader.clone())?;
+    watch_certificates(shared.clone())?;
     let health = Arc::new(Health::default());
-    let own_port = control_address(&config).map(bind).transpose()?;
-    let control_addresses = own_port.iter().filter_map(|listener| listener.local_addr().ok()).collect::<Vec<_>>();
-    let metrics_port = config.tollgate.metrics.address().map(bind).transpose()?;
-    let metrics_addresses = metrics_port.iter().filter_map(|listener| listener.local_addr().ok()).collect::<Vec<_>>();
+    let own_port = |address| OwnPort::bind(address, client_terms.as_deref(), shared.control_callers.clone());
+    let own_port = control_address(&config).map(own_port).transpose()?;
+    let control_addresses = own_port.iter().filter_map(|port| port.address().ok()).collect::<Vec<_>>();
+    let metrics_port = config.tollgate.metrics.address().map(|address| OwnPort::bind(address, None, None)).transpose()?;
+    let metrics_addresses = metrics_port.iter().filter_map(|port| port.address().ok()).collect::<Vec<_>>();
     let api_health = ApiHealth::new(&config);
     let control = Control { shared, loader, reloads: reloads.clone(), secret, health: health.clone(), api_health };
     let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
@@ -89,7 +100,8 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
 
     // A signal that comes right after the announcement must find its handler.
     let signals = Signals::catch()?;
-    announce(&engine.addresses, &control_addresses, &metrics_addresses, secret_file.as_deref());
+    let addresses = Addresses { data: &engine.addresses, control: &control_addresses, metrics: &metrics_addresses };
+    announce(&addresses, client_terms.is_some(), secret_file.as_deref());
     signals.wait_for_end(&reloads);
     tracing::info!(limit_ms = config.drain_timeout().as_millis() as u64, "draining");
     health.drain();
@@ -178,6 +190,7 @@ fn limits(config: &GatewayConfig) -> Limits {
         head_bytes_max: written.head_bytes_max,
         header_lines_max: written.header_lines_max,
         head_ms: timeouts.head_ms,
+        handshake_ms: timeouts.handshake_ms,
         client_idle_ms: timeouts.client_idle_ms,
         client_write_ms: timeouts.client_write_ms,
         upstream_connect_ms: timeouts.upstream_connect_ms.min(config.proxy_timeout().as_millis() as u64),
@@ -192,18 +205,37 @@ fn limits(config: &GatewayConfig) -> Limits {
     }
 }
 
-fn listen_address(config: &GatewayConfig) -> SocketAddr {
-    address(config, config.listen_port)
+fn listen(config: &GatewayConfig, terms: Option<Arc<ClientTerms>>) -> Listen {
+    let networks = config.tollgate.announcing_networks();
+    let is_announcing = move |address: IpAddr| networks.iter().any(|network| network.contains(&address));
+    let proxies: TrustedProxies = Arc::new(is_announcing);
+    Listen {
+        address: address(config, config.listen_port),
+        tls: terms.map(|terms| terms as Arc<dyn TlsTerms>),
+        proxies: Some(proxies).filter(|_| !config.tollgate.proxy_protocol.is_empty()),
+    }
+}
+
+/// Who may call the control API, if that takes a certificate.
+fn control_callers(config: &GatewayConfig, library: &Library) -> Option<Arc<AllowList>> {
+    let security = &config.security;
+    security.control_api_use_mutual_tls.then(|| Arc::new(AllowList::new(&security.certificates.control_api, library)))
+}
+
+/// Takes up renewed certificate files.
+fn watch_certificates(shared: Arc<Shared>) -> io::Result<()> {
+    let watch = move || loop {
+        std::thread::sleep(CERTIFICATES_EVERY);
+        shared.refresh_certificates();
+    };
+    std::thread::Builder::new().name("certificates".to_owned()).spawn(watch)?;
+    Ok(())
 }
 
 /// The control API's own address, if it has one.
 fn control_address(config: &GatewayConfig) -> Option<SocketAddr> {
     let own = config.control_api_port != 0 && config.control_api_port != config.listen_port;
     own.then(|| address(config, config.control_api_port))
-}
-
-fn bind(address: SocketAddr) -> Result<TcpListener, String> {
-    TcpListener::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))
 }
 
 /// All addresses of both families when none is configured, if the system has IPv6.
@@ -215,14 +247,23 @@ fn address(config: &GatewayConfig, port: u16) -> SocketAddr {
     SocketAddr::new(ip, port)
 }
 
+/// What listens where.
+struct Addresses<'a> {
+    data: &'a [SocketAddr],
+    control: &'a [SocketAddr],
+    metrics: &'a [SocketAddr],
+}
+
 /// Says on standard output what listens where, in a form that scripts can read.
-fn announce(addresses: &[SocketAddr], control: &[SocketAddr], metrics: &[SocketAddr], secret_file: Option<&Path>) {
+fn announce(addresses: &Addresses<'_>, tls: bool, secret_file: Option<&Path>) {
+    let scheme = if tls { "https" } else { "http" };
+    let Addresses { data: addresses, control, metrics } = *addresses;
     for address in addresses {
-        println!("tollgate: listening on http://{}", reachable(*address));
+        println!("tollgate: listening on {scheme}://{}", reachable(*address));
     }
     let secret = secret_file.map(|path| format!(" (secret in {})", path.display())).unwrap_or_default();
     for address in control.iter().chain(addresses.first()).take(1) {
-        println!("tollgate: control API at http://{}/tyk/{secret}", reachable(*address));
+        println!("tollgate: control API at {scheme}://{}/tyk/{secret}", reachable(*address));
     }
     for address in metrics {
         println!("tollgate: metrics at http://{}/metrics", reachable(*address));

@@ -16,6 +16,7 @@ use crate::observe::{Record, Recorder};
 use crate::refusal;
 use crate::route::{self, Path};
 use crate::snapshot::{CoreSnapshot, Shared};
+use crate::tls::CallerTls;
 use in_flight::{InFlight, Place};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -23,8 +24,8 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
-use tollgate_engine::{Ended, Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
 use tollgate_http::{HeaderEdits, Known, Request, Response};
 
 /// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
@@ -116,12 +117,13 @@ impl CoreService {
 pub struct CoreHandle(pub Rc<CoreService>);
 
 impl Service for CoreHandle {
-    fn handler(&self, client: SocketAddr) -> Box<dyn Handler> {
+    fn handler(&self, client: &Client) -> Box<dyn Handler> {
         Box::new(GatewayHandler {
             core: self.0.clone(),
-            peer: SocketAddr::new(client.ip().to_canonical(), client.port()),
+            peer: SocketAddr::new(client.address.ip().to_canonical(), client.address.port()),
             record: None,
             request_id: None,
+            tls: client.tls.as_deref().map(|tls| Rc::new(CallerTls::new(tls))),
             hits: Hits::default(),
             changes: Vec::new(),
             limit_lines: Vec::new(),
@@ -138,6 +140,7 @@ impl Service for CoreHandle {
 struct GatewayHandler {
     core: Rc<CoreService>,
     peer: SocketAddr,
+    tls: Option<Rc<CallerTls>>,
     /// What is recorded of the current request.
     record: Option<Box<Record>>,
     /// The identifier that the current request is given.
@@ -163,6 +166,7 @@ struct GatewayHandler {
 impl Handler for GatewayHandler {
     fn on_request(&mut self, request: &Request<'_>, now: Instant, outgoing: &mut Outgoing) -> Verdict {
         let core = self.core.clone();
+        let tls = self.tls.clone();
         let settings = &core.shared.settings;
         let totals = core.shared.observer.totals(core.index);
         if settings.is_control_path(request.path()) {
@@ -196,6 +200,7 @@ impl Handler for GatewayHandler {
             client_ip: settings.client_ip(self.peer.ip(), request),
             began: self.began.unwrap_or(now),
             peer: self.peer,
+            tls: tls.as_deref(),
             now: now.saturating_duration_since(core.shared.start),
             request_id: core.next_id(),
         };
@@ -304,6 +309,14 @@ impl GatewayHandler {
 
     /// Sends a request for the control plane to where that is.
     fn forward_to_control(&mut self, request: &Request<'_>, outgoing: &mut Outgoing) -> Verdict {
+        let shared = &self.core.shared;
+        if let Some(callers) = shared.control_callers.as_ref().filter(|_| request.path().starts_with("/tyk")) {
+            let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+            if let Err(refusal) = callers.check(self.tls.as_deref(), unix_s) {
+                reply::refuse(outgoing, &shared.settings, &refusal, None, &[]);
+                return Verdict::Reply;
+            }
+        }
         outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(if request.authority.is_empty() { b"localhost" } else { request.authority });
         Verdict::Forward(Forward {

@@ -4,6 +4,7 @@ use crate::endpoints::PatternRules;
 use crate::error_templates::ErrorTemplates;
 use crate::limit::Algorithm;
 use crate::refusal::{QUOTA_EXCEEDED, Refusal};
+use crate::tls::TlsSettings;
 use ipnet::IpNet;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -51,7 +52,12 @@ pub struct Settings {
     pub server_timing: bool,
     pub trusted_proxies: Vec<IpNet>,
     pub xff_depth: u64,
-    pub insecure_upstream_tls: bool,
+    /// TLS to upstreams, as far as an API does not say otherwise.
+    pub upstream_tls: TlsSettings,
+    /// Client certificates that may call every API that asks for one.
+    pub client_certificates: Vec<String>,
+    /// A key that is bound to a certificate may be used without it.
+    pub keys_without_certificate: bool,
     /// Accept any certificate where key sets are fetched from.
     pub insecure_jwks_tls: bool,
     /// After which a key set is fetched again.
@@ -93,7 +99,9 @@ impl Settings {
             server_timing: config.tollgate.server_timing,
             trusted_proxies: config.tollgate.trusted_networks(),
             xff_depth: http.xff_depth,
-            insecure_upstream_tls: config.proxy_ssl_insecure_skip_verify,
+            upstream_tls: TlsSettings::of_gateway(config),
+            client_certificates: config.security.certificates.apis.clone(),
+            keys_without_certificate: config.security.allow_unsafe_dynamic_mtls_token,
             insecure_jwks_tls: config.jwt_ssl_insecure_skip_verify,
             jwks_age_max: match config.jwks.cache.timeout {
                 0 => JWKS_AGE_MAX,

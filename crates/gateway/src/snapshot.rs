@@ -35,6 +35,10 @@ pub struct Api {
     pub internal: bool,
     /// Nobody needs a key.
     pub keyless: bool,
+    /// TLS clients of its host are asked for a certificate.
+    pub asks_for_certificate: bool,
+    /// Shown to TLS clients for the hosts that stand in them.
+    pub certificates: Vec<Arc<crate::tls::Slot>>,
     pub strip_listen_path: bool,
     pub preserve_host: bool,
     pub disable_strip_slash: bool,
@@ -213,6 +217,10 @@ pub struct Shared {
     /// Grows with each new snapshot, so that a core sees with one load whether its own is the newest.
     pub generation: std::sync::atomic::AtomicU64,
     pub start: std::time::Instant,
+    /// How TLS is spoken with clients, if it is.
+    pub client_terms: Option<Arc<crate::tls::ClientTerms>>,
+    /// The certificates that the control API asks for, if it does.
+    pub control_callers: Option<Arc<crate::tls::AllowList>>,
     /// Where requests for the control plane go.
     pub control: Arc<tollgate_engine::Target>,
 }
@@ -220,7 +228,20 @@ pub struct Shared {
 impl Shared {
     /// Puts a new snapshot in place.
     pub fn publish(&self, snapshot: Snapshot) {
+        if let Some(terms) = &self.client_terms {
+            terms.rebuild(&snapshot.apis);
+        }
         self.current.store(Arc::new(snapshot));
         self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// Reads certificates again whose files have changed.
+    pub fn refresh_certificates(&self) {
+        if self.registry.certificates.refresh() {
+            tracing::info!("certificates read again");
+            if let Some(terms) = &self.client_terms {
+                terms.rebuild(&self.current.load().apis);
+            }
+        }
     }
 }

@@ -1,82 +1,51 @@
-//! TLS towards upstreams: the system's roots, verification on unless an API switches it off.
+//! TLS on both sides: certificates by file or identifier, terms for clients, rules for upstreams. The handshakes themselves are the
+//! engine's and rustls's.
 
-use crate::upstream::TlsRules;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+mod allow_list;
+mod certificate;
+mod clients;
+mod library;
+mod server_names;
+mod upstreams;
+
+pub use allow_list::{AllowList, CallerTls};
+pub use clients::ClientTerms;
+pub use library::{Library, Slot};
+pub use upstreams::{TlsRules, TlsSettings, client_config};
+
+use rustls::SupportedProtocolVersion;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, SupportedProtocolVersion};
 use std::sync::Arc;
 
-/// A client's settings for some rules.
-pub fn client_config(rules: &TlsRules) -> Result<ClientConfig, String> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider.clone())
-        .with_protocol_versions(&versions(rules)?)
-        .map_err(|error| error.to_string())?;
-    let config = if rules.insecure {
-        builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAny(provider))).with_no_client_auth()
-    } else {
-        builder.with_root_certificates(system_roots()).with_no_client_auth()
-    };
-    Ok(config)
+/// The algorithms, with the TLS 1.2 cipher suites cut down to `ciphers` if it names any. Those of TLS 1.3 are not a matter of
+/// configuration, as in Go and so in Tyk.
+fn provider(ciphers: &[String]) -> Result<Arc<CryptoProvider>, String> {
+    let mut provider = aws_lc_rs::default_provider();
+    if !ciphers.is_empty() {
+        let is_wanted = |name: &str| ciphers.iter().any(|wanted| plain_name(wanted) == plain_name(name));
+        let known = provider.cipher_suites.iter().filter_map(|suite| suite.suite().as_str()).any(is_wanted);
+        if !known {
+            return Err(format!("none of the cipher suites is supported: {}", ciphers.join(", ")));
+        }
+        provider.cipher_suites.retain(|suite| suite.tls13().is_some() || suite.suite().as_str().is_some_and(is_wanted));
+    }
+    Ok(Arc::new(provider))
 }
 
-fn versions(rules: &TlsRules) -> Result<Vec<&'static SupportedProtocolVersion>, String> {
-    let highest = if rules.max_version == 0 { u16::MAX } else { rules.max_version };
+/// One spelling for the names of Go, OpenSSL's RFC style and rustls.
+fn plain_name(name: &str) -> String {
+    let name = name.trim().to_ascii_uppercase().replace("TLS13_", "TLS_");
+    match name.strip_suffix("_POLY1305") {
+        Some(_) => format!("{name}_SHA256"),
+        None => name,
+    }
+}
+
+/// The versions from `lowest` to `highest`, as numbered on the wire; 0 for the default.
+fn versions(lowest: u16, highest: u16) -> Result<Vec<&'static SupportedProtocolVersion>, String> {
+    let highest = if highest == 0 { u16::MAX } else { highest };
     let all = [(771, &rustls::version::TLS12), (772, &rustls::version::TLS13)];
     let allowed: Vec<_> =
-        all.into_iter().filter(|(number, _)| (rules.min_version..=highest).contains(number)).map(|(_, version)| version).collect();
+        all.into_iter().filter(|(number, _)| (lowest..=highest).contains(number)).map(|(_, version)| version).collect();
     if allowed.is_empty() { Err("no supported TLS version is left: 1.2 and 1.3 are supported".to_owned()) } else { Ok(allowed) }
-}
-
-fn system_roots() -> RootCertStore {
-    let mut roots = RootCertStore::empty();
-    let found = rustls_native_certs::load_native_certs();
-    for error in &found.errors {
-        tracing::warn!(%error, "cannot read some of the system's root certificates");
-    }
-    let (added, _) = roots.add_parsable_certificates(found.certs);
-    if added == 0 {
-        tracing::warn!("the system has no root certificates: no https upstream will be trusted");
-    }
-    roots
-}
-
-/// Checks that the server has the key of the certificate it shows, and nothing about the certificate.
-#[derive(Debug)]
-struct AcceptAny(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AcceptAny {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

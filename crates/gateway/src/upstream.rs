@@ -1,6 +1,7 @@
 //! An upstream as an API names it: a URL, taken apart once, and the engine's target for it.
 
 use crate::registry::Registry;
+use crate::tls::{TlsRules, TlsSettings};
 use rustls::pki_types::ServerName;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -16,16 +17,6 @@ pub struct Upstream {
     pub path: String,
     /// The URL's query, without `?`.
     pub query: String,
-}
-
-/// How to check an upstream's certificate.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct TlsRules {
-    /// Accepts any certificate.
-    pub insecure: bool,
-    /// Lowest and highest version as on the wire; 0 for the default.
-    pub min_version: u16,
-    pub max_version: u16,
 }
 
 /// A URL cut into its parts.
@@ -51,7 +42,7 @@ pub fn split_url(url: &str) -> Option<UrlParts<'_>> {
 
 impl Upstream {
     /// The upstream of a URL. An error tells what is wrong with it.
-    pub fn new(url: &str, tls: &TlsRules, registry: &Registry) -> Result<Self, String> {
+    pub fn new(url: &str, tls: &TlsSettings, registry: &Registry) -> Result<Self, String> {
         let parts = split_url(url).ok_or("must be an absolute URL")?;
         let secure = match parts.scheme.to_ascii_lowercase().as_str() {
             "http" | "ws" => false,
@@ -68,7 +59,8 @@ impl Upstream {
             true => Some(ServerName::try_from(host.to_owned()).map_err(|_| format!("{host} can't be a TLS server's name"))?),
             false => None,
         };
-        let target = registry.target(address, server_name, tls)?;
+        let rules = if secure { tls.for_host(host) } else { TlsRules::default() };
+        let target = registry.target(address, server_name, &rules)?;
         Ok(Upstream { target, host: parts.authority.to_owned(), path: parts.path.to_owned(), query: parts.query.to_owned() })
     }
 }

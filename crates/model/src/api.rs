@@ -135,7 +135,7 @@ pub struct ApiDefinition {
     pub hmac_allowed_algorithms: Vec<String>,
     /// Milliseconds by which a signed date may differ; any when not more than 0.
     pub hmac_allowed_clock_skew: f64,
-    /// Client certificates; not supported yet.
+    /// Client certificates: those of `client_certificates`.
     pub use_mutual_tls_auth: bool,
     /// A coprocess plugin; not supported yet.
     pub enable_coprocess_auth: bool,
@@ -203,13 +203,21 @@ pub struct ApiDefinition {
     pub listen_port: u16,
     /// Work on responses, by name.
     pub response_processors: Vec<ResponseProcessor>,
-    /// Server certificates for `domain`, as identifiers or file names.
+    /// Server certificates, as identifiers or file names; each is shown for the hosts that stand in it.
     pub certificates: Vec<String>,
-    /// Client certificates that may call.
+    /// Client certificates that may call, or authorities that issued them, as identifiers or file names.
     pub client_certificates: Vec<String>,
 
     /// What Tyk does not have.
     pub tollgate: Tollgate,
+    /// Certificates to show to upstreams, by host, `*.domain` or `*`.
+    pub upstream_certificates: BTreeMap<String, String>,
+    /// Takes `upstream_certificates` out of effect.
+    pub upstream_certificates_disabled: bool,
+    /// Public keys of upstreams by host, `*.domain` or `*`: SHA-256 fingerprints, comma separated.
+    pub pinned_public_keys: BTreeMap<String, String>,
+    /// Takes `pinned_public_keys` out of effect.
+    pub certificate_pinning_disabled: bool,
 }
 
 /// `definition`: how a request names the version it wants.
@@ -379,7 +387,6 @@ impl ApiDefinition {
                 "external_oauth",
                 "external OAuth without introspection",
             ),
-            (self.use_mutual_tls_auth, "use_mutual_tls_auth", "client certificate"),
             (self.enable_coprocess_auth, "enable_coprocess_auth", "coprocess plugin"),
             (self.use_go_plugin_auth, "use_go_plugin_auth", "Go plugin"),
             (self.custom_plugin_auth_enabled, "custom_plugin_auth_enabled", "custom plugin"),

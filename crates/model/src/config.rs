@@ -14,11 +14,13 @@ mod analytics;
 mod environment;
 mod known;
 mod load;
+mod security;
 mod server;
 mod tollgate;
 mod validate;
 
 pub use analytics::{AccessLog, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
+pub use security::{Security, SecurityCertificates};
 pub use server::{Certificate, HttpServerOptions};
 pub use tollgate::{Dns, Limits, Metrics, RateLimitHeaders, Timeouts, Tollgate};
 
@@ -126,6 +128,18 @@ pub struct GatewayConfig {
     pub jwt_ssl_insecure_skip_verify: bool,
     /// Key sets for JSON Web Tokens.
     pub jwks: Jwks,
+    /// Lowest TLS version to upstreams as on the wire (771 is TLS 1.2), 0 for the default.
+    pub proxy_ssl_min_version: u16,
+    /// Highest TLS version to upstreams as on the wire (772 is TLS 1.3), 0 for the default.
+    pub proxy_ssl_max_version: u16,
+    /// Cipher suites for TLS 1.2 to upstreams, by name; empty for the default.
+    pub proxy_ssl_ciphers: Vec<String>,
+    /// An upstream's certificate must have the host as its common name; alternative names do not count.
+    pub ssl_force_common_name_check: bool,
+    /// HTTP/2 to `https` upstreams that have it.
+    pub proxy_enable_http2: bool,
+    /// Client certificates, and certificates of the gateway's own.
+    pub security: Security,
     /// No keep-alive towards upstreams.
     pub proxy_close_connections: bool,
     /// Idle connections to all upstreams together; 0 for no limit.
@@ -316,6 +330,12 @@ impl GatewayConfig {
             proxy_ssl_insecure_skip_verify: false,
             jwt_ssl_insecure_skip_verify: false,
             jwks: Jwks::default(),
+            proxy_ssl_min_version: 0,
+            proxy_ssl_max_version: 0,
+            proxy_ssl_ciphers: Vec::new(),
+            ssl_force_common_name_check: false,
+            proxy_enable_http2: false,
+            security: Security::default(),
             proxy_close_connections: false,
             max_idle_connections: 0,
             max_idle_connections_per_host: 500,

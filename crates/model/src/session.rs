@@ -22,6 +22,9 @@ pub use dry_run::DryRun;
 pub(crate) use known::RIGHT_FIELDS;
 pub(crate) use unknown::KeepsUnknown;
 
+/// Hexadecimal digits of a SHA-256.
+const FINGERPRINT_DIGITS: usize = 64;
+
 /// A session. The names are Tyk's, every field has Tyk's zero as default, and fields that are zero are not written.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -89,10 +92,10 @@ pub struct Session {
     /// OAuth keys, by client.
     #[serde(skip_serializing_if = "is_zero")]
     pub oauth_keys: BTreeMap<String, String>,
-    /// The client certificate that stands for the key; not supported yet.
+    /// The client certificate that stands for the key, by identifier.
     #[serde(skip_serializing_if = "is_zero")]
     pub certificate: String,
-    /// Client certificates that the key may be used with; not supported yet.
+    /// Client certificates that the key may be used with, by identifier.
     #[serde(skip_serializing_if = "is_zero")]
     pub mtls_static_certificate_bindings: Value,
     /// For HTTP basic.
@@ -260,14 +263,24 @@ impl Session {
         self.quota_renewal_rate = limit.quota_renewal_rate;
     }
 
+    /// The certificates that the key is bound to, as SHA-256 fingerprints: what is left of an identifier without its organisation.
+    pub fn certificate_fingerprints(&self) -> Vec<String> {
+        let listed = self.mtls_static_certificate_bindings.as_array().into_iter().flatten().filter_map(Value::as_str);
+        let identifiers = listed.chain([self.certificate.as_str()]).filter(|identifier| !identifier.is_empty());
+        identifiers
+            .map(|identifier| {
+                let start = identifier.len().saturating_sub(FINGERPRINT_DIGITS);
+                identifier.get(start..).unwrap_or(identifier).to_ascii_lowercase()
+            })
+            .collect()
+    }
+
     fn check(&self, findings: &mut Findings) {
         check_limits(&JsonPath::root(), &self.limits, findings);
         check_rights(&JsonPath::of("access_rights"), &self.access_rights, findings);
         for (field, is_asked) in [
             ("smoothing", is_set(&self.smoothing)),
             ("monitor", is_set(&self.monitor)),
-            ("certificate", !self.certificate.is_empty()),
-            ("mtls_static_certificate_bindings", is_set(&self.mtls_static_certificate_bindings)),
             ("enable_http_signature_validation", self.enable_http_signature_validation),
             ("enable_detail_recording", self.enable_detail_recording),
             ("enable_detailed_recording", self.enable_detailed_recording),

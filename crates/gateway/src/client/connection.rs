@@ -1,8 +1,7 @@
 //! One request to the control API over a connection of its own, plain or over TLS, within a time.
 
 use super::Failure;
-use crate::tls;
-use crate::upstream::TlsRules;
+use crate::tls::{self, Library, TlsRules};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
@@ -135,7 +134,7 @@ impl Connection {
         if !tls {
             return send(stream, request).await;
         }
-        let config = tls::client_config(&TlsRules { insecure: self.insecure, ..TlsRules::default() })?;
+        let config = tls::client_config(&TlsRules { insecure: self.insecure, ..TlsRules::default() }, &Library::default())?;
         let name = ServerName::try_from(bare_host.to_owned()).map_err(|error| error.to_string())?;
         let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
         send(connector.connect(name, stream).await.map_err(|error| error.to_string())?, request).await

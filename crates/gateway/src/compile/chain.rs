@@ -1,7 +1,7 @@
 //! The chain of one version, in the order in which it runs. A middleware that the definition does not use is not in it.
 
 use super::Context;
-use super::version::tls_rules;
+use super::version::tls_settings;
 use crate::endpoints::{EndpointList, EndpointMatcher, PatternBuilder, PatternRules};
 use crate::middleware::*;
 use tollgate_model::api::{ApiDefinition, EndpointEntry, VersionInfo};
@@ -28,7 +28,9 @@ const CHAIN: &[Maker] = &[
     // The cheapest way to turn somebody away comes first.
     IpAllow::compile,
     IpBlock::compile,
-    // The organisation's limits hold for all that comes to its APIs, strangers too.
+    // A client without the right certificate uses up nobody's limits.
+    CertificateCheck::compile,
+    // The organisation's limits hold for all that comes to its APIs, callers without a key too.
     OrgLimits::compile,
     RequestSize::compile,
     // Who is it? Nothing below runs for strangers.
@@ -127,8 +129,8 @@ impl Source<'_, '_> {
         format!("{}/{}/{detail}", self.definition.api_id, self.version_name)
     }
 
-    /// The rules for connections that a rewrite makes.
-    pub fn tls_rules(&self) -> crate::upstream::TlsRules {
-        tls_rules(self.definition, self.context)
+    /// The settings for connections that a rewrite makes.
+    pub fn tls_settings(&self) -> crate::tls::TlsSettings {
+        tls_settings(self.definition, self.context)
     }
 }

@@ -4,7 +4,8 @@ use super::{Context, chain, expiry_of};
 use crate::exchange::HeaderChange;
 use crate::snapshot::{Expiry, Upstreams, Version};
 use crate::template::Template;
-use crate::upstream::{TlsRules, Upstream, split_url};
+use crate::tls::TlsSettings;
+use crate::upstream::{Upstream, split_url};
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 
 pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<Version> {
@@ -28,14 +29,9 @@ pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, conte
     })
 }
 
-/// The rules for an API's connections to its upstreams.
-pub fn tls_rules(definition: &ApiDefinition, context: &Context<'_>) -> TlsRules {
-    let transport = &definition.proxy.transport;
-    TlsRules {
-        insecure: transport.ssl_insecure_skip_verify || context.settings.insecure_upstream_tls,
-        min_version: transport.ssl_min_version,
-        max_version: transport.ssl_max_version,
-    }
+/// The settings for an API's connections to its upstreams.
+pub fn tls_settings(definition: &ApiDefinition, context: &Context<'_>) -> TlsSettings {
+    context.settings.upstream_tls.for_api(definition)
 }
 
 fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Context<'_>) -> Option<Upstreams> {
@@ -46,7 +42,7 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
     if let Some(parts) = urls.first().and_then(|url| split_url(url)).filter(|parts| parts.scheme == "tyk") {
         return Some(Upstreams::Loop(parts.authority.to_owned()));
     }
-    let tls = tls_rules(definition, context);
+    let tls = tls_settings(definition, context);
     let mut list = Vec::new();
     for (index, url) in urls.iter().enumerate() {
         match Upstream::new(url, &tls, context.registry) {

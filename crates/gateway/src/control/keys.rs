@@ -51,6 +51,11 @@ async fn make(keys: &Keys, body: &[u8], unreadable: Answer) -> Answer {
         Err(answer) => return answer,
     };
     session.date_created = date(unix_s());
+    if let Some(fingerprint) = session.certificate_fingerprints().pop().filter(|_| !session.certificate.is_empty()) {
+        // A certificate stands for the key: it is found by the certificate.
+        let token = keys.named(&fingerprint, &session.org_id);
+        return put(keys, &token, session, false, "added").await;
+    }
     match random_bytes() {
         Ok(random) => put(keys, &keys.generate(&session.org_id, random), session, false, "added").await,
         Err(failure) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("Failed to create key, {failure}")),

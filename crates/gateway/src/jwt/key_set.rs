@@ -4,7 +4,7 @@
 use super::VerifyKey;
 use crate::answers::{Coming, coming};
 use crate::outside::{Call, LazyOutside, Outside};
-use crate::upstream::TlsRules;
+use crate::tls::TlsRules;
 use arc_swap::ArcSwapOption;
 use http::Uri;
 use hyper::body::Bytes;

@@ -16,6 +16,8 @@ pub struct Key {
     pub session: Session,
     pub dry_run: DryRun,
     expires_unix_s: Option<u64>,
+    /// Certificates of which the client must have one, by fingerprint; empty when any client will do.
+    bindings: Vec<String>,
     rights: Rights,
     /// Limits of the key as a whole.
     limits: Limits,
@@ -65,6 +67,7 @@ impl Key {
             shown: Box::default(),
             generation,
             dry_run: session.dry_run,
+            bindings: session.certificate_fingerprints(),
             expires_unix_s: u64::try_from(session.expires).ok().filter(|expires| *expires > 0),
             rights: if session.access_rights.is_empty() { Rights::Everything } else { Rights::Listed(rights) },
             limits: Limits::new(&session.limit(), "", source),
@@ -76,6 +79,15 @@ impl Key {
     pub fn is_only_a_name(&self) -> bool {
         let session = &self.session;
         session.hmac_enabled || !session.basic_auth_data.password.is_empty() || !session.jwt_data.secret.is_empty()
+    }
+
+    /// The key is good with certain client certificates only.
+    pub fn is_bound(&self) -> bool {
+        !self.bindings.is_empty()
+    }
+
+    pub fn is_bound_to(&self, fingerprint: &str) -> bool {
+        self.bindings.iter().any(|bound| bound == fingerprint)
     }
 
     pub fn state(&self, now_unix_s: u64) -> KeyState {

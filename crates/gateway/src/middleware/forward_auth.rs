@@ -12,7 +12,7 @@ use crate::identity::{self, Identity};
 use crate::outside::{Call, Outside, Reply};
 use crate::recent::Recent;
 use crate::refusal::FORWARD_AUTH_FAILED;
-use crate::upstream::TlsRules;
+use crate::tls::TlsRules;
 use http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use hyper::body::Bytes;

@@ -13,7 +13,7 @@ use crate::outside::{Call, Outside};
 use crate::recent::Recent;
 use crate::refusal::{EXTERNAL_MISSING, EXTERNAL_REFUSED};
 use crate::template::encode_form;
-use crate::upstream::TlsRules;
+use crate::tls::TlsRules;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Uri};
 use serde_json::Value;

@@ -13,7 +13,7 @@ use crate::exchange::{Exchange, Step};
 use crate::jwt::{Algorithm, FETCH_TIME_MAX, Family, KeySource, Keys, SetRules, TimeChecks, TimeFault, Token, VerifyKey};
 use crate::recent::Recent;
 use crate::refusal::{self, Refusal};
-use crate::upstream::TlsRules;
+use crate::tls::TlsRules;
 use admission::{Admission, Grants};
 use std::sync::Arc;
 use tollgate_engine::Work;

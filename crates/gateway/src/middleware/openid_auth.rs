@@ -12,7 +12,7 @@ use crate::identity::{self, Identity};
 use crate::jwt::{Algorithm, Claims, FETCH_TIME_MAX, Family, KeySet, KeySource, Keys, SetRules, TimeChecks, Token, Validity};
 use crate::recent::Recent;
 use crate::refusal::{OPENID_MISSING, OPENID_REFUSED};
-use crate::upstream::TlsRules;
+use crate::tls::TlsRules;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;

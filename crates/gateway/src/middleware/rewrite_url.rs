@@ -8,7 +8,8 @@ use crate::exchange::{Exchange, Redirect, Step};
 use crate::refusal;
 use crate::route::Path;
 use crate::template::{Template, encode_form, parameter};
-use crate::upstream::{TlsRules, Upstream, split_url};
+use crate::tls::TlsSettings;
+use crate::upstream::{Upstream, split_url};
 use regex::{Captures, Regex};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,13 +26,13 @@ struct Rewrite {
     pattern: Regex,
     rewrite_to: Pieces,
     triggers: Vec<Trigger>,
-    tls: TlsRules,
+    tls: TlsSettings,
     /// Upstreams by scheme and authority, made when first named.
     upstreams: Mutex<HashMap<String, Arc<Upstream>>>,
     make: UpstreamMaker,
 }
 
-type UpstreamMaker = Box<dyn Fn(&str, &TlsRules) -> Result<Upstream, String> + Send + Sync>;
+type UpstreamMaker = Box<dyn Fn(&str, &TlsSettings) -> Result<Upstream, String> + Send + Sync>;
 
 struct Trigger {
     any: bool,
@@ -107,7 +108,7 @@ impl Rewrite {
             pattern: Regex::new(&entry.match_pattern).map_err(|error| ("match_pattern".to_owned(), error))?,
             rewrite_to: Pieces::new(&entry.rewrite_to, context),
             triggers: triggers.collect::<Result<_, _>>()?,
-            tls: source.tls_rules(),
+            tls: source.tls_settings(),
             upstreams: Mutex::default(),
             make: Box::new(move |url, tls| Upstream::new(url, tls, &registry)),
         })

@@ -1,12 +1,15 @@
 //! Authentication by key. Reads `auth` and `auth_configs.authToken`. The client sees 401 `Authorization field missing` without a key
 //! and 403 `Access to this API has been disallowed` with one that is not known. Keys are looked up in memory. A key
-//! that goes with a password, a signature or a token is not enough by itself.
+//! that goes with a password, a signature or a token is not enough by itself. With `use_certificate` a client certificate
+//! stands for the key, or must come with it: 401 `Client certificate required`, 403 `Certificate has expired`.
 
 use super::Middleware;
 use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
-use crate::refusal;
+use crate::keys::Key;
+use crate::refusal::{self, Refusal};
+use std::sync::Arc;
 use tollgate_model::api::AuthMethod;
 
 pub struct TokenAuth {
@@ -14,6 +17,8 @@ pub struct TokenAuth {
     org_id: String,
     /// Nothing else is asked for.
     alone: bool,
+    /// A client's certificate may stand for a key, and must come with one.
+    use_certificate: bool,
     /// The session is the key's.
     gives_session: bool,
 }
@@ -27,9 +32,49 @@ impl TokenAuth {
                 places: Places::new(definition.places(AuthMethod::Token)),
                 org_id: definition.org_id.clone(),
                 alone: definition.auth_methods().count() == 1,
+                use_certificate: definition.places(AuthMethod::Token).use_certificate,
                 gives_session: definition.takes_session_of(AuthMethod::Token),
             }) as Box<dyn Middleware>
         })
+    }
+}
+
+impl TokenAuth {
+    /// The key that a certificate stands for, when none is sent.
+    fn key_of_certificate(&self, exchange: &Exchange<'_>) -> Result<Arc<Key>, Refusal> {
+        let certificate = exchange.tls.and_then(|tls| tls.certificate.as_ref()).filter(|_| self.use_certificate);
+        let Some(certificate) = certificate else { return Err(refusal::AUTH_MISSING) };
+        if certificate.facts.has_expired(exchange.unix_s) {
+            return Err(refusal::KEY_CERTIFICATE_EXPIRED);
+        }
+        let key = exchange.keys.find(&certificate.facts.fingerprint, &self.org_id);
+        key.filter(|key| key.is_bound_to(&certificate.facts.fingerprint)).ok_or(refusal::KEY_CERTIFICATE_UNKNOWN)
+    }
+
+    /// A key that is bound to certificates is good with one of them only, also where no certificate is asked for: the name of such a
+    /// key is made from the certificate and no secret.
+    fn check_binding(&self, key: &Key, exchange: &Exchange<'_>) -> Result<(), Refusal> {
+        let Some(certificate) = exchange.tls.and_then(|tls| tls.certificate.as_ref()) else {
+            let is_good_alone = exchange.settings.keys_without_certificate;
+            return if is_good_alone { Ok(()) } else { Err(refusal::KEY_CERTIFICATE_MISSING) };
+        };
+        match key.is_bound_to(&certificate.facts.fingerprint) {
+            true if certificate.facts.has_expired(exchange.unix_s) => Err(refusal::KEY_CERTIFICATE_EXPIRED),
+            true => Ok(()),
+            false => Err(refusal::KEY_CERTIFICATE_MISMATCH),
+        }
+    }
+
+    fn key(&self, exchange: &Exchange<'_>) -> Result<Arc<Key>, Refusal> {
+        let Some(token) = self.places.find(exchange) else { return self.key_of_certificate(exchange) };
+        let key = exchange.keys.find(&token, &self.org_id).ok_or(refusal::KEY_DISALLOWED)?;
+        if self.alone && key.is_only_a_name() {
+            return Err(refusal::KEY_DISALLOWED);
+        }
+        if key.is_bound() || self.use_certificate {
+            self.check_binding(&key, exchange)?;
+        }
+        Ok(key)
     }
 }
 
@@ -38,16 +83,14 @@ impl Middleware for TokenAuth {
         if exchange.ignored {
             return Step::Next;
         }
-        let Some(token) = self.places.find(exchange) else { return Step::Refuse(refusal::AUTH_MISSING) };
-        match exchange.keys.find(&token, &self.org_id) {
-            Some(key) if self.alone && key.is_only_a_name() => Step::Refuse(refusal::KEY_DISALLOWED),
-            Some(key) => {
+        match self.key(exchange) {
+            Ok(key) => {
                 if self.gives_session {
                     exchange.key = Some(key);
                 }
                 Step::Next
             }
-            None => Step::Refuse(refusal::KEY_DISALLOWED),
+            Err(refusal) => Step::Refuse(refusal),
         }
     }
 }

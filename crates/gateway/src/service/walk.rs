@@ -9,6 +9,7 @@ use crate::refusal::{self, Refusal};
 use crate::route::Path;
 use crate::snapshot::{Api, CoreSnapshot, Snapshot, Upstreams, Version};
 use crate::template::parameter;
+use crate::tls::CallerTls;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -29,6 +30,7 @@ pub struct Arrival<'a> {
     pub began: Instant,
     /// The connection's other end.
     pub peer: SocketAddr,
+    pub tls: Option<&'a CallerTls>,
     /// Since the gateway's start.
     pub now: Duration,
     pub request_id: RequestId,
@@ -124,6 +126,7 @@ impl GatewayHandler {
             api,
             version,
             client_ip: arrival.client_ip,
+            tls: arrival.tls,
             now: arrival.now,
             request_id: arrival.request_id,
             full_path: &arrival.full_path,

@@ -26,7 +26,7 @@ pub struct AuthConfig {
     pub use_cookie: bool,
     /// The cookie; see [`AuthConfig::cookie`].
     pub cookie_name: String,
-    /// Accept a client certificate in place of a key; not supported yet.
+    /// Accept a client certificate in place of a key, and ask for it beside one.
     pub use_certificate: bool,
 }
 

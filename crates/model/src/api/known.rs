@@ -29,10 +29,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("session_provider", Never),
     ("notifications", Set),
     // TLS.
-    ("upstream_certificates", Set),
-    ("upstream_certificates_disabled", Never),
-    ("pinned_public_keys", Set),
-    ("certificate_pinning_disabled", Never),
     ("request_signing", Member("is_enabled")),
     ("upstream_auth", Member("enabled")),
     ("enable_proxy_protocol", Set),

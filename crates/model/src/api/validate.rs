@@ -209,7 +209,7 @@ fn check_jwt(api: &ApiDefinition, findings: &mut Findings) {
 }
 
 fn check_auth_sources(auth: &AuthConfig, at: &JsonPath, findings: &mut Findings) {
-    if auth.header().is_none() && auth.param().is_none() && auth.cookie().is_none() {
+    if auth.header().is_none() && auth.param().is_none() && auth.cookie().is_none() && !auth.use_certificate {
         findings.error(at, "header, query parameter and cookie are all switched off");
     }
     if auth.header().is_some_and(|name| !is_token(name)) {
@@ -217,9 +217,6 @@ fn check_auth_sources(auth: &AuthConfig, at: &JsonPath, findings: &mut Findings)
     }
     if auth.cookie().is_some_and(|name| !is_token(name)) {
         findings.error(&at.key("cookie_name"), "is not a cookie name");
-    }
-    if auth.use_certificate {
-        findings.ignored(&at.key("use_certificate"), "not supported yet, ignored");
     }
 }
 
@@ -283,11 +280,8 @@ fn check_rate(limit: &super::GlobalRateLimit, findings: &mut Findings) {
     }
 }
 
-/// Typed fields that nothing acts on. `client_certificates` goes with `use_mutual_tls_auth`, which is reported.
+/// Typed fields that nothing acts on.
 fn check_unsupported(api: &ApiDefinition, findings: &mut Findings) {
-    if !api.certificates.is_empty() {
-        findings.ignored(&JsonPath::of("certificates"), "not supported yet, ignored");
-    }
     for (index, processor) in api.response_processors.iter().enumerate() {
         // These two work from `extended_paths` alone, listed here or not.
         if !matches!(processor.name.as_str(), "header_injector" | "response_body_transform") {

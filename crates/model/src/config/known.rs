@@ -11,7 +11,8 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("enable_config_inspection", Set),
     ("ports_whitelist", Set),
     ("http_server_options.override_defaults", Never),
-    ("http_server_options.skip_client_ca_announcement", Set),
+    // Authorities are never announced.
+    ("http_server_options.skip_client_ca_announcement", Never),
     ("http_server_options.max_response_body_size", Set),
     ("enable_http_profiler", Set),
     // Files.
@@ -54,12 +55,7 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("analytics_config.purge_interval", Never),
     ("track_404_logs", Set),
     // Upstream.
-    ("proxy_enable_http2", Set),
-    ("proxy_ssl_min_version", Set),
-    ("proxy_ssl_max_version", Set),
-    ("proxy_ssl_ciphers", Set),
     ("proxy_ssl_disable_renegotiation", Never),
-    ("ssl_force_common_name_check", Set),
     ("service_discovery", Never),
     ("external_services", Set),
     // Health.
@@ -83,7 +79,10 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("skip_verify_existing_plugin_bundle", Never),
     ("coprocess_options", Member("enable_coprocess")),
     // Security.
-    ("security", Set),
+    ("security.private_certificate_encoding_secret", Set),
+    ("security.certificates.dashboard_api", Set),
+    ("security.certificates.mdcb_api", Set),
+    ("security.certificate_expiry_monitor", Never),
     // Logging and telemetry.
     ("use_redis_log", Set),
     ("use_sentry", Set),
@@ -140,4 +139,5 @@ pub(super) const GO_NAMES: &[(&str, &str)] = &[
     ("oas_config", "OAS"),
     ("http_server_options.ssl_ciphers", "CIPHERS"),
     ("proxy_ssl_ciphers", "PROXYSSLCIPHERSUITES"),
+    ("security.certificates.apis", "API"),
 ];

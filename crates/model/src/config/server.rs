@@ -30,13 +30,13 @@ pub struct HttpServerOptions {
     pub certificates: Vec<Certificate>,
     /// Certificates by identifier or file name.
     pub ssl_certificates: Vec<String>,
-    /// Name in TLS.
+    /// The host that a client means that names none.
     pub server_name: String,
     /// Lowest TLS version as on the wire (771 is TLS 1.2), 0 for the default.
     pub min_version: u16,
     /// Highest TLS version as on the wire (772 is TLS 1.3), 0 for the default.
     pub max_version: u16,
-    /// Cipher suites by name.
+    /// Cipher suites for TLS 1.2, by name; those of TLS 1.3 are always there.
     pub ssl_ciphers: Vec<String>,
     /// Milliseconds between flushes of a response of known length; 0 for Tyk's default.
     pub flush_interval: u64,
@@ -54,10 +54,10 @@ pub struct HttpServerOptions {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Certificate {
-    /// The host it is for; empty or `*` for any.
+    /// A host it is for beside those that stand in it; `*` for any.
     pub domain_name: String,
-    /// The certificate with its chain.
+    /// The certificate with its chain. A file beside it whose name has `.ocsp` at the end is a response to staple.
     pub cert_file: PathBuf,
-    /// The private key.
+    /// The private key; empty when it stands in `cert_file`.
     pub key_file: PathBuf,
 }

@@ -23,6 +23,9 @@ pub struct Tollgate {
     pub timeouts: Timeouts,
     /// Addresses or CIDR ranges of proxies whose `X-Forwarded-For` and `X-Real-IP` are believed.
     pub trusted_proxies: Vec<String>,
+    /// Addresses or CIDR ranges of load balancers whose connections begin with a PROXY header, version 1 or 2. Every connection from
+    /// them must, and nobody else's may.
+    pub proxy_protocol: Vec<String>,
     /// Connections to all upstreams together, for each thread, in use or idle. The default of 16384 is a safeguard below
     /// the usual limit of open files, not a tuning value.
     pub upstream_connections_max: u64,
@@ -90,6 +93,8 @@ pub struct Limits {
 pub struct Timeouts {
     /// For the whole head of a request, from its first byte; 10000.
     pub head_ms: u64,
+    /// For a TLS handshake, with the PROXY header before it; 10000.
+    pub handshake_ms: u64,
     /// For the next request on a connection; 120000.
     pub client_idle_ms: u64,
     /// For a client to take more of a response; 60000.
@@ -118,6 +123,7 @@ impl Default for Tollgate {
             limits: Limits::default(),
             timeouts: Timeouts::default(),
             trusted_proxies: Vec::new(),
+            proxy_protocol: Vec::new(),
             upstream_connections_max: 16_384,
             dns: Dns::default(),
             rate_limit_headers: RateLimitHeaders::default(),
@@ -149,6 +155,7 @@ impl Default for Timeouts {
     fn default() -> Timeouts {
         Timeouts {
             head_ms: 10_000,
+            handshake_ms: 10_000,
             client_idle_ms: 120_000,
             client_write_ms: 60_000,
             upstream_connect_ms: 10_000,
@@ -162,6 +169,11 @@ impl Tollgate {
     /// `trusted_proxies` as ranges.
     pub fn trusted_networks(&self) -> Vec<IpNet> {
         self.trusted_proxies.iter().filter_map(|text| parse_network(text)).collect()
+    }
+
+    /// `proxy_protocol` as ranges.
+    pub fn announcing_networks(&self) -> Vec<IpNet> {
+        self.proxy_protocol.iter().filter_map(|text| parse_network(text)).collect()
     }
 }
 

@@ -32,14 +32,16 @@ fn check_listeners(config: &GatewayConfig, findings: &mut Findings) {
     let options = &config.http_server_options;
     let at = JsonPath::of("http_server_options");
     if options.use_ssl && options.certificates.is_empty() && options.ssl_certificates.is_empty() {
-        findings.warning(&at.key("use_ssl"), "TLS without a certificate");
+        findings.warning(&at.key("use_ssl"), "TLS without a certificate: only hosts that an API has one for are served");
+    }
+    if !options.use_ssl && config.security.control_api_use_mutual_tls {
+        let message = "needs http_server_options.use_ssl: the control API refuses everybody";
+        findings.warning(&JsonPath::of("security").key("control_api_use_mutual_tls"), message);
     }
     for (index, certificate) in options.certificates.iter().enumerate() {
         let at = at.key("certificates").index(index);
-        for (field, path) in [("cert_file", &certificate.cert_file), ("key_file", &certificate.key_file)] {
-            if path.as_os_str().is_empty() {
-                findings.error(&at.key(field), "must not be empty");
-            }
+        if certificate.cert_file.as_os_str().is_empty() {
+            findings.error(&at.key("cert_file"), "must not be empty");
         }
     }
 }
@@ -164,10 +166,12 @@ fn check_limiters(config: &GatewayConfig, findings: &mut Findings) {
 fn check_own(config: &GatewayConfig, findings: &mut Findings) {
     let at = JsonPath::of("tollgate");
     let own = &config.tollgate;
-    for (index, entry) in own.trusted_proxies.iter().enumerate() {
-        if parse_network(entry).is_none() {
-            let message = format!("{entry:?} is neither an IP address nor a CIDR range");
-            findings.error(&at.key("trusted_proxies").index(index), message);
+    for (field, entries) in [("trusted_proxies", &own.trusted_proxies), ("proxy_protocol", &own.proxy_protocol)] {
+        for (index, entry) in entries.iter().enumerate() {
+            if parse_network(entry).is_none() {
+                let message = format!("{entry:?} is neither an IP address nor a CIDR range");
+                findings.error(&at.key(field).index(index), message);
+            }
         }
     }
     for (index, server) in own.dns.servers.iter().enumerate() {
@@ -181,6 +185,7 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
         ("limits", "head_bytes_max", own.limits.head_bytes_max as u64),
         ("limits", "header_lines_max", own.limits.header_lines_max as u64),
         ("timeouts", "head_ms", timeouts.head_ms),
+        ("timeouts", "handshake_ms", timeouts.handshake_ms),
         ("timeouts", "client_idle_ms", timeouts.client_idle_ms),
         ("timeouts", "client_write_ms", timeouts.client_write_ms),
         ("timeouts", "upstream_connect_ms", timeouts.upstream_connect_ms),

@@ -108,7 +108,9 @@ impl Setup {
 fn wait_for_port(mut stdout: BufReader<std::process::ChildStdout>) -> Option<u16> {
     let mut line = String::new();
     while stdout.read_line(&mut line).unwrap_or(0) > 0 {
-        if let Some((_, port)) = line.trim_end().rsplit_once("listening on http://127.0.0.1:") {
+        if let Some((_, url)) = line.trim_end().rsplit_once("listening on http")
+            && let Some((_, port)) = url.rsplit_once("://127.0.0.1:")
+        {
             let port = port.trim_end_matches('/').parse().ok()?;
             thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
             return Some(port);
@@ -151,6 +153,18 @@ impl Gateway {
         let _ = connection.try_send(bytes);
         connection.finish_sending();
         connection.rest().unwrap_or_else(|broken| panic!("the gateway does not close: {broken}"))
+    }
+
+    /// As `raw`, for bytes that may get the connection reset.
+    pub fn raw_or_reset(&self, bytes: impl AsRef<[u8]>) -> Vec<u8> {
+        let mut connection = self.connect();
+        let _ = connection.try_send(bytes);
+        connection.finish_sending();
+        match connection.rest() {
+            Ok(answer) => answer,
+            Err(super::wire::Broken::Cut(_)) => Vec::new(),
+            Err(broken) => panic!("the gateway does not close: {broken}"),
+        }
     }
 
     /// A call of the control API with the right secret.

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows how the gateway is built: it sees a program, a configuration and bytes on sockets.
 
+pub mod certificates;
 pub mod definition;
 pub mod dns;
 pub mod gateway;

@@ -1,0 +1,180 @@
+//! What a connection passes through before its first request: the PROXY header of a trusted proxy, and the TLS handshake. All of it
+//! has one time limit. A connection that needs neither does not come here.
+
+use crate::connection::Connection;
+use crate::core::Core;
+use crate::peers::Counted;
+use crate::proxy_header::{self, Progress};
+use crate::service::{Client, ClientTls};
+use crate::stream::Stream;
+use rustls::ServerConfig;
+use rustls::server::{Acceptor, ClientHello};
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::LazyConfigAcceptor;
+
+/// Handshakes under way on one core. Each holds a descriptor and some 20 KiB; beyond this a new connection is closed at once.
+pub(crate) const HANDSHAKES_MAX: usize = 8_192;
+/// Handshakes that may compute in one round of a core's tasks. A signature costs up to a millisecond, and a burst of connections
+/// must not hold up the requests of the others for longer than a few of them.
+pub(crate) const HANDSHAKES_PER_ROUND: usize = 4;
+/// First byte of every TLS handshake record.
+const HANDSHAKE_RECORD: u8 = 22;
+/// What somebody is told who speaks HTTP where TLS is spoken.
+const PLAIN_HTTP_REPLY: &[u8] =
+    b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+
+/// Chooses how to speak TLS with a client; asked once for each handshake.
+pub trait TlsTerms: Send + Sync {
+    /// The settings for a client that says this.
+    fn for_client(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig>;
+}
+
+/// Whether connections from an address begin with a PROXY header.
+pub type TrustedProxies = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
+
+/// An address to listen on, and what connections to it pass through first.
+#[derive(Clone)]
+pub struct Listen {
+    /// The address; port 0 picks a free one.
+    pub address: SocketAddr,
+    /// TLS, if it is spoken here.
+    pub tls: Option<Arc<dyn TlsTerms>>,
+    /// Who announces the real client; nobody without it.
+    pub proxies: Option<TrustedProxies>,
+}
+
+impl Listen {
+    /// Plain HTTP from clients themselves.
+    pub fn plain(address: SocketAddr) -> Self {
+        Listen { address, tls: None, proxies: None }
+    }
+
+    /// Whether a connection from `peer` has anything to pass through.
+    pub(crate) fn is_open_to(&self, peer: SocketAddr) -> bool {
+        self.tls.is_none() && !self.trusts(peer)
+    }
+
+    fn trusts(&self, peer: SocketAddr) -> bool {
+        self.proxies.as_ref().is_some_and(|is_trusted| is_trusted(peer.ip().to_canonical()))
+    }
+}
+
+/// Takes a connection through its entrance and serves it.
+pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, listen: Listen, counted: Counted) {
+    let limit = Duration::from_millis(core.limits.handshake_ms);
+    let Some(under_way) = core.handshakes.begin() else {
+        return tracing::warn!(%peer, "too many handshakes at once: connection closed");
+    };
+    let entered = timeout(limit, pass(&core, stream, peer, &listen)).await;
+    drop(under_way);
+    match entered {
+        Ok(Ok((stream, client))) => Connection::new(core, stream, client, counted).await,
+        Ok(Err(error)) => tracing::debug!(%peer, %error, "connection did not get as far as a request"),
+        Err(_) => tracing::debug!(%peer, "handshake took too long"),
+    }
+}
+
+async fn pass(core: &Core, mut stream: TcpStream, peer: SocketAddr, listen: &Listen) -> io::Result<(Stream, Client)> {
+    let announced = if listen.trusts(peer) { read_proxy_header(&mut stream).await? } else { None };
+    let address = announced.unwrap_or(peer);
+    let Some(terms) = &listen.tls else { return Ok((Stream::Tcp(stream), Client { address, tls: None })) };
+    let (stream, tls) = shake_hands(core, stream, terms.as_ref()).await?;
+    Ok((stream, Client { address, tls: Some(tls) }))
+}
+
+/// Reads the header and not a byte more. `None` when the proxy speaks for itself.
+async fn read_proxy_header(stream: &mut TcpStream) -> io::Result<Option<SocketAddr>> {
+    let mut header = Vec::with_capacity(proxy_header::V1_BYTES_MAX);
+    loop {
+        match proxy_header::parse(&header) {
+            Ok(Progress::Complete(client)) => return Ok(client),
+            Ok(Progress::Wants(bytes)) => {
+                let have = header.len();
+                header.resize(have + bytes, 0);
+                stream.read_exact(header.get_mut(have..).unwrap_or_default()).await?;
+            }
+            Err(fault) => return Err(io::Error::new(io::ErrorKind::InvalidData, fault)),
+        }
+    }
+}
+
+async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsTerms) -> io::Result<(Stream, Rc<ClientTls>)> {
+    let mut first = [0];
+    if stream.peek(&mut first).await? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    if first != [HANDSHAKE_RECORD] {
+        if first.iter().all(u8::is_ascii_uppercase) {
+            turn_away(&mut stream).await;
+        }
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the client does not speak TLS"));
+    }
+    let start = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+    let config = terms.for_client(&start.client_hello());
+    let mut rest = pin!(start.into_stream(config));
+    // The first step computes the signature: it waits for its turn.
+    let first_step = {
+        let _turn = core.handshakes.turn().await;
+        std::future::poll_fn(|cx| Poll::Ready(rest.as_mut().poll(cx))).await
+    };
+    let stream = match first_step {
+        Poll::Ready(result) => result?,
+        Poll::Pending => rest.await?,
+    };
+    let (_, session) = stream.get_ref();
+    let tls = ClientTls {
+        certificates: session
+            .peer_certificates()
+            .unwrap_or_default()
+            .iter()
+            .map(|certificate| certificate.clone().into_owned())
+            .collect(),
+        server_name: session.server_name().map(str::to_owned),
+    };
+    Ok((Stream::Tls(Box::new(stream.into())), Rc::new(tls)))
+}
+
+/// Answers plain HTTP in plain HTTP, and reads what was sent so that a reset does not destroy the answer.
+async fn turn_away(stream: &mut TcpStream) {
+    let mut sent = [0; 4096];
+    let _ = stream.try_read(&mut sent);
+    let _ = stream.write_all(PLAIN_HTTP_REPLY).await;
+    let _ = stream.shutdown().await;
+    let _ = timeout(Duration::from_millis(500), stream.read(&mut sent)).await;
+}
+
+/// The handshakes under way on one core.
+pub(crate) struct Handshakes {
+    under_way: Rc<()>,
+    turns: tokio::sync::Semaphore,
+}
+
+impl Default for Handshakes {
+    fn default() -> Self {
+        Handshakes { under_way: Rc::default(), turns: tokio::sync::Semaphore::new(HANDSHAKES_PER_ROUND) }
+    }
+}
+
+impl Handshakes {
+    /// Counts one more for as long as what is returned lives, if there is room.
+    fn begin(&self) -> Option<Rc<()>> {
+        (Rc::strong_count(&self.under_way) <= HANDSHAKES_MAX).then(|| self.under_way.clone())
+    }
+
+    /// A turn to compute, after everybody else who is ready had theirs.
+    async fn turn(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
+        let turn = self.turns.acquire().await.ok();
+        tokio::task::yield_now().await;
+        turn
+    }
+}

@@ -1,0 +1,87 @@
+//! A port of the control plane's own, for the control API or for metrics: accepts, speaks TLS where the gateway does, and lets only those in whose certificate may
+//! call, if it asks for one.
+
+use crate::tls::{AllowList, CallerTls, ClientTerms};
+use axum::Router;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tollgate_engine::ClientTls;
+
+/// From a connection's start to the end of its handshake.
+const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// The port and what is asked of its callers.
+pub struct OwnPort {
+    listener: TcpListener,
+    door: Arc<Door>,
+}
+
+struct Door {
+    tls: Option<TlsAcceptor>,
+    callers: Option<Arc<AllowList>>,
+}
+
+impl OwnPort {
+    pub fn bind(address: SocketAddr, terms: Option<&ClientTerms>, callers: Option<Arc<AllowList>>) -> Result<Self, String> {
+        let listener = TcpListener::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+        listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+        let tls = terms.map(|terms| TlsAcceptor::from(terms.for_control(callers.is_some())));
+        Ok(OwnPort { listener, door: Arc::new(Door { tls, callers }) })
+    }
+
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves for as long as the runtime lives.
+    pub async fn serve(self, router: Router) {
+        let listener = match tokio::net::TcpListener::from_std(self.listener) {
+            Ok(listener) => listener,
+            Err(error) => return tracing::error!(%error, "the control API's own port can't be served"),
+        };
+        loop {
+            match listener.accept().await {
+                Ok((stream, caller)) => {
+                    tokio::spawn(self.door.clone().enter(stream, caller, router.clone()));
+                }
+                Err(error) => {
+                    tracing::error!(%error, "cannot accept a connection to the control API");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            }
+        }
+    }
+}
+
+impl Door {
+    async fn enter(self: Arc<Self>, stream: TcpStream, caller: SocketAddr, router: Router) {
+        let Some(acceptor) = &self.tls else {
+            if self.lets_in(None, caller) {
+                super::spawn(&router, stream);
+            }
+            return;
+        };
+        match tokio::time::timeout(HANDSHAKE_TIME_MAX, acceptor.accept(stream)).await {
+            Ok(Ok(stream)) => {
+                let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
+                let certificates = certificates.iter().map(|certificate| certificate.clone().into_owned()).collect();
+                let tls = CallerTls::new(&ClientTls { certificates, server_name: None });
+                if self.lets_in(Some(&tls), caller) {
+                    super::spawn(&router, stream);
+                }
+            }
+            Ok(Err(error)) => tracing::debug!(%caller, %error, "handshake with a caller of the control API failed"),
+            Err(_) => tracing::debug!(%caller, "handshake with a caller of the control API took too long"),
+        }
+    }
+
+    fn lets_in(&self, tls: Option<&CallerTls>, caller: SocketAddr) -> bool {
+        let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let checked = self.callers.as_ref().map_or(Ok(()), |callers| callers.check(tls, unix_s));
+        checked.inspect_err(|refusal| tracing::warn!(%caller, "control API: {}", refusal.message)).is_ok()
+    }
+}

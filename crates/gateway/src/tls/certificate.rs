@@ -1,0 +1,106 @@
+//! One certificate with its chain, and its key if there is one, read from PEM; and the few facts of it that the gateway asks for.
+
+use rustls::RootCertStore;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::sign::CertifiedKey;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+/// A certificate as the gateway holds it.
+#[derive(Debug)]
+pub struct Certificate {
+    pub facts: Facts,
+    /// With the key, for showing it to others.
+    pub own: Option<Arc<CertifiedKey>>,
+    /// For an authority: checks certificates that it issued.
+    pub issued: Option<Arc<dyn ClientCertVerifier>>,
+}
+
+/// What stands in a certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// SHA-256 of the whole certificate, hexadecimal.
+    pub fingerprint: String,
+    /// DNS names, lower case; the common name when there are none.
+    pub names: Vec<String>,
+    pub common_name: String,
+    /// Seconds since 1970.
+    pub not_after_unix_s: i64,
+    pub is_authority: bool,
+    /// SHA-256 of the public key as it stands in the certificate, hexadecimal.
+    pub public_key: String,
+}
+
+impl Facts {
+    pub fn new(der: &[u8]) -> Result<Self, String> {
+        let (_, parsed) = X509Certificate::from_der(der).map_err(|error| format!("not a certificate: {error}"))?;
+        let common_name = parsed.subject().iter_common_name().next().and_then(|name| name.as_str().ok()).unwrap_or_default();
+        let alternatives = parsed.subject_alternative_name().ok().flatten();
+        let mut names: Vec<String> = alternatives
+            .iter()
+            .flat_map(|alternatives| &alternatives.value.general_names)
+            .filter_map(|name| match name {
+                GeneralName::DNSName(name) => Some(name.to_ascii_lowercase()),
+                _ => None,
+            })
+            .collect();
+        if names.is_empty() && !common_name.is_empty() {
+            names.push(common_name.to_ascii_lowercase());
+        }
+        Ok(Facts {
+            fingerprint: hex_sha256(der),
+            names,
+            common_name: common_name.to_owned(),
+            not_after_unix_s: parsed.validity().not_after.timestamp(),
+            is_authority: parsed.is_ca(),
+            public_key: hex_sha256(parsed.public_key().raw),
+        })
+    }
+
+    pub fn has_expired(&self, unix_s: u64) -> bool {
+        self.not_after_unix_s < i64::try_from(unix_s).unwrap_or(i64::MAX)
+    }
+}
+
+impl Certificate {
+    /// Reads a chain, leaf first, and the leaf's key, which may stand in the same text. `ocsp` is a response to staple.
+    pub fn parse(chain: &[u8], key: Option<&[u8]>, ocsp: Option<Vec<u8>>) -> Result<Self, String> {
+        let certificates = CertificateDer::pem_slice_iter(chain).collect::<Result<Vec<_>, _>>();
+        let certificates = certificates.map_err(|error| format!("not PEM: {error}"))?;
+        let leaf = certificates.first().ok_or("no certificate in it")?;
+        let facts = Facts::new(leaf)?;
+        let issued = if facts.is_authority { Some(issued_by(leaf)?) } else { None };
+        let own = match PrivateKeyDer::from_pem_slice(key.unwrap_or(chain)) {
+            Ok(key) => {
+                let own = CertifiedKey::from_der(certificates, key, &aws_lc_rs::default_provider());
+                let mut own = own.map_err(|error| format!("certificate and key can't be used together: {error}"))?;
+                own.ocsp = ocsp;
+                Some(Arc::new(own))
+            }
+            Err(rustls::pki_types::pem::Error::NoItemsFound) if key.is_none() => None,
+            Err(error) => return Err(format!("no usable private key: {error}")),
+        };
+        Ok(Certificate { facts, own, issued })
+    }
+}
+
+fn issued_by(authority: &CertificateDer<'_>) -> Result<Arc<dyn ClientCertVerifier>, String> {
+    let mut roots = RootCertStore::empty();
+    roots.add(authority.clone().into_owned()).map_err(|error| format!("not usable as an authority: {error}"))?;
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+    verifier.map(|verifier| verifier as Arc<dyn ClientCertVerifier>).map_err(|error| error.to_string())
+}
+
+pub fn hex_sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;

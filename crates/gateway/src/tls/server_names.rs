@@ -1,0 +1,73 @@
+//! Which certificate a client is shown: by the host that it names, exactly or by wildcard, else the first one; among several for one
+//! host the first whose key the client can check.
+
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The names and their certificates, replaced as a whole.
+#[derive(Debug, Default)]
+pub struct ServerNames(arc_swap::ArcSwap<Names>);
+
+#[derive(Debug, Default)]
+pub struct Names {
+    /// `*.example.com` stands here as `.example.com`.
+    by_name: HashMap<String, Vec<Arc<CertifiedKey>>>,
+    /// For clients that name no host, or an unknown one.
+    fallback: Vec<Arc<CertifiedKey>>,
+}
+
+impl Names {
+    /// Adds a certificate for a host or a wildcard; the first for a host comes first.
+    pub fn add(&mut self, name: &str, certificate: &Arc<CertifiedKey>) {
+        let name = name.trim_end_matches('.').to_ascii_lowercase();
+        let name = name.strip_prefix('*').map_or(name.as_str(), |suffix| suffix);
+        if name.is_empty() {
+            return self.add_fallback(certificate);
+        }
+        let of_name = self.by_name.entry(name.to_owned()).or_default();
+        if !of_name.iter().any(|known| Arc::ptr_eq(known, certificate)) {
+            of_name.push(certificate.clone());
+        }
+    }
+
+    /// Adds a certificate for everybody else.
+    pub fn add_fallback(&mut self, certificate: &Arc<CertifiedKey>) {
+        self.fallback.push(certificate.clone());
+    }
+
+    /// Puts certificates before all others for clients that name no host.
+    pub fn prefer(&mut self, certificates: &[Arc<CertifiedKey>]) {
+        self.fallback.splice(0..0, certificates.iter().cloned());
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_name.is_empty() && self.fallback.is_empty()
+    }
+
+    /// The certificates for a host, best first.
+    pub fn find(&self, host: &str) -> &[Arc<CertifiedKey>] {
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let by_wildcard = || self.by_name.get(host.get(host.find('.')?..)?);
+        self.by_name.get(&host).or_else(by_wildcard).map_or(&self.fallback, |found| found)
+    }
+}
+
+impl ServerNames {
+    pub fn replace(&self, names: Names) {
+        self.0.store(Arc::new(names));
+    }
+}
+
+impl ResolvesServerCert for ServerNames {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let names = self.0.load();
+        let candidates = names.find(hello.server_name().unwrap_or_default());
+        let fits = |candidate: &&Arc<CertifiedKey>| candidate.key.choose_scheme(hello.signature_schemes()).is_some();
+        candidates.iter().find(fits).or_else(|| candidates.first()).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests;

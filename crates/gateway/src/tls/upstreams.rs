@@ -1,0 +1,293 @@
+//! TLS towards upstreams: the system's roots and verification by name, unless an API says otherwise; pinned keys; the gateway's own
+//! certificates for upstreams that ask for one.
+
+use super::certificate::Facts;
+use super::library::{Library, Slot};
+use super::{provider, versions};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{ResolvesClientCert, WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::sign::CertifiedKey;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tollgate_model::api::ApiDefinition;
+use tollgate_model::config::GatewayConfig;
+
+/// What an API, or the gateway for all of them, says about TLS to upstreams.
+#[derive(Clone, Debug, Default)]
+pub struct TlsSettings {
+    pub insecure: bool,
+    pub min_version: u16,
+    pub max_version: u16,
+    pub ciphers: Vec<String>,
+    pub checks_common_name: bool,
+    /// Host, `*.domain` or `*` to a certificate of the gateway's own.
+    certificates: BTreeMap<String, String>,
+    /// The same to public keys: SHA-256, comma separated.
+    pins: BTreeMap<String, String>,
+    pub http2: bool,
+}
+
+/// The rules for one upstream host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TlsRules {
+    /// Accepts any certificate.
+    pub insecure: bool,
+    /// Lowest and highest version as on the wire; 0 for the default.
+    pub min_version: u16,
+    pub max_version: u16,
+    /// TLS 1.2 cipher suites; empty for the default.
+    pub ciphers: Vec<String>,
+    /// The certificate's common name must be the host, not one of its alternative names.
+    pub checks_common_name: bool,
+    /// Public keys of which the upstream must have one; empty for any.
+    pub pins: Vec<String>,
+    /// The certificate to show to an upstream that asks.
+    pub certificate: Option<String>,
+    /// HTTP/2 where the upstream has it.
+    pub http2: bool,
+}
+
+impl TlsSettings {
+    /// The gateway's own settings.
+    pub fn of_gateway(config: &GatewayConfig) -> Self {
+        TlsSettings {
+            insecure: config.proxy_ssl_insecure_skip_verify,
+            min_version: config.proxy_ssl_min_version,
+            max_version: config.proxy_ssl_max_version,
+            ciphers: config.proxy_ssl_ciphers.clone(),
+            checks_common_name: config.ssl_force_common_name_check,
+            certificates: config.security.certificates.upstream.clone(),
+            pins: config.security.pinned_public_keys.clone(),
+            http2: config.proxy_enable_http2,
+        }
+    }
+
+    /// These settings with those of an API on top.
+    pub fn for_api(&self, definition: &ApiDefinition) -> Self {
+        let transport = &definition.proxy.transport;
+        let own = |value: u16, general: u16| if value == 0 { general } else { value };
+        let mut settings = TlsSettings {
+            insecure: self.insecure || transport.ssl_insecure_skip_verify,
+            min_version: own(transport.ssl_min_version, self.min_version),
+            max_version: own(transport.ssl_max_version, self.max_version),
+            ciphers: if transport.ssl_ciphers.is_empty() { self.ciphers.clone() } else { transport.ssl_ciphers.clone() },
+            checks_common_name: self.checks_common_name || transport.ssl_force_common_name_check,
+            ..self.clone()
+        };
+        if !definition.upstream_certificates_disabled {
+            // Exact names of the gateway's lose to an API's wildcard, as in Tyk: the API's map is looked at last.
+            settings.certificates = layered(&self.certificates, &definition.upstream_certificates);
+        }
+        if !definition.certificate_pinning_disabled {
+            settings.pins = layered(&self.pins, &definition.pinned_public_keys);
+        }
+        settings
+    }
+
+    /// The rules for a host.
+    pub fn for_host(&self, host: &str) -> TlsRules {
+        let pins = best(&self.pins, host).map(|pins| pins.split(',').map(fingerprint).filter(|pin| !pin.is_empty()).collect());
+        TlsRules {
+            insecure: self.insecure,
+            min_version: self.min_version,
+            max_version: self.max_version,
+            ciphers: self.ciphers.clone(),
+            checks_common_name: self.checks_common_name,
+            pins: pins.unwrap_or_default(),
+            certificate: best(&self.certificates, host).cloned(),
+            http2: self.http2,
+        }
+    }
+}
+
+/// `above` hides every entry of `below` that one of its own covers.
+fn layered(below: &BTreeMap<String, String>, above: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut all = below.clone();
+    all.retain(|host, _| best(above, host.trim_start_matches("*.")).is_none());
+    all.extend(above.clone());
+    all
+}
+
+/// The entry for a host: its own, else that of its domain, else that of all.
+fn best<'m>(map: &'m BTreeMap<String, String>, host: &str) -> Option<&'m String> {
+    let of_domain = || map.get(&format!("*.{}", host.split_once('.')?.1));
+    map.get(host).or_else(of_domain).or_else(|| map.get("*")).filter(|value| !value.is_empty())
+}
+
+/// An organisation may stand before a fingerprint, as in identifiers of stored keys.
+fn fingerprint(pin: &str) -> String {
+    let pin = pin.trim();
+    let start = pin.len().saturating_sub(64);
+    pin.get(start..).unwrap_or(pin).to_ascii_lowercase()
+}
+
+/// A client's settings for some rules.
+pub fn client_config(rules: &TlsRules, library: &Library) -> Result<ClientConfig, String> {
+    let provider = provider(&rules.ciphers)?;
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(&versions(rules.min_version, rules.max_version)?)
+        .map_err(|error| error.to_string())?;
+    let roots = if rules.insecure { RootCertStore::empty() } else { system_roots() };
+    let verifier = Verifier {
+        strict: WebPkiServerVerifier::builder_with_provider(Arc::new(roots.clone()), provider.clone()).build().ok(),
+        roots,
+        insecure: rules.insecure,
+        checks_common_name: rules.checks_common_name,
+        pins: rules.pins.clone(),
+        provider,
+    };
+    let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
+    let mut config = match &rules.certificate {
+        None => builder.with_no_client_auth(),
+        Some(name) => builder.with_client_cert_resolver(Arc::new(OwnCertificate(library.named(name)))),
+    };
+    if rules.http2 {
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    }
+    Ok(config)
+}
+
+fn system_roots() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    for error in &found.errors {
+        tracing::warn!(%error, "cannot read some of the system's root certificates");
+    }
+    let (added, _) = roots.add_parsable_certificates(found.certs);
+    if added == 0 {
+        tracing::warn!("the system has no root certificates: no https upstream will be trusted");
+    }
+    roots
+}
+
+/// The certificate that the gateway shows, as it is at the moment of each handshake.
+#[derive(Debug)]
+struct OwnCertificate(Arc<Slot>);
+
+impl ResolvesClientCert for OwnCertificate {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.0.get()?.own.clone()
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+/// Checks an upstream's certificate by an API's rules. Whatever they are, the upstream must have the key of the certificate it shows.
+#[derive(Debug)]
+struct Verifier {
+    /// None without any root, when nothing verifies.
+    strict: Option<Arc<WebPkiServerVerifier>>,
+    roots: RootCertStore,
+    insecure: bool,
+    checks_common_name: bool,
+    pins: Vec<String>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Verifier {
+    /// A chain to a root, and the host as common name. For certificates that were made before alternative names.
+    fn check_common_name(
+        &self,
+        leaf: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        now: UnixTime,
+    ) -> Result<(), rustls::Error> {
+        if !self.insecure {
+            let algorithms = self.provider.signature_verification_algorithms.all;
+            verify_server_cert_signed_by_trust_anchor(
+                &ParsedCertificate::try_from(leaf)?,
+                &self.roots,
+                intermediates,
+                now,
+                algorithms,
+            )?;
+        }
+        let facts = Facts::new(leaf).map_err(rustls::Error::General)?;
+        match facts.common_name.eq_ignore_ascii_case(&host.to_str()) {
+            true => Ok(()),
+            false => Err(CertificateError::NotValidForName.into()),
+        }
+    }
+
+    /// A pinned key is the upstream's own, or that of an authority from which a valid chain leads to the upstream. A pinned certificate
+    /// that merely lies beside the upstream's proves nothing.
+    fn check_pins(
+        &self,
+        leaf: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        now: UnixTime,
+    ) -> Result<(), rustls::Error> {
+        let is_pinned =
+            |certificate: &CertificateDer<'_>| Facts::new(certificate).is_ok_and(|facts| self.pins.contains(&facts.public_key));
+        if is_pinned(leaf) {
+            return Ok(());
+        }
+        let leads_here = |authority: &CertificateDer<'_>| {
+            let mut roots = RootCertStore::empty();
+            let verifier = roots
+                .add(authority.clone().into_owned())
+                .ok()
+                .and_then(|()| WebPkiServerVerifier::builder_with_provider(Arc::new(roots), self.provider.clone()).build().ok());
+            verifier.is_some_and(|verifier| verifier.verify_server_cert(leaf, intermediates, host, &[], now).is_ok())
+        };
+        match intermediates.iter().filter(|certificate| is_pinned(certificate)).any(leads_here) {
+            true => Ok(()),
+            false => Err(rustls::Error::General("public key pinning: the upstream's key is not one of the pinned keys".to_owned())),
+        }
+    }
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        leaf: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self.checks_common_name {
+            self.check_common_name(leaf, intermediates, host, now)?;
+        }
+        if !self.pins.is_empty() {
+            self.check_pins(leaf, intermediates, host, now)?;
+        } else if !self.insecure && !self.checks_common_name {
+            let strict = self.strict.as_ref().ok_or(rustls::Error::from(CertificateError::UnknownIssuer))?;
+            strict.verify_server_cert(leaf, intermediates, host, ocsp, now)?;
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

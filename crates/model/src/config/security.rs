@@ -1,0 +1,31 @@
+//! `security`: who must show a certificate, and which ones the gateway shows.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// `security`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Security {
+    /// Callers of the control API must show one of `certificates.control_api`.
+    pub control_api_use_mutual_tls: bool,
+    /// Public keys of upstreams by host, `*.domain` or `*`: SHA-256 fingerprints, comma separated.
+    pub pinned_public_keys: BTreeMap<String, String>,
+    /// A key that is bound to a certificate may be used without it.
+    pub allow_unsafe_dynamic_mtls_token: bool,
+    /// Certificates by identifier or file name.
+    pub certificates: SecurityCertificates,
+}
+
+/// `security.certificates`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SecurityCertificates {
+    /// Client certificates that may call every API with `use_mutual_tls_auth`.
+    pub apis: Vec<String>,
+    /// Certificates to show to upstreams, by host, `*.domain` or `*`.
+    pub upstream: BTreeMap<String, String>,
+    /// Client certificates that may call the control API.
+    pub control_api: Vec<String>,
+}

@@ -30,7 +30,7 @@ pub enum Command {
     /// Run a small upstream to try things on: /json/valid, /echo, /delay/100ms, /size/64k and more.
     Mock(MockOptions),
     #[command(flatten)]
-    Ask(crate::client::Request),
+    Ask(Box<crate::client::Request>),
 }
 
 /// Options of `run`. They win over the environment, which wins over the file.

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         cli::Command::Run(options) => run::run(options),
         cli::Command::Check(options) => return check::check(&options.files),
         cli::Command::Mock(options) => run::mock(options),
-        cli::Command::Ask(request) => return client::run(request),
+        cli::Command::Ask(request) => return client::run(*request),
         cli::Command::Top(options) => top::top(options),
     };
     match result {

@@ -264,6 +264,9 @@ impl Handler for GatewayHandler {
 
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
         self.answer_fault(fault, outgoing);
+        if let Some(id) = &self.request_id {
+            outgoing.edits.add("X-Request-Id", id.as_bytes());
+        }
         if let Some(in_flight) = &mut self.in_flight {
             in_flight.fail(fault.kind, outgoing.status);
         }

@@ -31,7 +31,8 @@ fn what_is_wrong_is_named() {
         ("last=h", "last must be such as"),
         ("last=-1h", "last must be such as"),
         ("last=9999999999999999d", "last must be such as"),
-        ("step=99999999999999d", "step must be such as"),
+        ("step=99999999999999d", "step is too long"),
+        ("step=9999999999999999d", "step must be such as"),
         ("colour=red", "unknown parameter colour"),
     ] {
         let error = asked(text).unwrap_err();

@@ -17,7 +17,7 @@ pub enum Policies {
     /// Make a policy, or replace the one with the same id.
     #[command(after_help = "Examples:\n  tollgate policies create --id gold --api hello --rate 100 --per 60 --quota 10000\n  \
                             tollgate policies create --file gold.json")]
-    Create(Create),
+    Create(Box<Create>),
     /// Delete policies: keys that have no other are refused.
     #[command(visible_alias = "rm")]
     Delete(Delete),
@@ -62,7 +62,7 @@ pub fn run(command: Policies, gateway: &Gateway) -> Result<(), Failure> {
     match command {
         Policies::List => list(gateway),
         Policies::Show(Named { id }) => show(&id, gateway),
-        Policies::Create(options) => create(options, gateway),
+        Policies::Create(options) => create(*options, gateway),
         Policies::Delete(Delete { ids }) => {
             for id in ids {
                 let path = format!("/tyk/policies/{}", segment(&id));

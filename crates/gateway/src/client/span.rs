@@ -73,7 +73,7 @@ pub fn moment(unix_s: i64, now_unix_s: u64) -> String {
 /// A span in its largest unit.
 pub fn span(seconds: u64) -> String {
     let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
-    match units.iter().find(|(size, _)| seconds >= 2 * size || (seconds >= *size && seconds % size == 0)) {
+    match units.iter().find(|(size, _)| seconds >= 2 * size || (seconds >= *size && seconds.is_multiple_of(*size))) {
         Some((size, unit)) => format!("{} {unit}", seconds / size),
         None => format!("{seconds} s"),
     }

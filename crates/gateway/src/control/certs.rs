@@ -31,7 +31,10 @@ pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters)
 pub async fn add(State(control): State<Arc<Control>>, Query(query): Parameters, body: Bytes) -> Answer {
     let org = query.get("org_id").map_or("", String::as_str);
     match control.shared.certificates.add(org, &body, unix_s()).await {
-        Ok(id) => Answer(StatusCode::OK, json!({ "id": id, "status": "ok", "message": "Certificate added" })),
+        Ok(id) => {
+            control.shared.refresh_certificates();
+            Answer(StatusCode::OK, json!({ "id": id, "status": "ok", "message": "Certificate added" }))
+        }
         Err(Rejection::Bad(reason)) => error(StatusCode::FORBIDDEN, reason),
         Err(Rejection::Store(fault)) => {
             tracing::error!(%fault, "a certificate can't be stored");
@@ -57,7 +60,10 @@ pub async fn show(State(control): State<Arc<Control>>, Path(ids): Path<String>) 
 /// Removes a certificate; like Tyk, also one that is not there.
 pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
     match control.shared.certificates.remove(&id).await {
-        Ok(()) => message("removed"),
+        Ok(()) => {
+            control.shared.refresh_certificates();
+            message("removed")
+        }
         Err(fault) => {
             tracing::error!(%fault, "a certificate can't be removed");
             error(StatusCode::INTERNAL_SERVER_ERROR, "the certificate can't be removed")

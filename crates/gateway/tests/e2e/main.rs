@@ -6,8 +6,8 @@
 
 mod harness;
 
-mod api_health;
 mod analytics;
+mod api_health;
 mod asked_servers;
 mod bad_clients;
 mod bad_upstreams;
@@ -15,8 +15,8 @@ mod basic_auth;
 mod bodies;
 mod breaker;
 mod certs;
-mod commands;
 mod client_certificates;
+mod commands;
 mod connections;
 mod control;
 mod cors;
@@ -44,10 +44,10 @@ mod proxying;
 mod reload;
 mod routing;
 mod scenarios;
-mod start;
-mod top;
 mod signatures;
+mod start;
 mod tls;
+mod top;
 mod upgrade;
 mod upstream_tls;
 mod upstreams;

@@ -33,7 +33,7 @@ enum Holder {
     /// A key, and the digest of the secret that the token was checked with.
     Key { name: String, secret: Digest },
     /// An identity, and the key whose policy is its first.
-    Identity { identity: Identity, client: Option<String> },
+    Identity { identity: Box<Identity>, client: Option<String> },
 }
 
 impl Admission {
@@ -93,7 +93,7 @@ impl Grants {
         let (policies, client) = self.policies(claims, exchange.keys)?;
         let (keys, ends) = (exchange.keys, claims.expires_unix_s());
         let identity = Identity::with_policies(keys, &self.org_id, name, name.to_owned(), policies, ends, exchange.unix_s);
-        Ok(Holder::Identity { identity, client })
+        Ok(Holder::Identity { identity: Box::new(identity), client })
     }
 
     /// The policies of a token, and the key that the first comes from if it comes from one.

@@ -54,7 +54,8 @@ impl<'a> Http1<'a> {
         if answer.location.is_none() || !is_redirect(answer.status) {
             return Ok(answer);
         }
-        self.follow(&prepared.message, prepared.target, number, answer).await
+        // What is rare is boxed here and below: it would make the future of every request larger, and that is moved each time.
+        Box::pin(self.follow(&prepared.message, prepared.target, number, answer)).await
     }
 
     /// Closes what may be in the middle of something.
@@ -125,7 +126,7 @@ impl Attempt<'_> {
             // The server may close an idle connection at any time (RFC 9112 §9.3.1).
             Err(failure) if was_open && failure.unanswered && idempotent && failure.fault.cause == Cause::Reset => {
                 self.context.recorder.borrow_mut().tally.connections.resent += 1;
-                self.exchange(request, to_head).await.map_err(|failure| failure.fault)
+                Box::pin(self.exchange(request, to_head)).await.map_err(|failure| failure.fault)
             }
             Err(failure) => Err(failure.fault),
         }
@@ -136,7 +137,8 @@ impl Attempt<'_> {
         let connection = match self.connection {
             Some(connection) => connection,
             None => {
-                let (stream, took) = dial(self.target, context.clock).await.map_err(|fault| Failure { fault, unanswered: true })?;
+                let (stream, took) =
+                    Box::pin(dial(self.target, context.clock)).await.map_err(|fault| Failure { fault, unanswered: true })?;
                 *self.connect_ns = Some(self.connect_ns.unwrap_or_default() + took);
                 context.recorder.borrow_mut().tally.connections.opened += 1;
                 self.connection.insert(Connection::new(stream, Rc::clone(&context.open)))

@@ -119,6 +119,9 @@ fn errors(result: &LoadResult, out: &mut String) -> fmt::Result {
     if requests.unfinished + requests.unsent > 0 {
         writeln!(out, "\nNot in the figures:\n  {} sent and unfinished, {} due and unsent", requests.unfinished, requests.unsent)?;
     }
+    if requests.unsent > 0 && result.complete {
+        writeln!(out, "  The server did not keep up with the rate: what was not sent would have waited longest.")?;
+    }
     if !result.complete {
         writeln!(out, "\nIncomplete: {}", result.stopped.as_deref().unwrap_or("the run did not come to its end"))?;
     }

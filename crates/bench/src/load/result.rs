@@ -102,7 +102,7 @@ pub struct Requests {
     pub failed: u64,
     /// Sent and not answered when the run was cut off.
     pub unfinished: u64,
-    /// Due by the schedule and never sent, because the run was cut off first.
+    /// Due by the schedule and never sent: the server did not keep up, or the run was cut off.
     pub unsent: u64,
     /// Completed or failed in the warm-up; part of no other figure.
     pub warmup: u64,

@@ -5,6 +5,10 @@
 use super::options::Arrivals;
 
 const NS_PER_SECOND: f64 = 1e9;
+/// Overdue requests are sent for this part of the run after its end, within bounds.
+const OVERTIME_PART: u64 = 10;
+const OVERTIME_NS_MIN: u64 = 1_000_000_000;
+const OVERTIME_NS_MAX: u64 = 20_000_000_000;
 
 /// How requests are paced.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +37,7 @@ impl Pacing {
 pub enum Extent {
     /// After exactly this many requests.
     Requests(u64),
-    /// When nothing more is due before this time since the start, in nanoseconds.
+    /// At this time since the start, in nanoseconds; of an open model, when what is due before it has been sent.
     Until(u64),
 }
 
@@ -104,18 +108,57 @@ impl Schedule {
     /// Gives the thread's worker `own` its next request: when it is due, `now_ns` if there is no rate. `None` at the end.
     #[inline]
     pub fn take(&mut self, own: usize, now_ns: u64) -> Option<u64> {
-        let due = match self.pacing {
+        let due = self.next_due(own, now_ns);
+        let over = match (self.extent, self.pacing) {
+            (Extent::Requests(_), _) => self.left == 0,
+            (Extent::Until(end_ns), Pacing::Closed) => due >= end_ns,
+            // hey's -z is the end, whatever is overdue.
+            (Extent::Until(end_ns), Pacing::Worker { .. }) => due >= end_ns || now_ns >= end_ns,
+            (Extent::Until(end_ns), Pacing::Open { .. }) => due >= end_ns || now_ns >= end_ns + self.overtime_ns(end_ns),
+        };
+        if over {
+            return None;
+        }
+        self.advance(own, due);
+        Some(due)
+    }
+
+    /// Requests that were due before `now_ns` and that nobody took.
+    pub fn overdue(&mut self, now_ns: u64) -> u64 {
+        let end_ns = match self.extent {
+            Extent::Until(end_ns) => end_ns.min(now_ns),
+            Extent::Requests(_) => now_ns,
+        };
+        // Only one worker's turn counts in an open model: the requests are everybody's.
+        let workers = if let Pacing::Worker { .. } = self.pacing { self.turns.len() } else { 1 };
+        let mut overdue = 0;
+        for own in 0..workers {
+            while self.pacing != Pacing::Closed && self.left > 0 && self.next_due(own, now_ns) < end_ns {
+                let due = self.next_due(own, now_ns);
+                self.advance(own, due);
+                overdue += 1;
+            }
+        }
+        overdue
+    }
+
+    /// When the next request is due that the thread's worker `own` can take.
+    #[inline]
+    fn next_due(&self, own: usize, now_ns: u64) -> u64 {
+        match self.pacing {
             Pacing::Closed => now_ns,
             Pacing::Open { .. } => self.next_ns,
             Pacing::Worker { rate } => {
                 let turn = self.turns.get(own).copied().unwrap_or_default();
-                let workers = self.share.workers as f64;
-                ((turn as f64 + self.share.worker(own) as f64 / workers) / rate * NS_PER_SECOND) as u64
+                let phase = self.share.worker(own) as f64 / self.share.workers as f64;
+                ((turn as f64 + phase) / rate * NS_PER_SECOND) as u64
             }
-        };
-        if matches!(self.extent, Extent::Until(end_ns) if due >= end_ns) || self.left == 0 {
-            return None;
         }
+    }
+
+    /// The request that was due at `due` is taken.
+    #[inline]
+    fn advance(&mut self, own: usize, due: u64) {
         if due >= self.warmup_ns {
             self.left -= 1;
         }
@@ -131,30 +174,12 @@ impl Schedule {
                 }
             }
         }
-        Some(due)
     }
 
-    /// Requests that were due before `now_ns` and that nobody took.
-    pub fn overdue(&mut self, now_ns: u64) -> u64 {
-        let mut overdue = 0;
-        match self.pacing {
-            Pacing::Closed => {}
-            Pacing::Open { .. } => {
-                while self.next_ns <= now_ns && self.take(0, now_ns).is_some() {
-                    overdue += 1;
-                }
-            }
-            // A worker that stays behind keeps its own queue.
-            Pacing::Worker { rate } => {
-                for own in 0..self.turns.len() {
-                    let end_ns = if let Extent::Until(end_ns) = self.extent { end_ns.min(now_ns) } else { now_ns };
-                    let due = (end_ns as f64 / NS_PER_SECOND * rate) as u64;
-                    let taken = self.turns.get(own).copied().unwrap_or_default();
-                    overdue += due.saturating_sub(taken).min(self.left - overdue.min(self.left));
-                }
-            }
-        }
-        overdue
+    /// How long overdue requests are still sent after the end: a stall at the end must show like any other, but a server that
+    /// is too slow would never get through.
+    fn overtime_ns(&self, end_ns: u64) -> u64 {
+        ((end_ns - self.warmup_ns) / OVERTIME_PART).clamp(OVERTIME_NS_MIN, OVERTIME_NS_MAX)
     }
 
     fn open_due(&mut self, own: u64, before_ns: u64) -> u64 {

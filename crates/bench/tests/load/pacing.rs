@@ -21,6 +21,25 @@ fn a_rate_sends_its_requests_on_schedule() {
     assert!(begun.elapsed() > Duration::from_millis(450), "100 requests at 200/s take half a second");
 }
 
+#[test]
+fn a_server_that_is_too_slow_for_the_rate_is_seen_as_such() {
+    // Two workers at 50 ms: 40 of the 400 requests a second.
+    let slow = || {
+        Server::start(|_, _| {
+            std::thread::sleep(Duration::from_millis(50));
+            (response(200, "ok"), true)
+        })
+    };
+    for words in ["-z 1s --rate 400 -c 2", "-z 1s -q 200 -c 2"] {
+        let server = slow();
+        let run = load(words, &[&server.url("/")]);
+        let count = |name: &str| run.result["requests"][name].as_u64().unwrap();
+        assert_eq!((run.code, &run.result["complete"]), (0, &true.into()), "{words}: {}", run.stderr);
+        assert_eq!((count("completed") + count("unsent"), count("unfinished")), (400, 0), "{words}");
+        assert!(count("unsent") > 250 && run.stdout.contains("did not keep up"), "{words}: {}", run.stdout);
+    }
+}
+
 /// One stall in the middle: with a rate it must show in the percentiles of the response time, and not in the service time.
 #[test]
 fn a_stall_shows_in_the_response_time_and_hides_in_the_service_time() {

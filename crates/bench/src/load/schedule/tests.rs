@@ -77,6 +77,21 @@ fn a_late_response_moves_no_request() {
 }
 
 #[test]
+fn overdue_requests_are_sent_for_a_while_after_the_end_but_not_for_ever() {
+    let share = Share { workers: 1, threads: 1, thread: 0 };
+    let open = Pacing::Open { rate: 10.0, arrivals: Arrivals::Constant };
+    let mut schedule = Schedule::new(open, share, Extent::Until(SECOND), 0, 1);
+    assert_eq!(schedule.take(0, 3 * SECOND / 2), Some(0));
+    assert_eq!(schedule.take(0, 2 * SECOND), None, "a second is over");
+    assert_eq!(schedule.overdue(2 * SECOND), 9);
+
+    let mut schedule = Schedule::new(Pacing::Worker { rate: 10.0 }, share, Extent::Until(SECOND), 0, 1);
+    assert_eq!(schedule.take(0, SECOND - 1), Some(0));
+    assert_eq!(schedule.take(0, SECOND), None, "-q ends with -z, as hey does");
+    assert_eq!(schedule.overdue(2 * SECOND), 9);
+}
+
+#[test]
 fn the_warm_up_does_not_use_up_n() {
     let share = Share { workers: 1, threads: 1, thread: 0 };
     let mut schedule = Schedule::new(Pacing::Closed, share, Extent::Requests(2), 100, 1);

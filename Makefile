@@ -2,6 +2,7 @@
 # One profile and one target directory for everything, so that nothing is built twice.
 
 PROFILE ?= quick
+BENCH_ARGS ?=
 PEERS_ARGS ?=
 MEMORY_ARGS ?=
 RELOAD_ARGS ?=
@@ -9,7 +10,7 @@ KEYS_ARGS ?=
 FUZZ_SECONDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench-peers bench-memory bench-reload bench-keys fuzz-short
+.PHONY: help run build release test test-deps check fmt bench bench-peers bench-memory bench-reload bench-keys fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +37,11 @@ check: ## formatting, lints, licences: what must pass before a commit, beside th
 
 fmt: ## format the Rust code
 	cargo fmt --all
+
+bench: ## the published scenarios on us and on every gateway installed, ten minutes (BENCH_ARGS="--rounds 9")
+	@scripts/test-deps.sh bench
+	cargo build --release --bin tollgate --bin tollgate-bench
+	$${CARGO_TARGET_DIR:-target}/release/tollgate-bench run $(BENCH_ARGS)
 
 bench-peers: release ## CPU per request beside nginx and HAProxy (PEERS_ARGS="--rounds 6 --conns 50")
 	@scripts/test-deps.sh bench

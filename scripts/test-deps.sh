@@ -7,7 +7,10 @@ set -euo pipefail
 # promtool (of prometheus) judges the metrics.
 # program:package (nginx-light is enough, and smaller than nginx)
 tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus python3:python3-venv)
-bench=(cc:build-essential nginx:nginx-light haproxy:haproxy wrk:wrk python3:python3)
+# varnish-modules has the rate limit that Varnish lacks, and no program; taskset keeps gateways and loader on CPUs of their own.
+vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
+bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux
+    wrk:wrk python3:python3)
 
 case ${1:-} in
 tests) wanted=("${tests[@]}") ;;
@@ -39,7 +42,7 @@ python_packages() {
 
 missing=()
 for entry in "${wanted[@]}"; do
-    command -v "${entry%%:*}" >/dev/null || missing+=("${entry##*:}")
+    command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
 ((${#missing[@]})) || { python_packages "$1"; exit 0; }
 

@@ -1,10 +1,10 @@
 //! The command line as it was typed.
 
-use crate::load;
+use crate::{load, report, run, upstream};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 
-/// Measures HTTP servers: a load generator that takes hey's flags, and tools for its results.
+/// Measures HTTP servers: gateways beside each other in scenarios, and a load generator that takes hey's flags.
 #[derive(Debug, Parser)]
 #[command(name = "tollgate-bench", version, propagate_version = true)]
 struct Cli {
@@ -15,14 +15,22 @@ struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Measure gateways beside each other in scenarios.
+    Run(run::RunOptions),
+    /// Make the reports of a run again.
+    Report(report::ReportOptions),
+    /// Show the scenarios, and which gateways are installed.
+    List(run::ListOptions),
     /// Send load to a server and report latency, throughput, statuses and errors.
     Load(Box<load::Options>),
     /// Merge results of `load`, of several machines or processes, without loss.
     Merge(load::merge::Options),
-    /// Compare two results of `load`; exit code 1 if the second is worse.
+    /// Compare two results of `load`, or two runs; exit code 1 if the second is worse.
     Compare(load::compare::Options),
     /// Check that the load generator sees what it must: a known delay, a stall, every answer and status.
     Selftest(load::selftest::Options),
+    /// Run the server that scenarios are measured with: go-bench-suite's and dummy-api's answers, WebSocket echo, events.
+    Upstream(upstream::UpstreamOptions),
 }
 
 /// The command that `args` ask for; ends the process with help or a usage error otherwise.

@@ -1,12 +1,12 @@
 //! The load generator, `tollgate-bench load`: options to a plan, a plan to threads of workers, what they counted to a result,
 //! and the result to reports. Other parts of this crate use it as a child process and read [`result::LoadResult`].
 
-mod amount;
+pub mod amount;
 mod clock;
 pub mod compare;
 mod connection;
 mod csv;
-mod distribution;
+pub mod distribution;
 mod fault;
 mod hgrm;
 mod http1;

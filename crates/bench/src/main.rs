@@ -2,7 +2,15 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod date;
 mod load;
+mod peers;
+mod probe;
+mod report;
+mod run;
+mod scenario;
+mod stats;
+mod upstream;
 
 use std::process::ExitCode;
 
@@ -11,9 +19,13 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     match cli::parse(std::env::args_os()) {
+        cli::Command::Run(options) => run::run(&options),
+        cli::Command::Report(options) => report::run(&options),
+        cli::Command::List(options) => run::list(&options),
         cli::Command::Load(options) => load::run(*options),
         cli::Command::Merge(options) => load::merge::run(&options),
         cli::Command::Compare(options) => load::compare::run(&options),
         cli::Command::Selftest(options) => load::selftest::run(&options),
+        cli::Command::Upstream(options) => upstream::run(&options),
     }
 }

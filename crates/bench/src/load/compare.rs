@@ -14,11 +14,11 @@ use std::process::ExitCode;
     after_help = "Exit code: 0 if nothing is worse by more than the threshold, 1 if something is, 2 if the files cannot be compared."
 )]
 pub struct Options {
-    /// The result to compare with
-    #[arg(value_name = "A.json")]
+    /// The result of `load`, or the directory of a `run`, to compare with
+    #[arg(value_name = "A")]
     before: PathBuf,
     /// The result to judge
-    #[arg(value_name = "B.json")]
+    #[arg(value_name = "B")]
     after: PathBuf,
     /// How much worse a figure may be
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = amount::share)]
@@ -38,6 +38,9 @@ pub struct Line {
 
 /// Runs `compare`.
 pub fn run(options: &Options) -> ExitCode {
+    if let Some(verdict) = crate::report::compare::runs(&options.before, &options.after, options.threshold) {
+        return verdict;
+    }
     match compare_files(options) {
         Ok(code) => code,
         Err(message) => Trouble::Usage(message).report(),

@@ -1,0 +1,196 @@
+//! The gateways that can be measured, one adapter each. An adapter turns cases into its gateway's configuration and says what
+//! its gateway can't do; starting, measuring and ending are the runner's. A new one is a file and a line in [`ALL`].
+#![expect(clippy::indexing_slicing, reason = "only JSON objects that were just made are indexed, which inserts")]
+
+mod apisix;
+mod caddy;
+mod direct;
+mod envoy;
+mod haproxy;
+mod kong;
+mod krakend;
+mod nginx;
+mod settings;
+mod tollgate;
+mod traefik;
+mod tyk;
+mod tyk_api;
+mod varnish;
+
+use crate::scenario::Case;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Loopback: nothing here is reachable from elsewhere.
+pub const HOST: &str = "127.0.0.1";
+
+/// Every adapter, in the order of the tables.
+pub const ALL: [&dyn Peer; 12] = [
+    &tollgate::Tollgate,
+    &direct::Direct,
+    &nginx::Nginx,
+    &haproxy::Haproxy,
+    &varnish::Varnish,
+    &tyk::Tyk,
+    &krakend::Krakend,
+    &traefik::Traefik,
+    &caddy::Caddy,
+    &envoy::Envoy,
+    &apisix::Apisix,
+    &kong::Kong,
+];
+
+/// A gateway that can be measured.
+pub trait Peer: Sync {
+    /// As it stands in `--peers` and in results.
+    fn name(&self) -> &'static str;
+
+    /// What is looked for when no path is given; `None` for what needs no program.
+    fn program(&self) -> Option<&'static str>;
+
+    /// Arguments that make the program print its version.
+    fn version_arguments(&self) -> &'static [&'static str] {
+        &["--version"]
+    }
+
+    /// Why it can't do this case, if it can't.
+    fn cannot(&self, case: &Case) -> Option<String>;
+
+    /// Writes its configuration and says what is to be started.
+    fn prepare(&self, setup: &Setup) -> Result<Launch, String>;
+
+    /// Done when it answers: keys that are made through an API.
+    fn finish(&self, _setup: &Setup) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Whether `reload` knows how.
+    fn can_reload(&self) -> bool {
+        false
+    }
+
+    /// How it is told to read its configuration again; `None` if this adapter doesn't know.
+    fn reload(&self, _setup: &Setup) -> Option<Reload> {
+        None
+    }
+}
+
+/// What an adapter configures.
+pub struct Setup<'a> {
+    /// The program found or given.
+    pub program: PathBuf,
+    /// A directory of its own.
+    pub dir: PathBuf,
+    /// Where it is to listen.
+    pub port: u16,
+    /// A port for what else it needs.
+    pub second_port: u16,
+    pub upstream_port: u16,
+    /// How many threads or worker processes it may have.
+    pub threads: usize,
+    pub cases: Vec<&'a Case>,
+    /// For its control API.
+    pub secret: String,
+}
+
+impl Setup<'_> {
+    /// Writes a file of its directory.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<PathBuf, String> {
+        let path = self.dir.join(name);
+        let parent = path.parent().unwrap_or(&self.dir);
+        std::fs::create_dir_all(parent).map_err(|error| format!("{}: cannot be made: {error}", parent.display()))?;
+        std::fs::write(&path, text).map_err(|error| format!("{}: cannot be written: {error}", path.display()))?;
+        Ok(path)
+    }
+
+    /// A directory of its directory.
+    pub fn directory(&self, name: &str) -> Result<PathBuf, String> {
+        let path = self.dir.join(name);
+        std::fs::create_dir_all(&path).map_err(|error| format!("{}: cannot be made: {error}", path.display()))?;
+        Ok(path)
+    }
+}
+
+/// What is to be started.
+#[derive(Default)]
+pub struct Launch {
+    /// Before the gateway: stores.
+    pub before: Vec<Program>,
+    /// Nothing for the upstream itself.
+    pub gateway: Option<Program>,
+    /// Files that say how it was configured, kept with the results.
+    pub configuration: Vec<PathBuf>,
+}
+
+impl Launch {
+    /// A gateway that needs nothing else.
+    pub fn of(gateway: Program, configuration: Vec<PathBuf>) -> Launch {
+        Launch { before: Vec::new(), gateway: Some(gateway), configuration }
+    }
+}
+
+/// A program with its arguments.
+pub struct Program {
+    pub name: &'static str,
+    pub path: PathBuf,
+    pub arguments: Vec<OsString>,
+    pub environment: Vec<(String, String)>,
+    /// Where it listens, if that is to be awaited.
+    pub port: Option<u16>,
+}
+
+impl Program {
+    pub fn new(name: &'static str, path: &Path) -> Program {
+        Program { name, path: path.to_owned(), arguments: Vec::new(), environment: Vec::new(), port: None }
+    }
+
+    pub fn args<T: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = T>) -> Program {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: impl ToString) -> Program {
+        self.environment.push((name.to_owned(), value.to_string()));
+        self
+    }
+}
+
+/// How a gateway is told to read its configuration again.
+pub enum Reload {
+    /// SIGHUP to its first process.
+    Hangup,
+    /// A request to itself.
+    Request { path: &'static str, headers: Vec<(String, String)> },
+}
+
+/// The adapter of this name.
+pub fn named(name: &str) -> Option<&'static dyn Peer> {
+    ALL.into_iter().find(|peer| peer.name() == name)
+}
+
+/// All names, for messages.
+pub fn names() -> String {
+    ALL.map(Peer::name).join(", ")
+}
+
+/// Where a peer's program is: given, beside this program (our own), on the PATH, or in sbin, which a user's PATH may lack.
+pub fn find(peer: &dyn Peer, given: Option<&Path>) -> Result<PathBuf, String> {
+    let Some(program) = peer.program() else { return Ok(PathBuf::new()) };
+    if let Some(path) = given {
+        return if path.is_file() { Ok(path.to_owned()) } else { Err(format!("{}: there is no program", path.display())) };
+    }
+    let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_owned()));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let sbin = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
+    beside
+        .filter(|_| program == "tollgate")
+        .into_iter()
+        .chain(std::env::split_paths(&path))
+        .chain(sbin)
+        .map(|directory| directory.join(program))
+        .find(|file| file.is_file())
+        .ok_or_else(|| format!("no program `{program}` is installed; give its path with --peer {}=PATH", peer.name()))
+}
+
+#[cfg(test)]
+mod tests;

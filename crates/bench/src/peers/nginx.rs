@@ -1,0 +1,170 @@
+//! nginx: `map` for keys, `limit_req` for limits, `limit_except` for methods. It has no quota. Its limit is a leaky bucket,
+//! which a burst of the limit's size turns into "so many requests in so many seconds".
+
+use super::settings::{Need, beyond, key, limits};
+use super::{HOST, Launch, Peer, Program, Reload, Setup};
+use crate::scenario::{Auth, Case, Limit};
+use std::fmt::Write;
+
+const CAN: [Need; 9] = [
+    Need::Keys,
+    Need::Limits,
+    Need::SeveralLimits,
+    Need::Methods,
+    Need::AllowedAddresses,
+    Need::RequestHeaders,
+    Need::ResponseHeaders,
+    Need::Records,
+    Need::ManyApis,
+];
+
+pub struct Nginx;
+
+impl Peer for Nginx {
+    fn name(&self) -> &'static str {
+        "nginx"
+    }
+
+    fn program(&self) -> Option<&'static str> {
+        Some("nginx")
+    }
+
+    fn version_arguments(&self) -> &'static [&'static str] {
+        &["-v"]
+    }
+
+    fn cannot(&self, case: &Case) -> Option<String> {
+        if limits(case).iter().any(|limit| per_minute(*limit) == 0) {
+            return Some("has no limit below one request a minute".to_owned());
+        }
+        beyond(case, &CAN)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Launch, String> {
+        let file = setup.write("nginx.conf", configuration(setup))?;
+        let program = Program::new("nginx", &setup.program).args(["-e", "stderr", "-c"]).args([&file]);
+        Ok(Launch::of(program, vec![file]))
+    }
+
+    fn can_reload(&self) -> bool {
+        true
+    }
+
+    fn reload(&self, _setup: &Setup) -> Option<Reload> {
+        Some(Reload::Hangup)
+    }
+}
+
+fn configuration(setup: &Setup) -> String {
+    let dir = setup.dir.display();
+    let mut maps = String::new();
+    let mut locations = String::new();
+    for (index, case) in setup.cases.iter().enumerate() {
+        // Writing into a String cannot fail.
+        let _ = write!(maps, "{}", tables(index, case));
+        for listen in case.listens() {
+            let _ =
+                write!(locations, "    location {listen} {{\n{}    }}\n", location(index, case, &setup.dir.display().to_string()));
+        }
+    }
+    let temp: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .iter()
+        .map(|kind| format!("  {kind}_temp_path {dir}/{kind};\n"))
+        .collect();
+    let user = if rustix::process::geteuid().is_root() { "user root;\n" } else { "" };
+    format!(
+        "{user}daemon off;
+worker_processes {threads};
+worker_rlimit_nofile 65536;
+pid {dir}/nginx.pid;
+error_log stderr warn;
+events {{ worker_connections 16384; }}
+http {{
+{temp}  access_log off;
+  keepalive_timeout 600s;
+  keepalive_requests 100000000;
+  client_max_body_size 0;
+  server_names_hash_bucket_size 128;
+  upstream backend {{
+    server {HOST}:{upstream};
+    keepalive 512;
+    keepalive_requests 100000000;
+    keepalive_timeout 600s;
+  }}
+{maps}  server {{
+    listen {HOST}:{port} backlog=4096;
+    proxy_http_version 1.1;
+    proxy_set_header Connection \"\";
+    proxy_request_buffering off;
+    proxy_max_temp_file_size 0;
+    limit_req_status 429;
+    limit_req_log_level info;
+{locations}  }}
+}}
+",
+        threads = setup.threads,
+        upstream = setup.upstream_port,
+        port = setup.port,
+    )
+}
+
+/// What stands outside of servers: which keys are known, and the zones of limits.
+fn tables(index: usize, case: &Case) -> String {
+    let mut text = String::new();
+    let caller = match key(case) {
+        Some((auth, value)) => {
+            let _ = writeln!(text, "  map {} $known_{index} {{ default 0; \"{value}\" 1; }}", variable(auth));
+            variable(auth)
+        }
+        None => "$server_name".to_owned(),
+    };
+    for (number, limit) in limits(case).into_iter().enumerate() {
+        let rate = if limit.seconds == 1 { format!("{}r/s", limit.requests) } else { format!("{}r/m", per_minute(limit)) };
+        let _ = writeln!(text, "  limit_req_zone {caller} zone=limit_{index}_{number}:1m rate={rate};");
+    }
+    text
+}
+
+fn location(index: usize, case: &Case, dir: &str) -> String {
+    let mut lines = Vec::new();
+    if case.api.auth.is_some() {
+        lines.push(format!("if ($known_{index} = 0) {{ return 401; }}"));
+    }
+    for (number, limit) in limits(case).into_iter().enumerate() {
+        let burst = match limit.requests - 1 {
+            0 => String::new(),
+            burst => format!(" burst={} nodelay", burst.min(1_000_000)),
+        };
+        lines.push(format!("limit_req zone=limit_{index}_{number}{burst};"));
+    }
+    if let Some(methods) = case.key.as_ref().map(|key| &key.methods).filter(|methods| !methods.is_empty()) {
+        lines.push(format!("limit_except {} {{ deny all; }}", methods.join(" ")));
+    }
+    if !case.api.allow_ips.is_empty() {
+        lines.extend(case.api.allow_ips.iter().map(|address| format!("allow {address};")));
+        lines.push("deny all;".to_owned());
+    }
+    if !case.api.set_headers.is_empty() {
+        // Setting one header drops the inherited ones.
+        lines.push("proxy_set_header Connection \"\";".to_owned());
+    }
+    lines.extend(case.api.set_headers.iter().map(|(name, value)| format!("proxy_set_header {name} \"{value}\";")));
+    lines.extend(case.api.set_response_headers.iter().map(|(name, value)| format!("add_header {name} \"{value}\" always;")));
+    if case.api.analytics {
+        lines.push(format!("access_log {dir}/access-{index}.log combined buffer=64k flush=1s;"));
+    }
+    lines.push("proxy_pass http://backend/;".to_owned());
+    lines.iter().map(|line| format!("      {line}\n")).collect()
+}
+
+fn variable(auth: &Auth) -> String {
+    match auth {
+        Auth::Header(name) => format!("$http_{}", name.to_ascii_lowercase().replace('-', "_")),
+        Auth::Query(name) => format!("$arg_{name}"),
+    }
+}
+
+/// nginx knows requests a second and a minute.
+fn per_minute(limit: Limit) -> u64 {
+    limit.requests.saturating_mul(60) / limit.seconds
+}

@@ -1,0 +1,78 @@
+//! What several adapters ask of a case.
+
+use crate::scenario::{Api, Auth, Case, Limit};
+
+/// What a case asks for that a gateway may lack.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    Keys,
+    /// A limit for each key or for all callers.
+    Limits,
+    /// More than one limit.
+    SeveralLimits,
+    Quota,
+    Methods,
+    AllowedAddresses,
+    RequestHeaders,
+    ResponseHeaders,
+    Records,
+    /// Fields of a classic Tyk definition.
+    Definition,
+    ManyApis,
+}
+
+impl Need {
+    fn said(self) -> &'static str {
+        match self {
+            Need::Keys => "keys",
+            Need::Limits => "rate limits",
+            Need::SeveralLimits => "several rate limits",
+            Need::Quota => "quotas",
+            Need::Methods => "method filters for a key",
+            Need::AllowedAddresses => "address lists",
+            Need::RequestHeaders => "request headers set",
+            Need::ResponseHeaders => "response headers set",
+            Need::Records => "records of requests",
+            Need::Definition => "features written as a Tyk definition",
+            Need::ManyApis => "many APIs",
+        }
+    }
+}
+
+/// What the case asks for.
+pub fn needs(case: &Case) -> Vec<Need> {
+    let Api { auth, limit, analytics, allow_ips, set_headers, set_response_headers, definition, among, .. } = &case.api;
+    let key = case.key.as_ref();
+    let limits = limits(case).len();
+    let asked = [
+        (Need::Keys, auth.is_some()),
+        (Need::Limits, limits > 0),
+        (Need::SeveralLimits, limits > 1),
+        (Need::Quota, key.is_some_and(|key| key.quota.is_some())),
+        (Need::Methods, key.is_some_and(|key| !key.methods.is_empty())),
+        (Need::AllowedAddresses, !allow_ips.is_empty()),
+        (Need::RequestHeaders, !set_headers.is_empty()),
+        (Need::ResponseHeaders, !set_response_headers.is_empty()),
+        (Need::Records, *analytics),
+        (Need::Definition, !definition.is_empty()),
+        (Need::ManyApis, *among > 1),
+    ];
+    debug_assert!(limit.is_none() || limits > 0);
+    asked.into_iter().filter_map(|(need, is_asked)| is_asked.then_some(need)).collect()
+}
+
+/// The sentence for what is asked beyond `can`, if anything is.
+pub fn beyond(case: &Case, can: &[Need]) -> Option<String> {
+    let missing: Vec<_> = needs(case).into_iter().filter(|need| !can.contains(need)).map(Need::said).collect();
+    if missing.is_empty() { None } else { Some(format!("nothing for {}, as shipped or in its adapter", missing.join(", "))) }
+}
+
+/// Every limit that applies to a caller. As there is one key, a limit for all callers is one more for it.
+pub fn limits(case: &Case) -> Vec<Limit> {
+    case.key.iter().flat_map(|key| key.limits.iter().copied()).chain(case.api.limit).collect()
+}
+
+/// The key that is known, and where it stands in requests.
+pub fn key(case: &Case) -> Option<(&Auth, &str)> {
+    Some((case.api.auth.as_ref()?, case.key.as_ref().map_or("", |key| key.value.as_str())))
+}

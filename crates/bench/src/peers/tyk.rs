@@ -1,0 +1,77 @@
+//! Tyk Gateway from a given binary, with a redis-server of its own that keeps nothing on disk. A key has one limit there, so
+//! the case of two limits needs the second one on the API. GOGC and other variables come from this program's environment.
+
+use super::settings::{Need, beyond};
+use super::tyk_api::{conf, create_keys, session, write_definitions};
+use super::{HOST, Launch, Peer, Program, Reload, Setup};
+use crate::scenario::Case;
+use serde_json::json;
+use std::path::Path;
+
+const CAN: [Need; 11] = [
+    Need::Keys,
+    Need::Limits,
+    Need::SeveralLimits,
+    Need::Quota,
+    Need::Methods,
+    Need::AllowedAddresses,
+    Need::RequestHeaders,
+    Need::ResponseHeaders,
+    Need::Records,
+    Need::Definition,
+    Need::ManyApis,
+];
+
+pub struct Tyk;
+
+impl Peer for Tyk {
+    fn name(&self) -> &'static str {
+        "tyk"
+    }
+
+    fn program(&self) -> Option<&'static str> {
+        Some("tyk")
+    }
+
+    fn cannot(&self, case: &Case) -> Option<String> {
+        if case.key.as_ref().is_some_and(|key| key.limits.len() > 1) {
+            return Some("has one rate limit for a key".to_owned());
+        }
+        beyond(case, &CAN)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Launch, String> {
+        let apps = write_definitions(setup)?;
+        let templates = setup.directory("templates")?;
+        setup.write("templates/error.json", "{\"error\": \"{{.Message}}\"}\n")?;
+        let mut conf = conf(setup, &apps);
+        conf["template_path"] = json!(templates);
+        conf["storage"] = json!({"type": "redis", "host": HOST, "port": setup.second_port, "optimisation_max_idle": 2000, "optimisation_max_active": 4000});
+        conf["hash_keys"] = true.into();
+        conf["max_idle_connections_per_host"] = 500.into();
+        conf["close_connections"] = false.into();
+        conf["allow_insecure_configs"] = true.into();
+        let file = setup.write("tyk.conf", format!("{conf:#}\n"))?;
+
+        let redis_port = setup.second_port.to_string();
+        let mut redis = Program::new("redis", Path::new("redis-server"))
+            .args(["--bind", HOST, "--port", &redis_port, "--save", "", "--appendonly", "no", "--dir"])
+            .args([&setup.dir]);
+        redis.port = Some(setup.second_port);
+        let tyk = Program::new("tyk", &setup.program).args(["--conf"]).args([&file]).env("GOMAXPROCS", setup.threads);
+        Ok(Launch { before: vec![redis], gateway: Some(tyk), configuration: vec![file, apps] })
+    }
+
+    fn finish(&self, setup: &Setup) -> Result<(), String> {
+        create_keys(setup, session)
+    }
+
+    fn can_reload(&self) -> bool {
+        true
+    }
+
+    fn reload(&self, setup: &Setup) -> Option<Reload> {
+        let headers = vec![("x-tyk-authorization".to_owned(), setup.secret.clone())];
+        Some(Reload::Request { path: "/tyk/reload/?block=true", headers })
+    }
+}

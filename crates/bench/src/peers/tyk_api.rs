@@ -1,0 +1,130 @@
+//! Classic Tyk definitions, keys and the control API: what Tyk and Tollgate have in common.
+
+use super::settings::limits;
+use super::{HOST, Setup};
+use crate::probe;
+use crate::scenario::{Auth, Case, Key};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Writes the definitions of all cases into `apps`.
+pub fn write_definitions(setup: &Setup) -> Result<PathBuf, String> {
+    let apps = setup.directory("apps")?;
+    for (number, case) in setup.cases.iter().enumerate() {
+        for (index, listen) in case.listens().enumerate() {
+            let id = api_id(number, index);
+            let definition = definition(case, &id, &listen, setup.upstream_port);
+            setup.write(&format!("apps/{id}.json"), definition.to_string())?;
+        }
+    }
+    Ok(apps)
+}
+
+/// Makes the keys of all cases through the control API.
+pub fn create_keys(setup: &Setup, session: impl Fn(&Key, &str) -> Value) -> Result<(), String> {
+    for (number, case) in setup.cases.iter().enumerate() {
+        let Some(key) = &case.key else { continue };
+        let asked = api_id(number, case.api.among as usize / 2);
+        let path = format!("/tyk/keys/{}", key.value);
+        let headers = [("x-tyk-authorization".to_owned(), setup.secret.clone())];
+        let answer = probe::send(setup.port, "POST", &path, &headers, session(key, &asked).to_string().as_bytes())?;
+        if answer.status != 200 {
+            return Err(format!("the key {} was refused with {}: {}", key.value, answer.status, answer.body.trim()));
+        }
+    }
+    Ok(())
+}
+
+/// The session of a key: rights on one API, limits, quota.
+pub fn session(key: &Key, api_id: &str) -> Value {
+    let mut right = json!({"api_id": api_id, "api_name": api_id, "versions": ["Default"]});
+    if !key.methods.is_empty() {
+        right["allowed_urls"] = json!([{"url": "/.*", "methods": key.methods}]);
+    }
+    let mut session = json!({"org_id": "default", "expires": 0, "quota_max": -1, "access_rights": {api_id: right}});
+    if let Some(limit) = key.limits.first() {
+        session["rate"] = limit.requests.into();
+        session["per"] = limit.seconds.into();
+        session["allowance"] = limit.requests.into();
+    }
+    if let Some(quota) = key.quota {
+        session["quota_max"] = quota.requests.into();
+        session["quota_remaining"] = quota.requests.into();
+        session["quota_renewal_rate"] = quota.seconds.into();
+    }
+    session
+}
+
+/// The part of `tyk.conf` that both read. An unknown key is answered with 401, as the published scenarios count it.
+pub fn conf(setup: &Setup, apps: &std::path::Path) -> Value {
+    json!({
+        "listen_address": HOST,
+        "listen_port": setup.port,
+        "secret": setup.secret,
+        "app_path": apps,
+        "min_token_length": 2,
+        "enable_analytics": setup.cases.iter().any(|case| case.api.analytics),
+        "http_server_options": {"enable_strict_routes": true, "enable_websockets": true},
+        "override_messages": {
+            "auth.key_not_found": {"code": 401, "message": "Key not authorised"}
+        },
+        "policies": {"policy_source": "file"},
+    })
+}
+
+fn definition(case: &Case, id: &str, listen: &str, upstream_port: u16) -> Value {
+    let api = &case.api;
+    let mut definition = json!({
+        "name": id,
+        "api_id": id,
+        "org_id": "default",
+        "active": true,
+        "use_keyless": api.auth.is_none(),
+        "definition": {"location": "header", "key": "x-api-version"},
+        "version_data": {
+            "not_versioned": true,
+            "versions": {"Default": {"name": "Default", "use_extended_paths": true, "global_headers": api.set_headers, "global_response_headers": api.set_response_headers}},
+        },
+        "proxy": {"listen_path": listen, "target_url": format!("http://{HOST}:{upstream_port}/"), "strip_listen_path": true},
+        "do_not_track": !api.analytics,
+        "disable_rate_limit": limits(case).is_empty(),
+        "disable_quota": case.key.as_ref().is_none_or(|key| key.quota.is_none()),
+    });
+    match &api.auth {
+        Some(Auth::Header(name)) => definition["auth"] = json!({"auth_header_name": name}),
+        Some(Auth::Query(name)) => {
+            definition["auth"] = json!({"auth_header_name": "Authorization", "use_param": true, "param_name": name});
+        }
+        None => {}
+    }
+    if let Some(limit) = api.limit {
+        definition["global_rate_limit"] = json!({"rate": limit.requests, "per": limit.seconds});
+    }
+    if !api.allow_ips.is_empty() {
+        definition["enable_ip_whitelisting"] = true.into();
+        definition["allowed_ips"] = json!(api.allow_ips);
+    }
+    if !api.set_response_headers.is_empty() {
+        definition["response_processors"] = json!([{"name": "header_injector"}]);
+    }
+    if let Ok(extra) = serde_json::to_value(&api.definition) {
+        merge(&mut definition, extra);
+    }
+    definition
+}
+
+/// Objects are merged key by key; anything else replaces what was there.
+fn merge(into: &mut Value, from: Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            for (key, value) in from {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, from) => *into = from,
+    }
+}
+
+fn api_id(case: usize, index: usize) -> String {
+    format!("api-{case}-{index}")
+}

@@ -1,0 +1,60 @@
+//! Single requests on connections of their own: whether a gateway answers, its control API, and the checks before a
+//! measurement. No load is made with this.
+
+use crate::peers::HOST;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// Long enough for a reload of many APIs.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// What is read of an answer; a check looks at its beginning.
+const ANSWER_BYTES_MAX: u64 = 1 << 20;
+const HEADERS_MAX: usize = 64;
+
+/// An answer; the body may still have the marks of chunks.
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+/// Sends a request to a port of this machine and reads the answer to its end.
+pub fn send(port: u16, method: &str, path: &str, headers: &[(String, String)], body: &[u8]) -> Result<Answer, String> {
+    let failed = |error: std::io::Error| format!("{method} {path} on port {port}: {error}");
+    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT).map_err(failed)?;
+    stream.set_read_timeout(Some(TIMEOUT)).map_err(failed)?;
+    let host = if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        String::new()
+    } else {
+        format!("Host: {HOST}:{port}\r\n")
+    };
+    let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+    let head = format!("{method} {path} HTTP/1.1\r\n{host}{lines}{length}Connection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).map_err(failed)?;
+    let mut bytes = Vec::new();
+    let ended = stream.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes);
+    parse(&bytes).ok_or_else(|| ended.err().map_or_else(|| format!("{method} {path} on port {port}: no HTTP came back"), failed))
+}
+
+/// Whether something listens there.
+pub fn listens(port: u16) -> bool {
+    TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), Duration::from_secs(1)).is_ok()
+}
+
+fn parse(bytes: &[u8]) -> Option<Answer> {
+    let mut lines = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut response = httparse::Response::new(&mut lines);
+    let head_bytes = match response.parse(bytes) {
+        Ok(httparse::Status::Complete(head_bytes)) => head_bytes,
+        _ => return None,
+    };
+    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+    Some(Answer {
+        status: response.code?,
+        headers: response.headers.iter().map(|header| (header.name.to_owned(), text(header.value))).collect(),
+        body: text(bytes.get(head_bytes..)?),
+    })
+}

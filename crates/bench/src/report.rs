@@ -1,0 +1,70 @@
+//! Reports of a run: a table for the terminal, Markdown, JSON of the derived figures, and one HTML file with plots. All of them
+//! are made from the kept run alone.
+
+pub mod compare;
+mod format;
+mod html;
+mod json;
+mod markdown;
+mod plot;
+mod readme;
+mod summary;
+mod table;
+pub mod terminal;
+
+use crate::run::record::Run;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub struct ReportOptions {
+    /// Directory of a run
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Also put the run's table into this Markdown file, between its lines <!-- bench:begin --> and <!-- bench:end -->
+    #[arg(long, value_name = "FILE")]
+    pub readme: Option<PathBuf>,
+}
+
+/// Makes every form again.
+pub fn run(options: &ReportOptions) -> ExitCode {
+    match again(options) {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(reason) => {
+            eprintln!("tollgate-bench: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn again(options: &ReportOptions) -> Result<String, String> {
+    let run = Run::read(&options.directory)?;
+    let directory =
+        if options.directory.is_dir() { options.directory.as_path() } else { options.directory.parent().unwrap_or(Path::new(".")) };
+    write_all(directory, &run)?;
+    if let Some(file) = &options.readme {
+        readme::update(file, &run, directory)?;
+    }
+    Ok(terminal::heading(&run) + &terminal::tables(&run))
+}
+
+/// Writes the forms that are files.
+pub fn write_all(directory: &Path, run: &Run) -> Result<(), String> {
+    let scenarios = summary::summarise(run);
+    write(directory, "report.md", &markdown::page(run, &scenarios))?;
+    write(directory, "report.json", &json::text(run, &scenarios)?)?;
+    write(directory, "report.html", &html::page(run, &scenarios))
+}
+
+fn write(directory: &Path, name: &str, text: &str) -> Result<(), String> {
+    let file = directory.join(name);
+    std::fs::write(&file, text).map_err(|error| format!("{}: cannot be written: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests;

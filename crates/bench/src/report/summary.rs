@@ -1,0 +1,186 @@
+//! What is derived from the rounds of a run: medians, ratios within rounds, what a gateway adds to the upstream.
+
+use crate::load::distribution::Distribution;
+use crate::run::record::{LoadRecord, Round, Run, ScenarioRecord, Series};
+use crate::stats::{self, Spread};
+
+/// What the others are compared with, where it was measured.
+const OURS: &str = "tollgate";
+/// The upstream alone.
+pub const BASELINE: &str = "direct";
+
+/// A scenario's rows, by load, then case, then gateway.
+pub struct Summary<'a> {
+    pub record: &'a ScenarioRecord,
+    /// The gateway that CPU time is compared with.
+    pub reference: Option<String>,
+    pub rows: Vec<Row<'a>>,
+}
+
+/// One case, load and gateway.
+pub struct Row<'a> {
+    pub case: usize,
+    pub load: usize,
+    pub peer: &'a str,
+    pub series: &'a Series,
+    /// Nothing of it counts.
+    pub void: Option<&'a str>,
+    /// Speed and latency do not count.
+    pub is_loader_bound: bool,
+    /// CPU time of the gateway per request.
+    pub cpu_us: Option<Spread>,
+    /// The same as a multiple of the reference's.
+    pub times_reference: Option<Spread>,
+    /// The same as a multiple of this gateway's first case.
+    pub times_first: Option<Spread>,
+    /// Requests per second.
+    pub rate: Option<Spread>,
+    pub latency: Option<Latency>,
+    /// What came on top of the upstream's own latency under the same load.
+    pub introduced: Option<Latency>,
+    /// Context switches per request.
+    pub switches: Option<f64>,
+    pub memory_mib: Option<f64>,
+    /// Requests without an answer, over all rounds.
+    pub failed: u64,
+}
+
+/// Medians over the rounds, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latency {
+    pub mean: f64,
+    pub p50: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub max: f64,
+}
+
+impl Latency {
+    fn of(series: &Series) -> Option<Latency> {
+        let median = |figure: fn(&Round) -> f64| stats::median(&series.figures(figure));
+        Some(Latency {
+            mean: median(|round| round.mean_us)?,
+            p50: median(|round| round.p50_us)?,
+            p95: median(|round| round.p95_us)?,
+            p99: median(|round| round.p99_us)?,
+            max: median(|round| round.max_us)?,
+        })
+    }
+
+    fn above(self, baseline: Latency) -> Latency {
+        Latency {
+            mean: self.mean - baseline.mean,
+            p50: self.p50 - baseline.p50,
+            p95: self.p95 - baseline.p95,
+            p99: self.p99 - baseline.p99,
+            max: self.max - baseline.max,
+        }
+    }
+}
+
+/// Summaries of all scenarios that have any measurement.
+pub fn summarise(run: &Run) -> Vec<Summary<'_>> {
+    run.scenarios.iter().map(Summary::new).collect()
+}
+
+impl<'a> Summary<'a> {
+    pub fn new(record: &'a ScenarioRecord) -> Summary<'a> {
+        let gateways = || record.peers.iter().filter(|peer| *peer != BASELINE);
+        let reference = gateways().find(|peer| *peer == OURS).or_else(|| gateways().next()).cloned();
+        let mut rows = Vec::new();
+        for load in 0..record.loads.len() {
+            for case in 0..record.cases.len() {
+                for peer in &record.peers {
+                    if let Some(series) = record.series(case, load, peer) {
+                        rows.push(row(record, reference.as_deref(), series));
+                    }
+                }
+            }
+        }
+        Summary { record, reference, rows }
+    }
+
+    /// The rows of a load.
+    pub fn of_load(&self, load: usize) -> impl Iterator<Item = &Row<'a>> {
+        self.rows.iter().filter(move |row| row.load == load)
+    }
+
+    /// The row of this case, load and gateway.
+    pub fn row(&self, case: usize, load: usize, peer: &str) -> Option<&Row<'a>> {
+        self.rows.iter().find(|row| (row.case, row.load, row.peer) == (case, load, peer))
+    }
+
+    /// The first load at full speed, which CPU time is best read from, or the first of all.
+    pub fn main_load(&self) -> usize {
+        self.record.loads.iter().position(|load: &LoadRecord| load.is_full_speed).unwrap_or(0)
+    }
+
+    pub fn case_name(&self, case: usize) -> &'a str {
+        self.record.cases.get(case).map_or("", |case| case.name.as_str())
+    }
+}
+
+fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, series: &'a Series) -> Row<'a> {
+    let void = series.void();
+    let counts = void.is_none();
+    let is_loader_bound = series.is_loader_bound();
+    let speed_counts = counts && !is_loader_bound;
+    let other = |case: usize, peer: &str| {
+        let other = record.series(case, series.load, peer).filter(|other| other.void().is_none() && counts)?;
+        stats::ratio(&series.cpu_us(), &other.cpu_us())
+    };
+    let latency = Latency::of(series).filter(|_| speed_counts);
+    // The upstream is asked once for all cases that ask it the same.
+    let baseline =
+        (0..=series.case).rev().find_map(|case| record.series(case, series.load, BASELINE)).filter(|_| series.peer != BASELINE);
+    let baseline = baseline.filter(|baseline| baseline.void().is_none() && !baseline.is_loader_bound()).and_then(Latency::of);
+    let only_served = series.rounds.iter().all(|round| round.status.keys().all(|status| *status < 400));
+    let of_gateway = |figure: fn(&crate::run::record::Use) -> f64| {
+        let figures: Vec<f64> = series.rounds.iter().filter_map(|round| Some(figure(&round.gateway?))).collect();
+        stats::median(&figures).filter(|_| counts)
+    };
+    Row {
+        case: series.case,
+        load: series.load,
+        peer: &series.peer,
+        series,
+        void,
+        is_loader_bound,
+        cpu_us: stats::spread(&series.cpu_us()).filter(|_| counts),
+        times_reference: reference
+            .filter(|reference| *reference != series.peer)
+            .and_then(|reference| other(series.case, reference)),
+        times_first: if series.case == 0 { None } else { other(0, &series.peer) },
+        rate: stats::spread(&series.figures(|round| round.requests_per_second)).filter(|_| speed_counts),
+        latency,
+        introduced: latency.zip(baseline).map(|(ours, upstream)| ours.above(upstream)).filter(|_| only_served),
+        switches: of_gateway(|used| used.switches),
+        memory_mib: of_gateway(|used| used.memory_mib),
+        failed: series.rounds.iter().map(|round| round.failed).sum(),
+    }
+}
+
+/// Response times of all rounds together, as points of per cent and microseconds; none where a histogram cannot be read.
+pub fn percentiles(series: &Series) -> Vec<(f64, f64)> {
+    /// Steps for each further nine.
+    const STEPS: u32 = 20;
+    let mut all = Distribution::new();
+    for round in &series.rounds {
+        match Distribution::decode(&round.histogram) {
+            Ok(one) => all.add(&one),
+            Err(_) => return Vec::new(),
+        }
+    }
+    if all.count() == 0 {
+        return Vec::new();
+    }
+    // Beyond one in ten of what there is, a percentile is a single request.
+    let nines = (all.count() as f64 / 10.0).log10().clamp(1.0, 4.0);
+    let last = (nines * f64::from(STEPS)) as u32;
+    (0..=last)
+        .map(|step| {
+            let percent = 100.0 * (1.0 - 10f64.powf(-f64::from(step) / f64::from(STEPS)));
+            (percent, all.percentile_us(percent))
+        })
+        .collect()
+}

@@ -1,0 +1,81 @@
+//! The run as text on a terminal.
+
+use super::{summary, table};
+use crate::run::record::{Run, ScenarioRecord};
+use std::fmt::Write;
+
+/// The circumstances.
+pub fn heading(run: &Run) -> String {
+    let facts = &run.facts;
+    let mut text = String::new();
+    // Writing into a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{}, {}: {} x {}, {} MiB, Linux {}",
+        facts.date, facts.host, facts.cpus, facts.cpu, facts.memory_mib, facts.kernel
+    );
+    let _ = writeln!(
+        text,
+        "gateways: {} threads on CPU {}; loader and upstream on CPU {}; load average before {:.2}",
+        facts.threads, facts.gateway_cpus, facts.other_cpus, facts.load_average
+    );
+    for (name, version) in &facts.versions {
+        let _ = writeln!(text, "  {name:10} {version}");
+    }
+    if facts.load_average > 0.5 {
+        let _ = writeln!(text, "warning: the machine is not idle; figures will be worse and wider than its own");
+    }
+    text
+}
+
+/// All scenarios.
+pub fn tables(run: &Run) -> String {
+    let settings = &run.settings;
+    let mut text = String::new();
+    for summary in summary::summarise(run) {
+        let _ = writeln!(text, "\n{}: {}", summary.record.name, summary.record.title);
+        for (load, record) in summary.record.loads.iter().enumerate() {
+            let table = table::of_load(&summary, load);
+            if !table.is_empty() {
+                let _ = write!(
+                    text,
+                    " {} ({}), {} rounds; median (lowest–highest), ratios with 95 % interval\n{}",
+                    record.name,
+                    record.said,
+                    settings.rounds,
+                    table.terminal()
+                );
+            }
+            let introduced = table::introduced(&summary, 0, load);
+            if !introduced.is_empty() {
+                let _ = write!(text, "\n{}", introduced.terminal());
+            }
+        }
+        text.push_str(&remarks(summary.record));
+    }
+    if let Some(end) = &run.end {
+        let _ = writeln!(text, "\nNOT COMPLETE: {end}");
+    }
+    text
+}
+
+/// What failed, and who can't do what.
+fn remarks(record: &ScenarioRecord) -> String {
+    let failures = record.failures.iter().map(|remark| format!("  FAILED {} {}: {}\n", remark.peer, remark.case, remark.text));
+    let absent = grouped(record).into_iter().map(|(peer, cases, reason)| format!("  {peer} is not in {cases}: {reason}\n"));
+    failures.chain(absent).collect()
+}
+
+/// Gateways with what they can't do, cases of one reason together.
+pub fn grouped(record: &ScenarioRecord) -> Vec<(String, String, String)> {
+    let mut grouped: Vec<(String, String, String)> = Vec::new();
+    for remark in &record.absent {
+        match grouped.iter_mut().find(|(peer, _, reason)| *peer == remark.peer && *reason == remark.text) {
+            Some((_, cases, _)) => {
+                let _ = write!(cases, "; {}", remark.case);
+            }
+            None => grouped.push((remark.peer.clone(), remark.case.clone(), remark.text.clone())),
+        }
+    }
+    grouped
+}

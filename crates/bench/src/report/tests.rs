@@ -1,0 +1,201 @@
+use super::{compare, format, html, json, markdown, readme, summary, terminal};
+use crate::load::distribution::Distribution;
+use crate::run::record::{CaseRecord, Facts, LoadRecord, Remark, Round, Run, ScenarioRecord, Series, Settings, Use};
+use crate::scenario::{Draw, Suite};
+use std::collections::BTreeMap;
+
+fn round(cpu_us: Option<f64>, p50_us: f64) -> Round {
+    let mut times = Distribution::new();
+    for share in 1..=1000_u64 {
+        times.record((p50_us * 2.0) as u64 * share);
+    }
+    Round {
+        seconds: 1.0,
+        requests: 1000,
+        requests_per_second: 25_976.0,
+        status: BTreeMap::from([(200, 1000)]),
+        mean_us: p50_us,
+        max_us: p50_us * 10.0,
+        p50_us,
+        p95_us: p50_us * 2.0,
+        p99_us: p50_us * 3.0,
+        histogram: times.encode(),
+        gateway: cpu_us.map(|cpu_us| Use { cpu_us, memory_mib: 12.0, ..Use::default() }),
+        ..Round::default()
+    }
+}
+
+fn series(peer: &str, cpu_us: &[f64], p50_us: f64) -> Series {
+    let rounds =
+        if cpu_us.is_empty() { vec![round(None, p50_us); 3] } else { cpu_us.iter().map(|cpu| round(Some(*cpu), p50_us)).collect() };
+    Series { case: 0, load: 0, peer: peer.to_owned(), rounds }
+}
+
+fn run() -> Run {
+    let versions = ["tollgate", "nginx"].map(|name| (name.to_owned(), format!("{name} 1.0"))).into_iter().collect();
+    let facts = Facts {
+        date: "2026-11-22 03:00:00 UTC".to_owned(),
+        host: "bench".to_owned(),
+        cpus: 2,
+        cpu: "CPU <X>".to_owned(),
+        versions,
+        ..Facts::default()
+    };
+    let mut run = Run::new(facts, Settings { rounds: 3, seconds: 1.0, ..Settings::default() });
+    run.scenarios.push(ScenarioRecord {
+        name: "gogc".to_owned(),
+        title: "A proxy".to_owned(),
+        source: "a test".to_owned(),
+        about: "What it adds.".to_owned(),
+        suite: Suite::Published,
+        draw: Draw::Gateways,
+        cases: vec![CaseRecord { name: "proxy".to_owned(), x: None, expected: "all 200".to_owned() }],
+        loads: vec![LoadRecord {
+            name: "full speed".to_owned(),
+            said: "50 connections, 1 s".to_owned(),
+            is_full_speed: true,
+            is_ramp: false,
+        }],
+        peers: ["tollgate", "direct", "nginx", "varnish"].map(str::to_owned).to_vec(),
+        absent: vec![Remark { peer: "varnish".to_owned(), case: "proxy".to_owned(), text: "has no quotas".to_owned() }],
+        failures: Vec::new(),
+        series: vec![
+            series("tollgate", &[10.0, 12.0, 11.0], 500.0),
+            series("direct", &[], 200.0),
+            series("nginx", &[20.0, 24.0, 22.0], 900.0),
+        ],
+    });
+    run
+}
+
+fn first(run: &mut Run, peer: &str) -> usize {
+    run.scenarios[0].series.iter().position(|series| series.peer == peer).expect("measured")
+}
+
+#[test]
+fn ratios_and_what_is_introduced_come_from_the_rounds() {
+    let run = run();
+    let summaries = summary::summarise(&run);
+    let nginx = summaries[0].row(0, 0, "nginx").expect("nginx");
+    assert_eq!(nginx.times_reference.expect("a ratio").median, 2.0);
+    assert_eq!(nginx.introduced.expect("a baseline").p50, 700.0);
+    assert_eq!(summaries[0].row(0, 0, "tollgate").expect("ours").cpu_us.expect("CPU").median, 11.0);
+    assert!(summaries[0].row(0, 0, "direct").expect("the upstream").introduced.is_none());
+}
+
+#[test]
+fn a_void_round_voids_its_gateway_and_every_ratio_to_it() {
+    let mut run = run();
+    let at = first(&mut run, "tollgate");
+    run.scenarios[0].series[at].rounds[1].void = Some("expected all 200, got 3 x 500".to_owned());
+    let summaries = summary::summarise(&run);
+    let ours = summaries[0].row(0, 0, "tollgate").expect("ours");
+    assert!(ours.cpu_us.is_none() && ours.rate.is_none() && ours.latency.is_none());
+    assert!(summaries[0].row(0, 0, "nginx").expect("nginx").times_reference.is_none());
+    assert!(terminal::tables(&run).contains("VOID: expected all 200, got 3 x 500"));
+}
+
+#[test]
+fn a_saturated_loader_voids_speed_and_latency_but_not_cpu_time() {
+    let mut run = run();
+    let at = first(&mut run, "nginx");
+    for round in &mut run.scenarios[0].series[at].rounds {
+        round.loader_saturated = vec!["its thread was busy all the time".to_owned()];
+    }
+    let summaries = summary::summarise(&run);
+    let nginx = summaries[0].row(0, 0, "nginx").expect("nginx");
+    assert!(nginx.rate.is_none() && nginx.latency.is_none() && nginx.introduced.is_none());
+    assert_eq!(nginx.cpu_us.expect("CPU").median, 22.0);
+    assert!(markdown::page(&run, &summaries).contains("loader-bound"));
+}
+
+#[test]
+fn every_form_has_the_figures_and_says_who_is_missing() {
+    let run = run();
+    let summaries = summary::summarise(&run);
+    let page = html::page(&run, &summaries);
+    let text = terminal::tables(&run);
+    let markdown = markdown::page(&run, &summaries);
+    for form in [&page, &text, &markdown] {
+        assert!(form.contains("11.0 (10.0–12.0)"), "{form}");
+        assert!(form.contains("2.00× (2.00–2.00)"), "{form}");
+        assert!(form.contains("+700 µs") && form.contains("25,976"), "{form}");
+        assert!(form.contains("has no quotas"), "{form}");
+    }
+    assert!(page.contains("CPU &lt;X&gt;") && !page.contains("CPU <X>"));
+    assert!(page.contains("<svg") && !page.contains("http://1") && !page.contains("src="), "nothing is loaded from elsewhere");
+    assert!(json::text(&run, &summaries).expect("JSON").contains("\"median\": 11.0"));
+}
+
+#[test]
+fn an_interrupted_run_says_so_in_every_form() {
+    let mut run = run();
+    run.end = Some("interrupted".to_owned());
+    let summaries = summary::summarise(&run);
+    assert!(html::page(&run, &summaries).contains("This run is not complete: interrupted"));
+    assert!(markdown::page(&run, &summaries).contains("**Not complete:** interrupted"));
+    assert!(terminal::tables(&run).contains("NOT COMPLETE: interrupted"));
+}
+
+#[test]
+fn the_readme_s_table_is_replaced_between_its_marks() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("README.md");
+    std::fs::write(&file, "before\n<!-- bench:begin -->\nold\n<!-- bench:end -->\nafter\n").expect("a file");
+    readme::update(&file, &run(), dir.path()).expect("an update");
+    let text = std::fs::read_to_string(&file).expect("the file");
+    assert!(text.starts_with("before\n<!-- bench:begin -->\n| CPU µs/request | tollgate | nginx |"), "{text}");
+    assert!(text.contains("| gogc, proxy | 11.0 | 22.0 (2.00×) |"), "{text}");
+    assert!(text.ends_with("<!-- bench:end -->\nafter\n") && !text.contains("old"), "{text}");
+
+    std::fs::write(&file, "no marks").expect("a file");
+    let problem = readme::update(&file, &run(), dir.path()).expect_err("there are no marks");
+    assert!(problem.ends_with("has no line <!-- bench:begin -->"), "{problem}");
+}
+
+#[test]
+fn a_run_is_read_again_as_it_was_written() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("run.json"), serde_json::to_vec(&run()).expect("JSON")).expect("a file");
+    let again = Run::read(dir.path()).expect("a run");
+    assert_eq!(terminal::tables(&again), terminal::tables(&run()));
+    std::fs::write(dir.path().join("run.json"), "{}").expect("a file");
+    assert!(Run::read(dir.path()).expect_err("no run").contains("run.json: is no run: missing field"));
+}
+
+#[test]
+fn a_run_is_worse_when_its_cpu_time_is_above_the_threshold_in_every_round() {
+    let before = run();
+    for (cpu_us, expected) in
+        [([10.0, 12.0, 11.0], false), ([11.5, 12.5, 12.4], false), ([13.0, 13.5, 14.0], true), ([1.0, 1.0, 1.0], false)]
+    {
+        let mut after = run();
+        let at = first(&mut after, "tollgate");
+        after.scenarios[0].series[at] = series("tollgate", &cpu_us, 500.0);
+        let (text, is_worse) = compare::text(&before, &after, 0.05);
+        assert_eq!(is_worse, expected, "{cpu_us:?}\n{text}");
+        assert_eq!(text.contains("worse"), expected, "{text}");
+    }
+    let mut elsewhere = run();
+    elsewhere.facts.host = "another".to_owned();
+    assert!(compare::text(&before, &elsewhere, 0.05).0.contains("not comparable"));
+}
+
+#[test]
+fn figures_have_the_digits_that_mean_something() {
+    for (us, expected) in [
+        (0.4, "0 µs"),
+        (873.2, "873 µs"),
+        (1_240.0, "1.24 ms"),
+        (12_400.0, "12.4 ms"),
+        (124_000.0, "124 ms"),
+        (2_100_000.0, "2.10 s"),
+    ] {
+        assert_eq!(format::latency(us), expected);
+    }
+    for (value, expected) in [(0.0, "0"), (999.0, "999"), (1_000.0, "1,000"), (1_234_567.0, "1,234,567"), (-1_500.0, "−1,500")] {
+        assert_eq!(format::thousands(value), expected);
+    }
+    assert_eq!(format::added(-1_240.0), "−1.24 ms");
+    assert_eq!((format::micros(17.63).as_str(), format::micros(123.4).as_str()), ("17.6", "123"));
+}

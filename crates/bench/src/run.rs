@@ -1,0 +1,124 @@
+//! `tollgate-bench run`: scenarios on gateways. Every round visits all cases and gateways in turn, so that whatever else the
+//! machine does falls on all alike; statuses are judged before any speed is reported; results are on disk after every round.
+
+mod child;
+mod facts;
+mod gate;
+mod interrupt;
+mod loader;
+mod measure;
+mod options;
+mod plan;
+mod process;
+pub mod record;
+mod stage;
+
+pub use options::{ListOptions, RunOptions};
+
+use crate::date::Date;
+use crate::{peers, report, scenario};
+use plan::Plan;
+use record::Run;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Runs what was asked for and writes a directory of results.
+pub fn run(options: &RunOptions) -> ExitCode {
+    match measure(options) {
+        Ok(run) if run.end.is_some() => ExitCode::from(130),
+        Ok(run) if run.has_failures() => ExitCode::FAILURE,
+        Ok(_) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("tollgate-bench: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(options: &RunOptions) -> Result<Run, String> {
+    let stop = interrupt::watch()?;
+    raise_open_files();
+    let plan = Plan::new(options)?;
+    let directory = results_directory(options)?;
+    let mut run = Run::new(facts::gather(&plan), options.settings());
+    print!("{}", report::terminal::heading(&run));
+    println!("{}", plan.announcement(&directory));
+    let mut keep = |run: &Run| write(&directory, run);
+    keep(&run)?;
+    let measured = measure::all(&plan, &mut run, &stop, &directory, &mut keep);
+    if let Err(reason) = &measured {
+        run.end = Some(reason.clone());
+    }
+    keep(&run)?;
+    report::write_all(&directory, &run)?;
+    print!("{}", report::terminal::tables(&run));
+    println!("results: {}", directory.display());
+    if let Some(end) = &run.end {
+        eprintln!("tollgate-bench: the run is not complete: {end}; what was measured until then is in {}", directory.display());
+    }
+    Ok(run)
+}
+
+/// Replaces `run.json` in one step: a full disk leaves the last one as it was.
+fn write(directory: &Path, run: &Run) -> Result<(), String> {
+    let file = directory.join(record::FILE);
+    let beside = directory.join("run.json.part");
+    let text = serde_json::to_vec(run).map_err(|error| format!("{}: {error}", file.display()))?;
+    std::fs::write(&beside, text)
+        .and_then(|()| std::fs::rename(&beside, &file))
+        .map_err(|error| format!("{}: cannot be written: {error}", file.display()))
+}
+
+fn results_directory(options: &RunOptions) -> Result<PathBuf, String> {
+    let directory = options.out.clone().unwrap_or_else(|| {
+        let name = format!("{}-{}", Date::now().compact(), scenario::slug(&facts::host()));
+        PathBuf::from("bench/runs").join(name)
+    });
+    if directory.join(record::FILE).exists() {
+        return Err(format!("{}: holds a run already; choose another --out", directory.display()));
+    }
+    std::fs::create_dir_all(&directory).map_err(|error| format!("{}: cannot be made: {error}", directory.display()))?;
+    Ok(directory)
+}
+
+/// Thousands of connections for each of loader, gateway and upstream; children inherit it.
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
+/// `tollgate-bench list`: scenarios, and which gateways are here.
+pub fn list(options: &ListOptions) -> ExitCode {
+    match listing(options) {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(reason) => {
+            eprintln!("tollgate-bench: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn listing(options: &ListOptions) -> Result<String, String> {
+    use std::fmt::Write;
+    let mut text = String::from("scenarios\n");
+    for file in scenario::files(&options.scenarios.directory())? {
+        let scenario = scenario::Scenario::read(&file)?;
+        let suite = format!("{:?}", scenario.suite).to_lowercase();
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "  {:18} {suite:10} {:2} cases  {}", scenario.name, scenario.case.len(), scenario.title);
+    }
+    text.push_str("\ngateways\n");
+    for peer in peers::ALL {
+        let found = match peers::find(peer, options.given.path(peer.name())) {
+            Ok(path) if peer.program().is_none() => format!("always{}", path.display()),
+            Ok(path) => format!("{}  {}", facts::version(&path, peer.version_arguments()), path.display()),
+            Err(reason) => format!("-  {reason}"),
+        };
+        let _ = writeln!(text, "  {:10} {found}", peer.name());
+    }
+    Ok(text)
+}

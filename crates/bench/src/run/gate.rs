@@ -1,0 +1,99 @@
+//! The judgement before any speed: the statuses of a burst of requests must be exactly what the policy implies, and the checks
+//! of the case must hold.
+
+use super::stage::Place;
+use crate::load::result::LoadResult;
+use crate::probe;
+use crate::scenario::{Case, Check, Count};
+use std::collections::BTreeMap;
+
+/// Requests of the burst.
+pub const BURST: u64 = 2_000;
+
+/// What is wrong with the statuses of a gateway that has just been started, if anything.
+pub fn judge_burst(case: &Case, result: &LoadResult) -> Result<(), String> {
+    if result.requests.failed > 0 {
+        return Err(format!("{} of {BURST} requests failed: {}", result.requests.failed, causes(result)));
+    }
+    judge(case, &result.status, |counted, expected| counted == expected)
+}
+
+/// The same for a measurement, when a limited status may have been used up before: it may come less often.
+pub fn judge_round(case: &Case, status: &BTreeMap<u16, u64>) -> Result<(), String> {
+    judge(case, status, |counted, expected| counted <= expected)
+}
+
+fn judge(case: &Case, status: &BTreeMap<u16, u64>, agrees: impl Fn(u64, u64) -> bool) -> Result<(), String> {
+    let total: u64 = status.values().sum();
+    let counted = |expected: &str| -> u64 {
+        let codes: Vec<u16> = expected.split('|').filter_map(|code| code.parse().ok()).collect();
+        status.iter().filter(|(code, _)| codes.contains(code)).map(|(_, count)| count).sum()
+    };
+    let accounted: u64 = case.expect.keys().map(|expected| counted(expected)).sum();
+    let exact = case.expect.iter().all(|(expected, count)| match count {
+        Count::Exactly(number) => agrees(counted(expected), *number),
+        Count::All | Count::Rest => true,
+    });
+    if exact && accounted == total && total > 0 {
+        return Ok(());
+    }
+    Err(format!("expected {}, got {}", said(case), counts(status)))
+}
+
+/// The checks of a case.
+pub fn check(case: &Case, place: &Place) -> Result<(), String> {
+    case.check.iter().try_for_each(|check| one(case, check, place))
+}
+
+fn one(case: &Case, check: &Check, place: &Place) -> Result<(), String> {
+    let path = check.path.as_ref().map_or_else(|| place.path.clone(), |path| place.path_of(case, path));
+    let headers: Vec<_> = check.headers.as_ref().unwrap_or(&case.request.headers).clone().into_iter().collect();
+    let answer = probe::send(place.port, &check.method, &path, &headers, b"")?;
+    let wrong = |what: String| Err(format!("{} {path}: {what}", check.method));
+    if answer.status != check.status {
+        return wrong(format!("expected {}, got {}", check.status, answer.status));
+    }
+    for (name, value) in &check.has_headers {
+        let has = answer.headers.iter().any(|(given, held)| given.eq_ignore_ascii_case(name) && (value == "*" || held == value));
+        if !has {
+            return wrong(format!("the answer has no header {name}: {value}"));
+        }
+    }
+    match &check.body_contains {
+        Some(wanted) if !answer.body.contains(wanted) => wrong(format!("the answer's body has no {wanted:?}")),
+        _ => Ok(()),
+    }
+}
+
+/// `200 once and else 429`.
+pub fn said(case: &Case) -> String {
+    let mut parts: Vec<String> = case
+        .expect
+        .iter()
+        .map(|(status, count)| match count {
+            Count::All => format!("all {status}"),
+            Count::Rest => format!("the rest {status}"),
+            Count::Exactly(number) => format!("{number} x {status}"),
+        })
+        .collect();
+    parts.sort_by_key(|part| part.starts_with("the rest"));
+    parts.join(", ")
+}
+
+/// `1 x 200, 1999 x 429`.
+pub fn counts(status: &BTreeMap<u16, u64>) -> String {
+    if status.is_empty() {
+        return "no answer".to_owned();
+    }
+    status.iter().map(|(code, count)| format!("{count} x {code}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The messages of failed requests, the most frequent first.
+pub fn causes(result: &LoadResult) -> String {
+    let mut messages: Vec<_> = result.error_messages.iter().collect();
+    messages.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    messages.iter().take(3).map(|(message, count)| format!("{count} x {message}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,444 @@
+//! The measuring itself: a scenario's gateways are started, judged, warmed up and measured round by round.
+
+use super::child::Child;
+use super::gate;
+use super::interrupt::Stop;
+use super::loader::{self, Order};
+use super::plan::{self, Length, Plan, Target};
+use super::process::{self, Usage};
+use super::record::{CaseRecord, LoadRecord, Remark, Round, Run, Sample, ScenarioRecord, Second, Series, Use};
+use super::stage::{Place, Stage};
+use crate::load::result::LoadResult;
+use crate::scenario::{Case, Load, Meanwhile, Scenario};
+use crate::stats;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const SAMPLE_EVERY: Duration = Duration::from_millis(200);
+const RELOAD_EVERY: Duration = Duration::from_millis(250);
+
+/// Runs every scenario; `keep` is called whenever there is something new to keep.
+pub fn all(
+    plan: &Plan,
+    run: &mut Run,
+    stop: &Stop,
+    directory: &Path,
+    keep: &mut dyn FnMut(&Run) -> Result<(), String>,
+) -> Result<(), String> {
+    let bar = progress(plan);
+    for (index, scenario) in plan.scenarios.iter().enumerate() {
+        let stage = Measuring { plan, scenario, stop, bar: &bar };
+        run.scenarios.push(stage.empty_record());
+        if bar.is_hidden() {
+            eprintln!("measuring {}, about {} s", scenario.name, plan.estimate(scenario).as_secs());
+        }
+        let result = stage.run(run, index, directory, keep);
+        keep(run)?;
+        result?;
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// Its length is in milliseconds of the plan's estimate, which is what a step is worth.
+fn progress(plan: &Plan) -> ProgressBar {
+    let total: Duration = plan.scenarios.iter().map(|scenario| plan.estimate(scenario)).sum();
+    let bar = ProgressBar::new(u64::try_from(total.as_millis()).unwrap_or(u64::MAX));
+    if let Ok(style) = ProgressStyle::with_template("[{elapsed_precise}] {bar:32} {percent:>3} %  {eta_precise} left  {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
+struct Measuring<'a> {
+    plan: &'a Plan,
+    scenario: &'a Scenario,
+    stop: &'a Stop,
+    bar: &'a ProgressBar,
+}
+
+impl Measuring<'_> {
+    fn run(
+        &self,
+        run: &mut Run,
+        index: usize,
+        directory: &Path,
+        keep: &mut dyn FnMut(&Run) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut stage = Stage::new(self.plan, self.stop)?;
+        let Some(record) = run.scenarios.get_mut(index) else { return Ok(()) };
+        self.start_gateways(&mut stage, record, directory)?;
+        let targets = self.judged(&stage, record)?;
+        for (number, load) in self.scenario.load.iter().enumerate() {
+            for round in 0..self.plan.settings.rounds {
+                for target in &targets {
+                    let Some(record) = run.scenarios.get_mut(index) else { return Ok(()) };
+                    self.bar.set_message(format!(
+                        "{}: {}, {}, round {}",
+                        self.scenario.name,
+                        self.peer(*target),
+                        load.name,
+                        round + 1
+                    ));
+                    self.measure(&stage, *target, number, load, record)?;
+                    self.bar.inc(self.worth(load));
+                }
+                keep(run)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn peer(&self, target: Target) -> &'static str {
+        self.plan.peers.get(target.peer).map_or("", |peer| peer.adapter.name())
+    }
+
+    /// What a measurement moves the bar by.
+    fn worth(&self, load: &Load) -> u64 {
+        match self.plan.length(load) {
+            Length::Seconds(seconds) => (seconds * 1000.0) as u64 + 150,
+            Length::Requests(requests) => requests / 20 + 150,
+        }
+    }
+
+    fn start_gateways(&self, stage: &mut Stage, record: &mut ScenarioRecord, directory: &Path) -> Result<(), String> {
+        let kept = directory.join("configuration").join(&self.scenario.name);
+        let targets = self.plan.targets(self.scenario);
+        for (peer, chosen) in self.plan.peers.iter().enumerate() {
+            self.bar.set_message(format!("{}: starting {}", self.scenario.name, chosen.adapter.name()));
+            let cases: Vec<usize> = targets.iter().filter(|target| target.peer == peer).map(|target| target.case).collect();
+            let groups: Vec<Vec<usize>> = match (self.scenario.own_process, cases.is_empty()) {
+                (_, true) => Vec::new(),
+                (true, _) => cases.into_iter().map(|case| vec![case]).collect(),
+                (false, _) => vec![cases],
+            };
+            for group in groups {
+                let case = if self.scenario.own_process { self.case_name(&group) } else { String::new() };
+                if let Err(text) = stage.add(self.plan, self.scenario, peer, group, &kept, self.stop) {
+                    self.stop.check()?;
+                    self.fail(record, Remark { peer: chosen.adapter.name().to_owned(), case, text });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn case_name(&self, group: &[usize]) -> String {
+        group.first().and_then(|index| self.scenario.case.get(*index)).map(|case| case.name.clone()).unwrap_or_default()
+    }
+
+    fn fail(&self, record: &mut ScenarioRecord, remark: Remark) {
+        self.bar.suspend(|| eprintln!("FAILED {}: {} {}: {}", self.scenario.name, remark.peer, remark.case, remark.text));
+        record.failures.push(remark);
+    }
+
+    /// The targets that gave exactly the statuses they had to, warmed up.
+    fn judged(&self, stage: &Stage, record: &mut ScenarioRecord) -> Result<Vec<Target>, String> {
+        let mut good = Vec::new();
+        for target in self.plan.targets(self.scenario) {
+            let Some(case) = self.scenario.case.get(target.case) else { continue };
+            let Some(place) = stage.place(target, case) else { continue };
+            self.bar.set_message(format!("{}: judging {}, {}", self.scenario.name, self.peer(target), case.name));
+            let judgement = self.judge(stage, &place, case);
+            self.stop.check()?;
+            match judgement {
+                Ok(()) => good.push(target),
+                Err(text) => self.fail(record, Remark { peer: self.peer(target).to_owned(), case: case.name.clone(), text }),
+            }
+            self.bar.inc(700);
+        }
+        Ok(good)
+    }
+
+    fn judge(&self, stage: &Stage, place: &Place, case: &Case) -> Result<(), String> {
+        let connections = self.scenario.load.first().map_or(50, |load| load.connections.min(100));
+        let mut order = self.order(place, case, connections, Length::Requests(gate::BURST));
+        let cpus = self.plan.other_cpus();
+        let burst = loader::run(&order, &cpus, stage.dir.path(), self.stop, || ())?;
+        gate::judge_burst(case, &burst)?;
+        gate::check(case, place)?;
+        order.length = Length::Seconds(self.plan.warm_up());
+        loader::run(&order, &cpus, stage.dir.path(), self.stop, || ()).map(drop)
+    }
+
+    fn order<'a>(&self, place: &Place, case: &'a Case, connections: u32, length: Length) -> Order<'a> {
+        let threads = self.plan.loader_threads();
+        Order {
+            port: place.port,
+            path: place.path.clone(),
+            request: &case.request,
+            connections,
+            length,
+            rate: None,
+            ramp: false,
+            threads,
+        }
+    }
+
+    fn measure(
+        &self,
+        stage: &Stage,
+        target: Target,
+        number: usize,
+        load: &Load,
+        record: &mut ScenarioRecord,
+    ) -> Result<(), String> {
+        self.stop.check()?;
+        let Some(case) = self.scenario.case.get(target.case) else { return Ok(()) };
+        let Some(place) = stage.place(target, case) else { return Ok(()) };
+        let peer = self.peer(target);
+        let mut order = self.order(&place, case, load.connections, self.plan.length(load));
+        order.ramp = load.ramp;
+        order.rate = self.rate(load, target.case, peer, record);
+        if order.rate.is_none() && !load.is_full_speed() && !load.ramp {
+            return Ok(()); // Its capacity is unknown because that load failed, which is said there.
+        }
+        let round = match self.round(stage, &place, case, &order) {
+            Ok(round) => round,
+            Err(reason) => {
+                self.stop.check()?;
+                Round { void: Some(reason), ..Round::default() }
+            }
+        };
+        match record
+            .series
+            .iter_mut()
+            .find(|series| (series.case, series.load, series.peer.as_str()) == (target.case, number, peer))
+        {
+            Some(series) => series.rounds.push(round),
+            None => record.series.push(Series { case: target.case, load: number, peer: peer.to_owned(), rounds: vec![round] }),
+        }
+        Ok(())
+    }
+
+    /// Requests a second, where the load has a rate.
+    fn rate(&self, load: &Load, case: usize, peer: &str, record: &ScenarioRecord) -> Option<f64> {
+        let full_speed: Vec<usize> =
+            (0..self.scenario.load.len()).filter(|index| self.scenario.load.get(*index).is_some_and(Load::is_full_speed)).collect();
+        let capacity =
+            |series: &Series| stats::median(&series.figures(|round| round.requests_per_second)).filter(|rate| *rate > 0.0);
+        let at_full_speed = || record.series.iter().filter(|series| full_speed.contains(&series.load) && series.void().is_none());
+        if let Some(percent) = load.percent_of_capacity {
+            let own = at_full_speed().find(|series| series.case == case && series.peer == peer)?;
+            return Some(capacity(own)? * percent / 100.0);
+        }
+        if let Some(percent) = load.percent_of_slowest {
+            return at_full_speed().filter_map(capacity).min_by(f64::total_cmp).map(|slowest| slowest * percent / 100.0);
+        }
+        load.rate
+    }
+
+    fn round(&self, stage: &Stage, place: &Place, case: &Case, order: &Order) -> Result<Round, String> {
+        let watched = Watched { gateway: place.gateway, upstream: &stage.upstream, store: place.store };
+        let before = watched.usage();
+        let began = Instant::now();
+        let mut sampler = Sampler::new(&watched, before);
+        let reloads_wanted = self.scenario.meanwhile == Meanwhile::Reload && place.can_reload();
+        let (mut reloads, mut reload_failure) = (0, None);
+        let result = std::thread::scope(|scope| {
+            // Beside the sampling, as a reload is waited for.
+            let (ended, end) = std::sync::mpsc::channel::<()>();
+            let reloader = reloads_wanted.then(|| {
+                scope.spawn(move || {
+                    let mut done = (0, None);
+                    while end.recv_timeout(RELOAD_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                        done.0 += 1;
+                        if let Err(reason) = place.reload() {
+                            done.1 = Some(reason);
+                        }
+                    }
+                    done
+                })
+            });
+            let result = loader::run(order, &self.plan.other_cpus(), stage.dir.path(), self.stop, || sampler.tick(began.elapsed()));
+            drop(ended);
+            if let Some(Ok(done)) = reloader.map(std::thread::ScopedJoinHandle::join) {
+                (reloads, reload_failure) = done;
+            }
+            result
+        })?;
+        let spent = watched.usage().since(&before);
+        let mut round = figures(&result, &spent, &watched, began.elapsed());
+        round.rate = order.rate;
+        round.samples = sampler.samples;
+        round.reloads = reloads;
+        round.void = reload_failure.or_else(|| self.void(case, order, &result));
+        Ok(round)
+    }
+
+    /// Why a measurement does not count. Failed requests are themselves the result of a ramp or of reloads.
+    fn void(&self, case: &Case, order: &Order, result: &LoadResult) -> Option<String> {
+        let failures_count = order.ramp || self.scenario.meanwhile != Meanwhile::Nothing;
+        if !result.complete {
+            return Some(result.stopped.clone().unwrap_or_else(|| "the loader did not come to its end".to_owned()));
+        }
+        if result.requests.failed > 0 && !failures_count {
+            return Some(format!("{} requests failed: {}", result.requests.failed, gate::causes(result)));
+        }
+        gate::judge_round(case, &result.status).err()
+    }
+
+    fn empty_record(&self) -> ScenarioRecord {
+        let scenario = self.scenario;
+        let mut absent = Vec::new();
+        for chosen in &self.plan.peers {
+            for case in &scenario.case {
+                if let Some(text) = plan::absence(scenario, chosen.adapter, case) {
+                    absent.push(Remark { peer: chosen.adapter.name().to_owned(), case: case.name.clone(), text });
+                }
+            }
+        }
+        ScenarioRecord {
+            name: scenario.name.clone(),
+            title: scenario.title.clone(),
+            source: scenario.source.clone(),
+            about: scenario.about.clone(),
+            suite: scenario.suite,
+            draw: scenario.draw,
+            cases: scenario
+                .case
+                .iter()
+                .map(|case| CaseRecord { name: case.name.clone(), x: case.x, expected: gate::said(case) })
+                .collect(),
+            loads: scenario.load.iter().map(|load| self.load_record(load)).collect(),
+            peers: self.plan.peers.iter().map(|peer| peer.adapter.name().to_owned()).collect(),
+            absent,
+            failures: Vec::new(),
+            series: Vec::new(),
+        }
+    }
+
+    fn load_record(&self, load: &Load) -> LoadRecord {
+        let connections =
+            if load.ramp { format!("0 to {} connections", load.connections) } else { format!("{} connections", load.connections) };
+        let pace = match (load.rate, load.percent_of_capacity, load.percent_of_slowest) {
+            (Some(rate), ..) => format!(", {rate} requests/s"),
+            (_, Some(percent), _) => format!(", {percent} % of each one's capacity"),
+            (_, _, Some(percent)) => format!(", one rate for all: {percent} % of the slowest one's capacity"),
+            _ => String::new(),
+        };
+        let length = match self.plan.length(load) {
+            Length::Seconds(seconds) => format!("{} s", (seconds * 100.0).round() / 100.0),
+            Length::Requests(requests) => format!("{requests} requests"),
+        };
+        LoadRecord {
+            name: load.name.clone(),
+            said: format!("{connections}{pace}, {length}"),
+            is_full_speed: load.is_full_speed(),
+            is_ramp: load.ramp,
+        }
+    }
+}
+
+/// The processes of a measurement beside the loader.
+struct Watched<'a> {
+    gateway: Option<&'a Child>,
+    upstream: &'a Child,
+    store: Option<&'a Child>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Usages {
+    gateway: Usage,
+    upstream: Usage,
+    store: Usage,
+}
+
+impl Usages {
+    fn since(self, earlier: &Usages) -> Usages {
+        Usages {
+            gateway: self.gateway - earlier.gateway,
+            upstream: self.upstream - earlier.upstream,
+            store: self.store - earlier.store,
+        }
+    }
+}
+
+impl Watched<'_> {
+    fn usage(&self) -> Usages {
+        let of = |child: Option<&Child>| child.map(|child| process::usage(child.id())).unwrap_or_default();
+        Usages { gateway: of(self.gateway), upstream: of(Some(self.upstream)), store: of(self.store) }
+    }
+}
+
+/// Looks at the processes every now and then.
+struct Sampler<'a> {
+    watched: &'a Watched<'a>,
+    last: Usages,
+    last_at: Duration,
+    samples: Vec<Sample>,
+}
+
+impl<'a> Sampler<'a> {
+    fn new(watched: &'a Watched<'a>, first: Usages) -> Sampler<'a> {
+        Sampler { watched, last: first, last_at: Duration::ZERO, samples: Vec::new() }
+    }
+
+    fn tick(&mut self, at: Duration) {
+        let since = at.saturating_sub(self.last_at);
+        if since < SAMPLE_EVERY {
+            return;
+        }
+        let now = self.watched.usage();
+        let spent = now.since(&self.last);
+        let busy = |usage: Usage| usage.cpu_ns as f64 / since.as_nanos() as f64;
+        let gateway_mib = self.watched.gateway.map_or(0.0, |child| process::memory_kib(child.id()) as f64 / 1024.0);
+        self.samples.push(Sample {
+            at_seconds: at.as_secs_f64(),
+            gateway_cpus: busy(spent.gateway),
+            upstream_cpus: busy(spent.upstream),
+            gateway_mib,
+        });
+        (self.last, self.last_at) = (now, at);
+    }
+}
+
+fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, elapsed: Duration) -> Round {
+    let requests = (result.requests.completed + result.requests.failed).max(1) as f64;
+    let used = |usage: Usage, child: &Child| -> Use {
+        let cpu_us = usage.cpu_ns as f64 / 1e3 / requests;
+        let ticks = (usage.user_ticks + usage.system_ticks).max(1) as f64;
+        let user_share = usage.user_ticks as f64 / ticks;
+        Use {
+            cpu_us,
+            user_us: cpu_us * user_share,
+            system_us: cpu_us * (1.0 - user_share),
+            switches: (usage.voluntary_switches + usage.involuntary_switches) as f64 / requests,
+            cpus_busy: usage.cpu_ns as f64 / elapsed.as_nanos().max(1) as f64,
+            memory_mib: process::memory_kib(child.id()) as f64 / 1024.0,
+        }
+    };
+    let seconds = result.series.iter().map(|second| Second {
+        requests: second.requests,
+        failed: second.errors,
+        p50_us: second.p50_us,
+        p99_us: second.p99_us,
+        connections: second.connections_open,
+    });
+    let times = &result.response_time;
+    Round {
+        seconds: result.elapsed_seconds,
+        requests: result.requests.completed,
+        requests_per_second: result.requests_per_second,
+        status: result.status.clone(),
+        failed: result.requests.failed,
+        mean_us: times.mean_us,
+        max_us: times.max_us,
+        p50_us: times.p50_us,
+        p90_us: times.p90_us,
+        p95_us: times.p95_us,
+        p99_us: times.p99_us,
+        p99_9_us: times.p99_9_us,
+        service_p99_us: result.service_time.p99_us,
+        histogram: times.histogram.clone(),
+        gateway: watched.gateway.map(|child| used(spent.gateway, child)),
+        upstream: used(spent.upstream, watched.upstream),
+        store: watched.store.map(|child| used(spent.store, child)),
+        loader_cpu_us: result.loader.cpu_us_per_request,
+        loader_saturated: if result.loader_saturated { result.loader_saturated_because.clone() } else { Vec::new() },
+        seconds_of_load: seconds.collect(),
+        ..Round::default()
+    }
+}

@@ -1,0 +1,139 @@
+//! Options of `run` and `list`, as typed.
+
+use super::record::Settings;
+use crate::peers;
+use crate::scenario::Suite;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  tollgate-bench run\n  tollgate-bench run --suite features --peers tollgate\n  \
+                        tollgate-bench run --scenario 'varnish*' --peer tyk=/opt/tyk-gateway/tyk --rounds 7\n\nExit code: 0 when all \
+                        statuses were as expected; 1 when some were not, or nothing could be run; 130 after Ctrl-C, with what was \
+                        measured until then on disk.")]
+pub struct RunOptions {
+    /// Scenarios whose name matches, `*` stands for anything; repeatable [default: the suite]
+    #[arg(long, value_name = "GLOB")]
+    pub scenario: Vec<String>,
+    /// Scenarios of this suite
+    #[arg(long, value_name = "SUITE", default_value = "published", conflicts_with = "scenario")]
+    pub suite: SuiteChoice,
+    #[command(flatten)]
+    pub scenarios: ScenarioDirectory,
+    /// Gateways to measure, comma-separated [default: every one that is installed or given]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = peer_name)]
+    pub peers: Vec<String>,
+    #[command(flatten)]
+    pub given: GivenPeers,
+    /// Rounds; at least 5 make an interval worth reading
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Length of each measurement
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.2, value_parser = seconds)]
+    pub seconds: f64,
+    /// Two short rounds: shows that everything works, and no figure worth quoting
+    #[arg(long, conflicts_with_all = ["rounds", "seconds", "full"])]
+    pub quick: bool,
+    /// The lengths and numbers of requests that the scenarios' sources had
+    #[arg(long, conflicts_with = "seconds")]
+    pub full: bool,
+    /// Threads of each gateway, on as many CPUs of their own [default: half of the CPUs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Directory of the results; must not hold a run [default: bench/runs/DATE-HOST]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Where scenarios are.
+#[derive(Debug, Args)]
+pub struct ScenarioDirectory {
+    /// Directory of the scenarios [default: bench/scenarios]
+    #[arg(long, value_name = "DIR")]
+    scenarios: Option<PathBuf>,
+}
+
+impl ScenarioDirectory {
+    pub fn directory(&self) -> PathBuf {
+        self.scenarios.clone().unwrap_or_else(|| PathBuf::from("bench/scenarios"))
+    }
+}
+
+/// Programs that are not on the PATH.
+#[derive(Debug, Args)]
+pub struct GivenPeers {
+    /// Program of a gateway, repeatable: tyk=/opt/tyk-gateway/tyk
+    #[arg(long = "peer", value_name = "NAME=PATH", value_parser = given_peer)]
+    given: Vec<(String, PathBuf)>,
+}
+
+impl GivenPeers {
+    pub fn path(&self, name: &str) -> Option<&Path> {
+        self.given.iter().find_map(|(given, path)| (given == name).then_some(path.as_path()))
+    }
+}
+
+/// Options of `list`.
+#[derive(Debug, Args)]
+pub struct ListOptions {
+    #[command(flatten)]
+    pub scenarios: ScenarioDirectory,
+    #[command(flatten)]
+    pub given: GivenPeers,
+}
+
+/// Which scenarios.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SuiteChoice {
+    /// Published benchmarks of gateways, run again.
+    Published,
+    /// What each feature costs.
+    Features,
+    /// How cost grows with APIs, bodies and so on.
+    Scaling,
+    /// Every scenario.
+    All,
+}
+
+impl SuiteChoice {
+    pub fn has(self, suite: Suite) -> bool {
+        match self {
+            SuiteChoice::Published => suite == Suite::Published,
+            SuiteChoice::Features => suite == Suite::Features,
+            SuiteChoice::Scaling => suite == Suite::Scaling,
+            SuiteChoice::All => true,
+        }
+    }
+}
+
+impl RunOptions {
+    /// What the results are to be read with.
+    pub fn settings(&self) -> Settings {
+        let (rounds, seconds) = if self.quick { (2, 0.4) } else { (self.rounds, self.seconds) };
+        Settings { rounds, seconds, full: self.full, quick: self.quick }
+    }
+
+    /// CPUs for the gateway and for the rest; on one CPU they share it.
+    pub fn threads(&self) -> usize {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or((cpus / 2).max(1), usize::from)
+    }
+}
+
+fn peer_name(text: &str) -> Result<String, String> {
+    match peers::named(text) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err(format!("is none of {}", peers::names())),
+    }
+}
+
+fn given_peer(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, path) = text.split_once('=').ok_or("is not NAME=PATH")?;
+    Ok((peer_name(name).map_err(|reason| format!("{name} {reason}"))?, PathBuf::from(path)))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
+    seconds.ok_or_else(|| "must be a number of seconds from 0.1 to 3600".to_owned())
+}

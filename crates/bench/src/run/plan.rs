@@ -1,0 +1,221 @@
+//! What a run is going to do: scenarios, gateways, CPUs, and how long it will take.
+
+use super::options::RunOptions;
+use super::record::Settings;
+use crate::peers::{self, Peer};
+use crate::scenario::{self, Case, Load, Meanwhile, Scenario};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Starting a gateway, its keys, and the judgement of its statuses.
+const PREPARATION_SECONDS: f64 = 0.7;
+/// Starting the loader and reading its result.
+const AROUND_SECONDS: f64 = 0.15;
+/// A ramp needs time to be seen.
+const RAMP_FACTOR: f64 = 5.0;
+const WARM_UP_SECONDS_MAX: f64 = 0.5;
+
+/// The plan.
+pub struct Plan {
+    pub scenarios: Vec<Scenario>,
+    pub peers: Vec<Chosen>,
+    pub settings: Settings,
+    pub threads: usize,
+    pub cpus: Vec<usize>,
+}
+
+/// A gateway that is here.
+pub struct Chosen {
+    pub adapter: &'static dyn Peer,
+    pub program: PathBuf,
+}
+
+/// A case that a gateway can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Index into the plan's.
+    pub peer: usize,
+    pub case: usize,
+}
+
+impl Plan {
+    pub fn new(options: &RunOptions) -> Result<Plan, String> {
+        let peers = choose_peers(options)?;
+        let scenarios = choose_scenarios(options)?;
+        Ok(Plan { scenarios, peers, settings: options.settings(), threads: options.threads(), cpus: allowed_cpus() })
+    }
+
+    /// As many CPUs as the gateways have threads.
+    pub fn gateway_cpus(&self) -> String {
+        listed(self.cpus.iter().take(self.threads))
+    }
+
+    /// The others; all of them where there are no others.
+    pub fn other_cpus(&self) -> String {
+        let others = listed(self.cpus.iter().skip(self.threads));
+        if others.is_empty() { listed(self.cpus.iter()) } else { others }
+    }
+
+    /// Threads of the loader: one for each CPU that it may use.
+    pub fn loader_threads(&self) -> usize {
+        self.cpus.len().saturating_sub(self.threads).max(1)
+    }
+
+    /// What is measured in a scenario, in order: case by case, gateway by gateway.
+    pub fn targets(&self, scenario: &Scenario) -> Vec<Target> {
+        let mut targets = Vec::new();
+        for (case, asked) in scenario.case.iter().enumerate() {
+            for (peer, chosen) in self.peers.iter().enumerate() {
+                let seen = chosen.adapter.program().is_none() && asks_the_same_before(scenario, case);
+                if !seen && absence(scenario, chosen.adapter, asked).is_none() {
+                    targets.push(Target { peer, case });
+                }
+            }
+        }
+        targets
+    }
+
+    /// The length of a measurement; a number of requests instead in a full run.
+    pub fn length(&self, load: &Load) -> Length {
+        let scaled = self.settings.seconds * if load.ramp { RAMP_FACTOR } else { 1.0 };
+        match (self.settings.full, load.seconds, load.requests) {
+            (true, Some(seconds), _) => Length::Seconds(seconds),
+            (true, None, Some(requests)) => Length::Requests(requests),
+            _ => Length::Seconds(scaled),
+        }
+    }
+
+    /// The length of what is thrown away first.
+    pub fn warm_up(&self) -> f64 {
+        self.settings.seconds.min(WARM_UP_SECONDS_MAX)
+    }
+
+    /// How long the steps of a scenario take.
+    pub fn estimate(&self, scenario: &Scenario) -> Duration {
+        let targets = self.targets(scenario).len() as f64;
+        let rounds: f64 = scenario
+            .load
+            .iter()
+            .map(|load| {
+                let length = match self.length(load) {
+                    Length::Seconds(seconds) => seconds,
+                    Length::Requests(requests) => requests as f64 / 20_000.0,
+                };
+                (length + AROUND_SECONDS) * f64::from(self.settings.rounds)
+            })
+            .sum();
+        Duration::from_secs_f64(targets * (rounds + PREPARATION_SECONDS + self.warm_up() + AROUND_SECONDS))
+    }
+
+    /// What will be done, for people.
+    pub fn announcement(&self, directory: &Path) -> String {
+        let total: Duration = self.scenarios.iter().map(|scenario| self.estimate(scenario)).sum();
+        let names: Vec<_> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+        let peers: Vec<_> = self.peers.iter().map(|peer| peer.adapter.name()).collect();
+        format!(
+            "scenarios: {}\ngateways:  {}\nabout {} minutes; results go to {}\n",
+            names.join(", "),
+            peers.join(", "),
+            total.as_secs().div_ceil(60),
+            directory.display()
+        )
+    }
+}
+
+/// How long a measurement is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Length {
+    Seconds(f64),
+    Requests(u64),
+}
+
+/// Why a gateway is not in a case, if it isn't.
+pub fn absence(scenario: &Scenario, adapter: &dyn Peer, case: &Case) -> Option<String> {
+    if scenario.meanwhile == Meanwhile::Reload && !adapter.can_reload() {
+        return Some("its adapter knows no reload".to_owned());
+    }
+    adapter.cannot(case)
+}
+
+/// Without a gateway, cases that differ only in what a gateway does are one.
+fn asks_the_same_before(scenario: &Scenario, case: usize) -> bool {
+    let Some(this) = scenario.case.get(case).map(asked) else { return false };
+    scenario.case.iter().take(case).any(|earlier| asked(earlier) == this)
+}
+
+/// What the upstream is asked, without the query, in which a key may stand.
+fn asked(case: &Case) -> (&str, &str, u64) {
+    let request = &case.request;
+    let path = request.path.split('?').next().unwrap_or(&request.path);
+    (&request.method, path, request.body_bytes)
+}
+
+fn choose_peers(options: &RunOptions) -> Result<Vec<Chosen>, String> {
+    let mut chosen = Vec::new();
+    for adapter in peers::ALL {
+        let given = options.given.path(adapter.name());
+        let is_named = options.peers.iter().any(|name| name == adapter.name());
+        if !options.peers.is_empty() && !is_named {
+            continue;
+        }
+        match peers::find(adapter, given) {
+            Ok(program) => chosen.push(Chosen { adapter, program }),
+            // What was asked for by name must be there; of the rest, what is there is taken.
+            Err(reason) if is_named || given.is_some() || adapter.name() == "tollgate" => {
+                return Err(format!("{}: {reason}", adapter.name()));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(chosen)
+}
+
+fn choose_scenarios(options: &RunOptions) -> Result<Vec<Scenario>, String> {
+    let directory = options.scenarios.directory();
+    let mut read: Vec<Scenario> = Vec::new();
+    let mut problems = Vec::new();
+    for file in scenario::files(&directory)? {
+        match Scenario::read(&file) {
+            Ok(scenario) => read.push(scenario),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems.join("\n"));
+    }
+    let names: Vec<_> = read.iter().map(|scenario| scenario.name.clone()).collect();
+    for pattern in &options.scenario {
+        if !names.iter().any(|name| scenario::matches(pattern, name)) {
+            return Err(format!("--scenario {pattern}: matches none of {}", names.join(", ")));
+        }
+    }
+    read.retain(|scenario| {
+        if options.scenario.is_empty() {
+            options.suite.has(scenario.suite)
+        } else {
+            options.scenario.iter().any(|pattern| scenario::matches(pattern, &scenario.name))
+        }
+    });
+    if read.is_empty() { Err(format!("{}: no scenario of this suite", directory.display())) } else { Ok(read) }
+}
+
+/// The CPUs that this process may use.
+fn allowed_cpus() -> Vec<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0").trim().to_owned();
+    let mut cpus = Vec::new();
+    for part in list.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) {
+            cpus.extend(first..=last);
+        }
+    }
+    cpus
+}
+
+fn listed<'a>(cpus: impl Iterator<Item = &'a usize>) -> String {
+    cpus.map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+use super::{Plan, Target, listed};
+use crate::peers;
+use crate::run::record::Settings;
+use crate::scenario::{Scenario, tests::shipped};
+use std::path::PathBuf;
+
+fn plan(names: &[&str], cpus: &[usize], threads: usize) -> Plan {
+    let peers = names.iter().map(|name| super::Chosen { adapter: peers::named(name).expect(name), program: PathBuf::new() });
+    let settings = Settings { rounds: 5, seconds: 1.2, ..Settings::default() };
+    Plan { scenarios: Vec::new(), peers: peers.collect(), settings, threads, cpus: cpus.to_vec() }
+}
+
+fn scenario(name: &str) -> Scenario {
+    let file = shipped().into_iter().find(|file| file.file_stem().is_some_and(|stem| stem == name)).expect(name);
+    Scenario::read(&file).expect(name)
+}
+
+#[test]
+fn the_upstream_is_measured_once_for_all_cases_that_ask_it_the_same() {
+    let plan = plan(&["tollgate", "direct"], &[0, 1], 1);
+    let targets = plan.targets(&scenario("varnish"));
+    assert_eq!(targets.iter().filter(|target| target.peer == 1).collect::<Vec<_>>(), [&Target { peer: 1, case: 0 }]);
+    assert_eq!(targets.iter().filter(|target| target.peer == 0).count(), 7);
+    let bodies = plan.targets(&scenario("bodies"));
+    assert_eq!(bodies.iter().filter(|target| target.peer == 1).count(), 5, "every body is another question");
+}
+
+#[test]
+fn gateways_get_cpus_of_their_own_where_there_are_enough() {
+    let four = plan(&[], &[0, 1, 2, 3], 2);
+    assert_eq!((four.gateway_cpus().as_str(), four.other_cpus().as_str(), four.loader_threads()), ("0,1", "2,3", 2));
+    let one = plan(&[], &[7], 1);
+    assert_eq!((one.gateway_cpus().as_str(), one.other_cpus().as_str(), one.loader_threads()), ("7", "7", 1));
+    assert_eq!(listed([3, 5].iter()), "3,5");
+}
+
+#[test]
+fn the_published_suite_takes_about_ten_minutes_on_five_gateways() {
+    let plan = plan(&["tollgate", "direct", "nginx", "haproxy", "varnish"], &[0, 1], 1);
+    let total: f64 = ["varnish", "gogc", "aws", "rush"].iter().map(|name| plan.estimate(&scenario(name)).as_secs_f64()).sum();
+    assert!((400.0..900.0).contains(&total), "{total}");
+}

@@ -1,0 +1,340 @@
+//! Scenarios: what is asked of every gateway, in words that belong to none of them. A scenario is one TOML file; its name is
+//! the file's. Nothing here knows how a gateway is configured: that is the adapters' (`peers`).
+
+mod check;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// One file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// The file's name without `.toml`.
+    #[serde(skip)]
+    pub name: String,
+    /// Shown as a heading.
+    pub title: String,
+    /// Where it comes from.
+    pub source: String,
+    /// What it shows, in a sentence or two.
+    #[serde(default)]
+    pub about: String,
+    /// What it is run with.
+    pub suite: Suite,
+    /// How a report draws it.
+    #[serde(default)]
+    pub draw: Draw,
+    /// Each case runs in a process of its own, because it cannot share one (numbers of APIs) or must not.
+    #[serde(default)]
+    pub own_process: bool,
+    /// What goes on beside the load.
+    #[serde(default)]
+    pub meanwhile: Meanwhile,
+    /// In the order in which they run; shares of a capacity need a load at full speed before them.
+    pub load: Vec<Load>,
+    /// What is asked. The first one is what the others are compared with.
+    pub case: Vec<Case>,
+}
+
+/// Scenarios that are run together.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Suite {
+    /// Published benchmarks of gateways, run again. What `make bench` runs.
+    Published,
+    /// What each feature costs.
+    Features,
+    /// How cost grows with something.
+    Scaling,
+}
+
+/// How a report draws a scenario.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Draw {
+    /// Gateways beside each other.
+    #[default]
+    Gateways,
+    /// Cases as additions to the first one.
+    Waterfall,
+    /// Cases as points of a line; their `x` is the axis.
+    Line,
+}
+
+/// What goes on beside the load.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Meanwhile {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The gateway is told to reload again and again.
+    Reload,
+}
+
+/// A shape of load.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    pub name: String,
+    /// Connections kept open.
+    pub connections: u32,
+    /// How long the source ran it; `run --full` does too.
+    pub seconds: Option<f64>,
+    /// How many requests the source sent.
+    pub requests: Option<u64>,
+    /// Requests a second over all connections, sent on schedule whether or not answers come.
+    pub rate: Option<f64>,
+    /// The same as a share of what this gateway did at full speed in this case.
+    pub percent_of_capacity: Option<f64>,
+    /// The same as a share of what the slowest gateway did at full speed in any case, so that all get one rate.
+    pub percent_of_slowest: Option<f64>,
+    /// Connections grow evenly from none to `connections` over the whole time.
+    #[serde(default)]
+    pub ramp: bool,
+}
+
+impl Load {
+    /// As fast as answers come: what a capacity is taken from.
+    pub fn is_full_speed(&self) -> bool {
+        self.rate.is_none() && self.percent_of_capacity.is_none() && self.percent_of_slowest.is_none() && !self.ramp
+    }
+}
+
+/// An API, a key for it and a request.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    pub name: String,
+    /// Where it stands on the axis of a line.
+    pub x: Option<f64>,
+    #[serde(default)]
+    pub api: Api,
+    /// The key that the API knows; what the request carries stands in the request.
+    pub key: Option<Key>,
+    pub request: Request,
+    /// Status (`200`, or `401|403` where gateways differ) to `"all"`, `"rest"` or a number.
+    pub expect: BTreeMap<String, Count>,
+    /// Requests that must be answered as said before anything is measured, to prove that a feature acts.
+    #[serde(default)]
+    pub check: Vec<Check>,
+}
+
+/// What the gateway is to do with requests below `listen`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Api {
+    /// The path it is served under and that is taken off before the upstream is asked; made from the case's name if left out.
+    #[serde(default)]
+    pub listen: String,
+    /// So many APIs are configured; the one that is asked stands in their middle.
+    #[serde(default = "one")]
+    pub among: u32,
+    /// Where the key stands in a request; without it nobody needs one.
+    pub auth: Option<Auth>,
+    /// For all callers together.
+    pub limit: Option<Limit>,
+    /// Each request leaves a record.
+    #[serde(default)]
+    pub analytics: bool,
+    /// Only these client addresses are let in.
+    #[serde(default)]
+    pub allow_ips: Vec<String>,
+    /// Set on the request to the upstream.
+    #[serde(default)]
+    pub set_headers: BTreeMap<String, String>,
+    /// Set on the response to the client.
+    #[serde(default)]
+    pub set_response_headers: BTreeMap<String, String>,
+    /// Fields of a classic Tyk definition, for what has no word here. Only gateways that read such definitions can do it.
+    #[serde(default)]
+    pub definition: toml::Table,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Where a key stands.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, rename_all = "lowercase")]
+pub enum Auth {
+    /// In this header.
+    Header(String),
+    /// In this parameter of the query.
+    Query(String),
+}
+
+/// So many requests in so many seconds.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    pub requests: u64,
+    pub seconds: u64,
+}
+
+/// A key and what it may do.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    pub value: String,
+    /// All of them apply.
+    #[serde(default)]
+    pub limits: Vec<Limit>,
+    pub quota: Option<Limit>,
+    /// If there are any, only these methods are allowed.
+    #[serde(default)]
+    pub methods: Vec<String>,
+}
+
+/// What the loader sends.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    #[serde(default = "get")]
+    pub method: String,
+    /// Below the API's `listen`, and what the upstream sees.
+    pub path: String,
+    pub host: Option<String>,
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Size of the body sent.
+    #[serde(default)]
+    pub body_bytes: u64,
+}
+
+fn get() -> String {
+    "GET".to_owned()
+}
+
+/// How many answers have a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// Every one.
+    All,
+    /// Those that no other line counts.
+    Rest,
+    /// Exactly so many, from a gateway just started.
+    Exactly(u64),
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(u64),
+            Word(String),
+        }
+        match Written::deserialize(deserializer) {
+            Ok(Written::Number(count)) => Ok(Count::Exactly(count)),
+            Ok(Written::Word(word)) if word == "all" => Ok(Count::All),
+            Ok(Written::Word(word)) if word == "rest" => Ok(Count::Rest),
+            _ => Err(serde::de::Error::custom("a count is a number, \"all\" or \"rest\"")),
+        }
+    }
+}
+
+/// One request beside the load, and its answer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    #[serde(default = "get")]
+    pub method: String,
+    /// Below `listen`, as in the request; the request's own if left out.
+    pub path: Option<String>,
+    /// Instead of the request's.
+    pub headers: Option<BTreeMap<String, String>>,
+    pub status: u16,
+    /// Headers that the answer has.
+    #[serde(default)]
+    pub has_headers: BTreeMap<String, String>,
+    /// What stands in its body.
+    pub body_contains: Option<String>,
+}
+
+impl Scenario {
+    /// Reads a file; an error names it, the key and the reason.
+    pub fn read(file: &Path) -> Result<Scenario, String> {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))?;
+        let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        Scenario::parse(&name, &text).map_err(|reason| format!("{}: {reason}", file.display()))
+    }
+
+    /// Like `read`, from its text.
+    pub fn parse(name: &str, text: &str) -> Result<Scenario, String> {
+        let mut scenario: Scenario = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        scenario.name = name.to_owned();
+        for case in &mut scenario.case {
+            if case.api.listen.is_empty() {
+                case.api.listen = format!("/{}/", slug(&case.name));
+            }
+            case.api.among = case.api.among.max(1);
+        }
+        check::check(&scenario)?;
+        Ok(scenario)
+    }
+}
+
+impl Case {
+    /// What the gateway is asked for.
+    pub fn path(&self) -> String {
+        self.path_below(&self.request.path)
+    }
+
+    /// The same for another path of this API.
+    pub fn path_below(&self, path: &str) -> String {
+        format!("{}{}", self.listen(), path.trim_start_matches('/'))
+    }
+
+    /// The listen path of the API that is asked.
+    pub fn listen(&self) -> String {
+        self.listens().nth(self.api.among as usize / 2).unwrap_or_default()
+    }
+
+    /// The listen paths of all its APIs.
+    pub fn listens(&self) -> impl Iterator<Item = String> + '_ {
+        let base = self.api.listen.trim_end_matches('/');
+        let among = self.api.among;
+        (0..among).map(move |index| if among == 1 { format!("{base}/") } else { format!("{base}-{index}/") })
+    }
+}
+
+/// `Key + limit` is `key-limit`.
+pub fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.ends_with('-') && !slug.is_empty() {
+            slug.push('-');
+        }
+    }
+    slug.trim_end_matches('-').to_owned()
+}
+
+/// The files of a directory in the order of their names.
+pub fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(directory).map_err(|error| format!("{}: cannot be read: {error}", directory.display()))?;
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|file| file.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    files.sort();
+    if files.is_empty() { Err(format!("{}: has no scenario (*.toml)", directory.display())) } else { Ok(files) }
+}
+
+/// Whether a name matches a pattern in which `*` stands for anything.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name
+            .strip_prefix(before)
+            .is_some_and(|rest| (0..=rest.len()).any(|at| rest.get(at..).is_some_and(|tail| matches(after, tail)))),
+    }
+}
+
+#[cfg(test)]
+pub mod tests;

@@ -1,0 +1,104 @@
+//! What a scenario must fulfil beyond its form. Every problem is found, not only the first.
+
+use super::{Case, Count, Draw, Load, Scenario};
+use std::collections::BTreeSet;
+
+/// More connections than one machine has ports for to one address.
+const CONNECTIONS_MAX: u32 = 28_000;
+/// Definitions that every adapter still writes in a blink.
+const APIS_MAX: u32 = 100_000;
+
+pub fn check(scenario: &Scenario) -> Result<(), String> {
+    let mut problems = Vec::new();
+    if scenario.load.is_empty() {
+        problems.push("load: there is none".to_owned());
+    }
+    if scenario.case.is_empty() {
+        problems.push("case: there is none".to_owned());
+    }
+    let mut full_speed_before = false;
+    for (index, load) in scenario.load.iter().enumerate() {
+        let at = |key: &str, reason: &str| format!("load[{index}] ({}): {key}: {reason}", load.name);
+        check_load(load, full_speed_before, &at, &mut problems);
+        full_speed_before |= load.is_full_speed();
+    }
+    let mut listens = BTreeSet::new();
+    let mut keys = BTreeSet::new();
+    for (index, case) in scenario.case.iter().enumerate() {
+        let at = |key: &str, reason: &str| format!("case[{index}] ({}): {key}: {reason}", case.name);
+        check_case(case, &at, &mut problems);
+        if !listens.insert(&case.api.listen) {
+            problems.push(at("api.listen", "another case has the same path"));
+        }
+        if case.key.as_ref().is_some_and(|key| !keys.insert(&key.value)) && !scenario.own_process {
+            problems.push(at("key.value", "another case has the same key, and both are in one process"));
+        }
+        if case.api.among > 1 && scenario.case.len() > 1 && !scenario.own_process {
+            problems.push(at("api.among", "needs own_process = true where there are several cases"));
+        }
+        if scenario.draw == Draw::Line && case.x.is_none() {
+            problems.push(at("x", "is missing, and draw = \"line\" needs it"));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n  ")) }
+}
+
+fn check_load(load: &Load, full_speed_before: bool, at: &impl Fn(&str, &str) -> String, problems: &mut Vec<String>) {
+    if load.connections == 0 || load.connections > CONNECTIONS_MAX {
+        problems.push(at("connections", &format!("must be 1 to {CONNECTIONS_MAX}")));
+    }
+    let rates =
+        [("rate", load.rate), ("percent_of_capacity", load.percent_of_capacity), ("percent_of_slowest", load.percent_of_slowest)];
+    let given: Vec<_> = rates.iter().filter_map(|(name, rate)| Some((*name, (*rate)?))).collect();
+    if given.len() > 1 || (load.ramp && !given.is_empty()) {
+        problems.push(at("rate", "only one of rate, percent_of_capacity, percent_of_slowest and ramp can be given"));
+    }
+    for (name, rate) in given {
+        if !rate.is_finite() || rate <= 0.0 {
+            problems.push(at(name, "must be above 0"));
+        }
+        if name != "rate" && !full_speed_before {
+            problems.push(at(name, "needs a load at full speed before it, which the capacity is taken from"));
+        }
+    }
+    if load.seconds.is_some_and(|seconds| !seconds.is_finite() || seconds <= 0.0) {
+        problems.push(at("seconds", "must be above 0"));
+    }
+    if load.requests == Some(0) {
+        problems.push(at("requests", "must be above 0"));
+    }
+    if load.requests.is_some() && load.seconds.is_some() {
+        problems.push(at("requests", "seconds is given too; only one of them can end a load"));
+    }
+}
+
+fn check_case(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Vec<String>) {
+    let listen = &case.api.listen;
+    if !listen.starts_with('/') || !listen.ends_with('/') || listen.len() < 3 || listen.contains(char::is_whitespace) {
+        problems.push(at("api.listen", "must be a path such as /test/"));
+    }
+    if case.api.among > APIS_MAX {
+        problems.push(at("api.among", &format!("must be at most {APIS_MAX}")));
+    }
+    if !case.request.path.starts_with('/') {
+        problems.push(at("request.path", "must begin with /"));
+    }
+    if case.key.is_some() && case.api.auth.is_none() {
+        problems.push(at("key", "the API takes no keys; give it an api.auth"));
+    }
+    for limit in case.key.iter().flat_map(|key| key.limits.iter().chain(&key.quota)).chain(&case.api.limit) {
+        if limit.requests == 0 || limit.seconds == 0 {
+            problems.push(at("limits", "requests and seconds must be above 0"));
+        }
+    }
+    let counts: Vec<_> = case.expect.values().collect();
+    let open = counts.iter().filter(|count| !matches!(count, Count::Exactly(_))).count();
+    if open != 1 || (counts.contains(&&Count::All) && counts.len() > 1) {
+        problems.push(at("expect", "must have one status with \"all\", or numbers and one status with \"rest\""));
+    }
+    for status in case.expect.keys() {
+        if !status.split('|').all(|one| one.parse::<u16>().is_ok_and(|code| (200..=599).contains(&code))) {
+            problems.push(at("expect", &format!("{status} is no status from 200 to 599, nor several joined by |")));
+        }
+    }
+}

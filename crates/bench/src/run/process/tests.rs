@@ -3,7 +3,8 @@ use std::process::{Command, Stdio};
 
 #[test]
 fn cpu_time_of_children_counts() {
-    let spin = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; read wait";
+    // It sleeps afterwards: a shell in the background has no input to wait for.
+    let spin = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 60";
     let nested = format!("sh -c '{spin}' & wait");
     let mut child = Command::new("sh").args(["-c", &nested]).stdin(Stdio::piped()).spawn().expect("a shell");
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);

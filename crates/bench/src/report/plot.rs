@@ -7,7 +7,8 @@ use std::fmt::Write;
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 58.0;
-const RIGHT: f64 = 14.0;
+/// Half of the last label stands here.
+const RIGHT: f64 = 28.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 42.0;
 

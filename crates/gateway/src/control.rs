@@ -135,7 +135,6 @@ const ENDPOINTS: &[Endpoint] = &[
     ("/tyk/metrics", || get(metrics::metrics)),
     ("/tyk/live", || get(metrics::figures)),
     ("/tyk/usage", || get(usage::usage)),
-    ("/metrics", || get(metrics::metrics)),
     ("/tyk/openapi.json", || get(openapi::document)),
 ];
 
@@ -144,6 +143,8 @@ fn router(control: Arc<Control>, [hello, ready]: &[String; 2]) -> Router {
     let guarded = ENDPOINTS
         .iter()
         .fold(Router::new(), |router, (path, methods)| router.route(path, methods()))
+        // Where scrapers look first; on a port shared with APIs the path is theirs.
+        .route("/metrics", get(metrics::metrics))
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported") })
         .layer(from_fn_with_state(control.clone(), check_secret));

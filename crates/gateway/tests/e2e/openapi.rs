@@ -27,7 +27,8 @@ impl Stage {
         let policies = tempfile::tempdir().expect("a folder");
         let conf = json!({
             "policies": {"policy_source": "file", "policy_path": policies.path()},
-            "health_check": {"enable_health_checks": true}
+            "health_check": {"enable_health_checks": true},
+            "enable_analytics": true
         });
         let gateway = Gateway::start(conf, []);
         let answer = gateway.control("GET", "/tyk/openapi.json", "");

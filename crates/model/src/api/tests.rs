@@ -202,8 +202,7 @@ fn endpoint_lists() {
 fn fields_without_effect_are_reported_when_they_are_set() {
     check(with("/nonsense", json!(false)), &["$.nonsense: ignored: unknown field, ignored"]);
     check(with("/upstream_certificates", json!({"*": "id"})), &[]);
-    check(with("/tag_headers", json!([])), &[]);
-    check(with("/tag_headers", json!(["X-A"])), &["$.tag_headers: ignored: not supported yet, ignored"]);
+    check(with("/tag_headers", json!(["X-A"])), &[]);
     check(with("/cache_options", json!({"enable_cache": false, "cache_timeout": 60})), &[]);
     check(with("/cache_options", json!({"enable_cache": true})), &["$.cache_options: ignored: not supported yet, ignored"]);
     check(

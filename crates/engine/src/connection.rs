@@ -155,7 +155,13 @@ impl Connection {
             self.stage = Stage::Head { unread: false };
             let mut input = std::mem::take(&mut self.input);
             match self.begin(cx, &input, &mut buffers.out, &mut buffers.outgoing) {
-                Begun::Incomplete => self.input = input,
+                Begun::Incomplete => {
+                    self.input = input;
+                    // A request that is held for work waits for that first; one that is held for a time notices when its client goes.
+                    if matches!(self.stage, Stage::Pause(_, Some(_))) {
+                        return Poll::Ready(());
+                    }
+                }
                 Begun::Used(used) => {
                     input.drain(..used);
                     self.keep_input(input);

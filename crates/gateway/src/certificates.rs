@@ -5,6 +5,7 @@ mod details;
 mod pem;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use tollgate_store::{Kind, Question, Store, StoreFault};
 
@@ -21,6 +22,8 @@ const ORG_BYTES_MAX: usize = 256;
 pub struct Certificates {
     store: Arc<dyn Store>,
     by_id: RwLock<BTreeMap<String, Arc<Certificate>>>,
+    /// What the store has was read once.
+    is_read: AtomicBool,
 }
 
 /// Why a certificate is not taken.
@@ -33,14 +36,33 @@ pub enum Rejection {
 }
 
 impl Certificates {
-    /// The certificates of a store.
-    pub fn load(store: Arc<dyn Store>) -> Result<Self, StoreFault> {
-        let mut by_id = BTreeMap::new();
-        store.for_each(Kind::Certificate, &mut |id, text| match Certificate::parse(text) {
-            Ok(certificate) => drop(by_id.insert(id.to_owned(), Arc::new(certificate))),
+    /// None yet of those of a store.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Certificates { store, by_id: RwLock::default(), is_read: AtomicBool::new(false) }
+    }
+
+    /// Reads the certificates of the store. Blocks.
+    pub fn read(&self) -> Result<(), StoreFault> {
+        let mut found = BTreeMap::new();
+        self.store.for_each(Kind::Certificate, &mut |id, text| match Certificate::parse(text) {
+            Ok(certificate) => drop(found.insert(id.to_owned(), Arc::new(certificate))),
             Err(reason) => tracing::error!(id, reason, "a stored certificate can't be read"),
         })?;
-        Ok(Certificates { store, by_id: RwLock::new(by_id) })
+        self.by_id.write().unwrap_or_else(PoisonError::into_inner).append(&mut found);
+        self.is_read.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether those of the store are known.
+    pub fn are_read(&self) -> bool {
+        self.is_read.load(Ordering::Acquire)
+    }
+
+    /// Reads them if the store was silent until now. Blocks.
+    pub fn read_if_missing(&self) {
+        if !self.are_read() && self.read().is_ok() {
+            tracing::info!("stored certificates are read");
+        }
     }
 
     /// The certificate with an id.

@@ -1,6 +1,7 @@
 //! The command line as it was typed.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
@@ -27,6 +28,8 @@ pub enum Command {
     Check(CheckOptions),
     /// Show what a running gateway does: requests, latency, refusals, busiest APIs and keys.
     Top(TopOptions),
+    /// Copy keys and quotas from one store to the other
+    Migrate(MigrateOptions),
     /// Run a small upstream to try things on: /json/valid, /echo, /delay/100ms, /size/64k and more.
     Mock(MockOptions),
     #[command(flatten)]
@@ -68,6 +71,45 @@ pub struct CheckOptions {
     /// Configuration files, API definitions, or directories of definitions
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+}
+
+/// Options of `migrate`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Both stores are those of the configuration: tollgate.data_dir, which no running gateway may use meanwhile, and \
+                        storage. What is there already is replaced; nothing is removed. Running it again does no harm."
+)]
+pub struct MigrateOptions {
+    /// The store to read
+    #[arg(long, value_name = "STORE")]
+    pub from: StoreName,
+    /// The store to write
+    #[arg(long, value_name = "STORE")]
+    pub to: StoreName,
+    /// Configuration file, found as `run` finds it
+    #[arg(long, short = 'c', value_name = "FILE")]
+    pub conf: Option<PathBuf>,
+    /// Only say what would be copied
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A store that can be configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StoreName {
+    /// The one in the data directory.
+    Embedded,
+    /// A server, one behind sentinels, or a cluster.
+    Redis,
+}
+
+impl fmt::Display for StoreName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StoreName::Embedded => "embedded",
+            StoreName::Redis => "redis",
+        })
+    }
 }
 
 /// Options of `mock`.

@@ -91,6 +91,7 @@ pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Po
     let router = router(control.clone(), &names);
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
         runtime.block_on(async {
+            tokio::spawn(keys.clone().follow_orgs());
             tokio::spawn(keys.write_behind());
             tokio::spawn(async move {
                 if let Some(health) = &control.api_health {
@@ -115,7 +116,7 @@ type Endpoint = (&'static str, fn() -> MethodRouter<Arc<Control>>);
 /// The endpoints that need the secret: one row each. `control/openapi.json` describes each of them.
 const ENDPOINTS: &[Endpoint] = &[
     ("/tyk/reload", || get(reload::reload)),
-    ("/tyk/reload/group", || get(reload::reload)),
+    ("/tyk/reload/group", || get(reload::reload_all)),
     ("/tyk/apis", || get(apis::list).post(apis::create)),
     ("/tyk/apis/{id}", || get(apis::show).post(apis::create).put(apis::update).merge(delete(apis::remove))),
     ("/tyk/apis/{id}/versions", || get(versions::list)),

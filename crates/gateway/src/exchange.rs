@@ -3,8 +3,8 @@
 use crate::answers::Answers;
 use crate::breaker::{Breaker, BreakerRule};
 use crate::endpoints::Hits;
-use crate::keys::{Key, Keys, Limits};
-use crate::refusal::Refusal;
+use crate::keys::{Key, Keys, Limits, Presented};
+use crate::refusal::{self, Refusal};
 use crate::route::Path;
 use crate::settings::Settings;
 use crate::snapshot::{Api, Version};
@@ -152,6 +152,30 @@ impl<'a> Exchange<'a> {
     /// The decoded path behind the listen path, with a slash in front.
     pub fn path_behind_listen(&self) -> Cow<'_, str> {
         self.url.path_behind_listen()
+    }
+
+    /// The key that a request presents when [`Keys::find`] has none: asks the store that it shares with other gateways, if it does, and
+    /// holds the request meanwhile.
+    pub fn ask_for_key(&mut self, token: &str, org: &str) -> Result<Option<Arc<Key>>, Step> {
+        match self.keys.look_up(token, org, self.answers) {
+            Presented::Known(key) => Ok(Some(key)),
+            Presented::Unknown => Ok(None),
+            Presented::Unanswered => Err(Step::Refuse(refusal::STORE_SILENT)),
+            Presented::Asked(work, time_max) => Err(Step::Await(work, time_max)),
+        }
+    }
+
+    /// The key of a name, in memory or in the store.
+    pub fn key_or_ask(&mut self, name: &str, org: &str) -> Result<Option<Arc<Key>>, Step> {
+        match self.keys.find(name, org) {
+            Some(key) => Ok(Some(key)),
+            None => self.ask_for_key(name, org),
+        }
+    }
+
+    /// The key of a name, in memory or as the store has answered to this request.
+    pub fn known_key(&self, name: &str, org: &str) -> Option<Arc<Key>> {
+        self.keys.find(name, org).or_else(|| self.keys.answered_key(name, org, self.answers))
     }
 
     /// The limits of a key that hold for this request.

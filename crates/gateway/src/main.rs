@@ -3,6 +3,7 @@
 
 mod answers;
 mod breaker;
+mod bus;
 mod certificates;
 mod check;
 mod cli;
@@ -20,6 +21,7 @@ mod keys;
 mod limit;
 mod logs;
 mod middleware;
+mod migrate;
 mod mock;
 mod observe;
 mod outside;
@@ -34,6 +36,7 @@ mod secret;
 mod service;
 mod settings;
 mod snapshot;
+mod storage;
 mod template;
 mod tls;
 mod top;
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let result = match cli.command() {
         cli::Command::Run(options) => run::run(options),
         cli::Command::Check(options) => return check::check(&options.files),
+        cli::Command::Migrate(options) => migrate::migrate(&options),
         cli::Command::Mock(options) => run::mock(options),
         cli::Command::Ask(request) => return client::run(*request),
         cli::Command::Top(options) => top::top(options),

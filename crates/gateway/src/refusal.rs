@@ -86,6 +86,7 @@ pub const OPENID_REFUSED: Refusal = Refusal::new(401, "openid_refused", "Key not
 pub const EXTERNAL_MISSING: Refusal = Refusal::new(400, "auth_missing", "authorization field missing");
 pub const EXTERNAL_REFUSED: Refusal = Refusal::new(401, "external_refused", "access token is not valid");
 pub const FORWARD_AUTH_FAILED: Refusal = Refusal::new(503, "forward_auth_failed", "Authentication is not available");
+pub const STORE_SILENT: Refusal = Refusal::new(503, "store_silent", "Sessions cannot be read at the moment");
 pub const KEY_INACTIVE: Refusal = Refusal::new(403, "key_inactive", "Key is inactive, please renew");
 pub const KEY_EXPIRED: Refusal = Refusal::new(401, "key_expired", "Key has expired, please renew");
 pub const API_DISALLOWED: Refusal = Refusal::new(403, "api_disallowed", "Access to this API has been disallowed");

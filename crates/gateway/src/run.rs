@@ -1,17 +1,15 @@
 //! Starts the gateway's parts in order, waits for signals, and ends them in order.
 
-use crate::certificates::Certificates;
 use crate::cli::{LogFormat, MockOptions, RunOptions};
 use crate::control::{self, ApiHealth, Control, Health, OwnPort, Ports};
 use crate::error_templates::ErrorTemplates;
-use crate::keys::{KeyRules, Keys};
 use crate::observe::{Meters, Observer, Recording, Statsd};
 use crate::reload::{Loader, Reloads};
 use crate::service::{CoreHandle, CoreService};
 use crate::settings::Settings;
 use crate::snapshot::Shared;
 use crate::tls::{AllowList, ClientTerms, Library};
-use crate::{logs, mock, registry, secret};
+use crate::{logs, mock, registry, secret, storage};
 use std::error::Error;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -23,7 +21,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tollgate_engine::{Address, Engine, EngineConfig, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
-use tollgate_store::Embedded;
 
 /// How often certificate files are looked at.
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
@@ -45,13 +42,12 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let recording = Recording::start(&config, threads(&config), registry.directory.clone(), json_log)?;
     let observer = Arc::new(Observer::new(metrics.enabled, threads(&config), recording));
     let control_target = Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None };
-    let store = Arc::new(Embedded::open(&config.tollgate.data_dir)?);
-    let keys = Arc::new(Keys::load(KeyRules::new(&config), store.clone())?);
-    tracing::info!(keys = keys.len(), "keys loaded");
-    let certificates = Arc::new(Certificates::load(store)?);
+    let (store, keys) = storage::open(&config)?;
+    let keys = Arc::new(keys);
+    let certificates = Arc::new(storage::open_certificates(store, &keys)?);
     let uploaded = certificates.clone();
     registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
-    let client_terms = ClientTerms::new(&config, &registry.certificates)?.map(Arc::new);
+    let client_terms = ClientTerms::new(&config, &registry.certificates, !certificates.are_read())?.map(Arc::new);
     let shared = Arc::new(Shared {
         settings: Settings::new(&config).with_error_templates(error_templates),
         control_callers: control_callers(&config, &registry.certificates),
@@ -87,6 +83,9 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     }
     let reloads = Reloads::start(loader.clone())?;
     watch_certificates(shared.clone())?;
+    if let Some(shared) = keys.shared_keys() {
+        shared.bus.connect(reloads.clone());
+    }
     let health = Arc::new(Health::default());
     let own_port = |address| OwnPort::bind(address, client_terms.as_deref(), shared.control_callers.clone());
     let own_port = control_address(&config).map(own_port).transpose()?;
@@ -108,7 +107,13 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     engine.drain();
     observer.recording.iter().for_each(Recording::stop);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(keys.save_quotas())?;
+    if let Err(fault) = runtime.block_on(keys.save_quotas()) {
+        // A server that is gone must not turn an orderly end into a failure; the embedded store has no such excuse.
+        if keys.shared_keys().is_none() {
+            return Err(fault.into());
+        }
+        tracing::error!(%fault, "the last quotas could not be stored");
+    }
     tracing::info!("stopped");
     Ok(())
 }
@@ -119,6 +124,12 @@ pub fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
     println!("tollgate: mock upstream on http://{}", listener.local_addr()?);
     Ok(mock::serve(listener)?)
+}
+
+/// The configuration for a command that does not run the gateway; warnings are for those who do.
+pub fn load_config_file(file: Option<&Path>) -> Result<GatewayConfig, Box<dyn Error>> {
+    let options = RunOptions { conf: file.map(Path::to_owned), ..RunOptions::default() };
+    load_config(&options).map(|(config, _)| config)
 }
 
 fn load_config(options: &RunOptions) -> Result<(GatewayConfig, Vec<Problem>), Box<dyn Error>> {
@@ -226,6 +237,7 @@ fn control_callers(config: &GatewayConfig, library: &Library) -> Option<Arc<Allo
 fn watch_certificates(shared: Arc<Shared>) -> io::Result<()> {
     let watch = move || loop {
         std::thread::sleep(CERTIFICATES_EVERY);
+        shared.certificates.read_if_missing();
         shared.refresh_certificates();
     };
     std::thread::Builder::new().name("certificates".to_owned()).spawn(watch)?;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::key::KeyFunction;
 use crate::span;
@@ -16,13 +15,15 @@ mod known;
 mod load;
 mod security;
 mod server;
+mod storage;
 mod tollgate;
 mod validate;
 
 pub use analytics::{AccessLog, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
 pub use security::{Security, SecurityCertificates};
 pub use server::{Certificate, HttpServerOptions};
-pub use tollgate::{Dns, Limits, Metrics, RateLimitHeaders, Timeouts, Tollgate};
+pub use storage::Storage;
+pub use tollgate::{Dns, Limits, Metrics, OnStoreFailure, RateLimitHeaders, SharedStore, Timeouts, Tollgate};
 
 /// The secret that Tyk has when none is configured, known to everyone.
 const WELL_KNOWN_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";
@@ -168,8 +169,16 @@ pub struct GatewayConfig {
     /// `default` (also when empty) or `json`.
     pub log_format: String,
 
-    /// Tyk's Redis settings, as written; not acted on, the embedded store is used.
-    pub storage: Value,
+    /// The Redis that several gateways share; without it the embedded store is used.
+    pub storage: Storage,
+    /// Analytics records go to a Redis of their own.
+    pub enable_separate_analytics_store: bool,
+    /// Which.
+    pub analytics_storage: Storage,
+    /// Cached responses go to a Redis of their own.
+    pub enable_separate_cache_store: bool,
+    /// Which.
+    pub cache_storage: Storage,
     /// Record requests for analytics.
     pub enable_analytics: bool,
     /// How.
@@ -349,7 +358,11 @@ impl GatewayConfig {
             suppress_redis_signal_reload: false,
             log_level: String::new(),
             log_format: String::new(),
-            storage: Value::Null,
+            storage: Storage::default(),
+            enable_separate_analytics_store: false,
+            analytics_storage: Storage::default(),
+            enable_separate_cache_store: false,
+            cache_storage: Storage::default(),
             enable_analytics: false,
             analytics_config: AnalyticsConfig::default(),
             access_logs: AccessLogs::default(),
@@ -357,6 +370,12 @@ impl GatewayConfig {
             statsd_prefix: String::new(),
             tollgate: Tollgate::default(),
         }
+    }
+
+    /// The Redis for analytics records; `None` with the embedded store.
+    pub fn analytics_redis(&self) -> Option<&Storage> {
+        let own = Some(&self.analytics_storage).filter(|_| self.enable_separate_analytics_store);
+        own.or(Some(&self.storage)).filter(|storage| storage.is_redis())
     }
 
     /// The shortest key that is accepted: `min_token_length`, 3 when that is 0.

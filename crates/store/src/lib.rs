@@ -13,6 +13,7 @@ pub mod embedded;
 pub mod fault;
 pub mod memory;
 pub mod question;
+pub mod redis;
 pub mod usage;
 
 mod sweep;
@@ -22,6 +23,7 @@ pub use embedded::Embedded;
 pub use fault::{StoreFault, StoreFaultKind};
 pub use memory::Memory;
 pub use question::{Answer, Counter, Kind, Page, Question};
+pub use redis::{Heard, Redis, RedisSettings, RedisShape, RedisTls};
 
 /// An answer to come.
 pub type Reply = Pin<Box<dyn Future<Output = Result<Answer, StoreFault>> + Send>>;

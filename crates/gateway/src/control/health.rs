@@ -4,9 +4,10 @@ use super::Control;
 use super::answer::{Answer, error};
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 /// What the process knows of its own state.
 #[derive(Debug, Default)]
@@ -21,15 +22,37 @@ impl Health {
     }
 }
 
-/// The gateway runs; always 200, as in Tyk.
-pub async fn hello() -> Answer {
-    Answer(StatusCode::OK, json!({ "status": "pass", "version": version(), "description": "Tyk GW" }))
+/// The gateway runs; always 200, as in Tyk, and says how the store is that it shares with others.
+pub async fn hello(State(control): State<Arc<Control>>) -> Answer {
+    let Some(redis) = redis(&control) else {
+        return Answer(StatusCode::OK, json!({ "status": "pass", "version": version(), "description": "Tyk GW" }));
+    };
+    let status = redis.get("status").cloned().unwrap_or_default();
+    let details = json!({ "redis": redis });
+    Answer(StatusCode::OK, json!({ "status": status, "version": version(), "description": "Tyk GW", "details": details }))
 }
 
-/// The gateway can take requests; 503 while it drains, and as long as no definitions could be read.
+/// The state of the shared store, if there is one, in Tyk's form.
+fn redis(control: &Control) -> Option<Value> {
+    let trouble = control.shared.keys.shared_keys()?.redis.trouble();
+    let mut state = json!({ "status": "pass", "componentType": "datastore", "time": httpdate::fmt_http_date(SystemTime::now()) });
+    if let (Some(trouble), Value::Object(fields)) = (trouble, &mut state) {
+        fields.insert("status".to_owned(), "fail".into());
+        fields.insert("output".to_owned(), trouble.into());
+    }
+    Some(state)
+}
+
+/// The gateway can take requests; 503 while it drains, while its store can't be reached, and as long as no definitions
+/// could be read.
 pub async fn ready(State(control): State<Arc<Control>>) -> Answer {
     if control.health.draining.load(Ordering::Relaxed) {
         return error(StatusCode::SERVICE_UNAVAILABLE, "Gateway is shutting down");
+    }
+    if let Some(redis) = redis(&control).filter(|redis| redis.get("output").is_some()) {
+        let message = "Redis connection not available";
+        let answer = json!({ "status": "error", "message": message, "details": { "redis": redis } });
+        return Answer(StatusCode::SERVICE_UNAVAILABLE, answer);
     }
     if !control.loader.has_loaded() {
         return error(StatusCode::SERVICE_UNAVAILABLE, "A successful API reload did not happen");

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::policy;
 use tollgate_model::session::Session;
+use tollgate_store::StoreFault;
 
 pub type Parameters = Query<HashMap<String, String>>;
 
@@ -25,11 +26,16 @@ pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters)
     }
     let prefix = query.get("filter").map_or("", String::as_str);
     let shown = match query.get("api_id").filter(|id| !id.is_empty()) {
-        Some(id) => keys.shown_for(id),
-        None => keys.shown(),
+        Some(id) => keys.shown_for(id).await,
+        None => keys.shown().await,
     };
-    let shown: Vec<String> = shown.into_iter().filter(|key| key.starts_with(prefix)).collect();
-    Answer(StatusCode::OK, json!({ "keys": shown }))
+    match shown {
+        Ok(mut shown) => {
+            shown.retain(|key| key.starts_with(prefix));
+            Answer(StatusCode::OK, json!({ "keys": shown }))
+        }
+        Err(fault) => failed("Failed to list keys", &fault.to_string()),
+    }
 }
 
 /// A new key with a name of the gateway's.
@@ -53,6 +59,9 @@ async fn make(keys: &Keys, body: &[u8], unreadable: Answer) -> Answer {
     session.date_created = date(unix_s());
     if let Some(fingerprint) = session.certificate_fingerprints().pop().filter(|_| !session.certificate.is_empty()) {
         // A certificate stands for the key: it is found by the certificate.
+        if let Err(fault) = keys.refresh(&fingerprint, &session.org_id).await {
+            return failed("Failed to create key", &fault.to_string());
+        }
         let token = keys.named(&fingerprint, &session.org_id);
         return put(keys, &token, session, false, "added").await;
     }
@@ -73,6 +82,9 @@ pub async fn add(State(control): State<Arc<Control>>, Path(id): Path<String>, Qu
         Err(answer) => return answer,
     };
     session.date_created = date(unix_s());
+    if let Err(fault) = keys.refresh(&id, &session.org_id).await {
+        return failed("Failed to create key", &fault.to_string());
+    }
     let token = keys.named(&id, &session.org_id);
     put(keys, &token, session, suppresses_reset(&query), "added").await
 }
@@ -84,6 +96,9 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
         Ok(session) => session,
         Err(answer) => return answer,
     };
+    if let Err(fault) = keys.refresh(&id, &session.org_id).await {
+        return failed("Failed to update key", &fault.to_string());
+    }
     if wants_hash(&query) {
         let Some(digest) = keys.digests_of_hash(&id).first().copied() else {
             return error(StatusCode::NOT_FOUND, "Key is not found");
@@ -112,6 +127,9 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Q
     if wants_hash(&query) && !keys.rules.hash_keys {
         return error(StatusCode::BAD_REQUEST, "Key requested by hash but key hashing is not enabled");
     }
+    if let Err(fault) = refresh(keys, &id, &query).await {
+        return failed("Failed to read key", &fault.to_string());
+    }
     let session = find(keys, &id, &query).1.first().and_then(|digest| keys.live_session(digest, unix_s()));
     match session {
         Some(mut session) => {
@@ -126,6 +144,10 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Q
 /// Removes a key, or every key that is shown by a hash.
 pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters) -> Answer {
     let keys = &control.shared.keys;
+    if let Err(fault) = refresh(keys, &id, &query).await {
+        tracing::error!(%fault, "a key can't be removed");
+        return error(StatusCode::BAD_REQUEST, "Failed to remove the key");
+    }
     let (name, digests) = find(keys, &id, &query);
     if digests.is_empty() {
         return error(StatusCode::NOT_FOUND, "There is no such key found");
@@ -158,6 +180,9 @@ pub async fn set_policies(State(control): State<Arc<Control>>, Path(id): Path<St
     let Ok(Value::Object(asked)) = serde_json::from_slice(&body) else {
         return error(StatusCode::BAD_REQUEST, "Couldn't decode instruction");
     };
+    if let Err(fault) = keys.refresh(&id, "").await {
+        return failed("Failed to update key", &fault.to_string());
+    }
     let digest = keys.digests_of_hash(&id).first().copied().or_else(|| keys.digest_of(&id));
     let Some((digest, mut session)) = digest.and_then(|digest| Some((digest, keys.session(&digest)?))) else {
         return error(StatusCode::NOT_FOUND, "Key not found");
@@ -210,6 +235,11 @@ async fn put(keys: &Keys, token: &str, session: Session, keep_counters: bool, ac
         fields.insert("key_hash".to_owned(), hash.into());
     }
     Answer(StatusCode::OK, answer)
+}
+
+/// Reads the keys that a request names, so that [`find`] finds them as they are now.
+async fn refresh(keys: &Keys, id: &str, query: &HashMap<String, String>) -> Result<(), StoreFault> {
+    keys.refresh(id, query.get("org_id").map_or("", String::as_str)).await
 }
 
 /// The keys that a request names, by hash or by themselves, and how they are told of.

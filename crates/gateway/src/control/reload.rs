@@ -1,7 +1,7 @@
 //! `/tyk/reload` and `/tyk/reload/group`.
 
 use super::Control;
-use super::answer::{Answer, message};
+use super::answer::{Answer, error, message};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use serde_json::json;
@@ -22,4 +22,14 @@ pub async fn reload(State(control): State<Arc<Control>>, Query(query): Query<Has
         return message("");
     }
     Answer(StatusCode::OK, json!({ "status": "ok", "message": "", "problems": problems }))
+}
+
+/// The same for all gateways that share a store.
+pub async fn reload_all(state: State<Arc<Control>>, query: Query<HashMap<String, String>>) -> Answer {
+    if let Some(shared) = state.0.shared.keys.shared_keys()
+        && let Err(fault) = shared.bus.tell(crate::bus::RELOAD_ALL, "").await
+    {
+        return error(StatusCode::INTERNAL_SERVER_ERROR, format!("other gateways could not be told: {fault}"));
+    }
+    reload(state, query).await
 }

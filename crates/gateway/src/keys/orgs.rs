@@ -1,11 +1,16 @@
 //! Organisations with a session: limits that all APIs of one share. Few, so they are kept compiled; stored like keys.
 
 use super::limits::Source;
+use super::shared::SharedKeys;
 use super::{Counters, Key, Keys};
 use std::sync::Arc;
+use std::time::Duration;
 use tollgate_model::key as key_format;
 use tollgate_model::session::Session;
 use tollgate_store::{Kind, Question, StoreFault};
+
+/// Between attempts to read what a shared store has of organisations.
+const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 /// One organisation.
 pub struct Org {
@@ -38,8 +43,9 @@ impl Keys {
         self.store.ask(Question::Put { kind: Kind::OrgSession, id: id.to_owned(), value, expires_unix_s: None }).await?;
         let old = self.orgs.pin().get(id).map(|org| org.counters.clone());
         if reset_quota {
-            self.forget_quotas(&digest(id), old.as_deref()).await?;
+            self.forget_org_quotas(id, old.as_deref()).await?;
         }
+        self.announce_org(id).await;
         self.add_org(id, session, old.filter(|_| !reset_quota).unwrap_or_default());
         Ok(())
     }
@@ -48,8 +54,51 @@ impl Keys {
     pub async fn remove_org(&self, id: &str) -> Result<bool, StoreFault> {
         let existed = self.store.ask(Question::Delete { kind: Kind::OrgSession, id: id.to_owned() }).await?.existed()?;
         let removed = self.orgs.pin().remove(id).cloned();
-        self.forget_quotas(&digest(id), removed.as_ref().map(|org| &*org.counters)).await?;
+        self.announce_org(id).await;
+        self.forget_org_quotas(id, removed.as_ref().map(|org| &*org.counters)).await?;
         Ok(existed || removed.is_some())
+    }
+
+    async fn forget_org_quotas(&self, id: &str, counters: Option<&Counters>) -> Result<(), StoreFault> {
+        let Some(shared) = &self.shared else { return self.forget_quotas(&digest(id), counters).await };
+        if let Some(counters) = counters {
+            counters.retire();
+        }
+        shared.forget_quotas(std::iter::once(super::shared_quota_name(id, ""))).await
+    }
+
+    async fn announce_org(&self, id: &str) {
+        if let Some(shared) = &self.shared {
+            shared.announce_org(id).await;
+        }
+    }
+
+    /// Keeps the organisations of a shared store as they are there, for as long as the process lives. They are few: all are read again
+    /// when one changes.
+    pub async fn follow_orgs(self: Arc<Self>) {
+        let Some(shared) = self.shared.clone() else { return };
+        loop {
+            shared.orgs_changed.notified().await;
+            while let Err(fault) = self.read_orgs(&shared).await {
+                tracing::debug!(%fault, "organisations can't be read");
+                tokio::time::sleep(RETRY_AFTER).await;
+            }
+        }
+    }
+
+    async fn read_orgs(&self, shared: &SharedKeys) -> Result<(), StoreFault> {
+        let ids = shared.redis.ids(Kind::OrgSession).await?;
+        self.orgs.pin().retain(|id, _| ids.contains(id));
+        for id in ids {
+            let Some((document, _)) = shared.redis.document(Kind::OrgSession, &id).await? else { continue };
+            let Ok((session, _)) = Session::parse(&document) else {
+                tracing::error!(org = id, "the stored session of an organisation can't be read: it is not limited");
+                continue;
+            };
+            let counters = self.orgs.pin().get(&id).map(|org| org.counters.clone()).unwrap_or_default();
+            self.add_org(&id, session, counters);
+        }
+        Ok(())
     }
 
     pub(super) fn load_orgs(&self) -> Result<(), StoreFault> {
@@ -62,7 +111,7 @@ impl Keys {
     fn add_org(&self, id: &str, session: Session, counters: Arc<Counters>) {
         let source = Source {
             rate: &|name| counters.rate(name, self.rules.limiter),
-            quota: &|scope| self.quota(&digest(id), scope, &counters),
+            quota: &|scope| self.quota(&digest(id), id, scope, &counters),
             patterns: self.rules.patterns,
         };
         let key = Key::compile(session, 0, &source);

@@ -119,7 +119,10 @@ impl Middleware for BasicAuth {
             Ok(found) => found,
             Err(refusal) => return self.refuse(exchange, refusal),
         };
-        let key = exchange.keys.find(&user, &self.org_id);
+        let key = match exchange.key_or_ask(&user, &self.org_id) {
+            Ok(key) => key,
+            Err(step) => return step,
+        };
         let found = key.and_then(|key| Some((StoredPassword::of(&key.session.basic_auth_data)?, key)));
         let stored = found.as_ref().map_or_else(StoredPassword::nobodys, |(stored, _)| stored.clone());
         let mut hasher = blake3::Hasher::new_keyed(&self.secret);

@@ -39,6 +39,8 @@ pub struct JwtAuth {
 enum Stop {
     Refuse(Refusal),
     Hold(Work),
+    /// What asking for a key has come to.
+    Step(Step),
 }
 
 impl From<Refusal> for Stop {
@@ -120,7 +122,8 @@ impl JwtAuth {
                 }
             }
             KeySource::Sessions => {
-                let secret = self.grants.own_secret(&token, &claims, exchange.keys).ok_or(refusal::JWT_REFUSED)?;
+                self.grants.ask_for_keys(&token, &claims, exchange).map_err(Stop::Step)?;
+                let secret = self.grants.own_secret(&token, &claims, exchange).ok_or(refusal::JWT_REFUSED)?;
                 VerifyKey::for_family(secret.as_bytes(), self.family).is_ok_and(|key| key.verifies(&token, algorithm))
             }
         };
@@ -128,6 +131,7 @@ impl JwtAuth {
             return Err(refusal::JWT_REFUSED.into());
         }
         let validity = claims.validity(exchange.unix_s, &self.times).map_err(time_refusal)?;
+        self.grants.ask_for_keys(&token, &claims, exchange).map_err(Stop::Step)?;
         Ok(self.grants.admission(&token, &claims, validity, generation, exchange)?)
     }
 
@@ -161,7 +165,7 @@ impl Middleware for JwtAuth {
         let generation = self.generation(exchange);
         if let Some(known) = self.verified.get(&digest) {
             if known.holds(generation, exchange.unix_s)
-                && let Some(key) = self.grants.key(&known, exchange.keys)
+                && let Some(key) = self.grants.key(&known, exchange)
             {
                 return self.let_in(exchange, key);
             }
@@ -171,9 +175,10 @@ impl Middleware for JwtAuth {
         let admission = match self.verify(&text, generation, exchange) {
             Ok(admission) => admission,
             Err(Stop::Refuse(refusal)) => return Step::Refuse(refusal),
+            Err(Stop::Step(step)) => return step,
             Err(Stop::Hold(work)) => return Step::Await(work, FETCH_TIME_MAX + GRACE),
         };
-        let Some(key) = self.grants.key(&admission, exchange.keys) else { return Step::Refuse(refusal::JWT_REFUSED) };
+        let Some(key) = self.grants.key(&admission, exchange) else { return Step::Refuse(refusal::JWT_REFUSED) };
         self.verified.put(digest, Arc::new(admission));
         self.let_in(exchange, key)
     }

@@ -51,26 +51,19 @@ impl SignatureAuth {
         }))
     }
 
-    /// The key that the request is signed with, if it is.
-    fn signer(&self, exchange: &Exchange<'_>) -> Option<Arc<Key>> {
-        let value = self.places.find(exchange)?;
-        let fields = Fields::parse(&value)?;
+    /// What the request says of its signature, if that can be one.
+    fn signature(&self, exchange: &Exchange<'_>) -> Option<(Fields, &'static hmac::Algorithm)> {
+        let fields = Fields::parse(&self.places.find(exchange)?)?;
         let algorithm = self.algorithm(&fields.algorithm)?;
-        self.date_is_good(exchange, &fields).then_some(())?;
-        let key = exchange.keys.find(&fields.key_id, &self.org_id)?;
-        let session = &key.session;
-        if !session.hmac_enabled || session.hmac_string.is_empty() {
-            return None;
-        }
-        let secret = hmac::Key::new(*algorithm, session.hmac_string.as_bytes());
-        // Tyk signs the path alone, the draft path and query.
-        let tyks = exchange.full_path;
-        let drafts = exchange.request.target;
-        let is_signed = [tyks, drafts].iter().any(|target| {
-            let message = signed_text(exchange, &fields.headers, target);
-            message.is_some_and(|message| hmac::verify(&secret, message.as_bytes(), &fields.signature).is_ok())
-        });
-        is_signed.then_some(key)
+        self.date_is_good(exchange, &fields).then_some((fields, algorithm))
+    }
+
+    /// The key that the request is signed with.
+    fn signer(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Key>, Step> {
+        const REFUSED: Step = Step::Refuse(refusal::SIGNATURE_REFUSED);
+        let (fields, algorithm) = self.signature(exchange).ok_or(REFUSED)?;
+        let key = exchange.key_or_ask(&fields.key_id, &self.org_id)?;
+        key.filter(|key| is_signed(exchange, key, &fields, algorithm)).ok_or(REFUSED)
     }
 
     fn algorithm(&self, name: &str) -> Option<&'static hmac::Algorithm> {
@@ -108,6 +101,22 @@ fn parse_date(text: &str) -> Option<std::time::SystemTime> {
     httpdate::parse_http_date(&text).ok()
 }
 
+/// Whether a key's secret has signed the request.
+fn is_signed(exchange: &Exchange<'_>, key: &Key, fields: &Fields, algorithm: &'static hmac::Algorithm) -> bool {
+    let session = &key.session;
+    if !session.hmac_enabled || session.hmac_string.is_empty() {
+        return false;
+    }
+    let secret = hmac::Key::new(*algorithm, session.hmac_string.as_bytes());
+    // Tyk signs the path alone, the draft path and query.
+    let tyks = exchange.full_path;
+    let drafts = exchange.request.target;
+    [tyks, drafts].iter().any(|target| {
+        let message = signed_text(exchange, &fields.headers, target);
+        message.is_some_and(|message| hmac::verify(&secret, message.as_bytes(), &fields.signature).is_ok())
+    })
+}
+
 /// What was signed: a line for each name. `None` when it can't be said what that is.
 fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Option<String> {
     let mut lines = Vec::with_capacity(names.len());
@@ -133,7 +142,10 @@ impl Middleware for SignatureAuth {
         if exchange.ignored {
             return Step::Next;
         }
-        let Some(key) = self.signer(exchange) else { return Step::Refuse(refusal::SIGNATURE_REFUSED) };
+        let key = match self.signer(exchange) {
+            Ok(key) => key,
+            Err(step) => return step,
+        };
         if self.gives_session {
             exchange.key = Some(key);
         }

@@ -1,5 +1,6 @@
 //! Authentication by key. Reads `auth` and `auth_configs.authToken`. The client sees 401 `Authorization field missing` without a key
-//! and 403 `Access to this API has been disallowed` with one that is not known. Keys are looked up in memory. A key
+//! and 403 `Access to this API has been disallowed` with one that is not known. Keys are looked up in memory, then in the store that
+//! several gateways share; while that is silent about a key the client sees 503 `Sessions cannot be read at the moment`. A key
 //! that goes with a password, a signature or a token is not enough by itself. With `use_certificate` a client certificate
 //! stands for the key, or must come with it: 401 `Client certificate required`, 403 `Certificate has expired`.
 
@@ -41,14 +42,15 @@ impl TokenAuth {
 
 impl TokenAuth {
     /// The key that a certificate stands for, when none is sent.
-    fn key_of_certificate(&self, exchange: &Exchange<'_>) -> Result<Arc<Key>, Refusal> {
+    fn key_of_certificate(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Key>, Step> {
         let certificate = exchange.tls.and_then(|tls| tls.certificate.as_ref()).filter(|_| self.use_certificate);
-        let Some(certificate) = certificate else { return Err(refusal::AUTH_MISSING) };
+        let Some(certificate) = certificate else { return Err(Step::Refuse(refusal::AUTH_MISSING)) };
         if certificate.facts.has_expired(exchange.unix_s) {
-            return Err(refusal::KEY_CERTIFICATE_EXPIRED);
+            return Err(Step::Refuse(refusal::KEY_CERTIFICATE_EXPIRED));
         }
-        let key = exchange.keys.find(&certificate.facts.fingerprint, &self.org_id);
-        key.filter(|key| key.is_bound_to(&certificate.facts.fingerprint)).ok_or(refusal::KEY_CERTIFICATE_UNKNOWN)
+        let key = exchange.key_or_ask(&certificate.facts.fingerprint, &self.org_id)?;
+        let bound = key.filter(|key| key.is_bound_to(&certificate.facts.fingerprint));
+        bound.ok_or(Step::Refuse(refusal::KEY_CERTIFICATE_UNKNOWN))
     }
 
     /// A key that is bound to certificates is good with one of them only, also where no certificate is asked for: the name of such a
@@ -65,14 +67,18 @@ impl TokenAuth {
         }
     }
 
-    fn key(&self, exchange: &Exchange<'_>) -> Result<Arc<Key>, Refusal> {
+    fn key(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Key>, Step> {
         let Some(token) = self.places.find(exchange) else { return self.key_of_certificate(exchange) };
-        let key = exchange.keys.find(&token, &self.org_id).ok_or(refusal::KEY_DISALLOWED)?;
-        if self.alone && key.is_only_a_name() {
-            return Err(refusal::KEY_DISALLOWED);
-        }
+        let known = match exchange.keys.find(&token, &self.org_id) {
+            Some(key) => Some(key),
+            None => {
+                let token = token.into_owned();
+                exchange.ask_for_key(&token, &self.org_id)?
+            }
+        };
+        let key = known.filter(|key| !self.alone || !key.is_only_a_name()).ok_or(Step::Refuse(refusal::KEY_DISALLOWED))?;
         if key.is_bound() || self.use_certificate {
-            self.check_binding(&key, exchange)?;
+            self.check_binding(&key, exchange).map_err(Step::Refuse)?;
         }
         Ok(key)
     }
@@ -90,7 +96,7 @@ impl Middleware for TokenAuth {
                 }
                 Step::Next
             }
-            Err(refusal) => Step::Refuse(refusal),
+            Err(step) => step,
         }
     }
 }

@@ -44,8 +44,9 @@ struct Asked {
 }
 
 impl ClientTerms {
-    /// The terms that a configuration asks for; `None` when it does not ask for TLS.
-    pub fn new(config: &GatewayConfig, library: &Library) -> Result<Option<Self>, String> {
+    /// The terms that a configuration asks for; `None` when it does not ask for TLS. With `may_come` stored certificates that are not
+    /// there may come later.
+    pub fn new(config: &GatewayConfig, library: &Library, may_come: bool) -> Result<Option<Self>, String> {
         let options = &config.http_server_options;
         if !options.use_ssl {
             return Ok(None);
@@ -66,6 +67,7 @@ impl ClientTerms {
                     return Err(at("a certificate has no private key beside it".to_owned()));
                 }
                 Some(_) => {}
+                None if may_come && slot.is_stored() => {}
                 None => return Err(at(slot.error().unwrap_or_default())),
             }
         }

@@ -62,6 +62,11 @@ impl Slot {
         self.current.load_full()
     }
 
+    /// Whether it is one that the store has under an identifier.
+    pub fn is_stored(&self) -> bool {
+        matches!(self.source, Source::Stored(_))
+    }
+
     /// What is wrong with what was read last.
     pub fn error(&self) -> Option<String> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).error.clone()

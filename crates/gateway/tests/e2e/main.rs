@@ -33,6 +33,7 @@ mod keys;
 mod limiters;
 mod limits;
 mod metrics;
+mod migrate;
 mod openapi;
 mod openid;
 mod orgs;
@@ -44,6 +45,11 @@ mod proxying;
 mod reload;
 mod routing;
 mod scenarios;
+/// The store's own tests start the same servers.
+#[allow(dead_code)]
+#[path = "../../../store/tests/store/servers.rs"]
+mod servers;
+mod shared_keys;
 mod signatures;
 mod start;
 mod tls;

@@ -87,7 +87,7 @@ fn ours(variables: &BTreeMap<String, String>) -> Vec<(&str, &str, Name)> {
 
 /// A variable that names no setting: one that Tollgate does not act on, none of its business, or a slip of the pen.
 fn without_setting(variable: &str, text: &str, name: &Name) -> Option<Problem> {
-    let is_known = known::FIELDS.iter().map(|(path, _)| *path).chain(["storage"]).any(|path| {
+    let is_known = known::FIELDS.iter().map(|(path, _)| *path).any(|path| {
         let known = JsonPath::of(path);
         let (written, known) = match name {
             Name::Go(written) => (written, go_name(&known)),

@@ -31,6 +31,8 @@ pub struct Tollgate {
     pub upstream_connections_max: u64,
     /// Finding the addresses of upstreams.
     pub dns: Dns,
+    /// How requests use a Redis that several gateways share.
+    pub shared_store: SharedStore,
     /// Which response headers tell clients about their limits.
     pub rate_limit_headers: RateLimitHeaders,
     /// Refusals because of a limit have a body as RFC 9457 says, not Tyk's.
@@ -61,6 +63,32 @@ pub struct Metrics {
     pub listen: String,
     /// APIs with figures of their own; what is beyond is counted together, as `_other`. 1000.
     pub apis_max: usize,
+}
+
+/// How requests use a Redis that several gateways share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SharedStore {
+    /// Milliseconds that a request waits for an answer at most; 50.
+    pub answer_ms_max: u64,
+    /// Sessions that are kept in memory; 100000.
+    pub sessions_max: usize,
+    /// What holds for requests that the store should decide about and cannot.
+    pub on_failure: OnStoreFailure,
+}
+
+/// What holds for requests that the store should decide about and cannot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnStoreFailure {
+    /// Sessions as they were last known; limits count in this process alone.
+    #[default]
+    #[serde(alias = "")]
+    Local,
+    /// Sessions as they were last known; limits do not hold.
+    Allow,
+    /// Such requests are refused.
+    Deny,
 }
 
 /// Which response headers tell clients about their limits.
@@ -126,6 +154,7 @@ impl Default for Tollgate {
             proxy_protocol: Vec::new(),
             upstream_connections_max: 16_384,
             dns: Dns::default(),
+            shared_store: SharedStore::default(),
             rate_limit_headers: RateLimitHeaders::default(),
             problem_details: false,
             quota_status: 403,
@@ -142,6 +171,12 @@ impl Default for Tollgate {
 impl Default for Metrics {
     fn default() -> Metrics {
         Metrics { enabled: true, listen: String::new(), apis_max: 1_000 }
+    }
+}
+
+impl Default for SharedStore {
+    fn default() -> SharedStore {
+        SharedStore { answer_ms_max: 50, sessions_max: 100_000, on_failure: OnStoreFailure::default() }
     }
 }
 

@@ -4,7 +4,6 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::{GatewayConfig, WELL_KNOWN_SECRET};
 use crate::json_path::JsonPath;
-use crate::known_field::is_set;
 use crate::network::parse_network;
 use crate::problem::Findings;
 use crate::token::{is_header_value, is_token};
@@ -19,6 +18,9 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_words(config, findings);
     check_numbers(config, findings);
     check_limiters(config, findings);
+    config.storage.check(&JsonPath::of("storage"), findings);
+    config.analytics_storage.check(&JsonPath::of("analytics_storage"), findings);
+    config.cache_storage.check(&JsonPath::of("cache_storage"), findings);
     check_own(config, findings);
     check_unsupported(config, findings);
 }
@@ -190,6 +192,8 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
         ("timeouts", "client_write_ms", timeouts.client_write_ms),
         ("timeouts", "upstream_connect_ms", timeouts.upstream_connect_ms),
         ("timeouts", "upstream_idle_ms", timeouts.upstream_idle_ms),
+        ("shared_store", "answer_ms_max", own.shared_store.answer_ms_max),
+        ("shared_store", "sessions_max", own.shared_store.sessions_max as u64),
     ] {
         if number == 0 {
             findings.error(&at.key(group).key(field), "must be more than 0");
@@ -205,7 +209,7 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
 
 /// Typed settings that nothing acts on.
 fn check_unsupported(config: &GatewayConfig, findings: &mut Findings) {
-    if is_set(&config.storage) {
-        findings.ignored(&JsonPath::of("storage"), "not supported yet: the embedded store is used");
+    if config.enable_separate_cache_store {
+        findings.ignored(&JsonPath::of("enable_separate_cache_store"), "not supported yet, ignored");
     }
 }

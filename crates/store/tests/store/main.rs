@@ -5,4 +5,6 @@ mod contract;
 mod kill;
 mod load;
 mod model;
+mod redis;
+mod servers;
 mod setting;

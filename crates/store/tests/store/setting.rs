@@ -3,39 +3,63 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use tollgate_store::{Answer, Clock, Counter, Embedded, Kind, Page, Question, Store, StoreFault};
+use std::time::{Duration, Instant};
+use tollgate_store::{Answer, Clock, Counter, Embedded, Kind, Page, Question, Store, StoreFault, StoreFaultKind};
 
 /// When tests begin.
 pub const START_UNIX_S: u64 = 1_700_000_000;
 
 #[derive(Clone)]
-pub struct Time(Arc<AtomicU64>);
+pub struct Time {
+    now: Arc<AtomicU64>,
+    start: u64,
+    /// Makes a server believe that so many seconds have passed.
+    age: Option<Arc<dyn Fn(u64)>>,
+}
 
 impl Time {
     pub fn new() -> Self {
-        Time(Arc::new(AtomicU64::new(START_UNIX_S)))
+        Time { now: Arc::new(AtomicU64::new(START_UNIX_S)), start: START_UNIX_S, age: None }
+    }
+
+    /// The time of a server that has a clock of its own.
+    pub fn of_server(age: impl Fn(u64) + 'static) -> Self {
+        let start = tollgate_store::clock::system()();
+        Time { now: Arc::new(AtomicU64::new(start)), start, age: Some(Arc::new(age)) }
     }
 
     pub fn clock(&self) -> Clock {
-        let time = self.0.clone();
+        let time = self.now.clone();
         Arc::new(move || time.load(Relaxed))
     }
 
     pub fn now(&self) -> u64 {
-        self.0.load(Relaxed)
+        self.now.load(Relaxed)
     }
 
-    pub fn set(&self, unix_s: u64) {
-        self.0.store(unix_s, Relaxed);
+    pub fn rewind(&self) {
+        self.now.store(self.start, Relaxed);
     }
 
     pub fn pass(&self, seconds: u64) {
-        self.0.fetch_add(seconds, Relaxed);
+        self.now.fetch_add(seconds, Relaxed);
+        if let Some(age) = &self.age {
+            age(seconds);
+        }
     }
 }
 
 pub fn embedded(directory: &Path, time: &Time) -> Embedded {
-    Embedded::open_with_clock(directory, time.clock()).unwrap()
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        match Embedded::open_with_clock(directory, time.clock()) {
+            // A process that another test is starting has this one's files, and their locks, until it is another program.
+            Err(fault) if fault.kind == StoreFaultKind::InUse && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            opened => return opened.unwrap(),
+        }
+    }
 }
 
 pub fn wait<T>(future: impl Future<Output = T>) -> T {

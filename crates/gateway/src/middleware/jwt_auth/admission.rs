@@ -1,9 +1,9 @@
 //! What a good token stands for: the session of a key, or one of its own that is made from policies, one for each identity.
 
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Step};
 use crate::identity::{Identity, is_usable};
 use crate::jwt::{Claims, Token, Validity};
-use crate::keys::{Digest, Key, Keys};
+use crate::keys::{Digest, Key};
 use crate::refusal::{self, Refusal};
 use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, ScopeClaim};
@@ -63,9 +63,21 @@ impl Grants {
         kid.or_else(|| claims.identity(&self.identity_field).ok())
     }
 
+    /// The client that a token's policies come from, if they come from one's key.
+    fn client<'c>(&self, claims: &'c Claims) -> Option<&'c str> {
+        let field = Some(&self.client_field).filter(|field| self.policy_field.is_empty() && !field.is_empty())?;
+        claims.text(field)
+    }
+
+    /// Asks the store for the keys that a token names when they are not in memory.
+    pub fn ask_for_keys(&self, token: &Token<'_>, claims: &Claims, exchange: &mut Exchange<'_>) -> Result<(), Step> {
+        let name = if self.by_key { self.key_name(token, claims) } else { self.client(claims) };
+        name.map_or(Ok(()), |name| exchange.key_or_ask(name, &self.org_id).map(drop))
+    }
+
     /// The secret of the key that a token says it belongs to.
-    pub fn own_secret(&self, token: &Token<'_>, claims: &Claims, keys: &Keys) -> Option<String> {
-        let key = keys.find(self.key_name(token, claims)?, &self.org_id)?;
+    pub fn own_secret(&self, token: &Token<'_>, claims: &Claims, exchange: &Exchange<'_>) -> Option<String> {
+        let key = exchange.known_key(self.key_name(token, claims)?, &self.org_id)?;
         Some(key.session.jwt_data.secret.clone()).filter(|secret| !secret.is_empty())
     }
 
@@ -80,7 +92,7 @@ impl Grants {
     ) -> Result<Admission, Refusal> {
         let holder = if self.by_key {
             let name = self.key_name(token, claims).ok_or(refusal::JWT_REFUSED)?.to_owned();
-            let secret = self.own_secret(token, claims, exchange.keys).ok_or(refusal::JWT_REFUSED)?;
+            let secret = self.own_secret(token, claims, exchange).ok_or(refusal::JWT_REFUSED)?;
             Holder::Key { name, secret: key_format::digest(&secret) }
         } else {
             self.identity(claims, exchange)?
@@ -90,27 +102,26 @@ impl Grants {
 
     fn identity(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<Holder, Refusal> {
         let name = claims.identity(&self.identity_field).map_err(refusal::jwt_identity)?;
-        let (policies, client) = self.policies(claims, exchange.keys)?;
+        let (policies, client) = self.policies(claims, exchange)?;
         let (keys, ends) = (exchange.keys, claims.expires_unix_s());
         let identity = Identity::with_policies(keys, &self.org_id, name, name.to_owned(), policies, ends, exchange.unix_s);
         Ok(Holder::Identity { identity: Box::new(identity), client })
     }
 
     /// The policies of a token, and the key that the first comes from if it comes from one.
-    fn policies(&self, claims: &Claims, keys: &Keys) -> Result<(Vec<String>, Option<String>), Refusal> {
-        let client = Some(&self.client_field).filter(|field| self.policy_field.is_empty() && !field.is_empty());
-        let client = client.and_then(|field| claims.text(field));
+    fn policies(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<(Vec<String>, Option<String>), Refusal> {
+        let client = self.client(claims);
         let base = if !self.policy_field.is_empty() {
             claims.text(&self.policy_field).map(str::to_owned)
         } else {
-            client.and_then(|client| self.policy_of_client(client, keys))
+            client.and_then(|client| self.policy_of_client(client, exchange))
         };
         let is_default = base.is_none();
         let mut policies = base.map_or_else(|| self.default_policies.clone(), |base| vec![base]);
         if policies.is_empty() {
             return Err(refusal::JWT_NO_POLICY_FOUND);
         }
-        if !is_usable(&policies, &self.org_id, keys) {
+        if !is_usable(&policies, &self.org_id, exchange.keys) {
             return Err(refusal::JWT_NO_POLICY);
         }
         if !self.scopes.scope_to_policy.is_empty() {
@@ -134,24 +145,24 @@ impl Grants {
     }
 
     /// The first policy of the key that stands for a client.
-    fn policy_of_client(&self, client: &str, keys: &Keys) -> Option<String> {
-        let key = keys.find(client, &self.org_id)?;
+    fn policy_of_client(&self, client: &str, exchange: &Exchange<'_>) -> Option<String> {
+        let key = exchange.known_key(client, &self.org_id)?;
         key.session.policy_ids().first().map(|id| (*id).to_owned())
     }
 
     /// The session of an admission; `None` when what it was decided with is no longer so.
-    pub fn key(&self, admission: &Admission, keys: &Keys) -> Option<Arc<Key>> {
+    pub fn key(&self, admission: &Admission, exchange: &Exchange<'_>) -> Option<Arc<Key>> {
         match &admission.holder {
             Holder::Key { name, secret } => {
-                let key = keys.find(name, &self.org_id)?;
+                let key = exchange.known_key(name, &self.org_id)?;
                 (key_format::digest(&key.session.jwt_data.secret) == *secret).then_some(key)
             }
             Holder::Identity { identity, client } => {
-                let client_policy = client.as_ref().map(|client| self.policy_of_client(client, keys));
+                let client_policy = client.as_ref().map(|client| self.policy_of_client(client, exchange));
                 if client_policy.is_some_and(|policy| policy.as_ref() != identity.first_policy()) {
                     return None;
                 }
-                identity.key(keys)
+                identity.key(exchange.keys)
             }
         }
     }

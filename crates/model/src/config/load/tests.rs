@@ -154,7 +154,7 @@ fn variables_that_do_not_fit_are_named() {
     for (name, value, expect) in [
         ("TYK_GW_NOSUCHTHING", "1", "TYK_GW_NOSUCHTHING: warning: names no setting"),
         ("TOLLGATE_NO_SUCH_THING", "1", "TOLLGATE_NO_SUCH_THING: warning: names no setting"),
-        ("TYK_GW_STORAGE_HOST", "r", "TYK_GW_STORAGE_HOST: ignored: not supported yet, ignored"),
+        ("TYK_GW_STORAGE_TLSMINVERSION", "1.2", "TYK_GW_STORAGE_TLSMINVERSION: ignored: not supported yet, ignored"),
         ("TYK_GW_PORTWHITELIST", "{}", "TYK_GW_PORTWHITELIST: ignored: not supported yet, ignored"),
         ("TYK_GW_TRACER_ENABLED", "1", "TYK_GW_TRACER_ENABLED: ignored: not supported yet, ignored"),
         ("TYK_GW_LISTENPORT", "x", "TYK_GW_LISTENPORT: error: must be a number"),
@@ -225,6 +225,19 @@ fn settings_that_are_wrong_or_unsafe() {
             r#"{"enable_fixed_window_rate_limiter": true}"#,
             "$.enable_fixed_window_rate_limiter: note: fixed windows, which begin with the first request in them; counted in this process",
         ),
+        (r#"{"storage": {"type": "mongo"}}"#, "$.storage.type: error: must be redis or embedded"),
+        (r#"{"storage": {"addrs": ["a:1", "a"]}}"#, "$.storage.addrs[1]: error: \"a\" is not a host and a port"),
+        (r#"{"storage": {"hosts": {"a": "x"}}}"#, "$.storage.hosts.a: error: \"x\" is not a port"),
+        (
+            r#"{"storage": {"enable_cluster": true, "master_name": "m"}}"#,
+            "$.storage.master_name: error: sentinels and enable_cluster exclude each other",
+        ),
+        (r#"{"storage": {"enable_cluster": true, "database": 1}}"#, "$.storage.database: error: a cluster has only database 0"),
+        (r#"{"storage": {"cert_file": "c"}}"#, "$.storage.cert_file: error: cert_file and key_file need each other"),
+        (
+            r#"{"tollgate": {"shared_store": {"on_failure": "open"}}}"#,
+            "$.tollgate.shared_store.on_failure: error: must be one of \"local\", \"allow\", \"deny\", not \"open\"",
+        ),
         (r#"{"listen_port": "80"}"#, "$.listen_port: error: must be a whole number from 0 to 65535, not a string"),
     ] {
         check(text, &[], &[expect]);
@@ -254,7 +267,8 @@ fn of_several_limiters_the_one_that_counts_in_tyk_counts() {
 #[test]
 fn settings_without_effect_are_reported_when_they_are_set() {
     for (text, expect) in [
-        (r#"{"storage": {"type": "redis"}}"#, "$.storage: ignored: not supported yet: the embedded store is used"),
+        (r#"{"storage": {"iam_auth": {"enabled": true}}}"#, "$.storage.iam_auth: ignored: not supported yet, ignored"),
+        (r#"{"enable_separate_cache_store": true}"#, "$.enable_separate_cache_store: ignored: not supported yet, ignored"),
         (
             r#"{"analytics_config": {"serializer_type": "protobuf"}}"#,
             "$.analytics_config.serializer_type: ignored: only msgpack is supported yet, which is what is written",

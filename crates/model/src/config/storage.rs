@@ -1,0 +1,129 @@
+//! `storage`, `analytics_storage` and `cache_storage`: where a Redis is, in Tyk's words.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::json_path::JsonPath;
+use crate::known_field::is_set;
+use crate::problem::Findings;
+
+/// Where Tyk looks for a Redis that is not configured further.
+const HOST: &str = "localhost";
+const PORT: u16 = 6379;
+
+/// A Redis. Without any of these fields the embedded store is used.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Storage {
+    /// `redis`, or `embedded` for the store that needs no server.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The server; `localhost`.
+    pub host: String,
+    /// Its port; 6379.
+    pub port: u16,
+    /// Several servers, host to port.
+    pub hosts: BTreeMap<String, String>,
+    /// Several servers as `host:port`: sentinels with `master_name`, nodes of a cluster with `enable_cluster`.
+    pub addrs: Vec<String>,
+    /// What the sentinels call the master.
+    pub master_name: String,
+    /// The sentinels' own password.
+    pub sentinel_password: String,
+    /// User of the access control list.
+    pub username: String,
+    /// The password.
+    pub password: String,
+    /// Number of the database.
+    pub database: i64,
+    /// Idle connections; without effect, as one connection carries everything.
+    pub optimisation_max_idle: i64,
+    /// Connections; without effect, as one connection carries everything.
+    pub optimisation_max_active: i64,
+    /// Seconds for a connection and for an answer to the control API; 5 when 0.
+    pub timeout: u64,
+    /// The servers are a Redis Cluster.
+    pub enable_cluster: bool,
+    /// Speak TLS.
+    pub use_ssl: bool,
+    /// Accept any certificate.
+    pub ssl_insecure_skip_verify: bool,
+    /// Who may sign the server's certificate, PEM.
+    pub ca_file: PathBuf,
+    /// The certificate to show, PEM.
+    pub cert_file: PathBuf,
+    /// Its key, PEM.
+    pub key_file: PathBuf,
+}
+
+impl Storage {
+    /// Whether it says where a Redis is.
+    pub fn is_redis(&self) -> bool {
+        match self.kind.as_str() {
+            "embedded" => false,
+            "" => serde_json::to_value(self).is_ok_and(|value| is_set(&value)),
+            _ => true,
+        }
+    }
+
+    /// Hosts and ports of the servers, sentinels or nodes: `addrs`, else `hosts`, else `host` and `port`.
+    pub fn addresses(&self) -> Vec<(String, u16)> {
+        let written: Vec<_> = self.addrs.iter().filter_map(|text| host_and_port(text)).collect();
+        if !written.is_empty() {
+            return written;
+        }
+        let listed: Vec<_> = self.hosts.iter().map(|(host, port)| (host.clone(), port.parse().unwrap_or(PORT))).collect();
+        if !listed.is_empty() {
+            return listed;
+        }
+        let host = if self.host.is_empty() { HOST } else { &self.host };
+        vec![(host.to_owned(), if self.port == 0 { PORT } else { self.port })]
+    }
+
+    /// Adds what is wrong with it to `findings`.
+    pub(super) fn check(&self, at: &JsonPath, findings: &mut Findings) {
+        if !matches!(self.kind.as_str(), "" | "redis" | "embedded") {
+            findings.error(&at.key("type"), "must be redis or embedded");
+        }
+        for (index, text) in self.addrs.iter().enumerate() {
+            if host_and_port(text).is_none() {
+                findings.error(&at.key("addrs").index(index), format!("{text:?} is not a host and a port"));
+            }
+        }
+        for (host, port) in &self.hosts {
+            if port.parse::<u16>().is_err() {
+                findings.error(&at.key("hosts").key(host), format!("{port:?} is not a port"));
+            }
+        }
+        if self.enable_cluster && !self.master_name.is_empty() {
+            findings.error(&at.key("master_name"), "sentinels and enable_cluster exclude each other");
+        }
+        if self.enable_cluster && self.database != 0 {
+            findings.error(&at.key("database"), "a cluster has only database 0");
+        }
+        if self.database < 0 {
+            findings.error(&at.key("database"), "must not be negative");
+        }
+        if self.cert_file.as_os_str().is_empty() != self.key_file.as_os_str().is_empty() {
+            findings.error(&at.key("cert_file"), "cert_file and key_file need each other");
+        }
+        if self.ssl_insecure_skip_verify && self.use_ssl {
+            findings.warning(&at.key("ssl_insecure_skip_verify"), "whoever is in between can read and change everything");
+        }
+        if !self.use_ssl && !self.ca_file.as_os_str().is_empty() {
+            findings.warning(&at.key("ca_file"), "without use_ssl nothing is encrypted");
+        }
+    }
+}
+
+fn host_and_port(text: &str) -> Option<(String, u16)> {
+    let (host, port) = text.rsplit_once(':')?;
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    (!host.is_empty()).then_some(())?;
+    Some((host.to_owned(), port.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests;

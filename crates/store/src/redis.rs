@@ -1,0 +1,225 @@
+//! The store that several gateways share: a Redis server, one that sentinels watch, or a Redis Cluster. The names and
+//! values are Tyk's, so that its nodes can share it too.
+//!
+//! One thread owns the connection; all questions share it, and those that come together leave in one write. What was
+//! answered is as lasting as the server is configured to make it.
+
+use crate::fault::{StoreFault, StoreFaultKind};
+use crate::question::{Counter, Kind, QUESTION_BYTES_MAX, Question};
+use crate::{Reply, Store};
+use ::redis::{Cmd, Value};
+use futures_util::future::try_join;
+use link::Link;
+use std::future::ready;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, oneshot};
+
+mod answer;
+mod connection;
+mod ear;
+mod link;
+mod names;
+mod settings;
+mod walk;
+
+pub use ear::Heard;
+pub use settings::{RedisSettings, RedisShape, RedisTls};
+
+/// Room for questions that wait or are being answered, as in the embedded store. Whoever finds none waits.
+const QUEUE_BYTES_MAX: usize = 4 * QUESTION_BYTES_MAX;
+
+/// A store in Redis. Dropping it forgets what has not been carried out.
+pub struct Redis {
+    link: Arc<Link>,
+    runtime: Handle,
+    room: Arc<Semaphore>,
+    /// Its end is the thread's.
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Redis {
+    /// Begins to connect, and returns without waiting for it: a server that is not there may come later.
+    ///
+    /// # Errors
+    /// [`StoreFaultKind::Io`] if no thread can be started.
+    pub fn open(settings: RedisSettings) -> Result<Self, StoreFault> {
+        if settings.tls.is_some() {
+            // Fails if the process has one already, which is as good.
+            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        }
+        let io = |error| StoreFault::new(StoreFaultKind::Io, error);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(io)?;
+        let handle = runtime.handle().clone();
+        let link = Arc::new(Link::new(settings));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let keep = link.clone().keep();
+        let run = move || {
+            runtime.spawn(keep);
+            let _ = runtime.block_on(stopped);
+        };
+        let thread = std::thread::Builder::new().name("redis".into()).spawn(run).map_err(io)?;
+        let room = Arc::new(Semaphore::new(QUEUE_BYTES_MAX));
+        Ok(Redis { link, runtime: handle, room, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Why the store can't be asked at the moment; `None` if it can.
+    pub fn trouble(&self) -> Option<String> {
+        self.link.trouble()
+    }
+
+    /// Waits for the connection. Blocks.
+    pub fn wait_until_up(&self, time_max: Duration) -> bool {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let link = self.link.clone();
+        self.runtime.spawn(async move {
+            let _ = sender.send(link.wait_until_up(time_max).await);
+        });
+        receiver.recv().unwrap_or(false)
+    }
+
+    /// The thread's runtime, for what goes on beside questions.
+    pub fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// Appends to a list, which is gone this long after the last time; for records that others collect.
+    ///
+    /// # Errors
+    /// What the server says; nothing is appended then, or it is not known.
+    pub async fn append(&self, list: &str, values: Vec<Vec<u8>>, kept_for: Option<Duration>) -> Result<(), StoreFault> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        let mut append = redis::cmd("RPUSH");
+        append.arg(list).arg(values);
+        let expire = kept_for.map(|time| redis::cmd("PEXPIRE").arg(list).arg(time.as_millis() as u64).to_owned());
+        let link = self.link.clone();
+        self.spawn(async move {
+            link.ask(&append).await?;
+            match expire {
+                Some(expire) => link.ask(&expire).await.map(|_| ()),
+                None => Ok(()),
+            }
+        })
+        .await
+    }
+
+    /// Sends a message to all who listen to a channel.
+    ///
+    /// # Errors
+    /// What the server says, or that there is none.
+    pub fn publish(&self, channel: &str, message: &[u8]) -> impl Future<Output = Result<(), StoreFault>> + Send + 'static {
+        let command = redis::cmd("PUBLISH").arg(channel).arg(message).to_owned();
+        let link = self.link.clone();
+        self.spawn(async move { link.ask(&command).await.map(|_| ()) })
+    }
+
+    /// Listens to a channel and to changes of sessions, on the store's thread, for as long as the store lives.
+    pub fn listen(&self, channel: &str, hear: impl FnMut(Heard) + Send + 'static) {
+        self.runtime.spawn(ear::listen(self.link.clone(), channel.to_owned(), hear));
+    }
+
+    /// A document, and for how long the server will keep it if not forever.
+    ///
+    /// # Errors
+    /// What the server says, or that there is none.
+    pub async fn document(&self, kind: Kind, id: &str) -> Result<Option<(Vec<u8>, Option<Duration>)>, StoreFault> {
+        let key = names::document(kind, id);
+        let (get, life) = (redis::cmd("GET").arg(&key).to_owned(), redis::cmd("PTTL").arg(&key).to_owned());
+        let link = self.link.clone();
+        let (value, left_ms) = self.spawn(async move { try_join(link.ask(&get), link.ask(&life)).await }).await?;
+        let value: Option<Vec<u8>> = answer::read(value)?;
+        let left_ms: i64 = answer::read(left_ms)?;
+        Ok(value.map(|value| (value, u64::try_from(left_ms).ok().map(Duration::from_millis))))
+    }
+
+    /// The ids of all documents of a kind, in order.
+    ///
+    /// # Errors
+    /// What the server says, or that there is none.
+    pub async fn ids(&self, kind: Kind) -> Result<Vec<String>, StoreFault> {
+        let link = self.link.clone();
+        self.spawn(async move { walk::document_ids(&link, kind, "").await }).await
+    }
+
+    /// An answer did not come in time: looks at the connection at once, rather than with the next probe.
+    pub fn suspect(&self) {
+        self.link.suspect();
+    }
+
+    /// Asks anything, in the server's own words.
+    ///
+    /// # Errors
+    /// What the server says, or that there is none.
+    pub async fn command(&self, command: Cmd) -> Result<Value, StoreFault> {
+        let link = self.link.clone();
+        self.spawn(async move { link.ask(&command).await }).await
+    }
+
+    /// Runs on the store's thread, where it goes on even if nobody waits for it any longer.
+    fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, StoreFault>> + Send + 'static,
+    ) -> impl Future<Output = Result<T, StoreFault>> + Send + 'static {
+        let task = self.runtime.spawn(work);
+        async move { task.await.unwrap_or_else(|_| Err(closed())) }
+    }
+}
+
+impl Store for Redis {
+    fn ask(&self, question: Question) -> Reply {
+        if let Err(fault) = question.check() {
+            return Box::pin(ready(Err(fault)));
+        }
+        let weight = u32::try_from(question.weight()).unwrap_or(u32::MAX);
+        let (link, room, runtime) = (self.link.clone(), self.room.clone(), self.runtime.clone());
+        match room.clone().try_acquire_many_owned(weight) {
+            Ok(permit) => Box::pin(self.spawn(async move {
+                let _held = permit;
+                answer::answer(&link, question).await
+            })),
+            Err(_) => Box::pin(async move {
+                let permit = room.acquire_many_owned(weight).await.map_err(|_| closed())?;
+                let task = runtime.spawn(async move {
+                    let _held = permit;
+                    answer::answer(&link, question).await
+                });
+                task.await.unwrap_or_else(|_| Err(closed()))
+            }),
+        }
+    }
+
+    fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
+        let mut pages = walk::documents(&self.runtime, self.link.clone(), kind);
+        while let Some(page) = pages.blocking_recv() {
+            page?.iter().for_each(|(id, value)| see(id, value));
+        }
+        Ok(())
+    }
+
+    fn for_each_counter(&self, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+        let mut pages = walk::counters(&self.runtime, self.link.clone());
+        while let Some(page) = pages.blocking_recv() {
+            page?.into_iter().for_each(&mut *see);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // If it panicked, the replies have said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn closed() -> StoreFault {
+    StoreFault::new(StoreFaultKind::Unavailable, "it is closed")
+}

@@ -1,0 +1,156 @@
+//! What Redis says by itself: messages of a channel, and that documents were changed, by whomever. A second connection,
+//! which is watched more closely than the first: who keeps documents in memory must know at once when nothing can be
+//! heard any longer.
+
+use super::connection::open_ear;
+use super::link::Link;
+use super::names;
+use crate::question::Kind;
+use redis::aio::{AsyncPushSender, ConnectionLike, MultiplexedConnection, SendError};
+use redis::{PushInfo, PushKind, RedisResult, Value};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Between two questions whether the other side is still there.
+const PING_EVERY: Duration = Duration::from_millis(500);
+/// How long the answer may take.
+const PING_TIME_MAX: Duration = Duration::from_millis(500);
+/// Between attempts to connect.
+const RETRY_AFTER: Duration = Duration::from_millis(200);
+/// Things heard that wait for their turn. With more of them something was missed, and the connection is made anew.
+const HEARD_MAX: usize = 65_536;
+
+/// Kinds whose documents gateways keep in memory.
+const WATCHED: [Kind; 2] = [Kind::Session, Kind::OrgSession];
+
+/// Something heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// From here on nothing is missed. What was read before may be out of date.
+    Up,
+    /// From here on things are missed, and why.
+    Down(String),
+    /// A message of the channel.
+    Message(Vec<u8>),
+    /// A document was changed or is gone. Only a single server tells so, not a cluster.
+    Changed(Kind, String),
+    /// Any document may have been changed.
+    AllChanged,
+}
+
+/// Puts what the connection hears in line.
+struct Line(Sender<PushInfo>);
+
+impl AsyncPushSender for Line {
+    fn send(&self, info: PushInfo) -> Result<(), SendError> {
+        self.0.try_send(info).map_err(|_| SendError)
+    }
+}
+
+/// Listens for as long as the process lives.
+pub(super) async fn listen(link: Arc<Link>, channel_name: String, mut hear: impl FnMut(Heard) + Send) {
+    let mut was_up = true;
+    loop {
+        let why = match hold(&link, &channel_name, &mut hear, &mut was_up).await {
+            Ok(why) => why,
+            Err(error) => error.to_string(),
+        };
+        if was_up {
+            hear(Heard::Down(why));
+            was_up = false;
+        }
+        tokio::time::sleep(RETRY_AFTER).await;
+    }
+}
+
+/// Listens with one connection; returns the reason for its end.
+async fn hold(link: &Link, channel_name: &str, hear: &mut impl FnMut(Heard), up: &mut bool) -> RedisResult<String> {
+    let (sender, mut line) = channel(HEARD_MAX);
+    let mut connection = open_ear(link.settings(), Line(sender)).await?;
+    connection.subscribe(channel_name).await?;
+    watch_documents(&mut connection).await;
+    hear(Heard::Up);
+    *up = true;
+    let mut ping = tokio::time::interval(PING_EVERY);
+    ping.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            info = line.recv() => match info {
+                Some(info) if info.kind == PushKind::Disconnection => return Ok("the connection is closed".to_owned()),
+                Some(info) => pass_on(info, hear),
+                None => return Ok("the connection is closed".to_owned()),
+            },
+            _ = ping.tick() => {
+                if line.len() >= HEARD_MAX {
+                    return Ok("more is said than can be heard".to_owned());
+                }
+                if let Err(why) = ping_while_listening(&mut connection, &mut line, hear).await {
+                    return Ok(why);
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the answer to a ping, and goes on hearing meanwhile.
+async fn ping_while_listening(
+    connection: &mut MultiplexedConnection,
+    line: &mut Receiver<PushInfo>,
+    hear: &mut impl FnMut(Heard),
+) -> Result<(), String> {
+    let command = redis::cmd("PING");
+    let answered = tokio::time::timeout(PING_TIME_MAX, connection.req_packed_command(&command));
+    tokio::pin!(answered);
+    loop {
+        tokio::select! {
+            biased;
+            info = line.recv() => match info {
+                Some(info) if info.kind != PushKind::Disconnection => pass_on(info, hear),
+                _ => return Err("the connection is closed".to_owned()),
+            },
+            answer = &mut answered => return match answer {
+                Ok(Ok(_)) => Ok(()),
+                Ok(Err(error)) => Err(error.to_string()),
+                Err(_) => Err("a ping is not answered".to_owned()),
+            },
+        }
+    }
+}
+
+/// Asks to be told of changes. A server may not know or not allow it: messages remain.
+async fn watch_documents(connection: &mut MultiplexedConnection) {
+    let mut track = redis::cmd("CLIENT");
+    track.arg("TRACKING").arg("ON").arg("BCAST");
+    for kind in WATCHED {
+        track.arg("PREFIX").arg(names::prefix(kind));
+    }
+    if let Err(error) = connection.req_packed_command(&track).await.and_then(Value::extract_error) {
+        tracing::info!(%error, "Redis does not tell of changes that others make to sessions; messages of other gateways do");
+    }
+}
+
+fn pass_on(info: PushInfo, hear: &mut impl FnMut(Heard)) {
+    match info.kind {
+        PushKind::Message => {
+            if let Some(Value::BulkString(text)) = info.data.into_iter().nth(1) {
+                hear(Heard::Message(text));
+            }
+        }
+        PushKind::Invalidate => match info.data.into_iter().next() {
+            Some(Value::Array(keys)) => {
+                for key in keys {
+                    let Value::BulkString(key) = key else { continue };
+                    let Ok(key) = String::from_utf8(key) else { continue };
+                    let changed = WATCHED.iter().find_map(|kind| Some((*kind, key.strip_prefix(names::prefix(*kind))?)));
+                    if let Some((kind, id)) = changed {
+                        hear(Heard::Changed(kind, id.to_owned()));
+                    }
+                }
+            }
+            _ => hear(Heard::AllChanged),
+        },
+        _ => {}
+    }
+}

@@ -1,0 +1,173 @@
+//! Keeps one connection: makes it, watches it, makes it again. While there is none, who asks is told so at once.
+
+use super::connection::{Connection, breaks};
+use super::settings::RedisSettings;
+use crate::fault::{StoreFault, StoreFaultKind};
+use arc_swap::ArcSwap;
+use redis::{Cmd, RedisError, RedisResult, Value};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Between two looks at a connection that nobody complains about.
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+/// A server that does not answer a ping for this long counts as gone: those who ask should not all find out for themselves.
+const PROBE_TIME_MAX: Duration = Duration::from_millis(500);
+/// Between attempts to connect: short, as gateways wait for it, and growing, as there are many of them.
+const RETRY_AFTER_MIN: Duration = Duration::from_millis(50);
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(1);
+
+/// The connection at the moment, shared by all who ask.
+pub(super) struct Link {
+    settings: RedisSettings,
+    state: ArcSwap<State>,
+    /// Somebody met an error that a living connection does not have.
+    suspicion: Notify,
+    /// The state has changed.
+    changed: Notify,
+}
+
+enum State {
+    Up(Connection),
+    Down(String),
+}
+
+impl Link {
+    pub(super) fn new(settings: RedisSettings) -> Self {
+        let state = State::Down(format!("not connected to {} yet", settings.place()));
+        Link { settings, state: ArcSwap::from_pointee(state), suspicion: Notify::new(), changed: Notify::new() }
+    }
+
+    pub(super) fn settings(&self) -> &RedisSettings {
+        &self.settings
+    }
+
+    /// Why there is no connection; `None` if there is one.
+    pub(super) fn trouble(&self) -> Option<String> {
+        match &**self.state.load() {
+            State::Up(_) => None,
+            State::Down(why) => Some(why.clone()),
+        }
+    }
+
+    pub(super) fn connection(&self) -> Result<Connection, StoreFault> {
+        match &**self.state.load() {
+            State::Up(connection) => Ok(connection.clone()),
+            State::Down(why) => Err(StoreFault::new(StoreFaultKind::Unavailable, why)),
+        }
+    }
+
+    /// Waits until there is a connection, at most this long.
+    pub(super) async fn wait_until_up(&self, time_max: Duration) -> bool {
+        let up = async {
+            loop {
+                let changed = self.changed.notified();
+                if self.trouble().is_none() {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        tokio::time::timeout(time_max, up).await.is_ok()
+    }
+
+    /// Asks one thing, and notices what its failure says about the connection.
+    pub(super) async fn ask(&self, command: &Cmd) -> Result<Value, StoreFault> {
+        let answer = self.connection()?.ask(command).await;
+        self.notice(answer)
+    }
+
+    pub(super) fn notice<T>(&self, answer: RedisResult<T>) -> Result<T, StoreFault> {
+        answer.map_err(|error| {
+            if breaks(&error) {
+                self.suspicion.notify_one();
+            }
+            StoreFault::from(error)
+        })
+    }
+
+    /// An answer did not come in time: looks at the connection now rather than with the next probe.
+    pub(super) fn suspect(&self) {
+        self.suspicion.notify_one();
+    }
+
+    /// Connects and watches for as long as the process lives.
+    pub(super) async fn keep(self: Arc<Self>) {
+        let place = self.settings.place();
+        let mut retry_after = RETRY_AFTER_MIN;
+        let mut told: Option<String> = None;
+        loop {
+            match self.open().await {
+                Ok(connection) => {
+                    self.enter(State::Up(connection.clone()));
+                    tracing::info!(redis = place, "connected to Redis");
+                    (retry_after, told) = (RETRY_AFTER_MIN, None);
+                    let why = self.watch(&connection).await;
+                    tracing::warn!(redis = place, why, "the connection to Redis is lost");
+                    told = told.or(Some(why.clone()));
+                    self.enter(State::Down(format!("connection to {place} lost: {why}")));
+                }
+                Err(error) => {
+                    let why = error.to_string();
+                    self.enter(State::Down(format!("{place}: {why}")));
+                    // One line for each state, not for each attempt.
+                    if told.is_none() {
+                        tracing::error!(redis = place, why, "Redis can't be reached; trying on");
+                        told = Some(why);
+                    }
+                    tokio::time::sleep(retry_after).await;
+                    retry_after = (retry_after * 2).min(RETRY_AFTER_MAX);
+                }
+            }
+        }
+    }
+
+    fn enter(&self, state: State) {
+        self.state.store(Arc::new(state));
+        self.changed.notify_waiters();
+    }
+
+    async fn open(&self) -> RedisResult<Connection> {
+        let opened = tokio::time::timeout(self.settings.connect_time_max, async {
+            let connection = Connection::open(&self.settings).await?;
+            probe(&connection).await.map(|()| connection)
+        });
+        opened.await.unwrap_or_else(|_| Err(timed_out("no answer in time")))
+    }
+
+    /// Returns with the reason when the connection is dead.
+    async fn watch(&self, connection: &Connection) -> String {
+        loop {
+            tokio::select! {
+                () = self.suspicion.notified() => {}
+                () = tokio::time::sleep(PROBE_EVERY) => {}
+            }
+            let probed = tokio::time::timeout(PROBE_TIME_MAX, probe(connection)).await;
+            match probed.unwrap_or_else(|_| Err(timed_out("a ping is not answered"))) {
+                Err(error) if breaks(&error) => return error.to_string(),
+                // Whatever else a server may say to a ping, it is there.
+                Ok(()) | Err(_) => {}
+            }
+        }
+    }
+}
+
+/// Whether the server answers, and takes writes.
+async fn probe(connection: &Connection) -> RedisResult<()> {
+    connection.ask(&redis::cmd("PING")).await?;
+    if let Connection::Single(_) = connection {
+        // Servers that are not quite Redis need not know it, and users need not be allowed to ask.
+        let role = connection.ask(&redis::cmd("ROLE")).await;
+        if let Ok(Value::Array(role)) = role
+            && let Some(Value::BulkString(name)) = role.first()
+            && name == b"slave"
+        {
+            return Err(RedisError::from((redis::ServerErrorKind::ReadOnly.into(), "the server is a replica")));
+        }
+    }
+    Ok(())
+}
+
+fn timed_out(what: &'static str) -> RedisError {
+    RedisError::from(std::io::Error::new(std::io::ErrorKind::TimedOut, what))
+}

@@ -1,0 +1,61 @@
+//! What things are called in Redis: Tyk's names wherever Tyk has one, so that both can share a Redis.
+
+use crate::question::Kind;
+
+/// Begins the names of counters that Tyk has too; they are the names.
+const QUOTA: &str = "quota-";
+/// Begins the names of all other counters.
+const COUNTER: &str = "tollgate.counter.";
+
+/// What the names of a kind's documents begin with.
+pub(super) fn prefix(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Session => "apikey-",
+        Kind::OrgSession => "orgkey.",
+        Kind::Policy => "tollgate.policy.",
+        Kind::Api => "tollgate.api.",
+        Kind::Certificate => "cert-raw-",
+        Kind::OAuthClient => "oauth-data.",
+    }
+}
+
+/// The name of a document.
+pub(super) fn document(kind: Kind, id: &str) -> String {
+    format!("{}{id}", prefix(kind))
+}
+
+/// The name of a counter.
+pub(super) fn counter(name: &str) -> String {
+    if name.starts_with(QUOTA) { name.to_owned() } else { format!("{COUNTER}{name}") }
+}
+
+/// What [`counter`] made a name from.
+pub(super) fn counter_name(key: &str) -> Option<&str> {
+    if key.starts_with(QUOTA) { Some(key) } else { key.strip_prefix(COUNTER) }
+}
+
+/// Patterns that fit the names of all counters that begin with `prefix`, and perhaps others.
+pub(super) fn counter_patterns(prefix: &str) -> Vec<String> {
+    let mut patterns = vec![format!("{COUNTER}{}*", literal(prefix))];
+    if prefix.starts_with(QUOTA) {
+        patterns = vec![format!("{}*", literal(prefix))];
+    } else if QUOTA.starts_with(prefix) {
+        patterns.push(format!("{QUOTA}*"));
+    }
+    patterns
+}
+
+/// A pattern that fits only this text.
+pub(super) fn literal(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '\\' | '^' | '-') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests;

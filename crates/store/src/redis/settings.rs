@@ -1,0 +1,116 @@
+//! Where a Redis is and how it is talked to. Plain values; certificates are read already.
+
+use redis::{
+    ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion, RedisConnectionInfo, RedisResult,
+    TlsCertificates, TlsMode,
+};
+use std::time::Duration;
+
+/// A Redis, or several that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RedisSettings {
+    /// How the servers belong together.
+    pub shape: RedisShape,
+    /// Host and port of the server, the sentinels, or some nodes of the cluster.
+    pub addresses: Vec<(String, u16)>,
+    /// User of the access control list.
+    pub username: Option<String>,
+    /// Its password.
+    pub password: Option<String>,
+    /// Number of the database; a cluster has only 0.
+    pub database: i64,
+    /// TLS, if the servers speak it.
+    pub tls: Option<RedisTls>,
+    /// Longest time for a connection, with TLS and authentication.
+    pub connect_time_max: Duration,
+    /// Longest time for an answer.
+    pub answer_time_max: Duration,
+}
+
+/// How servers belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RedisShape {
+    /// One server.
+    Single,
+    /// Sentinels name the server that is the master at the moment.
+    Sentinel {
+        /// What the sentinels call it.
+        master: String,
+        /// The sentinels' own password.
+        password: Option<String>,
+    },
+    /// Redis Cluster.
+    Cluster,
+}
+
+/// TLS to a Redis.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RedisTls {
+    /// Accept any certificate.
+    pub insecure: bool,
+    /// Who may sign the server's certificate, PEM; the system's roots if not set.
+    pub authorities: Option<Vec<u8>>,
+    /// Certificate and key to show, PEM.
+    pub own: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Default for RedisSettings {
+    fn default() -> Self {
+        RedisSettings {
+            shape: RedisShape::Single,
+            addresses: vec![("localhost".to_owned(), 6379)],
+            username: None,
+            password: None,
+            database: 0,
+            tls: None,
+            connect_time_max: Duration::from_secs(5),
+            answer_time_max: Duration::from_secs(5),
+        }
+    }
+}
+
+impl RedisSettings {
+    /// For people: no passwords.
+    pub(super) fn place(&self) -> String {
+        let addresses: Vec<String> = self.addresses.iter().map(|(host, port)| format!("{host}:{port}")).collect();
+        let addresses = addresses.join(", ");
+        match &self.shape {
+            RedisShape::Single => addresses,
+            RedisShape::Sentinel { master, .. } => format!("{master} at sentinels {addresses}"),
+            RedisShape::Cluster => format!("cluster at {addresses}"),
+        }
+    }
+
+    pub(super) fn addresses(&self) -> impl Iterator<Item = ConnectionAddr> + '_ {
+        self.addresses.iter().map(|(host, port)| match &self.tls {
+            None => ConnectionAddr::Tcp(host.clone(), *port),
+            Some(tls) => ConnectionAddr::TcpTls { host: host.clone(), port: *port, insecure: tls.insecure, tls_params: None },
+        })
+    }
+
+    pub(super) fn infos(&self) -> RedisResult<Vec<ConnectionInfo>> {
+        let with_settings = |addr: ConnectionAddr| Ok(addr.into_connection_info()?.set_redis_settings(self.login()));
+        self.addresses().map(with_settings).collect()
+    }
+
+    pub(super) fn login(&self) -> RedisConnectionInfo {
+        let mut login = RedisConnectionInfo::default().set_db(self.database).set_protocol(ProtocolVersion::RESP3);
+        if let Some(username) = &self.username {
+            login = login.set_username(username);
+        }
+        if let Some(password) = &self.password {
+            login = login.set_password(password);
+        }
+        login
+    }
+
+    pub(super) fn tls_mode(&self) -> Option<TlsMode> {
+        self.tls.as_ref().map(|tls| if tls.insecure { TlsMode::Insecure } else { TlsMode::Secure })
+    }
+
+    pub(super) fn certificates(&self) -> Option<TlsCertificates> {
+        let tls = self.tls.as_ref()?;
+        let own = tls.own.clone().map(|(client_cert, client_key)| ClientTlsConfig { client_cert, client_key });
+        Some(TlsCertificates { client_tls: own, root_cert: tls.authorities.clone() })
+    }
+}

@@ -1,0 +1,96 @@
+//! Walks over all names of a server or a cluster. The server hands them out in no order and perhaps twice; here they are
+//! put in order. Only names are held, documents are fetched as they are needed.
+
+use super::answer::{self, TOGETHER_MAX, read};
+use super::link::Link;
+use super::names;
+use crate::fault::StoreFault;
+use crate::question::{Counter, Kind};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{Receiver, channel};
+
+/// Names that the server looks at for one answer: some hundred microseconds in which others wait.
+const NAMES_PER_ANSWER: usize = 1_000;
+
+type Pages<T> = Receiver<Result<Vec<T>, StoreFault>>;
+
+/// All documents of a kind, some at a time.
+pub(super) fn documents(runtime: &Handle, link: Arc<Link>, kind: Kind) -> Pages<(String, Vec<u8>)> {
+    let (sender, pages) = channel(1);
+    runtime.spawn(async move {
+        let ids = match document_ids(&link, kind, "").await {
+            Ok(ids) => ids,
+            Err(fault) => return drop(sender.send(Err(fault)).await),
+        };
+        let mut ids = ids.into_iter().peekable();
+        while ids.peek().is_some() {
+            let page = answer::documents(&link, kind, ids.by_ref().take(TOGETHER_MAX).collect()).await;
+            let is_last = page.is_err();
+            if sender.send(page).await.is_err() || is_last {
+                return;
+            }
+        }
+    });
+    pages
+}
+
+/// All counters, some at a time.
+pub(super) fn counters(runtime: &Handle, link: Arc<Link>) -> Pages<Counter> {
+    let (sender, pages) = channel(1);
+    runtime.spawn(async move {
+        let names: Vec<String> = match counter_names(&link, "").await {
+            Ok(names) => names.into_iter().collect(),
+            Err(fault) => return drop(sender.send(Err(fault)).await),
+        };
+        for some in names.chunks(TOGETHER_MAX) {
+            let page = answer::counters(&link, some).await;
+            let is_last = page.is_err();
+            if sender.send(page).await.is_err() || is_last {
+                return;
+            }
+        }
+    });
+    pages
+}
+
+/// The ids of a kind that begin with `prefix`, in order.
+pub(super) async fn document_ids(link: &Link, kind: Kind, prefix: &str) -> Result<Vec<String>, StoreFault> {
+    let begin = names::prefix(kind);
+    let pattern = format!("{}{}*", names::literal(begin), names::literal(prefix));
+    let keys = keys(link, &pattern).await?;
+    Ok(keys.iter().filter_map(|key| key.strip_prefix(begin)).map(str::to_owned).collect())
+}
+
+/// The names of counters that begin with `prefix`, in order.
+pub(super) async fn counter_names(link: &Link, prefix: &str) -> Result<BTreeSet<String>, StoreFault> {
+    let mut found = BTreeSet::new();
+    for pattern in names::counter_patterns(prefix) {
+        let keys = keys(link, &pattern).await?;
+        found.extend(keys.iter().filter_map(|key| names::counter_name(key)).map(str::to_owned));
+    }
+    found.retain(|name| name.starts_with(prefix));
+    Ok(found)
+}
+
+async fn keys(link: &Link, pattern: &str) -> Result<BTreeSet<String>, StoreFault> {
+    let connection = link.connection()?;
+    let mut keys = BTreeSet::new();
+    for part in link.notice(connection.parts().await)? {
+        let mut cursor = "0".to_owned();
+        loop {
+            let mut scan = redis::cmd("SCAN");
+            scan.arg(&cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(NAMES_PER_ANSWER);
+            let answer = link.notice(connection.ask_part(part, &scan).await)?;
+            let (next, found): (String, Vec<Vec<u8>>) = read(answer)?;
+            // Ours are text; what is not is somebody else's.
+            keys.extend(found.into_iter().filter_map(|key| String::from_utf8(key).ok()));
+            cursor = next;
+            if cursor == "0" {
+                break;
+            }
+        }
+    }
+    Ok(keys)
+}

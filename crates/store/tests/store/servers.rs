@@ -1,0 +1,214 @@
+//! Redis servers of a test's own: real processes on ports of this machine, ended with the test. A server, a master with
+//! a replica and a sentinel, or a cluster of six.
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long a server may take to start or to change its role. It only bounds a hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One `redis-server`.
+pub struct Server {
+    pub port: u16,
+    child: Child,
+    options: Vec<String>,
+    dir: TempDir,
+}
+
+impl Server {
+    /// With options as on its command line.
+    pub fn start(options: &[&str]) -> Server {
+        Server::start_on(options.iter().map(|option| (*option).to_owned()).collect(), "--port")
+    }
+
+    /// One that speaks only TLS.
+    pub fn start_tls(options: &[&str]) -> Server {
+        let options = ["--port", "0"].iter().chain(options).map(|option| (*option).to_owned()).collect();
+        Server::start_on(options, "--tls-port")
+    }
+
+    /// On a port that was [`free_port`].
+    pub fn start_at(port: u16, options: &[&str]) -> Server {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let mut options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+        options.extend(["--port".to_owned(), port.to_string()]);
+        let child = spawn(&options, &dir);
+        let mut server = Server { port, child, options, dir };
+        assert!(server.wait_until_listening(), "redis-server does not start on port {port}");
+        server
+    }
+
+    fn start_on(options: Vec<String>, port_option: &str) -> Server {
+        loop {
+            let dir = tempfile::tempdir().expect("a temporary folder");
+            let port = free_port();
+            let mut options = options.clone();
+            options.extend([port_option.to_owned(), port.to_string()]);
+            let child = spawn(&options, &dir);
+            let mut server = Server { port, child, options, dir };
+            // Another process may have taken the port meanwhile.
+            if server.wait_until_listening() {
+                return server;
+            }
+        }
+    }
+
+    fn wait_until_listening(&mut self) -> bool {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if self.child.try_wait().expect("its own child").is_some() {
+                return false;
+            }
+            if std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
+                return true;
+            }
+            assert!(Instant::now() < deadline, "redis-server does not listen");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Sends a signal by its name: `STOP` and `CONT` make it hang for a while.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status();
+        assert!(status.expect("kill runs").success());
+    }
+
+    /// Ends it without a goodbye.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Starts it again on its port, with what it has saved.
+    pub fn restart(&mut self) {
+        self.kill();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            self.child = spawn(&self.options, &self.dir);
+            if self.wait_until_listening() {
+                return;
+            }
+            assert!(Instant::now() < deadline, "redis-server does not start again");
+        }
+    }
+
+    /// What `redis-cli` prints for a command.
+    pub fn cli(&self, arguments: &[&str]) -> String {
+        let output = Command::new("redis-cli").args(["-h", "127.0.0.1", "-p", &self.port.to_string()]).args(arguments).output();
+        String::from_utf8_lossy(&output.expect("redis-cli runs").stdout).trim_end().to_owned()
+    }
+
+    /// Takes so many seconds from everything that expires.
+    pub fn age(&self, seconds: u64) {
+        let script = "for _, key in ipairs(redis.call('KEYS', '*')) do
+            local left = redis.call('PTTL', key)
+            if left > 0 then redis.call('PEXPIRE', key, left - ARGV[1] * 1000) end
+        end";
+        self.cli(&["EVAL", script, "0", &seconds.to_string()]);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn spawn(options: &[String], dir: &TempDir) -> Child {
+    // A configuration file comes first, and rules out the options that stand for one.
+    let (file, options) = match options.first() {
+        Some(first) if first.ends_with(".conf") => (Some(first), options.get(1..).unwrap_or_default()),
+        _ => (None, options),
+    };
+    Command::new("redis-server")
+        .args(file)
+        .args(["--bind", "127.0.0.1", "--save", "", "--daemonize", "no", "--dir"])
+        .arg(dir.path())
+        .args(options)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("redis-server is installed")
+}
+
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
+}
+
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Three masters with a replica each.
+pub struct Cluster {
+    pub nodes: Vec<Server>,
+}
+
+impl Cluster {
+    pub fn start() -> Cluster {
+        let node = |_| {
+            let bus = free_port().to_string();
+            let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-port", &bus];
+            Server::start(&options)
+        };
+        let nodes: Vec<Server> = (0..6).map(node).collect();
+        let addresses = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port));
+        let mut create = Command::new("redis-cli");
+        create.args(["--cluster", "create"]).args(addresses).args(["--cluster-replicas", "1", "--cluster-yes"]);
+        let output = create.output().expect("redis-cli runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        let cluster = Cluster { nodes };
+        eventually("the cluster is complete", || {
+            cluster.nodes.iter().all(|node| {
+                let nodes = node.cli(&["CLUSTER", "NODES"]);
+                node.cli(&["CLUSTER", "INFO"]).contains("cluster_state:ok")
+                    && nodes.lines().filter(|line| line.contains("master") && line.contains('-')).count() >= 3
+                    && nodes.lines().filter(|line| line.contains("slave")).count() == 3
+            })
+        });
+        cluster
+    }
+
+    pub fn age(&self, seconds: u64) {
+        self.nodes.iter().for_each(|node| node.age(seconds));
+    }
+
+    pub fn masters(&self) -> impl Iterator<Item = &Server> {
+        self.nodes.iter().filter(|node| node.cli(&["ROLE"]).starts_with("master"))
+    }
+}
+
+/// A master and its replica, and a sentinel that calls them `mymaster`.
+pub struct Sentinel {
+    pub servers: [Server; 2],
+    pub sentinel: Server,
+    _conf: TempDir,
+}
+
+impl Sentinel {
+    pub fn start() -> Sentinel {
+        let master = Server::start(&[]);
+        let replica = Server::start(&["--replicaof", &format!("127.0.0.1 {}", master.port)]);
+        eventually("the replica follows", || replica.cli(&["INFO", "replication"]).contains("master_link_status:up"));
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let conf = dir.path().join("sentinel.conf");
+        let text = format!(
+            "sentinel monitor mymaster 127.0.0.1 {} 1\nsentinel down-after-milliseconds mymaster 500\n\
+             sentinel failover-timeout mymaster 2000\n",
+            master.port
+        );
+        std::fs::write(&conf, text).expect("a configuration");
+        let sentinel = Server::start(&[conf.to_str().expect("a path of text"), "--sentinel"]);
+        eventually("the sentinel knows the replica", || {
+            sentinel.cli(&["SENTINEL", "replicas", "mymaster"]).contains(&replica.port.to_string())
+        });
+        Sentinel { servers: [master, replica], sentinel, _conf: dir }
+    }
+}

@@ -8,8 +8,10 @@ use crate::core::{Buffers, Core};
 use crate::deadlines::NEVER;
 use crate::dial::{Dial, dial};
 use crate::fault::{Fault, FaultKind};
+use crate::http2;
 use crate::outbox::Outbox;
 use crate::peers::{Arrival, Counted};
+use crate::pipe::Pipe;
 use crate::service::{Capture, Client, Forward, Handler, Outgoing, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
@@ -39,9 +41,8 @@ pub(crate) struct Connection {
     client_address: SocketAddr,
     /// The client's IP address as text.
     client_ip: ClientIp,
-    /// Held for as long as the connection lives.
-    #[allow(dead_code)]
-    counted: Counted,
+    /// Held for as long as the connection lives; a stream of HTTP/2 is counted with its connection.
+    counted: Option<Counted>,
     handler: Box<dyn Handler>,
     deadline: usize,
     /// Coarse time of the last progress in this stage.
@@ -91,6 +92,14 @@ impl ClientIp {
     }
 }
 
+/// A switch to HTTP/2 would let requests pass in the tunnel behind it that nobody looks at.
+fn names_http2(protocols: &[u8]) -> bool {
+    protocols.split(|byte| *byte == b',').any(|protocol| {
+        let name = protocol.split(|byte| *byte == b'/').next().unwrap_or_default().trim_ascii();
+        [b"h2c".as_slice(), b"h2", b"HTTP", b"PRI"].iter().any(|known| name.eq_ignore_ascii_case(known))
+    })
+}
+
 /// What a head at the start of some bytes led to.
 enum Begun {
     /// The head is not complete.
@@ -102,12 +111,19 @@ enum Begun {
 impl Connection {
     pub fn new(core: Rc<Core>, stream: Stream, client: Client, counted: Counted) -> Self {
         core.stats.clients.add(1);
+        let mut connection = Connection::of_stream(core, stream, client);
+        connection.counted = Some(counted);
+        connection
+    }
+
+    /// One that is part of another: a stream of HTTP/2.
+    pub fn of_stream(core: Rc<Core>, stream: Stream, client: Client) -> Self {
         core.deadlines.set_now(Instant::now());
         Connection {
             client: stream,
             client_address: client.address,
             client_ip: ClientIp::new(client.address),
-            counted,
+            counted: None,
             handler: core.service.handler(&client),
             deadline: core.deadlines.register(),
             since_ms: core.deadlines.now_ms(),
@@ -169,7 +185,7 @@ impl Connection {
                 }
             }
         }
-        if self.core.draining.get() && self.input.is_empty() {
+        if self.core.draining.get() && self.input.is_empty() && !matches!(self.client, Stream::Pipe(_)) {
             self.client.say_goodbye(cx);
             self.enter(Stage::Closed);
             return Poll::Ready(());
@@ -235,6 +251,7 @@ impl Connection {
             Ok(None) if bytes.len() >= limits.head_bytes_max => return self.refuse_head(cx, bytes, 431, out),
             Ok(None) => return Begun::Incomplete,
             Err(Malformed::TooManyLines) => return self.refuse_head(cx, bytes, 431, out),
+            Err(Malformed::Version) if self.may_begin_http2(bytes) => return self.begin_http2(bytes),
             Err(Malformed::Version) => return self.refuse_head(cx, bytes, 505, out),
             Err(_) => return self.refuse_head(cx, bytes, 400, out),
         };
@@ -284,6 +301,28 @@ impl Connection {
         Begun::Incomplete
     }
 
+    /// Whether the connection's first bytes are, or may become, the beginning of HTTP/2 with prior knowledge (RFC 9113 §3.3). Over TLS it
+    /// would have been agreed on.
+    #[cold]
+    fn may_begin_http2(&self, bytes: &[u8]) -> bool {
+        let is_first = !self.exchange.keep_alive;
+        is_first && matches!(self.client, Stream::Tcp(_)) && bytes.iter().zip(http2::PREFACE).all(|(byte, wanted)| byte == wanted)
+    }
+
+    /// Hands the client over to HTTP/2 once its preface is complete.
+    fn begin_http2(&mut self, bytes: &[u8]) -> Begun {
+        if bytes.len() < http2::PREFACE.len() {
+            return Begun::Incomplete;
+        }
+        if let Some(counted) = self.counted.take() {
+            let stream = std::mem::replace(&mut self.client, Stream::Pipe(Pipe::new().0));
+            let client = Client { address: self.client_address, tls: None };
+            tokio::task::spawn_local(http2::serve(self.core.clone(), stream, bytes.to_vec(), client, counted));
+        }
+        self.enter(Stage::Closed);
+        Begun::Used(bytes.len())
+    }
+
     /// Sends the request on: on a pooled connection at once, else when one is made.
     fn forward(
         &mut self,
@@ -294,7 +333,7 @@ impl Connection {
         out: &mut Vec<u8>,
         outgoing: &Outgoing,
     ) {
-        let upgrade = forward.upgrade && request.upgrade.is_some();
+        let upgrade = forward.upgrade && request.upgrade.is_some_and(|protocol| !names_http2(protocol));
         let head = RequestHead {
             method: outgoing.method.as_deref().unwrap_or(request.method.as_bytes()),
             target: &outgoing.target,
@@ -337,7 +376,7 @@ impl Connection {
 
     fn start_dial(&mut self) {
         match self.handler.target() {
-            Some(target) => self.enter(Stage::Dial(dial(self.core.clone(), target))),
+            Some(target) => self.enter(Stage::Dial(dial(self.core.clone(), target, self.exchange.upgrade))),
             None => self.enter(Stage::Closed),
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::deadlines::{Deadlines, SWEEP_MS};
 use crate::entrance::{Handshakes, Listen};
+use crate::http2::Http2Upstreams;
 use crate::limits::Limits;
 use crate::peers::Peers;
 use crate::pool::Pool;
@@ -25,6 +26,7 @@ pub(crate) struct Core {
     pub service: Rc<dyn Service>,
     pub buffers: RefCell<Buffers>,
     pub pool: RefCell<Pool>,
+    pub http2_upstreams: Http2Upstreams,
     /// Connections to upstreams, in use and idle.
     pub upstreams_open: Rc<Cell<usize>>,
     pub deadlines: Deadlines,
@@ -64,6 +66,7 @@ impl Core {
             service,
             buffers: RefCell::new(buffers),
             pool: RefCell::default(),
+            http2_upstreams: Http2Upstreams::default(),
             upstreams_open: Rc::default(),
             deadlines: Deadlines::new(Instant::now()),
             resolver,
@@ -131,6 +134,7 @@ impl Core {
                 let mut pool = self.pool.borrow_mut();
                 pool.prune(self.deadlines.now_ms(), &self.limits);
                 self.stats.upstreams_idle.set(pool.len() as u64);
+                self.http2_upstreams.prune(self.deadlines.now_ms(), &self.limits);
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::deadlines::NEVER;
 use crate::fault::{Fault, FaultKind};
 use crate::pool::{Slot, Upstream};
 use crate::stream::Stream;
-use crate::target::{Address, Target};
+use crate::target::{Address, Http2, Target, TargetTls};
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -18,15 +18,16 @@ use tokio::time::timeout;
 
 pub(crate) type Dial = Pin<Box<dyn Future<Output = Result<Upstream, Fault>>>>;
 
-/// Connects to `target` within the connect limit.
-pub(crate) fn dial(core: Rc<Core>, target: Arc<Target>) -> Dial {
+/// Connects to `target` within the connect limit; over HTTP/1.1 alone when the request `switches` protocols.
+pub(crate) fn dial(core: Rc<Core>, target: Arc<Target>, switches: bool) -> Dial {
     Box::pin(async move {
         let limit = Duration::from_millis(core.limits.upstream_connect_ms);
-        timeout(limit, connect(&core, &target)).await.unwrap_or_else(|_| Err(Fault::new(FaultKind::ConnectTimeout)))
+        let http2 = if switches { Http2::Never } else { target.http2 };
+        timeout(limit, connect(&core, &target, http2)).await.unwrap_or_else(|_| Err(Fault::new(FaultKind::ConnectTimeout)))
     })
 }
 
-async fn connect(core: &Core, target: &Target) -> Result<Upstream, Fault> {
+async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Upstream, Fault> {
     let Some(slot) = Slot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
         return Err(Fault::with(FaultKind::Connect, "too many connections to upstreams are open"));
     };
@@ -34,6 +35,17 @@ async fn connect(core: &Core, target: &Target) -> Result<Upstream, Fault> {
         0 => NEVER,
         life_ms => core.deadlines.now_ms() + life_ms,
     };
+    let mut turn = None;
+    if http2 != Http2::Never {
+        let mut opened = core.http2_upstreams.open(core, target);
+        if opened.is_none() {
+            turn = core.http2_upstreams.turn(target).await;
+            opened = core.http2_upstreams.open(core, target);
+        }
+        if let Some(stream) = opened {
+            return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot });
+        }
+    }
     let tcp = match &target.address {
         Address::Socket(address) => any_of(core, &[*address]).await?,
         Address::Name { host, port } => {
@@ -55,12 +67,31 @@ async fn connect(core: &Core, target: &Target) -> Result<Upstream, Fault> {
     let stream = match &target.tls {
         None => Stream::Tcp(tcp),
         Some(tls) => {
-            let connector = tokio_rustls::TlsConnector::from(tls.config.clone());
+            let connector = tokio_rustls::TlsConnector::from(config(tls, http2));
             let shaken = connector.connect(tls.name.clone(), tcp).await;
             Stream::Tls(Box::new(shaken.map_err(|error| Fault::with(FaultKind::Tls, error))?.into()))
         }
     };
+    if http2 == Http2::Always || stream.speaks_http2() {
+        // The stream is one of many on the connection, which has a slot of its own.
+        let Some(own) = Slot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
+            return Err(Fault::with(FaultKind::Connect, "too many connections to upstreams are open"));
+        };
+        let stream = core.http2_upstreams.begin(core, target, stream, own, valid_until_ms).await?;
+        drop(turn);
+        return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot });
+    }
     Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot })
+}
+
+/// The target's settings, without HTTP/2 where the request can't have it.
+fn config(tls: &TargetTls, http2: Http2) -> Arc<rustls::ClientConfig> {
+    if http2 != Http2::Never || tls.config.alpn_protocols.is_empty() {
+        return tls.config.clone();
+    }
+    let mut config = rustls::ClientConfig::clone(&tls.config);
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Arc::new(config)
 }
 
 /// Connects to the first address that takes it. One that does not answer leaves time for the others.

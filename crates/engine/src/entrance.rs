@@ -3,6 +3,7 @@
 
 use crate::connection::Connection;
 use crate::core::Core;
+use crate::http2;
 use crate::peers::Counted;
 use crate::proxy_header::{self, Progress};
 use crate::service::{Client, ClientTls};
@@ -78,6 +79,10 @@ pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, l
     let entered = timeout(limit, pass(&core, stream, peer, &listen)).await;
     drop(under_way);
     match entered {
+        Ok(Ok((stream, client))) if stream.speaks_http2() => {
+            core.stats.clients.add(1);
+            http2::serve(core, stream, Vec::new(), client, counted).await;
+        }
         Ok(Ok((stream, client))) => Connection::new(core, stream, client, counted).await,
         Ok(Err(error)) => tracing::debug!(%peer, %error, "connection did not get as far as a request"),
         Err(_) => tracing::debug!(%peer, "handshake took too long"),

@@ -11,6 +11,8 @@ pub struct Limits {
     pub head_ms: u64,
     /// From a connection's start to the end of its TLS handshake, with the PROXY header before it.
     pub handshake_ms: u64,
+    /// Streams that one HTTP/2 client may have open at once. Each costs what a connection costs.
+    pub http2_streams_max: u32,
     /// A keep-alive connection without a request.
     pub client_idle_ms: u64,
     /// A client that takes none of the bytes waiting for it.
@@ -43,6 +45,7 @@ impl Default for Limits {
             header_lines_max: 96,
             head_ms: 15_000,
             handshake_ms: 10_000,
+            http2_streams_max: 250,
             client_idle_ms: 120_000,
             client_write_ms: 60_000,
             upstream_connect_ms: 10_000,

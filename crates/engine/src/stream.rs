@@ -1,5 +1,6 @@
-//! A connection's byte stream: TCP, TLS over TCP, or a socket pair inside the process.
+//! A connection's byte stream: TCP, TLS over TCP, a socket pair inside the process, or a pipe inside the core.
 
+use crate::pipe::Pipe;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -12,6 +13,7 @@ pub(crate) enum Stream {
     Tcp(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
     Local(UnixStream),
+    Pipe(Pipe),
 }
 
 impl Stream {
@@ -19,13 +21,22 @@ impl Stream {
     /// second, empty read follows.
     #[inline]
     pub fn poll_read(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<usize>> {
+        if let Stream::Pipe(pipe) = self {
+            return pipe.reader.poll_read(cx, scratch).map(Ok);
+        }
         let mut buffer = ReadBuf::new(scratch);
-        let poll = match self {
-            Stream::Tcp(stream) => Pin::new(stream).poll_read(cx, &mut buffer),
-            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, &mut buffer),
-            Stream::Local(stream) => Pin::new(stream).poll_read(cx, &mut buffer),
-        };
-        poll.map_ok(|()| buffer.filled().len())
+        self.poll_fill(cx, &mut buffer).map_ok(|()| buffer.filled().len())
+    }
+
+    /// The same into a buffer of tokio's. Not for pipes, which nothing fills that way.
+    #[inline]
+    pub fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Stream::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Stream::Local(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Stream::Pipe(_) => Poll::Ready(Err(io::ErrorKind::Unsupported.into())),
+        }
     }
 
     /// Writes as much of `first` and then `second` as is taken now.
@@ -36,6 +47,7 @@ impl Stream {
                 Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, first),
                 Stream::Tls(stream) => Pin::new(stream).poll_write(cx, first),
                 Stream::Local(stream) => Pin::new(stream).poll_write(cx, first),
+                Stream::Pipe(pipe) => pipe.writer.poll_write(cx, first, &[]),
             };
         }
         let slices = [IoSlice::new(first), IoSlice::new(second)];
@@ -43,6 +55,7 @@ impl Stream {
             Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
             Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
             Stream::Local(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
+            Stream::Pipe(pipe) => pipe.writer.poll_write(cx, first, second),
         }
     }
 
@@ -51,7 +64,7 @@ impl Stream {
     pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
-            Stream::Tcp(_) | Stream::Local(_) => Poll::Ready(Ok(())),
+            Stream::Tcp(_) | Stream::Local(_) | Stream::Pipe(_) => Poll::Ready(Ok(())),
         }
     }
 
@@ -61,6 +74,10 @@ impl Stream {
             Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
             Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
             Stream::Local(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Pipe(pipe) => {
+                pipe.writer.end();
+                Poll::Ready(Ok(()))
+            }
         }
     }
 
@@ -71,12 +88,17 @@ impl Stream {
         }
     }
 
+    /// The client and the gateway agreed on HTTP/2 in the handshake.
+    pub fn speaks_http2(&self) -> bool {
+        matches!(self, Stream::Tls(stream) if stream.get_ref().1.alpn_protocol() == Some(b"h2"))
+    }
+
     /// A second handle of the same socket, to be served elsewhere when this one is dropped. Only TCP can be moved: the other kinds have
     /// state in this process.
     pub fn duplicate(&self) -> Option<std::net::TcpStream> {
         match self {
             Stream::Tcp(stream) => socket2::SockRef::from(stream).try_clone().ok().map(Into::into),
-            Stream::Tls(_) | Stream::Local(_) => None,
+            Stream::Tls(_) | Stream::Local(_) | Stream::Pipe(_) => None,
         }
     }
 
@@ -85,7 +107,7 @@ impl Stream {
         let socket = match self {
             Stream::Tcp(stream) => stream,
             Stream::Tls(stream) => stream.get_ref().0,
-            Stream::Local(_) => return,
+            Stream::Local(_) | Stream::Pipe(_) => return,
         };
         let _ = socket2::SockRef::from(socket).set_linger(Some(Duration::ZERO));
     }

@@ -20,6 +20,20 @@ pub struct Target {
     pub address: Address,
     /// TLS, if it speaks TLS.
     pub tls: Option<TargetTls>,
+    /// Whether it is asked over HTTP/2.
+    pub http2: Http2,
+}
+
+/// When an upstream is asked over HTTP/2. A request that is to switch protocols always goes over HTTP/1.1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Http2 {
+    /// Never.
+    #[default]
+    Never,
+    /// If the upstream agrees to it in the TLS handshake.
+    IfAgreed,
+    /// Always, without asking.
+    Always,
 }
 
 /// Where an upstream is.

@@ -14,7 +14,7 @@ use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use tollgate_engine::{Address, Target, TargetTls};
+use tollgate_engine::{Address, Http2, Target, TargetTls};
 
 /// Everything that outlives configurations.
 #[derive(Default)]
@@ -40,6 +40,7 @@ pub struct Registry {
 struct TargetKey {
     address: String,
     tls: Option<(String, TlsRules)>,
+    http2: Http2,
 }
 
 /// Values by key for as long as somebody uses them.
@@ -87,16 +88,18 @@ impl Registry {
         address: Address,
         server_name: Option<ServerName<'static>>,
         rules: &TlsRules,
+        http2: Http2,
     ) -> Result<Arc<Target>, String> {
         let key = TargetKey {
             address: format!("{address:?}"),
             tls: server_name.as_ref().map(|name| (name.to_str().into_owned(), rules.clone())),
+            http2,
         };
         let tls = match server_name {
             Some(name) => Some(TargetTls { config: self.client_config(rules)?, name }),
             None => None,
         };
-        Ok(self.targets.get_or(key, || Target { serial: self.new_serial(), address, tls }))
+        Ok(self.targets.get_or(key, || Target { serial: self.new_serial(), address, tls, http2 }))
     }
 
     /// A serial that no target had before.

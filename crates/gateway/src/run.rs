@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tollgate_engine::{Address, Engine, EngineConfig, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies};
+use tollgate_engine::{Address, Engine, EngineConfig, Http2, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
 
@@ -41,7 +41,8 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let json_log = log_format(&options, &config) == LogFormat::Json;
     let recording = Recording::start(&config, threads(&config), registry.directory.clone(), json_log)?;
     let observer = Arc::new(Observer::new(metrics.enabled, threads(&config), recording));
-    let control_target = Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None };
+    let control_target =
+        Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None, http2: Http2::Never };
     let (store, keys) = storage::open(&config)?;
     let keys = Arc::new(keys);
     let certificates = Arc::new(storage::open_certificates(store, &keys)?);
@@ -202,6 +203,7 @@ fn limits(config: &GatewayConfig) -> Limits {
         header_lines_max: written.header_lines_max,
         head_ms: timeouts.head_ms,
         handshake_ms: timeouts.handshake_ms,
+        http2_streams_max: written.http2_streams_max,
         client_idle_ms: timeouts.client_idle_ms,
         client_write_ms: timeouts.client_write_ms,
         upstream_connect_ms: timeouts.upstream_connect_ms.min(config.proxy_timeout().as_millis() as u64),

@@ -5,7 +5,7 @@ use crate::tls::{TlsRules, TlsSettings};
 use rustls::pki_types::ServerName;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use tollgate_engine::{Address, Target};
+use tollgate_engine::{Address, Http2, Target};
 
 /// One URL to send requests to.
 #[derive(Debug)]
@@ -45,9 +45,8 @@ impl Upstream {
     pub fn new(url: &str, tls: &TlsSettings, registry: &Registry) -> Result<Self, String> {
         let parts = split_url(url).ok_or("must be an absolute URL")?;
         let secure = match parts.scheme.to_ascii_lowercase().as_str() {
-            "http" | "ws" => false,
+            "http" | "ws" | "h2c" => false,
             "https" | "wss" => true,
-            "h2c" => return Err("HTTP/2 to upstreams is not supported yet".to_owned()),
             other => return Err(format!("the scheme {other} is not supported")),
         };
         let (host, port) = host_and_port(parts.authority, if secure { 443 } else { 80 })?;
@@ -60,7 +59,12 @@ impl Upstream {
             false => None,
         };
         let rules = if secure { tls.for_host(host) } else { TlsRules::default() };
-        let target = registry.target(address, server_name, &rules)?;
+        let http2 = match secure {
+            true if rules.http2 => Http2::IfAgreed,
+            false if parts.scheme.eq_ignore_ascii_case("h2c") => Http2::Always,
+            _ => Http2::Never,
+        };
+        let target = registry.target(address, server_name, &rules, http2)?;
         Ok(Upstream { target, host: parts.authority.to_owned(), path: parts.path.to_owned(), query: parts.query.to_owned() })
     }
 }

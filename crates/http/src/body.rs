@@ -84,16 +84,26 @@ impl BodyReader {
     /// How many bytes at the start of `bytes` belong to this body.
     #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
-        self.advance(bytes, |_| {})
+        self.advance(bytes, |_| {}, |_| {})
     }
 
     /// As `feed`, and appends the content without its framing to `content`.
     pub fn decode(&mut self, bytes: &[u8], content: &mut Vec<u8>) -> Result<usize, Malformed> {
-        self.advance(bytes, |data| content.extend_from_slice(data))
+        self.advance(bytes, |data| content.extend_from_slice(data), |_| {})
+    }
+
+    /// As `decode`, and appends the lines of the trailer section to `trailers`, each with its line end.
+    pub fn decode_with_trailers(
+        &mut self,
+        bytes: &[u8],
+        content: &mut Vec<u8>,
+        trailers: &mut Vec<u8>,
+    ) -> Result<usize, Malformed> {
+        self.advance(bytes, |data| content.extend_from_slice(data), |byte| trailers.push(byte))
     }
 
     #[inline]
-    fn advance(&mut self, bytes: &[u8], mut on_data: impl FnMut(&[u8])) -> Result<usize, Malformed> {
+    fn advance(&mut self, bytes: &[u8], mut on_data: impl FnMut(&[u8]), on_trailer: impl FnMut(u8)) -> Result<usize, Malformed> {
         match self {
             BodyReader::Done => Ok(0),
             BodyReader::UntilClose => {
@@ -110,7 +120,7 @@ impl BodyReader {
                 Ok(taken)
             }
             BodyReader::Chunked(chunks) => {
-                let (taken, finished) = chunks.advance(bytes, on_data)?;
+                let (taken, finished) = chunks.advance(bytes, on_data, on_trailer)?;
                 if finished {
                     *self = BodyReader::Done;
                 }
@@ -121,7 +131,12 @@ impl BodyReader {
 }
 
 impl Chunks {
-    fn advance(&mut self, bytes: &[u8], mut on_data: impl FnMut(&[u8])) -> Result<(usize, bool), Malformed> {
+    fn advance(
+        &mut self,
+        bytes: &[u8],
+        mut on_data: impl FnMut(&[u8]),
+        mut on_trailer: impl FnMut(u8),
+    ) -> Result<(usize, bool), Malformed> {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             match self.place {
@@ -152,10 +167,17 @@ impl Chunks {
                     self.place = Place::Size;
                 }
                 Place::TrailerStart if byte == b'\r' => self.place = Place::EndLf,
-                Place::TrailerStart | Place::TrailerName => self.trailer_name_byte(byte)?,
-                Place::TrailerValue => self.trailer_value_byte(byte)?,
+                Place::TrailerStart | Place::TrailerName => {
+                    self.trailer_name_byte(byte)?;
+                    on_trailer(byte);
+                }
+                Place::TrailerValue => {
+                    self.trailer_value_byte(byte)?;
+                    on_trailer(byte);
+                }
                 Place::TrailerLf => {
                     expect(byte, b'\n')?;
+                    on_trailer(byte);
                     self.place = Place::TrailerStart;
                 }
                 Place::EndLf => {

@@ -81,7 +81,10 @@ impl ClientTerms {
             // Tickets need no memory here, and every core can read every core's.
             made.session_storage = Arc::new(NoServerSessionStorage {});
             made.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| error.to_string())?;
-            made.alpn_protocols = vec![b"http/1.1".to_vec()];
+            made.alpn_protocols = match options.enable_http2 {
+                true => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
+                false => vec![b"http/1.1".to_vec()],
+            };
             Ok(Arc::new(made))
         };
         let shares_port = config.control_api_port == 0 || config.control_api_port == config.listen_port;
@@ -124,9 +127,11 @@ impl ClientTerms {
         self.asked.store(Arc::new(Asked::new(apis, self.control_host.as_deref())));
     }
 
-    /// The terms for the control API's own port, which knows no APIs.
+    /// The terms for the control API's own port, which knows no APIs and no HTTP/2.
     pub fn for_control(&self, asks: bool) -> Arc<ServerConfig> {
-        if asks { self.asking.clone() } else { self.plain.clone() }
+        let mut terms = ServerConfig::clone(if asks { &self.asking } else { &self.plain });
+        terms.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Arc::new(terms)
     }
 }
 

@@ -23,6 +23,8 @@ mod cors;
 mod drain;
 mod errors;
 mod headers;
+mod http2;
+mod http2_upstreams;
 mod jwt;
 mod jwt_issuers;
 mod jwt_key_sets;

@@ -76,3 +76,18 @@ fn endless_extensions_and_trailers_are_refused() {
     trailer.resize(40_000, b'a');
     check(Body::Chunked, &trailer, Err(Malformed::Chunk));
 }
+
+#[test]
+fn trailer_lines_come_out_whole_wherever_the_bytes_are_cut() {
+    let body = b"3\r\nabc\r\n0\r\nX-One: 1\r\nX-Two:2\r\n\r\nnext";
+    for cut in 0..body.len() {
+        let mut reader = BodyReader::new(Body::Chunked);
+        let (mut content, mut trailers) = (Vec::new(), Vec::new());
+        let mut used = 0;
+        for part in [&body[..cut], &body[cut..]] {
+            used += reader.decode_with_trailers(part, &mut content, &mut trailers).unwrap();
+        }
+        assert_eq!((content.as_slice(), trailers.as_slice()), (b"abc".as_slice(), b"X-One: 1\r\nX-Two:2\r\n".as_slice()), "{cut}");
+        assert_eq!((reader.is_done(), used), (true, body.len() - 4));
+    }
+}

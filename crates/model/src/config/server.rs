@@ -14,7 +14,7 @@ pub struct HttpServerOptions {
     pub write_timeout: u64,
     /// Speak TLS.
     pub use_ssl: bool,
-    /// Speak HTTP/2 to clients over TLS.
+    /// Speak HTTP/2 to clients over TLS that can. Without TLS it is always spoken with those that begin with it.
     pub enable_http2: bool,
     /// Listen paths match whole segments: `/app` does not match `/apple`.
     pub enable_strict_routes: bool,

@@ -113,6 +113,8 @@ pub struct Limits {
     pub head_bytes_max: usize,
     /// Header lines of a request or response; 96.
     pub header_lines_max: usize,
+    /// Streams that one HTTP/2 client may have open at once; 250.
+    pub http2_streams_max: u32,
 }
 
 /// Longest waits, in milliseconds.
@@ -182,7 +184,7 @@ impl Default for SharedStore {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { head_bytes_max: 32_768, header_lines_max: 96 }
+        Limits { head_bytes_max: 32_768, header_lines_max: 96, http2_streams_max: 250 }
     }
 }
 

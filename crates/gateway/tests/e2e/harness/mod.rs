@@ -6,6 +6,7 @@ pub mod certificates;
 pub mod definition;
 pub mod dns;
 pub mod gateway;
+pub mod http2;
 pub mod jws;
 pub mod upstream;
 pub mod wire;

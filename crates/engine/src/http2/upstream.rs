@@ -1,0 +1,184 @@
+//! HTTP/2 connections of one core to upstreams, each carrying many exchanges at once. To a `Connection` every exchange has an upstream
+//! connection of its own: one end of a pipe.
+
+use super::{CONNECTION_WINDOW, Io, RESETS_REMEMBERED_MAX, SEND_BUFFER_BYTES, STREAM_WINDOW, upstream_stream};
+use crate::core::Core;
+use crate::fault::{Fault, FaultKind};
+use crate::limits::Limits;
+use crate::pipe::Pipe;
+use crate::pool::Slot;
+use crate::stream::Stream;
+use crate::target::{Http2, Target};
+use bytes::Bytes;
+use h2::client::SendRequest;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Streams on one connection to an upstream, if it allows as many; then another connection is made.
+const STREAMS_MAX: usize = 100;
+/// A connection that no answer came on for this long while one was waited for in vain gets no new streams: its other side may be gone
+/// without a word. A ping would tell, but gRPC servers hang up on clients that ping.
+const SILENCE_MS: u64 = 1_000;
+
+/// The connections, by target.
+#[derive(Default)]
+pub(crate) struct Http2Upstreams(RefCell<HashMap<u64, Connections>>);
+
+/// Those to one target.
+struct Connections {
+    /// Who has it makes the next connection; the others wait for room on that one.
+    turn: Arc<Semaphore>,
+    open: Vec<Shared>,
+}
+
+struct Shared {
+    send: SendRequest<Bytes>,
+    state: Rc<State>,
+    valid_until_ms: u64,
+}
+
+struct State {
+    streams: Cell<usize>,
+    /// Gets no new streams.
+    closed: Cell<bool>,
+    /// Coarse time of the last answer.
+    heard_ms: Cell<u64>,
+    /// Coarse time of the last stream's end.
+    idle_since_ms: Cell<u64>,
+}
+
+/// A stream in its connection's count.
+pub(super) struct Counted {
+    core: Rc<Core>,
+    state: Rc<State>,
+    since_ms: u64,
+}
+
+impl Http2Upstreams {
+    /// A new stream on a connection that has room.
+    pub fn open(&self, core: &Rc<Core>, target: &Target) -> Option<Stream> {
+        let connections = self.0.borrow();
+        let shared = connections.get(&target.serial)?.open.iter().find(|shared| shared.has_room(core.deadlines.now_ms()))?;
+        Some(shared.open(core, target))
+    }
+
+    /// Waits for the turn to make a connection to an upstream that is known to speak HTTP/2; at once elsewhere, where requests may need a
+    /// connection each.
+    pub async fn turn(&self, target: &Target) -> Option<OwnedSemaphorePermit> {
+        let turn = {
+            let mut connections = self.0.borrow_mut();
+            match target.http2 {
+                Http2::Always => connections.entry(target.serial).or_default().turn.clone(),
+                _ => connections.get(&target.serial)?.turn.clone(),
+            }
+        };
+        turn.acquire_owned().await.ok()
+    }
+
+    /// Begins HTTP/2 on a new connection, and opens a stream.
+    pub async fn begin(
+        &self,
+        core: &Rc<Core>,
+        target: &Target,
+        stream: Stream,
+        slot: Slot,
+        valid_until_ms: u64,
+    ) -> Result<Stream, Fault> {
+        let mut builder = h2::client::Builder::new();
+        builder
+            .enable_push(false)
+            .initial_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_header_list_size(u32::try_from(core.limits.head_bytes_max).unwrap_or(u32::MAX))
+            .max_send_buffer_size(SEND_BUFFER_BYTES)
+            .max_concurrent_reset_streams(RESETS_REMEMBERED_MAX);
+        let begun = builder.handshake::<_, Bytes>(Io::new(stream)).await;
+        let (send, connection) = begun.map_err(|error| Fault::with(FaultKind::Connect, format_args!("HTTP/2: {error}")))?;
+        let now_ms = core.deadlines.now_ms();
+        let state = Rc::new(State {
+            streams: Cell::new(0),
+            closed: Cell::new(false),
+            heard_ms: Cell::new(now_ms),
+            idle_since_ms: Cell::new(now_ms),
+        });
+        let closing = state.clone();
+        tokio::task::spawn_local(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "HTTP/2 connection to an upstream ended");
+            }
+            closing.closed.set(true);
+            drop(slot);
+        });
+        let shared = Shared { send, state, valid_until_ms };
+        let stream = shared.open(core, target);
+        self.0.borrow_mut().entry(target.serial).or_default().open.push(shared);
+        Ok(stream)
+    }
+
+    /// Lets go of connections that are closed, too old, or unused for long; streams on them go on.
+    pub fn prune(&self, now_ms: u64, limits: &Limits) {
+        self.0.borrow_mut().retain(|_, connections| {
+            connections.open.retain(|shared| shared.is_worth_keeping(now_ms, limits));
+            !connections.open.is_empty() || Arc::strong_count(&connections.turn) > 1
+        });
+    }
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Connections { turn: Arc::new(Semaphore::new(1)), open: Vec::new() }
+    }
+}
+
+impl Shared {
+    fn has_room(&self, now_ms: u64) -> bool {
+        let most = STREAMS_MAX.min(self.send.current_max_send_streams());
+        !self.state.closed.get() && now_ms < self.valid_until_ms && self.state.streams.get() < most
+    }
+
+    fn is_worth_keeping(&self, now_ms: u64, limits: &Limits) -> bool {
+        let is_idle = self.state.streams.get() == 0;
+        let idle_ms = now_ms.saturating_sub(self.state.idle_since_ms.get());
+        !self.state.closed.get() && now_ms < self.valid_until_ms && !(is_idle && idle_ms >= limits.upstream_idle_ms)
+    }
+
+    fn open(&self, core: &Rc<Core>, target: &Target) -> Stream {
+        let (near, far) = Pipe::new();
+        self.state.streams.set(self.state.streams.get() + 1);
+        let counted = Counted { core: core.clone(), state: self.state.clone(), since_ms: core.deadlines.now_ms() };
+        let scheme = if target.tls.is_some() { "https" } else { "http" };
+        tokio::task::spawn_local(upstream_stream::serve(far, self.send.clone(), scheme, counted));
+        Stream::Pipe(near)
+    }
+}
+
+impl Counted {
+    /// How long the upstream may take nothing of a request's body.
+    pub fn patience(&self) -> Duration {
+        Duration::from_millis(self.core.limits.body_stall_ms)
+    }
+
+    /// An answer began.
+    pub fn heard(&self) {
+        self.state.heard_ms.set(self.core.deadlines.now_ms());
+    }
+
+    /// The answer is no longer waited for.
+    pub fn give_up(&self) {
+        let waited_ms = self.core.deadlines.now_ms().saturating_sub(self.since_ms);
+        if waited_ms >= SILENCE_MS && self.state.heard_ms.get() <= self.since_ms {
+            self.state.closed.set(true);
+        }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.state.streams.set(self.state.streams.get().saturating_sub(1));
+        self.state.idle_since_ms.set(self.core.deadlines.now_ms());
+    }
+}

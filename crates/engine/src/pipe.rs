@@ -1,0 +1,161 @@
+//! A byte stream inside one core: what one task writes another reads, in both directions, with a bound. It is how an HTTP/2 stream
+//! looks like a connection to everything that knows connections only.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// Bytes on their way in one direction; as much as one read of a socket brings.
+const PIPE_BYTES_MAX: usize = 64 * 1024;
+
+/// One end.
+pub(crate) struct Pipe {
+    pub reader: PipeReader,
+    pub writer: PipeWriter,
+}
+
+pub(crate) struct PipeReader(Rc<RefCell<Channel>>);
+
+pub(crate) struct PipeWriter(Rc<RefCell<Channel>>);
+
+#[derive(Default)]
+struct Channel {
+    bytes: Vec<u8>,
+    read: usize,
+    ended: bool,
+    writer_gone: bool,
+    reader_gone: bool,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+impl Pipe {
+    /// Both ends of a new pipe.
+    pub fn new() -> (Pipe, Pipe) {
+        let (there, back) = (Rc::<RefCell<Channel>>::default(), Rc::<RefCell<Channel>>::default());
+        let near = Pipe { reader: PipeReader(back.clone()), writer: PipeWriter(there.clone()) };
+        let far = Pipe { reader: PipeReader(there), writer: PipeWriter(back) };
+        (near, far)
+    }
+}
+
+impl Channel {
+    fn wake_reader(&mut self) {
+        if let Some(waker) = self.reader.take() {
+            waker.wake();
+        }
+    }
+
+    fn wake_writer(&mut self) {
+        if let Some(waker) = self.writer.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl PipeReader {
+    /// Reads what is there; 0 bytes when the writer has ended or is gone.
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<usize> {
+        let mut channel = self.0.borrow_mut();
+        let channel = &mut *channel;
+        let waiting = channel.bytes.get(channel.read..).unwrap_or_default();
+        if waiting.is_empty() {
+            if channel.ended || channel.writer_gone {
+                return Poll::Ready(0);
+            }
+            channel.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        let taken = waiting.len().min(scratch.len());
+        if let (Some(to), Some(from)) = (scratch.get_mut(..taken), waiting.get(..taken)) {
+            to.copy_from_slice(from);
+        }
+        channel.read += taken;
+        if channel.read == channel.bytes.len() {
+            channel.bytes.clear();
+            channel.read = 0;
+        }
+        channel.wake_writer();
+        Poll::Ready(taken)
+    }
+
+    /// Ready when the writer is gone without having ended, whatever is still to be read.
+    pub fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut channel = self.0.borrow_mut();
+        if channel.writer_gone && !channel.ended {
+            return Poll::Ready(());
+        }
+        channel.reader = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// The writer said that nothing follows, rather than just going away.
+    pub fn has_ended(&self) -> bool {
+        self.0.borrow().ended
+    }
+}
+
+impl PipeWriter {
+    /// Writes as much of both as there is room for.
+    pub fn poll_write(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
+        let mut channel = self.0.borrow_mut();
+        if channel.reader_gone || channel.ended {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        let room = PIPE_BYTES_MAX.saturating_sub(channel.bytes.len() - channel.read);
+        if room == 0 {
+            channel.writer = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        if channel.read > 0 {
+            let read = std::mem::take(&mut channel.read);
+            channel.bytes.drain(..read);
+        }
+        let mut taken = 0;
+        for part in [first, second] {
+            let part = part.get(..part.len().min(room - taken)).unwrap_or_default();
+            channel.bytes.extend_from_slice(part);
+            taken += part.len();
+        }
+        channel.wake_reader();
+        Poll::Ready(Ok(taken))
+    }
+
+    /// Writes all of it.
+    pub async fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let taken = std::future::poll_fn(|cx| self.poll_write(cx, bytes, &[])).await?;
+            bytes = bytes.get(taken..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Says that nothing follows.
+    pub fn end(&mut self) {
+        let mut channel = self.0.borrow_mut();
+        channel.ended = true;
+        channel.wake_reader();
+    }
+}
+
+impl Drop for PipeReader {
+    fn drop(&mut self) {
+        let mut channel = self.0.borrow_mut();
+        channel.reader_gone = true;
+        channel.bytes = Vec::new();
+        channel.read = 0;
+        channel.wake_writer();
+    }
+}
+
+impl Drop for PipeWriter {
+    fn drop(&mut self) {
+        let mut channel = self.0.borrow_mut();
+        channel.writer_gone = true;
+        channel.wake_reader();
+    }
+}
+
+#[cfg(test)]
+mod tests;

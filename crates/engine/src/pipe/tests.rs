@@ -1,0 +1,50 @@
+use super::*;
+
+fn cx() -> Context<'static> {
+    Context::from_waker(Waker::noop())
+}
+
+#[test]
+fn bytes_come_out_in_order_and_the_end_after_them() {
+    let (mut near, mut far) = Pipe::new();
+    let mut scratch = [0; 4];
+    assert!(far.reader.poll_read(&mut cx(), &mut scratch).is_pending());
+    assert!(matches!(near.writer.poll_write(&mut cx(), b"abc", b"def"), Poll::Ready(Ok(6))));
+    near.writer.end();
+    assert_eq!(far.reader.poll_read(&mut cx(), &mut scratch), Poll::Ready(4));
+    assert_eq!(&scratch, b"abcd");
+    assert_eq!(far.reader.poll_read(&mut cx(), &mut scratch), Poll::Ready(2));
+    assert_eq!(far.reader.poll_read(&mut cx(), &mut scratch), Poll::Ready(0));
+    assert!(far.reader.has_ended());
+}
+
+#[test]
+fn a_full_pipe_takes_no_more_until_it_is_read() {
+    let (mut near, mut far) = Pipe::new();
+    let block = vec![1; PIPE_BYTES_MAX + 10];
+    assert!(matches!(near.writer.poll_write(&mut cx(), &block, &block), Poll::Ready(Ok(PIPE_BYTES_MAX))));
+    assert!(near.writer.poll_write(&mut cx(), b"x", b"").is_pending());
+    assert_eq!(far.reader.poll_read(&mut cx(), &mut [0; 100]), Poll::Ready(100));
+    assert!(matches!(near.writer.poll_write(&mut cx(), &block, b""), Poll::Ready(Ok(100))));
+}
+
+#[test]
+fn an_end_that_is_dropped_is_noticed_and_is_no_proper_end() {
+    let (near, mut far) = Pipe::new();
+    drop(near);
+    assert_eq!(far.reader.poll_read(&mut cx(), &mut [0; 4]), Poll::Ready(0));
+    assert!(!far.reader.has_ended());
+    assert!(matches!(far.writer.poll_write(&mut cx(), b"x", b""), Poll::Ready(Err(_))));
+}
+
+#[test]
+fn a_writer_that_ended_is_not_gone_and_one_that_was_dropped_is() {
+    let (mut near, mut far) = Pipe::new();
+    assert!(matches!(near.writer.poll_write(&mut cx(), b"abc", b""), Poll::Ready(Ok(3))));
+    assert!(far.reader.poll_gone(&mut cx()).is_pending());
+    drop(near.writer);
+    assert!(far.reader.poll_gone(&mut cx()).is_ready(), "whatever is still to be read");
+    far.writer.end();
+    drop(far.writer);
+    assert!(near.reader.poll_gone(&mut cx()).is_pending());
+}

@@ -3,6 +3,7 @@
 use crate::{load, report, run, upstream};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
+use std::process::ExitCode;
 
 /// Measures HTTP servers: gateways beside each other in scenarios, and a load generator that takes hey's flags.
 #[derive(Debug, Parser)]
@@ -31,6 +32,20 @@ pub enum Command {
     Selftest(load::selftest::Options),
     /// Run the server that scenarios are measured with: go-bench-suite's and dummy-api's answers, WebSocket echo, events.
     Upstream(upstream::UpstreamOptions),
+}
+
+/// Prints what a command found out, or why it could not.
+pub fn say(outcome: Result<String, String>) -> ExitCode {
+    match outcome {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(reason) => {
+            eprintln!("tollgate-bench: {reason}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// The command that `args` ask for; ends the process with help or a usage error otherwise.

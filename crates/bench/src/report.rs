@@ -12,6 +12,7 @@ mod summary;
 mod table;
 pub mod terminal;
 
+use crate::cli::say;
 use crate::run::record::Run;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -30,16 +31,7 @@ pub struct ReportOptions {
 
 /// Makes every form again.
 pub fn run(options: &ReportOptions) -> ExitCode {
-    match again(options) {
-        Ok(text) => {
-            print!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(reason) => {
-            eprintln!("tollgate-bench: {reason}");
-            ExitCode::FAILURE
-        }
-    }
+    say(again(options))
 }
 
 fn again(options: &ReportOptions) -> Result<String, String> {

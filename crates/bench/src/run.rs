@@ -15,6 +15,7 @@ mod stage;
 
 pub use options::{ListOptions, RunOptions};
 
+use crate::cli::say;
 use crate::date::Date;
 use crate::{peers, report, scenario};
 use plan::Plan;
@@ -90,16 +91,7 @@ fn raise_open_files() {
 
 /// `tollgate-bench list`: scenarios, and which gateways are here.
 pub fn list(options: &ListOptions) -> ExitCode {
-    match listing(options) {
-        Ok(text) => {
-            print!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(reason) => {
-            eprintln!("tollgate-bench: {reason}");
-            ExitCode::FAILURE
-        }
-    }
+    say(listing(options))
 }
 
 fn listing(options: &ListOptions) -> Result<String, String> {

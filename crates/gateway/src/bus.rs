@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
 use subtle::ConstantTimeEq;
 use tollgate_model::config::GatewayConfig;
+use tollgate_model::key::hexadecimal;
 use tollgate_store::{Redis, StoreFault};
 
 /// The channel.
@@ -92,8 +93,7 @@ impl Signer {
     }
 
     fn signature(&self, command: &str, payload: &str) -> String {
-        let digest = Sha256::digest(format!("{command}{payload}{}", self.secret));
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&Sha256::digest(format!("{command}{payload}{}", self.secret)))
     }
 
     fn read(&self, message: &[u8]) -> Result<Notice, &'static str> {

@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tollgate_model::config::GatewayConfig;
-use tollgate_model::key::{self as key_format, KeyFunction};
+use tollgate_model::key::{self as key_format, KeyFunction, hexadecimal};
 use tollgate_model::policy;
 use tollgate_model::session::Session;
 use tollgate_store::question::COUNTERS_MAX;
@@ -613,7 +613,7 @@ pub fn own_quota_name(digest: &Digest, scope: &str) -> String {
 }
 
 pub fn hex(digest: &Digest) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(digest)
 }
 
 pub fn parse_digest(text: &str) -> Option<Digest> {

@@ -2,6 +2,7 @@
 //! not changed, and the source stays as it is.
 
 use crate::cli::{MigrateOptions, StoreName};
+use crate::clock::unix_s;
 use crate::keys::{self, Digest, Stored};
 use crate::run;
 use crate::storage::redis_settings;
@@ -9,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::error::Error;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key;
@@ -293,10 +294,6 @@ fn plural(kind: Kind) -> &'static str {
         Kind::Certificate => "certificates",
         Kind::OAuthClient => "OAuth clients",
     }
-}
-
-fn unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ pub use scrape::scrape;
 pub use sink::SinkFigures;
 pub use statsd::Statsd;
 
+use crate::clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -103,8 +104,7 @@ impl ReloadFigures {
         counter.fetch_add(1, Ordering::Relaxed);
         self.last_failed.store(u64::from(failed), Ordering::Relaxed);
         if !failed {
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-            self.last_ok_unix_s.store(now, Ordering::Relaxed);
+            self.last_ok_unix_s.store(clock::unix_s(), Ordering::Relaxed);
         }
     }
 }

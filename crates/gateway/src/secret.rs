@@ -1,12 +1,12 @@
 //! The secret of the control API: configured, or made once and kept in the data directory.
 
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
+use tollgate_model::key::hexadecimal;
 
 const FILE_NAME: &str = "control-secret";
 
@@ -54,11 +54,7 @@ pub fn file_in(data_dir: &Path) -> PathBuf {
 
 /// 128 bits of the system's randomness as 32 hex digits.
 pub fn random_text() -> io::Result<String> {
-    let mut text = String::with_capacity(32);
-    for byte in random_bytes()? {
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
+    Ok(hexadecimal(&random_bytes()?))
 }
 
 /// 128 bits of the system's randomness.

@@ -9,6 +9,7 @@ mod select;
 mod walk;
 
 use crate::answers::Answers;
+use crate::clock;
 use crate::endpoints::Hits;
 use crate::exchange::{Exchange, HeaderChange, RequestId, Step, Url};
 use crate::middleware::Middleware;
@@ -24,7 +25,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
 use tollgate_http::{HeaderEdits, Known, Request, Response};
 
@@ -186,8 +187,7 @@ impl Handler for GatewayHandler {
             return Verdict::Reply;
         }
         let snapshot = core.snapshot();
-        let host = std::str::from_utf8(request.authority).unwrap_or_default();
-        let Some(found) = snapshot.find(host, &path.decoded) else {
+        let Some(found) = snapshot.find(request.authority, &path.decoded) else {
             totals.iter().for_each(|totals| totals.not_found.add(1));
             reply::plain(outgoing, 404, "Not Found");
             return Verdict::Reply;
@@ -313,12 +313,11 @@ impl GatewayHandler {
     /// Sends a request for the control plane to where that is.
     fn forward_to_control(&mut self, request: &Request<'_>, outgoing: &mut Outgoing) -> Verdict {
         let shared = &self.core.shared;
-        if let Some(callers) = shared.control_callers.as_ref().filter(|_| request.path().starts_with("/tyk")) {
-            let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-            if let Err(refusal) = callers.check(self.tls.as_deref(), unix_s) {
-                reply::refuse(outgoing, &shared.settings, &refusal, None, &[]);
-                return Verdict::Reply;
-            }
+        if let Some(callers) = shared.control_callers.as_ref().filter(|_| request.path().starts_with("/tyk"))
+            && let Err(refusal) = callers.check(self.tls.as_deref(), clock::unix_s())
+        {
+            reply::refuse(outgoing, &shared.settings, &refusal, None, &[]);
+            return Verdict::Reply;
         }
         outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(if request.authority.is_empty() { b"localhost" } else { request.authority });

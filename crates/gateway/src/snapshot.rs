@@ -181,7 +181,8 @@ impl Snapshot {
     }
 
     #[inline]
-    pub fn find(&self, host: &str, path: &str) -> Option<Found> {
+    pub fn find(&self, authority: &[u8], path: &str) -> Option<Found> {
+        let host = if self.router.tells_hosts_apart() { std::str::from_utf8(authority).unwrap_or_default() } else { "" };
         self.router.find(host, path)
     }
 

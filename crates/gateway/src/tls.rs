@@ -9,6 +9,7 @@ mod server_names;
 mod upstreams;
 
 pub use allow_list::{AllowList, CallerTls};
+pub use certificate::{Facts, hex_sha256};
 pub use clients::ClientTerms;
 pub use library::{Library, Slot};
 pub use upstreams::{TlsRules, TlsSettings, client_config};

@@ -157,7 +157,8 @@ fn carrier(token: &str) -> Option<Carrier> {
     serde_json::from_slice(&STANDARD.decode(token).ok()?).ok()
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Bytes as lower-case hexadecimal digits, two for each.
+pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,13 +1,13 @@
 //! PEM text to a certificate and back: which blocks may stand together, and whether a private key fits. Messages are Tyk's where it has
 //! them.
 
+use crate::tls::{Facts, hex_sha256};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::{PemObject, SectionKind};
 use rustls::pki_types::{
     CertificateDer, PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer, SubjectPublicKeyInfoDer,
 };
 use rustls::sign::CertifiedKey;
-use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
@@ -59,8 +59,8 @@ impl Certificate {
             (None, None) => return Err(undecodable()),
             (Some(_), Some(_)) => return Err("Public keys can't be combined with certificates".to_owned()),
             (None, Some(_)) if !keys.is_empty() => return Err("a private key needs its certificate".to_owned()),
-            (None, Some(key)) => (hexadecimal(&key), Material::PublicKey(key)),
-            (Some(first), None) => (hexadecimal(first), Material::Chain { key: keys.pop(), chain }),
+            (None, Some(key)) => (hex_sha256(&key), Material::PublicKey(key)),
+            (Some(first), None) => (hex_sha256(first), Material::Chain { key: keys.pop(), chain }),
         };
         Ok(Certificate { fingerprint, material })
     }
@@ -69,9 +69,7 @@ impl Certificate {
     pub fn check(&self, now_unix_s: u64) -> Result<(), String> {
         let Material::Chain { chain, key } = &self.material else { return Ok(()) };
         for der in chain {
-            let (_, certificate) = X509Certificate::from_der(der).map_err(|error| format!("not a certificate: {error}"))?;
-            let end = certificate.validity().not_after.timestamp();
-            if i64::try_from(now_unix_s).unwrap_or(i64::MAX) > end {
+            if Facts::new(der)?.has_expired(now_unix_s) {
                 return Err("certificate is expired".to_owned());
             }
         }
@@ -122,8 +120,4 @@ fn write_block(label: &str, der: &[u8], text: &mut String) {
         let _ = writeln!(text, "{}", String::from_utf8_lossy(line));
     }
     let _ = writeln!(text, "-----END {label}-----");
-}
-
-fn hexadecimal(der: &[u8]) -> String {
-    Sha256::digest(der).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,12 +1,13 @@
 //! A port of the control plane's own, for the control API or for metrics: accepts, speaks TLS where the gateway does, and lets only those in whose certificate may
 //! call, if it asks for one.
 
+use crate::clock;
 use crate::tls::{AllowList, CallerTls, ClientTerms};
 use axum::Router;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tollgate_engine::ClientTls;
@@ -80,8 +81,7 @@ impl Door {
     }
 
     fn lets_in(&self, tls: Option<&CallerTls>, caller: SocketAddr) -> bool {
-        let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let checked = self.callers.as_ref().map_or(Ok(()), |callers| callers.check(tls, unix_s));
+        let checked = self.callers.as_ref().map_or(Ok(()), |callers| callers.check(tls, clock::unix_s()));
         checked.inspect_err(|refusal| tracing::warn!(%caller, "control API: {}", refusal.message)).is_ok()
     }
 }

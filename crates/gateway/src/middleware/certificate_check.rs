@@ -3,10 +3,10 @@
 //! or `Certificate with SHA256 … not allowed`. Asks nothing of the store: the certificates are in memory.
 
 use super::Middleware;
+use crate::clock;
 use crate::compile::Source;
 use crate::exchange::{Exchange, Step};
 use crate::tls::AllowList;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 pub struct CertificateCheck(AllowList);
 
@@ -26,8 +26,7 @@ impl Middleware for CertificateCheck {
         if exchange.ignored {
             return Step::Next;
         }
-        let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        match self.0.check(exchange.tls, unix_s) {
+        match self.0.check(exchange.tls, clock::unix_s()) {
             Ok(()) => Step::Next,
             Err(refusal) => Step::Refuse(refusal),
         }

@@ -101,6 +101,12 @@ impl RouterBuilder {
 }
 
 impl Router {
+    /// Whether the host matters at all.
+    #[inline]
+    pub fn tells_hosts_apart(&self) -> bool {
+        self.only_host.is_some() || !self.by_host.is_empty()
+    }
+
     /// The API for a host and a decoded path. APIs with a host of their own come before those without.
     #[inline]
     pub fn find(&self, host: &str, path: &str) -> Option<Found> {

@@ -9,6 +9,7 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls::sign::CertifiedKey;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use tollgate_model::key::hexadecimal;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
@@ -98,8 +99,9 @@ fn issued_by(authority: &CertificateDer<'_>) -> Result<Arc<dyn ClientCertVerifie
     verifier.map(|verifier| verifier as Arc<dyn ClientCertVerifier>).map_err(|error| error.to_string())
 }
 
+/// SHA-256 as certificates are named by it: hexadecimal, lower case.
 pub fn hex_sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

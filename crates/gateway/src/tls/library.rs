@@ -2,11 +2,11 @@
 //! without anybody being told. A file that can't be used leaves the last good certificate in its slot.
 
 use super::certificate::Certificate;
+use crate::clock;
 use arc_swap::ArcSwapOption;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Finds the text of a certificate that the control API was given.
 pub type StoredCertificates = Box<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
@@ -87,7 +87,7 @@ impl Slot {
         };
         match certificate {
             Ok(certificate) => {
-                if certificate.as_ref().is_some_and(|certificate| certificate.facts.has_expired(unix_s())) {
+                if certificate.as_ref().is_some_and(|certificate| certificate.facts.has_expired(clock::unix_s())) {
                     tracing::warn!("{}: the certificate has expired", self.source);
                 }
                 read.error = certificate.is_none().then(|| format!("{}: there is no such certificate", self.source));
@@ -196,8 +196,4 @@ fn ocsp(file: &Path) -> Option<Vec<u8>> {
 fn is_identifier(name: &str) -> bool {
     let fingerprint = name.len().checked_sub(FINGERPRINT_DIGITS).and_then(|start| name.get(start..));
     fingerprint.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
-fn unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -3,7 +3,7 @@
 use crate::exchange::Exchange;
 use crate::template::{cookie, parameter};
 use std::borrow::Cow;
-use tollgate_model::api::AuthConfig;
+use tollgate_model::api::{AuthConfig, AuthMethod};
 
 /// The places of one method.
 pub struct Places(AuthConfig);
@@ -11,6 +11,11 @@ pub struct Places(AuthConfig);
 impl Places {
     pub fn new(config: &AuthConfig) -> Self {
         Places(config.clone())
+    }
+
+    /// A client certificate may stand for the credential.
+    pub fn use_certificate(&self) -> bool {
+        self.0.use_certificate
     }
 
     /// The credential, without the scheme `Bearer` in front of it.
@@ -39,3 +44,41 @@ pub fn without_scheme<'v>(value: &'v [u8], scheme: &[u8]) -> &'v [u8] {
         _ => value,
     }
 }
+
+/// What a value looks like to a method, from what is none of its credentials to what can be no other's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// There is no value, or one with another method's scheme.
+    #[default]
+    Missing,
+    /// A value that is hardly a credential of the method.
+    Odd,
+    /// A value that may be anything.
+    Any,
+    /// The method's own: its scheme, or three parts for a token.
+    Own,
+}
+
+impl Form {
+    /// The form of a value for a method.
+    pub fn of(value: &str, method: AuthMethod) -> Form {
+        let has_scheme = |scheme: &[u8]| without_scheme(value.as_bytes(), scheme).len() < value.len();
+        let scheme = if has_scheme(b"basic ") {
+            Some(AuthMethod::Basic)
+        } else if has_scheme(b"signature ") {
+            Some(AuthMethod::Hmac)
+        } else {
+            None
+        };
+        match (scheme, method) {
+            (Some(scheme), _) if scheme == method => Form::Own,
+            (Some(_), _) | (None, AuthMethod::Basic | AuthMethod::Hmac) => Form::Missing,
+            (None, AuthMethod::Jwt | AuthMethod::OpenId) if value.split('.').count() == 3 => Form::Own,
+            (None, AuthMethod::Jwt | AuthMethod::OpenId) => Form::Odd,
+            (None, _) => Form::Any,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

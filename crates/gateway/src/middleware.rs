@@ -3,6 +3,7 @@
 
 mod access;
 mod access_rights;
+mod any_auth;
 mod api_rate_limit;
 mod basic_auth;
 mod certificate_check;
@@ -35,6 +36,7 @@ use crate::exchange::{Exchange, Step};
 
 pub use access::Access;
 pub use access_rights::AccessRights;
+pub use any_auth::AnyAuth;
 pub use api_rate_limit::ApiRateLimit;
 pub use basic_auth::BasicAuth;
 pub use certificate_check::CertificateCheck;

@@ -4,7 +4,7 @@ use crate::headers::{Headers, Known};
 
 /// Lines to take out and lines to put in. Later changes see the earlier ones: a removed line stays removed, and a line that
 /// was put in can be removed again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct HeaderEdits {
     pub(crate) dropped: u128,
     /// Whole lines, each ending in CRLF.

@@ -4,7 +4,7 @@ use super::Context;
 use super::version::tls_settings;
 use crate::endpoints::{EndpointList, EndpointMatcher, PatternBuilder, PatternRules};
 use crate::middleware::*;
-use tollgate_model::api::{ApiDefinition, EndpointEntry, VersionInfo};
+use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, VersionInfo};
 
 /// What a middleware is made from.
 pub struct Source<'a, 'c> {
@@ -17,8 +17,8 @@ pub struct Source<'a, 'c> {
 
 type Maker = for<'a, 'c> fn(&mut Source<'a, 'c>) -> Option<Box<dyn Middleware>>;
 
-/// The middlewares in order, with the reason for each place.
-const CHAIN: &[Maker] = &[
+/// The middlewares in order, with the reason for each place: before it is known who calls,
+const BEFORE: &[Maker] = &[
     // What an endpoint is decides whether anything else matters: closed, open to all, or answered here.
     Access::compile,
     // Who is not to be recorded is not, whatever comes next.
@@ -33,8 +33,12 @@ const CHAIN: &[Maker] = &[
     // The organisation's limits hold for all that comes to its APIs, callers without a key too.
     OrgLimits::compile,
     RequestSize::compile,
-    // Who is it? Nothing below runs for strangers.
+];
+
+/// who it is, all of these or all of one alternative,
+const WHO: &[Maker] = &[
     UnsupportedAuth::compile,
+    AnyAuth::compile,
     IntrospectionAuth::compile,
     BasicAuth::compile,
     SignatureAuth::compile,
@@ -42,6 +46,10 @@ const CHAIN: &[Maker] = &[
     OpenIdAuth::compile,
     ForwardAuth::compile,
     TokenAuth::compile,
+];
+
+/// and what never runs for strangers.
+const AFTER: &[Maker] = &[
     // The upstream has no business with the key.
     StripAuth::compile,
     // What is wrong with the key itself comes before what it may do, and that before how often: a refused request counts nothing.
@@ -74,7 +82,7 @@ pub fn compile(
     let rules = PatternRules { ignore_case: own.ignore_case || info.ignore_endpoint_case, ..own };
     let before = context.problems.len();
     let mut source = Source { definition, version_name, info, patterns: PatternBuilder::new(rules), context };
-    let chain: Vec<_> = CHAIN.iter().filter_map(|make| make(&mut source)).collect();
+    let chain: Vec<_> = BEFORE.iter().chain(WHO).chain(AFTER).filter_map(|make| make(&mut source)).collect();
     let matcher = source.patterns.build();
     if context.problems.len() > before {
         return None;
@@ -89,6 +97,19 @@ pub fn compile(
 }
 
 impl Source<'_, '_> {
+    /// The steps that find out who calls, as if these methods alone were switched on.
+    pub fn authentication(&mut self, methods: &[AuthMethod]) -> Vec<Box<dyn Middleware>> {
+        let definition = self.definition.with_methods(methods);
+        let mut source = Source {
+            definition: &definition,
+            version_name: self.version_name,
+            info: self.info,
+            patterns: PatternBuilder::new(self.context.settings.patterns),
+            context: self.context,
+        };
+        WHO.iter().filter_map(|make| make(&mut source)).collect()
+    }
+
     /// One list of `extended_paths`, without the entries that are out of effect and those that `make` has nothing for.
     pub fn endpoints<E: EndpointEntry, T>(
         &mut self,

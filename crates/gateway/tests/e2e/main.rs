@@ -9,6 +9,7 @@ mod harness;
 mod analytics;
 mod api_health;
 mod asked_servers;
+mod auth_alternatives;
 mod bad_clients;
 mod bad_upstreams;
 mod basic_auth;

@@ -1,4 +1,4 @@
-//! The ways to be let in, as a definition switches them on. All that are on must let a request in.
+//! The ways to be let in, as a definition switches them on. All that are on must let a request in, or all of one alternative.
 
 use super::{ApiDefinition, AuthConfig};
 
@@ -23,7 +23,7 @@ pub enum AuthMethod {
 
 impl AuthMethod {
     /// Every method, in the order in which they are asked.
-    const ALL: [AuthMethod; 7] = [
+    pub(super) const ALL: [AuthMethod; 7] = [
         AuthMethod::ExternalOAuth,
         AuthMethod::Basic,
         AuthMethod::Hmac,
@@ -32,6 +32,11 @@ impl AuthMethod {
         AuthMethod::Forward,
         AuthMethod::Token,
     ];
+
+    /// The method of a name in `auth_configs`.
+    pub fn named(name: &str) -> Option<AuthMethod> {
+        AuthMethod::ALL.into_iter().find(|method| method.config_name() == name)
+    }
 
     /// Its name in `auth_configs`.
     pub fn config_name(self) -> &'static str {
@@ -61,8 +66,13 @@ impl AuthMethod {
 }
 
 impl ApiDefinition {
-    /// Whether requests must be let in by a method. Keys are the method when there is no other.
+    /// Whether every request must be let in by a method: it is on, and there are no alternatives.
     pub fn uses(&self, method: AuthMethod) -> bool {
+        self.tollgate.auth_alternatives.is_empty() && self.is_on(method)
+    }
+
+    /// Whether a method is switched on. Keys are the method when there is no other.
+    pub fn is_on(&self, method: AuthMethod) -> bool {
         !self.use_keyless
             && match method {
                 AuthMethod::ExternalOAuth => self.introspection().is_some(),
@@ -77,12 +87,46 @@ impl ApiDefinition {
 
     fn uses_other_than_token(&self) -> bool {
         self.unsupported_auth_fields().next().is_some()
-            || AuthMethod::ALL.iter().any(|method| *method != AuthMethod::Token && self.uses(*method))
+            || AuthMethod::ALL.iter().any(|method| *method != AuthMethod::Token && self.is_on(*method))
     }
 
-    /// The methods that requests must be let in by, in order; none for a keyless API.
+    /// The methods that are on, in order; none for a keyless API.
     pub fn auth_methods(&self) -> impl Iterator<Item = AuthMethod> {
-        AuthMethod::ALL.into_iter().filter(|method| self.uses(*method))
+        AuthMethod::ALL.into_iter().filter(|method| self.is_on(*method))
+    }
+
+    /// The alternatives, each with the methods that must all let a request in; none when all methods must, and for a keyless API.
+    pub fn auth_alternatives(&self) -> Vec<Vec<AuthMethod>> {
+        if self.use_keyless {
+            return Vec::new();
+        }
+        let named = |names: &Vec<String>| {
+            let is_named = |method: &AuthMethod| self.is_on(*method) && names.iter().any(|name| name == method.config_name());
+            AuthMethod::ALL.into_iter().filter(is_named).collect()
+        };
+        self.tollgate.auth_alternatives.iter().map(named).collect()
+    }
+
+    /// The same definition as if only these methods were on, without alternatives. The session is the last one's if the method of
+    /// `base_identity_provided_by` is not among them.
+    pub fn with_methods(&self, methods: &[AuthMethod]) -> ApiDefinition {
+        let mut narrowed = self.clone();
+        narrowed.tollgate.auth_alternatives.clear();
+        for method in AuthMethod::ALL.into_iter().filter(|method| !methods.contains(method)) {
+            match method {
+                AuthMethod::ExternalOAuth => narrowed.external_oauth.enabled = false,
+                AuthMethod::OpenId => narrowed.use_openid = false,
+                AuthMethod::Forward => narrowed.tollgate.forward_auth = None,
+                AuthMethod::Basic => narrowed.use_basic_auth = false,
+                AuthMethod::Hmac => narrowed.enable_signature_checking = false,
+                AuthMethod::Jwt => narrowed.enable_jwt = false,
+                AuthMethod::Token => narrowed.use_standard_auth = false,
+            }
+        }
+        if !methods.iter().any(|method| method.identity_name() == self.base_identity_provided_by) {
+            narrowed.base_identity_provided_by.clear();
+        }
+        narrowed
     }
 
     /// Where a method finds its credentials: its own entry of `auth_configs`, else `auth`.

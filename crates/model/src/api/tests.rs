@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{ApiDefinition, VersionLocation};
+use super::{ApiDefinition, AuthMethod, VersionLocation};
 use crate::problem::Problem;
 
 /// The smallest definition without problems.
@@ -147,6 +147,57 @@ fn authentication() {
     keyless["use_keyless"] = json!(true);
     assert!(parsed(&keyless).unsupported_auth().is_empty());
     check(keyless, &[]);
+}
+
+/// The smallest definition with these methods on and these alternatives.
+fn with_alternatives(switches: &[&str], alternatives: Value) -> Value {
+    let mut document = with("/tollgate", json!({"auth_alternatives": alternatives}));
+    for field in switches {
+        document[field] = json!(true);
+    }
+    document["jwt_signing_method"] = json!("hmac");
+    document
+}
+
+#[test]
+fn every_method_that_is_on_stands_in_an_alternative() {
+    let both = ["use_basic_auth", "enable_jwt"];
+    let at = "$.tollgate.auth_alternatives";
+    check(with_alternatives(&both, json!([["jwt"], ["basic"]])), &[]);
+    check(with_alternatives(&both, json!([["jwt", "basic"], ["basic"]])), &[]);
+    check(with_alternatives(&both, json!([["jwt"]])), &[&format!("{at}: error: basic is switched on and in no alternative")]);
+    check(
+        with_alternatives(&both, json!([["jwt"], ["basic", "authToken"]])),
+        &[&format!("{at}[1][1]: error: authToken is not switched on")],
+    );
+    check(
+        with_alternatives(&both, json!([["jwt", "password"], ["basic"]])),
+        &[&format!("{at}[0][1]: error: \"password\" is no method, as auth_configs names them")],
+    );
+    check(
+        with_alternatives(&both, json!([["jwt", "basic"], []])),
+        &[&format!("{at}[1]: error: must name a method: everybody would be let in")],
+    );
+    check(with_alternatives(&[], json!([["authToken"]])), &[]);
+}
+
+#[test]
+fn an_alternative_is_a_definition_with_its_methods_alone() {
+    let mut document = with_alternatives(&["use_basic_auth", "enable_jwt", "use_standard_auth"], json!([["jwt", "authToken"], ["basic"]]));
+    document["base_identity_provided_by"] = json!("jwt_claim");
+    let api = parsed(&document);
+    assert!(!AuthMethod::ALL.iter().any(|method| api.uses(*method)), "none alone is asked of everybody");
+    let alternatives = api.auth_alternatives();
+    assert_eq!(alternatives, [vec![AuthMethod::Jwt, AuthMethod::Token], vec![AuthMethod::Basic]], "in the order of the chain");
+    for (methods, base) in alternatives.iter().zip(["jwt_claim", ""]) {
+        let narrowed = api.with_methods(methods);
+        assert!(narrowed.auth_alternatives().is_empty());
+        assert_eq!(narrowed.auth_methods().collect::<Vec<_>>(), *methods);
+        assert!(methods.iter().all(|method| narrowed.uses(*method)));
+        assert_eq!(narrowed.base_identity_provided_by, base);
+    }
+    document["use_keyless"] = json!(true);
+    assert!(parsed(&document).auth_alternatives().is_empty());
 }
 
 #[test]

@@ -6,6 +6,9 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 pub struct Tollgate {
+    /// Which methods of authentication must let a request in: all of one alternative. Names as in `auth_configs`. Empty: all that are
+    /// switched on.
+    pub auth_alternatives: Vec<Vec<String>>,
     /// Another HTTP service decides who is let in.
     pub forward_auth: Option<ForwardAuth>,
 }

@@ -133,18 +133,44 @@ fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
         };
         check_auth_sources(api.places(method), &at, findings);
     }
+    check_alternatives(api, findings);
     let is_supported = api.unsupported_auth_fields().next().is_none();
     if is_supported && !api.auth_methods().any(|method| api.takes_session_of(method)) {
         let message = "names no method that is switched on: every request is refused";
         findings.warning(&JsonPath::of("base_identity_provided_by"), message);
     }
     check_jwt(api, findings);
-    if api.uses(AuthMethod::Basic) && api.basic_auth.extract_from_body {
+    if api.is_on(AuthMethod::Basic) && api.basic_auth.extract_from_body {
         let message = "not supported yet: user and password must stand in a header, parameter or cookie";
         findings.ignored(&JsonPath::of("basic_auth.extract_from_body"), message);
     }
     check_signatures(api, findings);
     check_others(api, findings);
+}
+
+/// A method that is on and in no alternative would be asked of nobody, though its author wants it.
+fn check_alternatives(api: &ApiDefinition, findings: &mut Findings) {
+    let written = &api.tollgate.auth_alternatives;
+    let at = JsonPath::of("tollgate.auth_alternatives");
+    for (number, names) in written.iter().enumerate() {
+        let at = at.index(number);
+        if names.is_empty() {
+            findings.error(&at, "must name a method: everybody would be let in");
+        }
+        for (index, name) in names.iter().enumerate() {
+            match AuthMethod::named(name) {
+                None => findings.error(&at.index(index), format!("{name:?} is no method, as auth_configs names them")),
+                Some(method) if !api.is_on(method) => findings.error(&at.index(index), format!("{name} is not switched on")),
+                Some(_) => {}
+            }
+        }
+    }
+    for method in api.auth_methods().filter(|_| !written.is_empty()) {
+        let name = method.config_name();
+        if !written.iter().flatten().any(|named| named == name) {
+            findings.error(&at, format!("{name} is switched on and in no alternative"));
+        }
+    }
 }
 
 /// Servers that are asked about requests.
@@ -162,7 +188,7 @@ fn check_others(api: &ApiDefinition, findings: &mut Findings) {
     if let Some(rules) = api.introspection() {
         check_target(&JsonPath::of("external_oauth.providers").index(0).key("introspection").key("url"), &rules.url, findings);
     }
-    if api.uses(AuthMethod::OpenId) {
+    if api.is_on(AuthMethod::OpenId) {
         let at = JsonPath::of("openid_options.providers");
         if api.openid_options.providers.is_empty() {
             findings.warning(&at, "is empty: every request is refused");
@@ -178,7 +204,7 @@ fn check_others(api: &ApiDefinition, findings: &mut Findings) {
 
 fn check_signatures(api: &ApiDefinition, findings: &mut Findings) {
     const KNOWN: [&str; 4] = ["hmac-sha1", "hmac-sha256", "hmac-sha384", "hmac-sha512"];
-    for (index, name) in api.hmac_allowed_algorithms.iter().enumerate().filter(|_| api.uses(AuthMethod::Hmac)) {
+    for (index, name) in api.hmac_allowed_algorithms.iter().enumerate().filter(|_| api.is_on(AuthMethod::Hmac)) {
         if !KNOWN.contains(&name.as_str()) {
             let message = format!("{name:?} is not supported: signatures with it are refused");
             findings.warning(&JsonPath::of("hmac_allowed_algorithms").index(index), message);
@@ -187,7 +213,7 @@ fn check_signatures(api: &ApiDefinition, findings: &mut Findings) {
 }
 
 fn check_jwt(api: &ApiDefinition, findings: &mut Findings) {
-    if !api.uses(AuthMethod::Jwt) {
+    if !api.is_on(AuthMethod::Jwt) {
         return;
     }
     if !matches!(api.jwt_signing_method.as_str(), "hmac" | "rsa" | "ecdsa" | "eddsa") {

@@ -210,14 +210,8 @@ impl Policy {
         }
         check_limits(&JsonPath::root(), &self.limits, findings);
         check_rights(&JsonPath::of("access_rights"), &self.access_rights, findings);
-        for (field, is_asked) in [
-            ("smoothing", is_set(&self.smoothing)),
-            ("hmac_enabled", self.hmac_enabled),
-            ("enable_http_signature_validation", self.enable_http_signature_validation),
-        ] {
-            if is_asked {
-                findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
-            }
+        if is_set(&self.smoothing) {
+            findings.ignored(&JsonPath::of("smoothing"), "not supported yet, ignored");
         }
     }
 }

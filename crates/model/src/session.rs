@@ -107,13 +107,13 @@ pub struct Session {
     /// Requests are signed with `hmac_string`.
     #[serde(skip_serializing_if = "is_zero")]
     pub hmac_enabled: bool,
-    /// Requests are signed with a certificate; not supported yet.
+    /// Requests are signed with the private key that belongs to `rsa_certificate_id`.
     #[serde(skip_serializing_if = "is_zero")]
     pub enable_http_signature_validation: bool,
     /// Secret for signatures.
     #[serde(skip_serializing_if = "is_zero")]
     pub hmac_string: String,
-    /// Certificate for signatures.
+    /// Certificate or public key that signatures are checked with, by identifier.
     #[serde(skip_serializing_if = "is_zero")]
     pub rsa_certificate_id: String,
     /// Refuse the key.
@@ -277,11 +277,13 @@ impl Session {
 
     fn check(&self, findings: &mut Findings) {
         check_limits(&JsonPath::root(), &self.limits, findings);
+        if self.enable_http_signature_validation && self.rsa_certificate_id.is_empty() {
+            findings.warning(&JsonPath::of("rsa_certificate_id"), "is empty: no signature can be checked");
+        }
         check_rights(&JsonPath::of("access_rights"), &self.access_rights, findings);
         for (field, is_asked) in [
             ("smoothing", is_set(&self.smoothing)),
             ("monitor", is_set(&self.monitor)),
-            ("enable_http_signature_validation", self.enable_http_signature_validation),
             ("enable_detail_recording", self.enable_detail_recording),
             ("enable_detailed_recording", self.enable_detailed_recording),
         ] {

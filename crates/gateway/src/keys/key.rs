@@ -78,7 +78,8 @@ impl Key {
     /// The key's name is no secret, because a password, a signature or a token goes with it.
     pub fn is_only_a_name(&self) -> bool {
         let session = &self.session;
-        session.hmac_enabled || !session.basic_auth_data.password.is_empty() || !session.jwt_data.secret.is_empty()
+        let is_signed_for = session.hmac_enabled || session.enable_http_signature_validation;
+        is_signed_for || !session.basic_auth_data.password.is_empty() || !session.jwt_data.secret.is_empty()
     }
 
     /// The key is good with certain client certificates only.

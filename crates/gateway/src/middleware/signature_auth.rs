@@ -1,9 +1,10 @@
-//! Requests signed with a shared secret, as an early draft of HTTP signatures says (draft-cavage-http-signatures). Reads
-//! `enable_signature_checking`, `hmac_allowed_algorithms`, `hmac_allowed_clock_skew` and `auth_configs.hmac`; the key of `keyId` must have
-//! `hmac_enabled` and `hmac_string`. The client sees 400 `Authorization field missing, malformed or invalid`, whatever is wrong. With a clock
-//! skew set, the date must be within it and among what is signed.
+//! Signed requests, as an early draft of HTTP signatures says (draft-cavage-http-signatures). Reads `enable_signature_checking`,
+//! `hmac_allowed_algorithms`, `hmac_allowed_clock_skew` and `auth_configs.hmac`; the key of `keyId` must have `hmac_enabled` and `hmac_string`,
+//! or for RSA `enable_http_signature_validation` and `rsa_certificate_id`. The client sees 400 `Authorization field missing, malformed or
+//! invalid`, whatever is wrong. With a clock skew set, the date must be within it and among what is signed.
 
 mod fields;
+mod public_keys;
 
 use super::Middleware;
 use crate::compile::Source;
@@ -13,16 +14,27 @@ use crate::keys::Key;
 use crate::refusal;
 use aws_lc_rs::hmac;
 use fields::Fields;
+use public_keys::PublicKeys;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::api::AuthMethod;
 
-/// Algorithms by name; the first when a signature names none.
-static ALGORITHMS: [(&str, &hmac::Algorithm); 4] = [
-    ("hmac-sha1", &hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
-    ("hmac-sha256", &hmac::HMAC_SHA256),
-    ("hmac-sha384", &hmac::HMAC_SHA384),
-    ("hmac-sha512", &hmac::HMAC_SHA512),
+/// What signatures are made with.
+#[derive(Clone, Copy)]
+enum Algorithm {
+    /// A secret.
+    Hmac(&'static hmac::Algorithm),
+    /// PKCS #1 v1.5 with SHA-256.
+    Rsa,
+}
+
+/// Algorithms by name.
+static ALGORITHMS: [(&str, Algorithm); 5] = [
+    ("hmac-sha1", Algorithm::Hmac(&hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY)),
+    ("hmac-sha256", Algorithm::Hmac(&hmac::HMAC_SHA256)),
+    ("hmac-sha384", Algorithm::Hmac(&hmac::HMAC_SHA384)),
+    ("hmac-sha512", Algorithm::Hmac(&hmac::HMAC_SHA512)),
+    ("rsa-sha256", Algorithm::Rsa),
 ];
 
 pub struct SignatureAuth {
@@ -32,6 +44,7 @@ pub struct SignatureAuth {
     algorithms: Vec<String>,
     /// `None`: the date may be any.
     skew: Option<Duration>,
+    public_keys: PublicKeys,
     gives_session: bool,
 }
 
@@ -47,12 +60,13 @@ impl SignatureAuth {
             org_id: definition.org_id.clone(),
             algorithms: definition.hmac_allowed_algorithms.clone(),
             skew: (skew_ms > 0.0).then(|| Duration::from_secs_f64((skew_ms / 1000.0).min(1e12))),
+            public_keys: PublicKeys::new(source.context.registry.certificates.clone()),
             gives_session: definition.takes_session_of(AuthMethod::Hmac),
         }))
     }
 
     /// What the request says of its signature, if that can be one.
-    fn signature(&self, exchange: &Exchange<'_>) -> Option<(Fields, &'static hmac::Algorithm)> {
+    fn signature(&self, exchange: &Exchange<'_>) -> Option<(Fields, Algorithm)> {
         let fields = Fields::parse(&self.places.find(exchange)?)?;
         let algorithm = self.algorithm(&fields.algorithm)?;
         self.date_is_good(exchange, &fields).then_some((fields, algorithm))
@@ -63,10 +77,32 @@ impl SignatureAuth {
         const REFUSED: Step = Step::Refuse(refusal::SIGNATURE_REFUSED);
         let (fields, algorithm) = self.signature(exchange).ok_or(REFUSED)?;
         let key = exchange.key_or_ask(&fields.key_id, &self.org_id)?;
-        key.filter(|key| is_signed(exchange, key, &fields, algorithm)).ok_or(REFUSED)
+        key.filter(|key| self.has_signed(exchange, key, &fields, algorithm)).ok_or(REFUSED)
     }
 
-    fn algorithm(&self, name: &str) -> Option<&'static hmac::Algorithm> {
+    /// Whether the holder of a key has signed the request.
+    fn has_signed(&self, exchange: &Exchange<'_>, key: &Key, fields: &Fields, algorithm: Algorithm) -> bool {
+        let session = &key.session;
+        // Tyk signs the path alone, the draft path and query.
+        let tyks = exchange.full_path;
+        let drafts = Some(exchange.request.target).filter(|target| *target != tyks);
+        let targets = std::iter::once(tyks).chain(drafts);
+        let mut messages = targets.filter_map(|target| signed_text(exchange, &fields.headers, target));
+        match algorithm {
+            Algorithm::Hmac(function) => {
+                let secret = Some(&session.hmac_string).filter(|secret| session.hmac_enabled && !secret.is_empty());
+                let Some(secret) = secret.map(|secret| hmac::Key::new(*function, secret.as_bytes())) else { return false };
+                messages.any(|message| hmac::verify(&secret, message.as_bytes(), &fields.signature).is_ok())
+            }
+            Algorithm::Rsa => {
+                let id = Some(&session.rsa_certificate_id).filter(|_| session.enable_http_signature_validation);
+                let Some(public) = id.and_then(|id| self.public_keys.get(id, exchange.unix_s)) else { return false };
+                messages.any(|message| public.has_signed(message.as_bytes(), &fields.signature))
+            }
+        }
+    }
+
+    fn algorithm(&self, name: &str) -> Option<Algorithm> {
         if !self.algorithms.is_empty() && !self.algorithms.iter().any(|allowed| allowed == name) {
             return None;
         }
@@ -101,22 +137,6 @@ fn parse_date(text: &str) -> Option<std::time::SystemTime> {
     httpdate::parse_http_date(&text).ok()
 }
 
-/// Whether a key's secret has signed the request.
-fn is_signed(exchange: &Exchange<'_>, key: &Key, fields: &Fields, algorithm: &'static hmac::Algorithm) -> bool {
-    let session = &key.session;
-    if !session.hmac_enabled || session.hmac_string.is_empty() {
-        return false;
-    }
-    let secret = hmac::Key::new(*algorithm, session.hmac_string.as_bytes());
-    // Tyk signs the path alone, the draft path and query.
-    let tyks = exchange.full_path;
-    let drafts = exchange.request.target;
-    [tyks, drafts].iter().any(|target| {
-        let message = signed_text(exchange, &fields.headers, target);
-        message.is_some_and(|message| hmac::verify(&secret, message.as_bytes(), &fields.signature).is_ok())
-    })
-}
-
 /// What was signed: a line for each name. `None` when it can't be said what that is.
 fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Option<String> {
     let mut lines = Vec::with_capacity(names.len());
@@ -128,9 +148,11 @@ fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Optio
                 format!("{name}: {value}")
             }
             "host" => format!("host: {}", std::str::from_utf8(exchange.request.authority).ok()?),
+            // Of several lines each is signed: otherwise anybody could add one.
             name => {
-                let value = exchange.request.headers.get(name).unwrap_or_default();
-                format!("{name}: {}", std::str::from_utf8(value).ok()?.trim())
+                let lines = exchange.request.headers.iter().filter(|(line, _)| line.eq_ignore_ascii_case(name));
+                let values = lines.map(|(_, value)| std::str::from_utf8(value).map(str::trim)).collect::<Result<Vec<_>, _>>();
+                format!("{name}: {}", values.ok()?.join(", "))
             }
         });
     }

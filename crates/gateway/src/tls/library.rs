@@ -6,6 +6,7 @@ use crate::clock;
 use arc_swap::ArcSwapOption;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Finds the text of a certificate that the control API was given.
@@ -21,6 +22,8 @@ const FINGERPRINT_DIGITS: usize = 64;
 pub struct Library {
     slots: Mutex<HashMap<Source, Weak<Slot>>>,
     stored: OnceLock<StoredCertificates>,
+    /// How often everything was read again.
+    generation: AtomicU64,
 }
 
 /// Where a certificate comes from.
@@ -119,6 +122,17 @@ impl Library {
         self.slot(source)
     }
 
+    /// The PEM text that the store has under an identifier: a certificate or a public key. Does not block.
+    pub fn stored_text(&self, id: &str) -> Option<Vec<u8>> {
+        self.stored.get()?(id)
+    }
+
+    /// Grows whenever certificates may have changed.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
     /// The certificate of two files.
     pub fn pair(&self, certificate: &Path, key: &Path) -> Arc<Slot> {
         self.slot(Source::Pair(certificate.to_owned(), key.to_owned()))
@@ -137,6 +151,7 @@ impl Library {
 
     /// Reads everything again that is in use; true when something is different.
     pub fn refresh(&self) -> bool {
+        self.generation.fetch_add(1, Ordering::AcqRel);
         let slots: Vec<Arc<Slot>> = {
             let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
             slots.retain(|_, slot| slot.strong_count() > 0);

@@ -203,7 +203,7 @@ fn check_others(api: &ApiDefinition, findings: &mut Findings) {
 }
 
 fn check_signatures(api: &ApiDefinition, findings: &mut Findings) {
-    const KNOWN: [&str; 4] = ["hmac-sha1", "hmac-sha256", "hmac-sha384", "hmac-sha512"];
+    const KNOWN: [&str; 5] = ["hmac-sha1", "hmac-sha256", "hmac-sha384", "hmac-sha512", "rsa-sha256"];
     for (index, name) in api.hmac_allowed_algorithms.iter().enumerate().filter(|_| api.is_on(AuthMethod::Hmac)) {
         if !KNOWN.contains(&name.as_str()) {
             let message = format!("{name:?} is not supported: signatures with it are refused");

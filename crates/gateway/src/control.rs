@@ -132,6 +132,8 @@ const ENDPOINTS: &[Endpoint] = &[
     ("/tyk/certs", || get(certs::list).post(certs::add)),
     ("/tyk/certs/{id}", || get(certs::show).post(certs::add).merge(delete(certs::remove))),
     ("/tyk/cache/{id}", || delete(cache::invalidate)),
+    ("/tyk/cache/jwks", || delete(cache::forget_all_key_sets)),
+    ("/tyk/cache/jwks/{id}", || delete(cache::forget_key_sets)),
     ("/tyk/health", || get(api_health::health)),
     ("/tyk/metrics", || get(metrics::metrics)),
     ("/tyk/live", || get(metrics::figures)),

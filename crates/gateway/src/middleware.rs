@@ -70,6 +70,9 @@ pub trait Middleware: Send + Sync {
         std::any::type_name::<Self>().rsplit("::").next().unwrap_or_default()
     }
 
+    /// Forgets the public keys of others that it fetched; the next request that needs one waits for it.
+    fn forget_key_sets(&self) {}
+
     /// Looks at a request, changes what it is there to change, and lets it pass or not.
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step;
 }

@@ -5,6 +5,7 @@ use crate::answers::{Coming, Promise, coming};
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHash, PasswordVerifier};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -130,6 +131,8 @@ impl StoredPassword {
 /// The threads that check.
 pub struct Passwords {
     waiting: SyncSender<Check>,
+    /// Checks that were made.
+    checked: Arc<AtomicU64>,
 }
 
 struct Check {
@@ -142,12 +145,13 @@ impl Passwords {
     fn start() -> io::Result<Self> {
         let (waiting, inbox) = sync_channel::<Check>(WAITING_MAX);
         let inbox = Arc::new(Mutex::new(inbox));
+        let checked = Arc::<AtomicU64>::default();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         for _ in 0..(cores / 2).max(1) {
-            let inbox = inbox.clone();
-            std::thread::Builder::new().name("passwords".to_owned()).spawn(move || check_all(&inbox))?;
+            let (inbox, checked) = (inbox.clone(), checked.clone());
+            std::thread::Builder::new().name("passwords".to_owned()).spawn(move || check_all(&inbox, &checked))?;
         }
-        Ok(Passwords { waiting })
+        Ok(Passwords { waiting, checked })
     }
 
     /// Checks a password; `None` when too many wait.
@@ -160,12 +164,13 @@ impl Passwords {
     }
 }
 
-fn check_all(inbox: &Mutex<Receiver<Check>>) {
+fn check_all(inbox: &Mutex<Receiver<Check>>, checked: &AtomicU64) {
     loop {
         let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Check { stored, password, promise }) = next else { return };
         // Whoever asked may have gone.
         if promise.is_awaited() {
+            checked.fetch_add(1, Ordering::Relaxed);
             promise.keep(stored.is(&password));
         }
     }
@@ -183,6 +188,11 @@ impl LazyPasswords {
             started.inspect_err(|error| tracing::error!(%error, "no threads for passwords")).ok()
         };
         self.0.get_or_init(start).clone()
+    }
+
+    /// Checks that were made so far.
+    pub fn checked(&self) -> u64 {
+        self.0.get().and_then(Option::as_ref).map_or(0, |passwords| passwords.checked.load(Ordering::Relaxed))
     }
 }
 

@@ -137,6 +137,11 @@ impl Registry {
         self.passwords.get()
     }
 
+    /// Passwords that were checked against a slow hash so far.
+    pub fn passwords_checked(&self) -> u64 {
+        self.passwords.checked()
+    }
+
     /// Forgets what nobody uses any longer.
     pub fn purge(&self) {
         self.targets.purge();

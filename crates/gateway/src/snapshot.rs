@@ -161,7 +161,23 @@ impl Expiry {
     }
 }
 
+impl Versions {
+    /// All versions that are served here.
+    pub fn all(&self) -> &[Version] {
+        match self {
+            Versions::One { version, .. } | Versions::Apis { own: version, .. } => std::slice::from_ref(version),
+            Versions::Many { versions, .. } => versions,
+            Versions::Unclear { .. } => &[],
+        }
+    }
+}
+
 impl Api {
+    /// Forgets the public keys of others that were fetched for this API.
+    pub fn forget_key_sets(&self) {
+        self.versions.all().iter().flat_map(|version| &version.chain).for_each(|middleware| middleware.forget_key_sets());
+    }
+
     /// What is left of the path behind the listen path, as the upstream is sent it.
     #[inline]
     pub fn stripped<'p>(&self, url: &'p Url<'_>) -> &'p str {

@@ -23,6 +23,8 @@ pub const FETCH_TIME_MAX: Duration = Duration::from_secs(5);
 const FETCH_PAUSE: Duration = Duration::from_secs(10);
 /// The same while there is no set at all.
 const FIRST_FETCH_PAUSE: Duration = Duration::from_secs(1);
+/// How often a set is fetched anew because it was forgotten meanwhile.
+const FETCH_ROUNDS_MAX: usize = 2;
 /// How old a set may be when it can't be fetched again. Longer outages of a provider happen, but a key that it withdrew must end.
 const STALE_MAX: Duration = Duration::from_secs(24 * 3600);
 
@@ -46,6 +48,8 @@ pub struct KeySet {
     generation: AtomicU64,
     /// When it should be fetched again, in milliseconds since the gateway's start.
     due_ms: AtomicU64,
+    /// How often it was forgotten.
+    forgotten: AtomicU64,
     fetching: Mutex<Fetching>,
 }
 
@@ -74,6 +78,7 @@ impl KeySet {
             keys: ArcSwapOption::empty(),
             generation: AtomicU64::new(0),
             due_ms: AtomicU64::new(0),
+            forgotten: AtomicU64::new(0),
             fetching: Mutex::default(),
         })
     }
@@ -107,6 +112,15 @@ impl KeySet {
         self.fetch(now)
     }
 
+    /// Forgets the keys: the next token that needs one waits for a new set, and tokens that were checked are checked again.
+    pub fn forget(&self) {
+        let mut fetching = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
+        fetching.last = None;
+        self.forgotten.fetch_add(1, Ordering::AcqRel);
+        self.keys.store(None);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
     fn fetch(self: &Arc<Self>, now: Duration) -> Option<Coming<()>> {
         let mut fetching = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = fetching.running.as_ref().filter(|running| running.get().is_none()) {
@@ -129,16 +143,22 @@ impl KeySet {
 
     async fn refresh(&self, now: Duration) {
         let begun = Instant::now();
-        match self.fetched().await {
-            Ok(body) => {
-                let now = now + begun.elapsed();
-                self.take(&body, now);
-                self.due_ms.store((now + self.rules.age_max).as_millis() as u64, Ordering::Relaxed);
+        for _ in 0..FETCH_ROUNDS_MAX {
+            let forgotten = self.forgotten.load(Ordering::Acquire);
+            match self.fetched().await {
+                // What was asked for before the set was forgotten may be what was to be forgotten.
+                Ok(_) if self.forgotten.load(Ordering::Acquire) != forgotten => continue,
+                Ok(body) => {
+                    let now = now + begun.elapsed();
+                    self.take(&body, now);
+                    self.due_ms.store((now + self.rules.age_max).as_millis() as u64, Ordering::Relaxed);
+                }
+                Err(why) => {
+                    let kept = if self.keys.load().is_some() { "the last one stays in use" } else { "tokens are refused" };
+                    tracing::warn!(url = %self.uri, %why, "a key set can't be fetched: {kept}");
+                }
             }
-            Err(why) => {
-                let kept = if self.keys.load().is_some() { "the last one stays in use" } else { "tokens are refused" };
-                tracing::warn!(url = %self.uri, %why, "a key set can't be fetched: {kept}");
-            }
+            return;
         }
     }
 

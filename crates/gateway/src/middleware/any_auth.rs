@@ -56,6 +56,10 @@ impl AnyAuth {
 }
 
 impl Middleware for AnyAuth {
+    fn forget_key_sets(&self) {
+        self.alternatives.iter().flat_map(|alternative| &alternative.steps).for_each(|step| step.forget_key_sets());
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.ignored {
             return Step::Next;

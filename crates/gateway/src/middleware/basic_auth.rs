@@ -1,25 +1,29 @@
 //! HTTP basic authentication (RFC 7617). Reads `use_basic_auth`, `basic_auth` and `auth_configs.basic`; a user is a key of that name with
 //! `basic_auth_data`. The client sees 401 with `WWW-Authenticate`, `Authorization field missing` or `User not authorised`, and 400 for a
-//! header that can't be read. Passwords are checked on threads of their own while the request is held, as long for users who do not exist;
-//! a password that was right is remembered for a minute by a keyed digest. When too many wait the client sees 503.
+//! header that can't be read. Passwords are checked on threads of their own while the request is held, as long for users who do not exist.
+//! A password that was right is remembered for a minute by a keyed digest, a wrong one until others take its place, and requests with the
+//! same one wait for one check. When too many wait the client sees 503.
 
 use super::Middleware;
 use crate::answers::{Coming, GRACE};
 use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, HeaderChange, Step};
-use crate::keys::Key;
+use crate::keys::{Digest, Key};
 use crate::passwords::{CHECK_TIME_MAX, Passwords, StoredPassword};
 use crate::recent::Recent;
 use crate::refusal::{self, Refusal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tollgate_model::api::AuthMethod;
 
 /// Right passwords that are remembered, in each of two halves.
 const REMEMBERED_MAX: usize = 16_384;
+/// Wrong passwords that are remembered, in each of two halves, and checks that are on their way. Guesses are all different and push each
+/// other out; whoever sends the same again and again does not.
+const WRONG_MAX: usize = 4_096;
 /// For which one is remembered when the definition does not say; as in Tyk.
 const REMEMBERED: Duration = Duration::from_secs(60);
 
@@ -29,8 +33,12 @@ pub struct BasicAuth {
     challenge: String,
     gives_session: bool,
     passwords: Arc<Passwords>,
-    /// When each was found right, by a digest of stored and given password.
+    /// When each was found right, by a digest of user, stored and given password.
     right: Recent<Duration>,
+    /// Those that were found wrong. They stay wrong: with another stored password the digest is another.
+    wrong: Recent<()>,
+    /// Checks that somebody waits for.
+    pending: Recent<Weak<Coming<bool>>>,
     /// `None`: nothing is remembered.
     remembered: Option<Duration>,
     /// What the digests are keyed with, so that they say nothing about passwords.
@@ -40,8 +48,8 @@ pub struct BasicAuth {
 
 /// What a request was told while it was held.
 struct Told {
-    digest: [u8; 32],
-    answer: Coming<bool>,
+    digest: Digest,
+    answer: Arc<Coming<bool>>,
 }
 
 impl BasicAuth {
@@ -67,6 +75,8 @@ impl BasicAuth {
             gives_session: definition.takes_session_of(AuthMethod::Basic),
             passwords,
             right: Recent::new(REMEMBERED_MAX),
+            wrong: Recent::new(WRONG_MAX),
+            pending: Recent::new(WRONG_MAX),
             remembered: (!basic.disable_caching).then(|| seconds.map_or(REMEMBERED, Duration::from_secs)),
             secret,
             serial: source.context.registry.new_serial(),
@@ -88,11 +98,29 @@ impl BasicAuth {
         Step::Next
     }
 
-    /// Begins to check a password and holds the request.
-    fn check(&self, exchange: &mut Exchange<'_>, digest: [u8; 32], stored: StoredPassword, password: Vec<u8>) -> Step {
-        let Some(answer) = self.passwords.check(stored, password) else { return Step::Refuse(refusal::AUTH_BUSY) };
-        exchange.answers.put(self.serial, Told { digest, answer: answer.clone() });
-        Step::Await(answer.work(), CHECK_TIME_MAX + GRACE)
+    /// Begins to check a password, or joins those who wait for the same, and holds the request.
+    fn check(&self, exchange: &mut Exchange<'_>, digest: Digest, stored: StoredPassword, password: Vec<u8>) -> Step {
+        let answer = match self.pending.get(&digest).and_then(|pending| pending.upgrade()) {
+            Some(answer) => answer,
+            None => {
+                let Some(answer) = self.passwords.check(stored, password) else { return Step::Refuse(refusal::AUTH_BUSY) };
+                let answer = Arc::new(answer);
+                self.pending.put(digest, Arc::new(Arc::downgrade(&answer)));
+                answer
+            }
+        };
+        let work = answer.work();
+        exchange.answers.put(self.serial, Told { digest, answer });
+        Step::Await(work, CHECK_TIME_MAX + GRACE)
+    }
+
+    /// What user, stored and given password are remembered by.
+    fn digest(&self, user: &str, stored: &StoredPassword, password: &[u8]) -> Digest {
+        let mut hasher = blake3::Hasher::new_keyed(&self.secret);
+        for part in [user.as_bytes(), stored.text().as_bytes(), password] {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        *hasher.finalize().as_bytes()
     }
 }
 
@@ -125,9 +153,7 @@ impl Middleware for BasicAuth {
         };
         let found = key.and_then(|key| Some((StoredPassword::of(&key.session.basic_auth_data)?, key)));
         let stored = found.as_ref().map_or_else(StoredPassword::nobodys, |(stored, _)| stored.clone());
-        let mut hasher = blake3::Hasher::new_keyed(&self.secret);
-        hasher.update(&(stored.text().len() as u64).to_le_bytes()).update(stored.text().as_bytes()).update(&password);
-        let digest = *hasher.finalize().as_bytes();
+        let digest = self.digest(&user, &stored, &password);
         let key = found.map(|(_, key)| key);
         if let (Some(key), Some(time)) = (&key, self.remembered)
             && self.right.get(&digest).is_some_and(|since| exchange.now.saturating_sub(*since) < time)
@@ -140,6 +166,7 @@ impl Middleware for BasicAuth {
                 // The time is over.
                 None => return Step::Refuse(refusal::AUTH_BUSY),
             },
+            _ if self.wrong.get(&digest).is_some() => return self.refuse(exchange, refusal::BASIC_REFUSED),
             _ if stored.is_slow() => return self.check(exchange, digest, stored, password),
             _ => stored.is(&password),
         };
@@ -150,7 +177,10 @@ impl Middleware for BasicAuth {
                 }
                 self.let_in(exchange, key)
             }
-            None => self.refuse(exchange, refusal::BASIC_REFUSED),
+            None => {
+                self.wrong.put(digest, Arc::new(()));
+                self.refuse(exchange, refusal::BASIC_REFUSED)
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::answers::GRACE;
 use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
-use crate::jwt::{Algorithm, FETCH_TIME_MAX, Family, KeySource, Keys, SetRules, TimeChecks, TimeFault, Token, VerifyKey};
+use crate::jwt::{Algorithm, FETCH_TIME_MAX, Family, KeySet, KeySource, Keys, SetRules, TimeChecks, TimeFault, Token, VerifyKey};
 use crate::recent::Recent;
 use crate::refusal::{self, Refusal};
 use crate::tls::TlsRules;
@@ -83,13 +83,17 @@ impl JwtAuth {
         }))
     }
 
+    /// The key sets that tokens are checked with.
+    fn sets(&self) -> &[Arc<KeySet>] {
+        match &self.source {
+            KeySource::Sets(sets) => sets,
+            KeySource::Fixed(_) | KeySource::Sessions => &[],
+        }
+    }
+
     /// Changes with everything outside a token that its admission was decided with.
     fn generation(&self, exchange: &Exchange<'_>) -> u64 {
-        let sets = match &self.source {
-            KeySource::Sets(sets) => sets.as_slice(),
-            KeySource::Fixed(_) | KeySource::Sessions => &[],
-        };
-        let of_sets = sets.iter().map(|set| {
+        let of_sets = self.sets().iter().map(|set| {
             set.keep_young(exchange.now);
             set.generation()
         });
@@ -156,6 +160,10 @@ fn time_refusal(fault: TimeFault) -> Refusal {
 }
 
 impl Middleware for JwtAuth {
+    fn forget_key_sets(&self) {
+        self.sets().iter().for_each(|set| set.forget());
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.ignored {
             return Step::Next;

@@ -177,6 +177,10 @@ fn client_of<'c>(claims: &'c Claims, clients: &'c BTreeMap<String, String>) -> O
 }
 
 impl Middleware for OpenIdAuth {
+    fn forget_key_sets(&self) {
+        self.providers.iter().flat_map(|provider| &provider.keys).for_each(|set| set.forget());
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.ignored {
             return Step::Next;

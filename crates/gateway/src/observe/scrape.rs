@@ -140,6 +140,8 @@ fn requests(text: &mut Exposition, shared: &Shared) {
     }
     text.family("tollgate_control_requests", Kind::Counter, "Requests for the control API on the main port.")
         .sample(&[], totals(|core| &core.control) as f64);
+    text.family("tollgate_password_checks", Kind::Counter, "Passwords that were compared with a slow hash.")
+        .sample(&[], shared.registry.passwords_checked() as f64);
 }
 
 fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {

@@ -161,3 +161,60 @@ fn a_session_of_a_user_has_its_limits() {
     assert_eq!(ask(&gateway, "alice", "p").status, 200);
     assert_eq!(ask(&gateway, "alice", "p").text(), error_json("Quota exceeded"));
 }
+
+/// How many passwords were compared with a slow hash so far.
+fn checks(gateway: &Gateway) -> u64 {
+    let metrics = gateway.control("GET", "/tyk/metrics", "").text();
+    let line = metrics.lines().find_map(|line| line.strip_prefix("tollgate_password_checks_total "));
+    line.expect("the figure").trim().parse().expect("a number")
+}
+
+#[test]
+fn users_who_do_not_exist_take_the_same_way_as_those_who_do() {
+    let (upstream, gateway) = start(|definition| definition);
+    put_user(&gateway, "POST", "alice", json!({"password": "right"}));
+    let mut way = |user: &str, password: &str| {
+        let before = checks(&gateway);
+        refused(&ask(&gateway, user, password), "User not authorised");
+        checks(&gateway) - before
+    };
+    for password in ["one", "two", ""] {
+        for user in ["alice", "nobody", "somebody", "nobody-else"] {
+            assert_eq!(way(user, password), 1, "{user}: what was found out of one user says nothing of another");
+            assert_eq!(way(user, password), 0, "{user}: the same again costs nothing");
+        }
+    }
+    assert_eq!(upstream.requests(), 0);
+}
+
+#[test]
+fn one_wrong_password_from_everywhere_is_checked_once() {
+    let (_upstream, gateway) = start(|definition| definition.set("basic_auth/disable_caching", true));
+    // A hash that takes some time.
+    put_user(&gateway, "POST", "alice", json!({"password": "right"}));
+    for user in ["alice", "nobody"] {
+        let before = checks(&gateway);
+        std::thread::scope(|scope| {
+            let guesses: Vec<_> = (0..64).map(|_| scope.spawn(|| ask(&gateway, user, "wrong").status)).collect();
+            for guess in guesses {
+                assert_eq!(guess.join().unwrap(), 401, "{user}");
+            }
+        });
+        assert_eq!(checks(&gateway) - before, 1, "{user}");
+    }
+    let before = checks(&gateway);
+    for _ in 0..3 {
+        assert_eq!(ask(&gateway, "alice", "right").status, 200, "there is room in the queue");
+    }
+    assert_eq!(checks(&gateway) - before, 3, "right ones are checked anew");
+}
+
+#[test]
+fn a_password_that_was_wrong_is_right_when_it_becomes_the_users() {
+    let (_upstream, gateway) = start(|definition| definition);
+    refused(&ask(&gateway, "alice", "word"), "User not authorised");
+    put_user(&gateway, "POST", "alice", json!({"password": "another"}));
+    refused(&ask(&gateway, "alice", "word"), "User not authorised");
+    put_user(&gateway, "PUT", "alice", json!({"password": "word"}));
+    assert_eq!(ask(&gateway, "alice", "word").status, 200);
+}

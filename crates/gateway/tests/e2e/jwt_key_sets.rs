@@ -185,3 +185,24 @@ fn a_withdrawn_key_ends_its_remembered_tokens() {
     *keys.lock().unwrap() = vec![new.jwk()];
     eventually("the old key is gone", || call(&gateway, "/a/x", &token).status == 403);
 }
+
+#[test]
+fn key_sets_can_be_forgotten_at_once() {
+    let (old, new) = (Signer::new("old"), Signer::new("new"));
+    for path in ["/tyk/cache/jwks", "/tyk/cache/jwks/a"] {
+        let keys = Arc::new(Mutex::new(vec![old.jwk(), new.jwk()]));
+        let issuer = issuer(keys.clone());
+        let (_upstream, gateway) = start(&issuer.url());
+        let (withdrawn, kept) = (token(&old), token(&new));
+        assert_eq!((call(&gateway, "/a/x", &withdrawn).status, call(&gateway, "/a/x", &kept).status), (200, 200));
+        *keys.lock().unwrap() = vec![new.jwk()];
+        assert_eq!(call(&gateway, "/a/x", &withdrawn).status, 200, "the set is not old yet");
+        assert_eq!(gateway.control("DELETE", "/tyk/cache/jwks/other", "").status, 200);
+        assert_eq!((call(&gateway, "/a/x", &withdrawn).status, issuer.requests()), (200, 1), "another API's");
+        let answer = gateway.control("DELETE", path, "");
+        assert_eq!((answer.status, answer.json()), (200, json!({"status": "ok", "message": "cache invalidated"})));
+        assert_eq!(call(&gateway, "/a/x", &withdrawn).status, 403, "{path}");
+        assert_eq!(call(&gateway, "/a/x", &kept).status, 200, "{path}");
+        assert_eq!(issuer.requests(), 2, "{path}");
+    }
+}

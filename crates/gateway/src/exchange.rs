@@ -3,6 +3,7 @@
 use crate::answers::Answers;
 use crate::breaker::{Breaker, BreakerRule};
 use crate::endpoints::Hits;
+use crate::jwt::ClaimTexts;
 use crate::keys::{Key, Keys, Limits, Presented};
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
@@ -34,6 +35,8 @@ pub struct Exchange<'a> {
     pub keys: &'a Keys,
     /// The key that the request was let in with.
     pub key: Option<Arc<Key>>,
+    /// The claims of its token that variables name.
+    pub claims: Option<Arc<ClaimTexts>>,
     /// The core that the request is on, when requests are counted.
     pub counting_core: Option<usize>,
     /// What was answered to this request's middlewares while it was held.

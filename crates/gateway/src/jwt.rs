@@ -2,6 +2,7 @@
 //! (RFC 7517). Knows nothing of requests and sessions.
 
 mod algorithm;
+mod claim_texts;
 mod claims;
 mod key;
 mod key_set;
@@ -9,6 +10,7 @@ mod source;
 mod token;
 
 pub use algorithm::{Algorithm, Family};
+pub use claim_texts::{CLAIM, ClaimNames, ClaimTexts};
 pub use claims::{Claims, TimeChecks, TimeFault, Validity};
 pub use key::VerifyKey;
 pub use key_set::{FETCH_TIME_MAX, KeySet, SetRules};

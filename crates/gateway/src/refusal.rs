@@ -69,6 +69,7 @@ pub const JWT_BEFORE_ISSUED: Refusal = Refusal::new(401, "jwt_not_yet", "Key not
 pub const JWT_NOT_YET: Refusal = Refusal::new(401, "jwt_not_yet", "Key not authorized: token is not valid yet");
 pub const JWT_NO_POLICY: Refusal = Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy");
 pub const JWT_NO_POLICY_FOUND: Refusal = Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy found");
+pub const JWT_NO_SCOPE: Refusal = Refusal::new(403, "jwt_no_policy", "key not authorized: no scope or policy in token");
 pub const JWT_NO_POLICY_IN_SCOPE: Refusal =
     Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy found in scope claim");
 pub const BASIC_MISSING: Refusal = Refusal::new(401, "auth_missing", "Authorization field missing");

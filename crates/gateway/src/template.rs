@@ -1,6 +1,7 @@
 //! Values with `$tyk_context.x` and `$tyk_meta.x` in them, cut into parts when configuration is loaded.
 
 use crate::exchange::Exchange;
+use crate::jwt::CLAIM;
 
 /// A header value or URL, possibly with variables.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ enum Variable {
     Header(String),
     Cookie(String),
     Parameter(String),
+    /// A claim of the token that the request was let in with.
+    Claim(String),
     Nothing,
 }
 
@@ -86,6 +89,7 @@ impl Variable {
                 .map(|name| Variable::Header(name.replace('_', "-")))
                 .or_else(|| prefixed("cookies_").map(Variable::Cookie))
                 .or_else(|| prefixed("request_data_").map(Variable::Parameter))
+                .or_else(|| prefixed(CLAIM).map(Variable::Claim))
                 .unwrap_or(Variable::Nothing),
         }
     }
@@ -105,6 +109,7 @@ impl Variable {
                 .unwrap_or_default()
                 .to_owned(),
             Variable::Parameter(name) => exchange.query().and_then(|query| parameter(query, name)).unwrap_or_default(),
+            Variable::Claim(name) => exchange.claims.as_ref().and_then(|claims| claims.get(name)).unwrap_or_default().to_owned(),
             Variable::Nothing => String::new(),
         }
     }

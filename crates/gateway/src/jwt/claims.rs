@@ -49,7 +49,15 @@ enum Time {
 impl Claims {
     /// A claim that is a text and not empty.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name)?.as_str().filter(|text| !text.is_empty())
+        self.called(name).filter_map(Value::as_str).find(|text| !text.is_empty())
+    }
+
+    /// The claim of a name; and if the name has dots, what they lead to within objects.
+    pub fn called<'c>(&'c self, name: &'c str) -> impl Iterator<Item = &'c Value> {
+        let mut steps = name.split('.');
+        let first = steps.next().and_then(|step| self.0.get(step));
+        let within = name.contains('.').then(|| steps.fold(first, |value, step| value?.get(step)));
+        self.0.get(name).into_iter().chain(within.flatten())
     }
 
     /// When the token can be used, if that is now.
@@ -101,11 +109,13 @@ impl Claims {
 
     /// Who the token is for: the claim that the definition names, else `sub`. `Err` is what the client is told.
     pub fn identity(&self, base_field: &str) -> Result<&str, String> {
-        if !base_field.is_empty()
-            && let Some(Value::String(text)) = self.0.get(base_field)
-        {
-            let empty = || format!("found an empty user ID in predefined base field claim {base_field}");
-            return Some(text.as_str()).filter(|text| !text.is_empty()).ok_or_else(empty);
+        if !base_field.is_empty() {
+            if let Some(text) = self.text(base_field) {
+                return Ok(text);
+            }
+            if self.called(base_field).any(|value| value == "") {
+                return Err(format!("found an empty user ID in predefined base field claim {base_field}"));
+            }
         }
         match self.0.get("sub") {
             Some(Value::String(text)) if text.is_empty() => Err("found an empty user ID in sub claim".to_owned()),
@@ -116,10 +126,7 @@ impl Claims {
 
     /// The scopes in a claim: words of a text, or texts of a list. Dots in the name lead into objects.
     pub fn scopes(&self, name: &str) -> Vec<&str> {
-        let mut steps = name.split('.');
-        let first = steps.next().and_then(|step| self.0.get(step));
-        let found = steps.fold(first, |value, step| value?.get(step));
-        match found {
+        match self.called(name).next() {
             Some(Value::String(text)) => text.split(' ').filter(|scope| !scope.is_empty()).collect(),
             Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),

@@ -39,7 +39,10 @@ impl KeySource {
         registry: &Registry,
     ) -> Result<Self, (&'static str, String)> {
         if !definition.jwt_jwks_uris.is_empty() {
-            let sets = definition.jwt_jwks_uris.iter().map(|uri| registry.key_set(&uri.url, rules));
+            let sets = definition.jwt_jwks_uris.iter().map(|uri| {
+                let age_max = uri.age_max().unwrap_or(rules.age_max);
+                registry.key_set(&uri.url, &SetRules { age_max, ..rules.clone() })
+            });
             let sets: Result<_, _> = sets.collect();
             return Ok(KeySource::Sets(sets.map_err(|error| ("jwt_jwks_uris", error))?));
         }

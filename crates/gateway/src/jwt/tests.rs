@@ -22,6 +22,16 @@ const MODULUS: &str = "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPdd
 const ES256: (&str, &str) =
     ("eyJhbGciOiJFUzI1NiJ9", "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q");
 
+/// RFC 7515, A.4
+const ES512: &str = "eyJhbGciOiJFUzUxMiJ9.UGF5bG9hZA.AdwMgeerwtHoh-l192l60hp9wAHZFVJbLfD_UxMi70cwnZOYaRI1bKPWROc-mZZqwqT2SI-KGDKB34XO0aw_7XdtAG8GaSwFKdCAPZgoXD2YBJZCPEX3xKpRwcdOO8KpEHwJjyqOgzDO7iKvU8vcnwNrmxYbSW9ERBXukOXolLzeO_Jn";
+
+/// RFC 7515, A.5, which is also RFC 7519, 6.1: nobody has signed it.
+const UNSECURED: (&str, &str) = ("eyJhbGciOiJub25lIn0", "");
+
+/// RFC 7520, 4.2
+const PS384: &str = "eyJhbGciOiJQUzM4NCIsImtpZCI6ImJpbGJvLmJhZ2dpbnNAaG9iYml0b24uZXhhbXBsZSJ9.SXTigJlzIGEgZGFuZ2Vyb3VzIGJ1c2luZXNzLCBGcm9kbywgZ29pbmcgb3V0IHlvdXIgZG9vci4gWW91IHN0ZXAgb250byB0aGUgcm9hZCwgYW5kIGlmIHlvdSBkb24ndCBrZWVwIHlvdXIgZmVldCwgdGhlcmXigJlzIG5vIGtub3dpbmcgd2hlcmUgeW91IG1pZ2h0IGJlIHN3ZXB0IG9mZiB0by4.cu22eBqkYDKgIlTpzDXGvaFfz6WGoz7fUDcfT0kkOy42miAh2qyBzk1xEsnk2IpN6-tPid6VrklHkqsGqDqHCdP6O8TTB5dDDItllVo6_1OLPpcbUrhiUSMxbbXUvdvWXzg-UD8biiReQFlfz28zGWVsdiNAUf8ZnyPEgVFn442ZdNqiVJRmBqrYRXe8P_ijQ7p8Vdz0TTrxUeT3lm8d9shnr2lfJT8ImUjvAA2Xez2Mlp8cBE5awDzT0qI0n6uiP1aCN_2_jLAeQTlqRHtfa64QQSUmFAAjVKPbByi7xho0uTOcbH510a6GYmJUAfmWjwZ6oD4ifKo8DYM-X72Eaw";
+const OTHER_MODULUS: &str = "n4EPtAOCc9AlkeQHPzHStgAbgs7bTZLwUBZdR8_KuKPEHLd4rHVTeT-O-XV2jRojdNhxJWTDvNd7nqQ0VEiZQHz_AJmSCpMaJMRBSFKrKb2wqVwGU_NsYOYL-QtiWN2lbzcEe6XC0dApr5ydQLrHqkHHig3RBordaZ6Aj-oBHqFEHYpPe7Tpe-OfVfHd1E6cS6M1FZcD1NNLYD5lFHpPI9bTwJlsde3uhGqC0ZCuEHg8lhzwOHrtIQbS0FVbb9k3-tVTU4fg_3L_vniUFAKwuCLqKnS2BYwdq_mzSnbLY7h_qixoR7jig3__kRhuaxwUkRz5iaiQkqgc5gHdrNP5zw";
+
 /// RFC 8037, A.4
 const EDDSA: &str = "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc.hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg";
 
@@ -35,12 +45,31 @@ fn p256() -> Value {
     json!({"kty": "EC", "crv": "P-256", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
            "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"})
 }
+fn p521() -> Value {
+    json!({"kty": "EC", "crv": "P-521", "x": "AekpBQ8ST8a8VcfVOTNl353vSrDCLLJXmPk06wTjxrrjcBpXp5EOnYG_NjFZ6OvLFV1jSfS9tsz4qUxcWceqwQGk",
+           "y": "ADSmRA43Z1DSNx_RvcLI87cdL07l6jQyyBXMoxVg_l2Th-x3S1WDhjDly79ajL4Kkd0AZMaZmh9ubmf63e3kyMj2"})
+}
+fn other_rsa() -> Value {
+    json!({"kty": "RSA", "n": OTHER_MODULUS, "e": "AQAB"})
+}
 fn ed25519() -> Value {
     json!({"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})
 }
 
 fn token(parts: (&str, &str)) -> String {
     format!("{}.{PAYLOAD}.{}", parts.0, parts.1)
+}
+
+/// Every example with its key.
+fn examples() -> [(String, Value); 6] {
+    [
+        (token(HS256), secret()),
+        (token(RS256), rsa()),
+        (token(ES256), p256()),
+        (ES512.to_owned(), p521()),
+        (PS384.to_owned(), other_rsa()),
+        (EDDSA.to_owned(), ed25519()),
+    ]
 }
 
 fn verifies(text: &str, jwk: &Value) -> bool {
@@ -51,17 +80,56 @@ fn verifies(text: &str, jwk: &Value) -> bool {
 
 #[test]
 fn the_examples_of_the_rfcs_are_good() {
-    for (text, jwk) in [(token(HS256), secret()), (token(RS256), rsa()), (token(ES256), p256()), (EDDSA.to_owned(), ed25519())] {
+    for (text, jwk) in examples() {
         assert!(verifies(&text, &jwk), "{text}");
     }
     let claims = Token::parse(&token(HS256)).unwrap().claims().unwrap();
     assert_eq!((claims.text("iss"), claims.expires_unix_s()), (Some("joe"), Some(1_300_819_380)));
+    // RFC 7519, 3.1: the same claims; a name with a collision-resistant form is a claim as any other.
+    assert_eq!(claims.0.get("http://example.com/is_root"), Some(&json!(true)));
+}
+
+#[test]
+fn the_unsecured_example_has_no_algorithm_that_could_be_checked() {
+    let text = token(UNSECURED);
+    let token = Token::parse(&text).expect("a token in form");
+    assert_eq!((token.algorithm(), token.signature().len()), (Some("none"), 0));
+    assert!(Algorithm::named("none").is_none());
+    // Nor with a name that is known, and no signature.
+    for (_, jwk) in examples() {
+        for family in [Family::Hmac, Family::Rsa, Family::Ecdsa, Family::EdDsa] {
+            for algorithm in Algorithm::of(family) {
+                assert!(!VerifyKey::jwk(&jwk).unwrap().verifies(&token, algorithm), "{}", algorithm.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_token_that_is_cut_anywhere_is_not_good() {
+    for (text, jwk) in examples() {
+        let key = VerifyKey::jwk(&jwk).unwrap();
+        for end in 0..text.len() {
+            let Some(token) = Token::parse(&text[..end]) else { continue };
+            let Some(algorithm) = token.algorithm().and_then(Algorithm::named) else { continue };
+            assert!(!key.verifies(&token, algorithm), "{end} of {text}");
+        }
+    }
+}
+
+#[test]
+fn examples_are_good_with_their_own_key_alone() {
+    for (number, (text, _)) in examples().iter().enumerate() {
+        for (other, (_, jwk)) in examples().iter().enumerate() {
+            assert_eq!(verifies(text, jwk), number == other, "{text}");
+        }
+    }
 }
 
 #[test]
 fn a_changed_byte_anywhere_is_noticed() {
-    for (text, jwk) in [(token(HS256), secret()), (token(RS256), rsa()), (token(ES256), p256()), (EDDSA.to_owned(), ed25519())] {
-        for at in (0..text.len()).step_by(7) {
+    for (text, jwk) in examples() {
+        for at in (0..text.len()).step_by(3) {
             let mut bytes = text.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(bytes).unwrap();
@@ -212,6 +280,11 @@ fn identities_are_found_in_the_named_claim_else_in_sub() {
         (json!({"sub": ""}), "", Err("found an empty user ID in sub claim")),
         (json!({"sub": 7}), "", Err("no suitable claims for user ID were found")),
         (json!({}), "user", Err("no suitable claims for user ID were found")),
+        (json!({"sub": "s", "act": {"or": {"id": "n"}}}), "act.or.id", Ok("n")),
+        (json!({"sub": "s", "act.id": "plain", "act": {"id": "n"}}), "act.id", Ok("plain")),
+        (json!({"sub": "s", "act": {"id": ""}}), "act.id", Err("found an empty user ID in predefined base field claim act.id")),
+        (json!({"sub": "s", "act": "x"}), "act.id", Ok("s")),
+        (json!({"sub": "s"}), ".", Ok("s")),
     ];
     for (value, field, expect) in cases {
         let claims = claims(value);

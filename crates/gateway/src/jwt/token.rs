@@ -41,6 +41,11 @@ impl<'t> Token<'t> {
         self.header.get("alg")?.as_str()
     }
 
+    /// What its header says under a name.
+    pub fn header(&self, name: &str) -> Option<&Value> {
+        self.header.get(name)
+    }
+
     /// The name of the key.
     pub fn kid(&self) -> Option<&str> {
         self.header.get("kid")?.as_str()

@@ -78,6 +78,7 @@ impl Middleware for AnyAuth {
                 },
             };
             exchange.key = None;
+            exchange.claims = None;
             exchange.outgoing.status = 0;
             exchange.outgoing.edits.clone_from(&before);
             let changes: Vec<HeaderChange> = exchange.response_changes.drain(changes_before..).collect();

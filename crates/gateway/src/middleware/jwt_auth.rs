@@ -20,7 +20,7 @@ use tollgate_engine::Work;
 use tollgate_model::api::AuthMethod;
 use tollgate_model::key as key_format;
 
-/// Good tokens that are remembered, in each of two halves. One takes some 500 bytes.
+/// Good tokens that are remembered, in each of two halves. One takes some 500 bytes, and the claims that variables name.
 const VERIFIED_MAX: usize = 32_768;
 
 pub struct JwtAuth {
@@ -175,7 +175,7 @@ impl Middleware for JwtAuth {
             if known.holds(generation, exchange.unix_s)
                 && let Some(key) = self.grants.key(&known, exchange)
             {
-                return self.let_in(exchange, key);
+                return self.let_in(exchange, key, &known);
             }
             self.verified.remove(&digest);
         }
@@ -187,13 +187,17 @@ impl Middleware for JwtAuth {
             Err(Stop::Hold(work)) => return Step::Await(work, FETCH_TIME_MAX + GRACE),
         };
         let Some(key) = self.grants.key(&admission, exchange) else { return Step::Refuse(refusal::JWT_REFUSED) };
-        self.verified.put(digest, Arc::new(admission));
-        self.let_in(exchange, key)
+        let admission = Arc::new(admission);
+        self.verified.put(digest, admission.clone());
+        self.let_in(exchange, key, &admission)
     }
 }
 
 impl JwtAuth {
-    fn let_in(&self, exchange: &mut Exchange<'_>, key: Arc<crate::keys::Key>) -> Step {
+    fn let_in(&self, exchange: &mut Exchange<'_>, key: Arc<crate::keys::Key>, admission: &Admission) -> Step {
+        if admission.claims.is_some() {
+            exchange.claims.clone_from(&admission.claims);
+        }
         if self.gives_session {
             exchange.key = Some(key);
         }

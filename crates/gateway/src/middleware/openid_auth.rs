@@ -9,7 +9,7 @@ use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
 use crate::identity::{self, Identity};
-use crate::jwt::{Algorithm, Claims, FETCH_TIME_MAX, Family, KeySet, KeySource, Keys, SetRules, TimeChecks, Token, Validity};
+use crate::jwt::{Algorithm, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, Family, KeySet, KeySource, Keys, SetRules, TimeChecks, Token, Validity};
 use crate::recent::Recent;
 use crate::refusal::{OPENID_MISSING, OPENID_REFUSED};
 use crate::tls::TlsRules;
@@ -32,6 +32,7 @@ pub struct OpenIdAuth {
     org_id: String,
     providers: Vec<Provider>,
     scopes: ScopeClaim,
+    claims: ClaimNames,
     /// Each client's users are other people.
     segregates: bool,
     gives_session: bool,
@@ -48,6 +49,7 @@ struct Provider {
 
 struct Admission {
     identity: Identity,
+    claims: Option<Arc<ClaimTexts>>,
     validity: Validity,
     generation: u64,
 }
@@ -84,6 +86,7 @@ impl OpenIdAuth {
             org_id: definition.org_id.clone(),
             providers,
             scopes: definition.scopes.oidc.clone(),
+            claims: ClaimNames::used_in(definition),
             segregates: definition.openid_options.segregate_by_client,
             gives_session: definition.takes_session_of(AuthMethod::OpenId),
             verified: Recent::new(VERIFIED_MAX),
@@ -133,7 +136,7 @@ impl OpenIdAuth {
         let alias = format!("{client}:{user}");
         let (keys, unix_s) = (exchange.keys, exchange.unix_s);
         let identity = Identity::with_policies(keys, &self.org_id, &subject, alias, policies, Some(ends), unix_s);
-        Ok(Admission { identity, validity, generation })
+        Ok(Admission { identity, claims: self.claims.texts(&token, &claims), validity, generation })
     }
 
     /// The policies of the token's scopes if scopes stand for policies, else that of its client.
@@ -154,6 +157,9 @@ impl OpenIdAuth {
 
     fn let_in(&self, exchange: &mut Exchange<'_>, admission: &Admission) -> Step {
         let Some(key) = admission.identity.key(exchange.keys) else { return Step::Refuse(OPENID_REFUSED) };
+        if admission.claims.is_some() {
+            exchange.claims.clone_from(&admission.claims);
+        }
         if self.gives_session {
             exchange.key = Some(key);
         }

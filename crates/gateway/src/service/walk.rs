@@ -136,6 +136,7 @@ impl GatewayHandler {
             unix_s: if api.keyless && !settings.enforce_org_quotas { 0 } else { unix_s() },
             keys: &arrival.core.shared.keys,
             key: None,
+            claims: None,
             counting_core: arrival.core.shared.observer.metrics.then_some(arrival.core.index),
             answers: &mut self.answers,
             tries: self.tries,

@@ -14,6 +14,7 @@ fn text_is_cut_at_variables() {
             Part::Literal("!".into())
         ]
     );
+    assert_eq!(parts("$tyk_context.jwt_claims_a.b"), [Part::Variable(Variable::Claim("a.b".into()))]);
     assert_eq!(parts("$tyk_meta.x"), [Part::Variable(Variable::Nothing)]);
     assert_eq!(Template::new("$tyk_context.path", false).parts, [Part::Variable(Variable::Nothing)]);
     assert_eq!(Template::new("plain", true).literal(), Some("plain"));

@@ -205,6 +205,67 @@ fn scopes_stand_for_policies() {
 }
 
 #[test]
+fn scopes_alone_can_stand_for_policies() {
+    let (_upstream, gateway) = start(|definition| {
+        definition.set("jwt_default_policies", json!([])).set("jwt_scope_to_policy_mapping", json!({"buy": "gold", "gone": "nowhere"}))
+    });
+    let response = ask(&gateway, &json!({"sub": "joe", "scope": "look buy"}));
+    assert_eq!((response.status, response.header("x-ratelimit-limit")), (200, Some("3")), "{response}");
+    for (claims, message) in [
+        (json!({"sub": "joe"}), "key not authorized: no scope or policy in token"),
+        (json!({"sub": "joe", "scope": 7}), "key not authorized: no scope or policy in token"),
+        (json!({"sub": "joe", "scope": "look"}), "key not authorized: no matching policy found in scope claim"),
+        (json!({"sub": "joe", "scope": "gone"}), "key not authorized: no matching policy"),
+    ] {
+        let response = ask(&gateway, &claims);
+        assert_eq!((response.status, response.text()), (403, error_json(message)), "{claims}");
+    }
+}
+
+#[test]
+fn identity_and_policy_may_stand_within_objects() {
+    let (_upstream, gateway) = start(|definition| {
+        definition.set("jwt_identity_base_field", "user.name").set("jwt_policy_field_name", "access.policy")
+    });
+    let claims = json!({"sub": "x", "user": {"name": "joe"}, "access": {"policy": "gold"}});
+    let response = ask(&gateway, &claims);
+    assert_eq!((response.status, response.header("x-ratelimit-limit")), (200, Some("3")), "{response}");
+    let name = "default8ff32489f92f33416694be8fdc2d4c22";
+    assert_eq!(gateway.control("GET", &format!("/tyk/keys/{name}"), "").json()["alias"], "joe");
+}
+
+#[test]
+fn claims_are_values_of_variables() {
+    let (upstream, gateway) = start(|definition| {
+        let add = json!({
+            "X-Sub": "user $tyk_context.jwt_claims_sub", "X-Roles": "$tyk_context.jwt_claims_realm.roles", "X-Bad": "$tyk_context.jwt_claims_bad",
+            "X-Alg": "$tyk_context.jwt_claims_alg", "X-None": "[$tyk_context.jwt_claims_none]"
+        });
+        let rewrite = json!([{"path": "rewrite", "method": "GET", "match_pattern": "rewrite", "rewrite_to": "users?sub=$tyk_context.jwt_claims_sub",
+            "triggers": [{"on": "all", "rewrite_to": "admins", "options": {"request_context_matches": {"jwt_claims_role": {"match_rx": "^admin$"}}}}]}]);
+        definition
+            .set("enable_context_vars", true)
+            .list("transform_headers", json!([{"path": "/", "method": "GET", "add_headers": add}]))
+            .list("url_rewrites", rewrite)
+    });
+    let claims = json!({"sub": "jo e&x=1", "realm": {"roles": ["a", "b c"]}, "bad": "a\r\nX-Evil: 1"});
+    // The second time from memory.
+    for _ in 0..2 {
+        assert_eq!(ask(&gateway, &claims).status, 200);
+        let seen = upstream.last();
+        let values = ["x-sub", "x-roles", "x-alg", "x-none"].map(|name| seen.header(name).map(str::to_owned));
+        assert_eq!(values, ["user jo e&x=1", "a,b+c", "HS256", "[]"].map(|value| Some(value.to_owned())));
+        assert_eq!((seen.header("x-bad"), seen.header("x-evil")), (None, None), "a claim makes no header lines");
+    }
+    let rewritten = |claims: &Value| {
+        assert_eq!(call(&gateway, "/a/rewrite", &hs256(SECRET, claims)).status, 200);
+        upstream.last().target
+    };
+    assert_eq!(rewritten(&claims), "/users?sub=jo+e%26x%3D1");
+    assert_eq!(rewritten(&json!({"sub": "ann", "role": "admin"})), "/admins");
+}
+
+#[test]
 fn without_any_policy_nobody_gets_in() {
     let (upstream, gateway) = start(|definition| definition.set("jwt_default_policies", json!([])));
     let response = ask(&gateway, &json!({"sub": "joe"}));

@@ -1,10 +1,12 @@
 //! What a definition says about JSON Web Tokens beyond its plain fields.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::ApiDefinition;
+use crate::span;
 
 /// One entry of `jwt_jwks_uris`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -12,6 +14,9 @@ use super::ApiDefinition;
 pub struct JwksUri {
     /// Where the key set is.
     pub url: String,
+    /// How long it is used before it is fetched again, such as `5m`; the gateway's own time when empty or 0.
+    #[serde(rename = "cacheTimeout")]
+    pub cache_timeout: String,
 }
 
 /// `scopes`.
@@ -32,6 +37,13 @@ pub struct ScopeClaim {
     pub scope_claim_name: String,
     /// Scope to policy.
     pub scope_to_policy: BTreeMap<String, String>,
+}
+
+impl JwksUri {
+    /// How long the set is used, if it has a time of its own.
+    pub fn age_max(&self) -> Option<Duration> {
+        span::parse_span(&self.cache_timeout).filter(|age| !age.is_zero())
+    }
 }
 
 impl ScopeClaim {

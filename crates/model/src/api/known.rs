@@ -18,7 +18,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     // Settings of methods of authentication: the method itself is reported.
     ("oauth_meta", Never),
     ("idp_client_id_mapping_disabled", Never),
-    ("jwt_jwks_uris.cacheTimeout", Never),
     ("external_oauth.providers.jwt", Never),
     ("security_requirements", Set),
     ("auth.validate_signature", Set),

@@ -132,6 +132,20 @@ fn authentication() {
         with("/enable_jwt", json!(true)),
         &["$.jwt_signing_method: warning: is neither hmac, rsa, ecdsa nor eddsa: tokens must be signed with HMAC"],
     );
+    check(
+        with("/jwt_jwks_uris", json!([{"url": "http://a/", "cacheTimeout": "5m"}, {"url": "http://b/", "cacheTimeout": "soon"}])),
+        &[],
+    );
+    let mut timed = with("/jwt_jwks_uris", json!([{"url": "http://a/", "cacheTimeout": "5m"}, {"url": "x", "cacheTimeout": "soon"}]));
+    timed["enable_jwt"] = json!(true);
+    timed["jwt_signing_method"] = json!("rsa");
+    check(
+        timed,
+        &[
+            "$.jwt_jwks_uris[1].url: error: must be an absolute URL such as http://host:8080/",
+            "$.jwt_jwks_uris[1].cacheTimeout: error: must be a span of time such as 500ms or 1m30s",
+        ],
+    );
     check(with("/use_openid", json!(true)), &["$.openid_options.providers: warning: is empty: every request is refused"]);
     check(
         with("/tollgate", json!({"forward_auth": {"url": "http://auth.test/"}})),

@@ -221,7 +221,11 @@ fn check_jwt(api: &ApiDefinition, findings: &mut Findings) {
         findings.warning(&JsonPath::of("jwt_signing_method"), message);
     }
     for (index, uri) in api.jwt_jwks_uris.iter().enumerate() {
-        check_target(&JsonPath::of("jwt_jwks_uris").index(index).key("url"), &uri.url, findings);
+        let at = JsonPath::of("jwt_jwks_uris").index(index);
+        check_target(&at.key("url"), &uri.url, findings);
+        if !uri.cache_timeout.is_empty() && crate::span::parse_span(&uri.cache_timeout).is_none() {
+            findings.error(&at.key("cacheTimeout"), "must be a span of time such as 500ms or 1m30s");
+        }
     }
     for (field, seconds) in [
         ("jwt_issued_at_validation_skew", api.jwt_issued_at_validation_skew),

@@ -2,7 +2,7 @@
 
 use crate::exchange::{Exchange, Step};
 use crate::identity::{Identity, is_usable};
-use crate::jwt::{Claims, Token, Validity};
+use crate::jwt::{ClaimNames, ClaimTexts, Claims, Token, Validity};
 use crate::keys::{Digest, Key};
 use crate::refusal::{self, Refusal};
 use std::sync::Arc;
@@ -20,11 +20,14 @@ pub struct Grants {
     client_field: String,
     default_policies: Vec<String>,
     scopes: ScopeClaim,
+    claims: ClaimNames,
 }
 
 /// A token that was found good.
 pub struct Admission {
     holder: Holder,
+    /// The claims that variables name.
+    pub claims: Option<Arc<ClaimTexts>>,
     validity: Validity,
     generation: u64,
 }
@@ -54,6 +57,7 @@ impl Grants {
             client_field: definition.jwt_client_base_field.clone(),
             default_policies: definition.jwt_default_policies.clone(),
             scopes: definition.jwt_scopes(),
+            claims: ClaimNames::used_in(definition),
         }
     }
 
@@ -97,7 +101,7 @@ impl Grants {
         } else {
             self.identity(claims, exchange)?
         };
-        Ok(Admission { holder, validity, generation })
+        Ok(Admission { holder, claims: self.claims.texts(token, claims), validity, generation })
     }
 
     fn identity(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<Holder, Refusal> {
@@ -118,30 +122,37 @@ impl Grants {
         };
         let is_default = base.is_none();
         let mut policies = base.map_or_else(|| self.default_policies.clone(), |base| vec![base]);
-        if policies.is_empty() {
-            return Err(refusal::JWT_NO_POLICY_FOUND);
-        }
-        if !is_usable(&policies, &self.org_id, exchange.keys) {
-            return Err(refusal::JWT_NO_POLICY);
-        }
-        if !self.scopes.scope_to_policy.is_empty() {
-            let scopes = claims.scopes(self.scopes.claim());
-            let mut mapped: Vec<String> = Vec::new();
-            for policy in scopes.iter().filter_map(|scope| self.scopes.scope_to_policy.get(*scope)) {
-                if !mapped.contains(policy) {
-                    mapped.push(policy.clone());
-                }
-            }
-            // Scopes take the place of default policies, not of the token's own.
-            if is_default && !scopes.is_empty() {
-                policies.clear();
-            }
-            policies.extend(mapped);
+        let check = |policies: &[String]| match policies.is_empty() || is_usable(policies, &self.org_id, exchange.keys) {
+            true => Ok(()),
+            false => Err(refusal::JWT_NO_POLICY),
+        };
+        check(&policies)?;
+        if self.scopes.scope_to_policy.is_empty() {
             if policies.is_empty() {
-                return Err(refusal::JWT_NO_POLICY_IN_SCOPE);
+                return Err(refusal::JWT_NO_POLICY_FOUND);
             }
+        } else {
+            self.add_policies_of_scopes(claims, is_default, &mut policies)?;
+            check(&policies)?;
         }
         Ok((policies, client.filter(|_| !is_default).map(str::to_owned)))
+    }
+
+    /// Adds the policies that a token's scopes stand for. They take the place of default policies, not of the token's own.
+    fn add_policies_of_scopes(&self, claims: &Claims, is_default: bool, policies: &mut Vec<String>) -> Result<(), Refusal> {
+        let scopes = claims.scopes(self.scopes.claim());
+        if scopes.is_empty() {
+            return if policies.is_empty() { Err(refusal::JWT_NO_SCOPE) } else { Ok(()) };
+        }
+        if is_default {
+            policies.clear();
+        }
+        for policy in scopes.iter().filter_map(|scope| self.scopes.scope_to_policy.get(*scope)) {
+            if !policies.contains(policy) {
+                policies.push(policy.clone());
+            }
+        }
+        if policies.is_empty() { Err(refusal::JWT_NO_POLICY_IN_SCOPE) } else { Ok(()) }
     }
 
     /// The first policy of the key that stands for a client.

@@ -40,11 +40,29 @@ python_packages() {
     echo "PyJWT can't be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
 }
 
+# An OpenID provider that is not ours. Node.js is not installed for it: where there is none, those tests say so.
+node_packages() {
+    [[ $1 == tests ]] || return 0
+    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted=oidc-provider@8.8.1 reason
+    if [[ $(cat "$directory/installed" 2>/dev/null) == "$wanted" ]]; then
+        return
+    fi
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    if ! command -v npm >/dev/null; then
+        reason="there is no npm"
+    elif reason=$(npm install --prefix "$directory" --no-audit --no-fund --loglevel=error "$wanted" 2>&1); then
+        echo "$wanted" >"$directory/installed"
+        return
+    fi
+    echo "oidc-provider can't be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+}
+
 missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; node_packages "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -74,3 +92,4 @@ echo "test-deps: installing ${missing[*]}"
 "${as_root[@]}" apt-get update -qq
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 python_packages "$1"
+node_packages "$1"

@@ -7,10 +7,11 @@ PEERS_ARGS ?=
 MEMORY_ARGS ?=
 RELOAD_ARGS ?=
 KEYS_ARGS ?=
+AUTH_ARGS ?=
 FUZZ_SECONDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-peers bench-memory bench-reload bench-keys fuzz-short
+.PHONY: help run build release test test-deps check fmt bench bench-peers bench-memory bench-reload bench-keys bench-auth fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +59,11 @@ bench-reload: release ## 500 reloads under load and with open WebSockets (RELOAD
 bench-keys: release ## CPU per request with keys, limits and quotas beside the keyless API (KEYS_ARGS)
 	@scripts/test-deps.sh bench
 	python3 bench/keys.py $(KEYS_ARGS)
+
+bench-auth: release ## CPU per request with tokens, passwords and signatures beside the keyless API (AUTH_ARGS)
+	@scripts/test-deps.sh bench
+	cargo build --release --bin tollgate-bench
+	python3 bench/auth.py $(AUTH_ARGS)
 
 fuzz-short: ## each fuzz target for FUZZ_SECONDS (needs cargo-fuzz)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz-short.sh

@@ -316,7 +316,7 @@ impl Connection {
         }
         if let Some(counted) = self.counted.take() {
             let stream = std::mem::replace(&mut self.client, Stream::Pipe(Pipe::new().0));
-            let client = Client { address: self.client_address, tls: None };
+            let client = Client { address: self.client_address, tls: None, http2: true };
             tokio::task::spawn_local(http2::serve(self.core.clone(), stream, bytes.to_vec(), client, counted));
         }
         self.enter(Stage::Closed);

@@ -92,9 +92,9 @@ pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, l
 async fn pass(core: &Core, mut stream: TcpStream, peer: SocketAddr, listen: &Listen) -> io::Result<(Stream, Client)> {
     let announced = if listen.trusts(peer) { read_proxy_header(&mut stream).await? } else { None };
     let address = announced.unwrap_or(peer);
-    let Some(terms) = &listen.tls else { return Ok((Stream::Tcp(stream), Client { address, tls: None })) };
+    let Some(terms) = &listen.tls else { return Ok((Stream::Tcp(stream), Client { address, tls: None, http2: false })) };
     let (stream, tls) = shake_hands(core, stream, terms.as_ref()).await?;
-    Ok((stream, Client { address, tls: Some(tls) }))
+    Ok((stream, Client { address, tls: Some(tls), http2: false }))
 }
 
 /// Reads the header and not a byte more. `None` when the proxy speaks for itself.

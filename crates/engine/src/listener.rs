@@ -95,7 +95,7 @@ fn serve(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Optio
             tokio::task::spawn_local(enter(core.clone(), stream, client, listen.clone(), counted));
         }
         None => {
-            let client = Client { address: client, tls: None };
+            let client = Client { address: client, tls: None, http2: false };
             tokio::task::spawn_local(Connection::new(core.clone(), Stream::Tcp(stream), client, counted));
         }
     }

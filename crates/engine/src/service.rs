@@ -26,6 +26,8 @@ pub struct Client {
     pub address: SocketAddr,
     /// What the handshake told, if TLS is spoken.
     pub tls: Option<Rc<ClientTls>>,
+    /// Its requests come over HTTP/2.
+    pub http2: bool,
 }
 
 /// What a TLS handshake told about a client.

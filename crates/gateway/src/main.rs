@@ -40,6 +40,7 @@ mod storage;
 mod template;
 mod tls;
 mod top;
+mod trace;
 mod upstream;
 
 use clap::Parser;

@@ -9,6 +9,7 @@ mod facts;
 mod histogram;
 mod live;
 mod meter;
+mod otlp;
 mod process;
 mod record;
 mod recording;
@@ -23,6 +24,7 @@ pub use facts::{ApiFacts, Directory};
 pub use histogram::{Distribution, OWN_NS, REQUEST_NS};
 pub use live::live;
 pub use meter::{Cells, Meter, Meters, Side, Tally, method_name, method_number};
+pub use otlp::Pusher;
 pub use record::{Record, Text};
 pub use recording::Recording;
 pub use ring::Recorder;
@@ -49,6 +51,8 @@ pub struct Observer {
     /// Requests are recorded one by one.
     pub recording: Option<Recording>,
     pub statsd: Arc<SinkFigures>,
+    /// Pushes of figures, if they are pushed.
+    pub otlp_metrics: Option<Arc<SinkFigures>>,
 }
 
 /// What one core counts beside its APIs.
@@ -78,7 +82,7 @@ pub struct ReloadFigures {
 }
 
 impl Observer {
-    pub fn new(metrics: bool, cores: usize, recording: Option<Recording>) -> Self {
+    pub fn new(metrics: bool, cores: usize, recording: Option<Recording>, pushes: bool) -> Self {
         Observer {
             metrics,
             started: SystemTime::now(),
@@ -87,6 +91,7 @@ impl Observer {
             reloads: ReloadFigures::default(),
             recording,
             statsd: SinkFigures::new("statsd"),
+            otlp_metrics: pushes.then(|| SinkFigures::new("otlp_metrics")),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::cli::{LogFormat, MockOptions, RunOptions};
 use crate::control::{self, ApiHealth, Control, Health, OwnPort, Ports};
 use crate::error_templates::ErrorTemplates;
-use crate::observe::{Meters, Observer, Recording, Statsd};
+use crate::observe::{Meters, Observer, Pusher, Recording, Statsd};
 use crate::reload::{Loader, Reloads};
 use crate::service::{CoreHandle, CoreService};
 use crate::settings::Settings;
@@ -40,7 +40,7 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
     let json_log = log_format(&options, &config) == LogFormat::Json;
     let recording = Recording::start(&config, threads(&config), registry.directory.clone(), json_log)?;
-    let observer = Arc::new(Observer::new(metrics.enabled, threads(&config), recording));
+    let observer = Arc::new(Observer::new(metrics.enabled, threads(&config), recording, config.opentelemetry.metrics().is_some()));
     let control_target =
         Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None, http2: Http2::Never };
     let (store, keys) = storage::open(&config)?;
@@ -82,6 +82,7 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     if let Some(statsd) = Statsd::new(&config, observer.statsd.clone())?.filter(|_| metrics.enabled && !switched_off) {
         statsd.start(shared.clone())?;
     }
+    let pusher = start_pusher(&config, &shared)?;
     let reloads = Reloads::start(loader.clone())?;
     watch_certificates(shared.clone())?;
     if let Some(shared) = keys.shared_keys() {
@@ -107,6 +108,7 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     health.drain();
     engine.drain();
     observer.recording.iter().for_each(Recording::stop);
+    pusher.into_iter().for_each(Pusher::stop);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if let Err(fault) = runtime.block_on(keys.save_quotas()) {
         // A server that is gone must not turn an orderly end into a failure; the embedded store has no such excuse.
@@ -233,6 +235,13 @@ fn listen(config: &GatewayConfig, terms: Option<Arc<ClientTerms>>) -> Listen {
 fn control_callers(config: &GatewayConfig, library: &Library) -> Option<Arc<AllowList>> {
     let security = &config.security;
     security.control_api_use_mutual_tls.then(|| Arc::new(AllowList::new(&security.certificates.control_api, library)))
+}
+
+/// Pushes figures to a collector, if that is configured.
+fn start_pusher(config: &GatewayConfig, shared: &Arc<Shared>) -> Result<Option<Pusher>, Box<dyn Error>> {
+    let Some(figures) = shared.observer.otlp_metrics.clone().filter(|_| shared.observer.metrics) else { return Ok(None) };
+    let Some((collector, interval)) = config.opentelemetry.metrics() else { return Ok(None) };
+    Ok(Some(Pusher::start(shared.clone(), &collector, interval, figures)?))
 }
 
 /// Takes up renewed certificate files.

@@ -18,6 +18,7 @@ use crate::refusal;
 use crate::route::{self, Path};
 use crate::snapshot::{CoreSnapshot, Shared};
 use crate::tls::CallerTls;
+use crate::trace::{Trace, TraceId};
 use in_flight::{InFlight, Place};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -28,6 +29,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
 use tollgate_http::{HeaderEdits, Known, Request, Response};
+use tracing::field::DisplayValue;
 
 /// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
 const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -125,6 +127,8 @@ impl Service for CoreHandle {
             record: None,
             request_id: None,
             tls: client.tls.as_deref().map(|tls| Rc::new(CallerTls::new(tls))),
+            http2: client.http2,
+            trace: None,
             hits: Hits::default(),
             changes: Vec::new(),
             limit_lines: Vec::new(),
@@ -142,6 +146,10 @@ struct GatewayHandler {
     core: Rc<CoreService>,
     peer: SocketAddr,
     tls: Option<Rc<CallerTls>>,
+    /// Its requests come over HTTP/2.
+    http2: bool,
+    /// The current request's place in its trace, when requests are traced.
+    trace: Option<Trace>,
     /// What is recorded of the current request.
     record: Option<Box<Record>>,
     /// The identifier that the current request is given.
@@ -193,6 +201,11 @@ impl Handler for GatewayHandler {
             return Verdict::Reply;
         };
         let url = Url { path, listen_bytes: found.listen_bytes, query: request.query().map(Cow::Borrowed) };
+        if let Some(tracer) = &settings.tracer
+            && self.trace.is_none()
+        {
+            self.trace = Some(tracer.place(&request.headers, core.next_id().0, core.next_id().0));
+        }
         let arrival = walk::Arrival {
             core: &core,
             request,
@@ -201,6 +214,8 @@ impl Handler for GatewayHandler {
             began: self.began.unwrap_or(now),
             peer: self.peer,
             tls: tls.as_deref(),
+            http2: self.http2,
+            trace: self.trace,
             now: now.saturating_duration_since(core.shared.start),
             request_id: core.next_id(),
         };
@@ -223,7 +238,7 @@ impl Handler for GatewayHandler {
                 verdict
             }
             Err(refusal) => {
-                tracing::debug!(cause = refusal.cause, path = request.path(), "request refused");
+                tracing::debug!(cause = refusal.cause, path = request.path(), trace_id = self.trace_id(), "request refused");
                 reply::refuse(outgoing, settings, &refusal, reply::xml_type(request).as_deref(), &self.changes);
                 outgoing.edits.add_lines(&self.limit_lines);
                 self.label_reply(&arrival, outgoing);
@@ -244,6 +259,7 @@ impl Handler for GatewayHandler {
         self.label_response(&response.headers, edits);
         let Some(in_flight) = &mut self.in_flight else { return };
         in_flight.status = response.status;
+        in_flight.upstream_status = response.status;
         in_flight.record(&self.core.shared, response.status >= 500);
         let Some(version) = in_flight.version() else { return };
         let headers = &response.headers;
@@ -277,6 +293,7 @@ impl Handler for GatewayHandler {
             self.count_end(&in_flight, ended);
         }
         self.request_id = None;
+        self.trace = None;
         self.changes.clear();
         self.tries = 0;
         self.answers.clear();
@@ -305,9 +322,14 @@ impl GatewayHandler {
             in_flight.record(&self.core.shared, true);
         }
         let api = in_flight.and_then(InFlight::api).map_or("", |api| api.id.as_str());
-        tracing::warn!(api, %fault, cause = refusal.cause, "request failed");
+        tracing::warn!(api, %fault, cause = refusal.cause, trace_id = self.trace_id(), "request failed");
         let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
         reply::refuse(outgoing, &self.core.shared.settings, &refusal, xml, &self.changes);
+    }
+
+    /// The current request's trace, for the log.
+    fn trace_id(&self) -> Option<DisplayValue<TraceId>> {
+        self.trace.map(|trace| tracing::field::display(trace.id))
     }
 
     /// Sends a request for the control plane to where that is.

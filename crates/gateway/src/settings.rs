@@ -5,6 +5,7 @@ use crate::error_templates::ErrorTemplates;
 use crate::limit::Algorithm;
 use crate::refusal::{QUOTA_EXCEEDED, Refusal};
 use crate::tls::TlsSettings;
+use crate::trace::Tracer;
 use ipnet::IpNet;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -50,6 +51,8 @@ pub struct Settings {
     pub request_id: bool,
     /// Responses get a `Server-Timing`.
     pub server_timing: bool,
+    /// Requests are traced.
+    pub tracer: Option<Tracer>,
     pub trusted_proxies: Vec<IpNet>,
     pub xff_depth: u64,
     /// TLS to upstreams, as far as an API does not say otherwise.
@@ -97,6 +100,7 @@ impl Settings {
             quota_status: config.tollgate.quota_status,
             request_id: config.tollgate.request_id,
             server_timing: config.tollgate.server_timing,
+            tracer: config.opentelemetry.traces().map(|traces| Tracer::new(&traces)),
             trusted_proxies: config.tollgate.trusted_networks(),
             xff_depth: http.xff_depth,
             upstream_tls: TlsSettings::of_gateway(config),

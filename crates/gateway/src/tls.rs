@@ -4,6 +4,7 @@
 mod allow_list;
 mod certificate;
 mod clients;
+mod collector;
 mod library;
 mod server_names;
 mod upstreams;
@@ -11,6 +12,7 @@ mod upstreams;
 pub use allow_list::{AllowList, CallerTls};
 pub use certificate::{Facts, hex_sha256};
 pub use clients::ClientTerms;
+pub use collector::collector_config;
 pub use library::{Library, Slot};
 pub use upstreams::{TlsRules, TlsSettings, client_config};
 

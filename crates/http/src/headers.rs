@@ -30,6 +30,7 @@ pub enum Known {
     RealIp,
     Authorization,
     Cookie,
+    TraceParent,
 }
 
 /// `name` is a token (the parser checked that) and `lower` is lower case: setting bit 5 cannot turn any other token byte
@@ -56,6 +57,7 @@ fn classify(name: &[u8]) -> Known {
         9 if is(name, b"x-real-ip") => Known::RealIp,
         10 if is(name, b"connection") => Known::Connection,
         10 if is(name, b"keep-alive") => Known::HopByHop,
+        11 if is(name, b"traceparent") => Known::TraceParent,
         12 if is(name, b"content-type") => Known::ContentType,
         13 if is(name, b"authorization") => Known::Authorization,
         14 if is(name, b"content-length") => Known::ContentLength,

@@ -13,6 +13,7 @@ mod analytics;
 mod environment;
 mod known;
 mod load;
+mod opentelemetry;
 mod security;
 mod server;
 mod storage;
@@ -20,6 +21,7 @@ mod tollgate;
 mod validate;
 
 pub use analytics::{AccessLog, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
+pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetrics, Sampling, SpanBatch, Traces};
 pub use security::{Security, SecurityCertificates};
 pub use server::{Certificate, HttpServerOptions};
 pub use storage::Storage;
@@ -189,6 +191,8 @@ pub struct GatewayConfig {
     pub statsd_connection_string: String,
     /// What its names begin with.
     pub statsd_prefix: String,
+    /// Traces and figures for a collector.
+    pub opentelemetry: OpenTelemetry,
 
     /// Settings that Tyk does not have.
     pub tollgate: Tollgate,
@@ -368,6 +372,7 @@ impl GatewayConfig {
             access_logs: AccessLogs::default(),
             statsd_connection_string: String::new(),
             statsd_prefix: String::new(),
+            opentelemetry: OpenTelemetry::default(),
             tollgate: Tollgate::default(),
         }
     }

@@ -18,8 +18,23 @@ pub enum Kind {
     Histogram,
 }
 
+/// What figures are written into, whatever becomes of them.
+pub type Exposition = dyn Figures;
+
+/// Takes figures, family by family.
+pub trait Figures {
+    /// Begins a family. A counter's name is given without `_total`.
+    fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Exposition;
+
+    /// A sample of the family.
+    fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Exposition;
+
+    /// A histogram of the family, its bounds in nanoseconds, shown in seconds.
+    fn histogram(&mut self, labels: &[(&str, &str)], bounds: &[u64; BOUNDS], values: &Distribution);
+}
+
 /// A text under construction.
-pub struct Exposition {
+pub struct ExpositionText {
     form: Form,
     text: String,
     /// Name of the family's samples.
@@ -41,13 +56,8 @@ impl Form {
     }
 }
 
-impl Exposition {
-    pub fn new(form: Form) -> Self {
-        Exposition { form, text: String::with_capacity(16 * 1024), sample: String::new() }
-    }
-
-    /// Begins a family. A counter's name is given without `_total`.
-    pub fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Self {
+impl Figures for ExpositionText {
+    fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Exposition {
         let (word, suffix) = match kind {
             Kind::Counter => ("counter", "_total"),
             Kind::Gauge => ("gauge", ""),
@@ -60,13 +70,12 @@ impl Exposition {
         self
     }
 
-    /// A sample of the family.
-    pub fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Self {
-        self.line("", labels, None, value)
+    fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Exposition {
+        self.line("", labels, None, value);
+        self
     }
 
-    /// A histogram of the family, its bounds in nanoseconds, written in seconds.
-    pub fn histogram(&mut self, labels: &[(&str, &str)], bounds: &[u64; BOUNDS], values: &Distribution) {
+    fn histogram(&mut self, labels: &[(&str, &str)], bounds: &[u64; BOUNDS], values: &Distribution) {
         let mut below = 0;
         let bounds = bounds.iter().map(|ns| format!("{:?}", *ns as f64 / 1e9)).chain(["+Inf".to_owned()]);
         for (bound, count) in bounds.zip(values.buckets) {
@@ -77,8 +86,15 @@ impl Exposition {
         self.line("_count", labels, None, below as f64);
     }
 
-    fn line(&mut self, suffix: &str, labels: &[(&str, &str)], bound: Option<&str>, value: f64) -> &mut Self {
-        let Exposition { text, sample, .. } = self;
+}
+
+impl ExpositionText {
+    pub fn new(form: Form) -> Self {
+        ExpositionText { form, text: String::with_capacity(16 * 1024), sample: String::new() }
+    }
+
+    fn line(&mut self, suffix: &str, labels: &[(&str, &str)], bound: Option<&str>, value: f64) {
+        let ExpositionText { text, sample, .. } = self;
         let _ = write!(text, "{sample}{suffix}");
         for (index, (name, value)) in labels.iter().copied().chain(bound.map(|bound| ("le", bound))).enumerate() {
             let _ = write!(text, "{}{name}=\"", if index == 0 { '{' } else { ',' });
@@ -94,7 +110,6 @@ impl Exposition {
             text.push('}');
         }
         let _ = writeln!(text, " {value}");
-        self
     }
 
     /// The whole text.

@@ -1,6 +1,7 @@
 //! One request as the sinks get it. Records are used again and again, so that none is allocated while traffic is steady.
 
 use crate::keys::Key;
+use crate::trace::Trace;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -46,8 +47,16 @@ pub struct Record {
     pub peer: SocketAddr,
     pub request_id: u128,
     pub http10: bool,
-    /// For analytics, not only for the access log.
+    /// The client spoke HTTP/2.
+    pub http2: bool,
+    /// The client spoke TLS.
+    pub secure: bool,
+    /// Where the request belongs, when requests are traced.
+    pub trace: Option<Trace>,
+    /// For analytics.
     pub analytics: bool,
+    /// For the access log.
+    pub logged: bool,
     /// -1 when it is not known.
     pub content_length: i64,
     pub status: u16,
@@ -55,6 +64,10 @@ pub struct Record {
     pub cause: Option<&'static str>,
     pub total: Duration,
     pub upstream: Duration,
+    /// When it was sent on, since its beginning.
+    pub sent_after: Option<Duration>,
+    /// What the upstream answered; 0 for nothing.
+    pub upstream_status: u16,
     pub request_bytes: u64,
     pub response_bytes: u64,
     pub ended: Option<Instant>,
@@ -75,12 +88,18 @@ impl Default for Record {
             peer: SocketAddr::new(nowhere, 0),
             request_id: 0,
             http10: false,
+            http2: false,
+            secure: false,
+            trace: None,
             analytics: false,
+            logged: false,
             content_length: -1,
             status: 0,
             cause: None,
             total: Duration::ZERO,
             upstream: Duration::ZERO,
+            sent_after: None,
+            upstream_status: 0,
             request_bytes: 0,
             response_bytes: 0,
             ended: None,
@@ -136,6 +155,15 @@ impl Record {
         let start = if index == 0 { 0 } else { at(index - 1) };
         let end = if index + 1 == self.written { self.texts.len() } else { at(index) };
         self.texts.get(start..end).unwrap_or_default()
+    }
+
+    /// What the client spoke, as Go names it.
+    pub fn protocol(&self) -> &'static str {
+        match (self.http2, self.http10) {
+            (true, _) => "HTTP/2.0",
+            (false, true) => "HTTP/1.0",
+            (false, false) => "HTTP/1.1",
+        }
     }
 
     /// The whole request is recorded.

@@ -3,6 +3,7 @@
 use super::aggregator::Aggregator;
 use super::analytics::Analyst;
 use super::facts::Directory;
+use super::otlp::SpanSink;
 use super::ring::{Recorder, RingFigures, ring};
 use super::sink::{AccessLog, JsonLines, LineWriter, LogFile, Sink, SinkFigures, UsageSink, wanted};
 use std::collections::HashSet;
@@ -40,7 +41,8 @@ impl Recording {
         json_log: bool,
     ) -> Result<Option<Self>, Box<dyn Error>> {
         let (analytics, access_log) = (config.enable_analytics, config.access_logs.enabled);
-        if !analytics && !access_log {
+        let traces = config.opentelemetry.traces();
+        if !analytics && !access_log && traces.is_none() {
             return Ok(None);
         }
         let settings = &config.tollgate.analytics;
@@ -66,6 +68,9 @@ impl Recording {
             let file = LogFile::new(&target.file, target.file_bytes_max, target.files_max);
             let lines = LineWriter::start(file, named("access_log"))?;
             sinks.push(Box::new(AccessLog { analyst, lines, json: json_log, wanted: wanted(&config.access_logs.template) }));
+        }
+        if let Some(traces) = &traces {
+            sinks.push(Box::new(SpanSink::start(traces, named("otlp_traces"))?));
         }
         let rings: Vec<Arc<RingFigures>> = (0..cores).map(|_| Arc::default()).collect();
         let records_max = config.analytics_config.ring_records(cores);

@@ -1,6 +1,6 @@
 //! All figures as one text. This is the list of what can be seen; each family is written in one place.
 
-use super::exposition::{Exposition, Form, Kind};
+use super::exposition::{Exposition, ExpositionText, Form, Kind};
 use super::histogram::{OWN_NS, REQUEST_NS};
 use super::meter::{CLASSES, METHODS, Sum};
 use super::process::ProcessFigures;
@@ -29,14 +29,19 @@ fn middleware_samples(core: &super::CoreTotals) -> &super::CauseCounts {
 
 /// The text that a scraper gets.
 pub fn scrape(shared: &Shared, form: Form) -> String {
-    let mut text = Exposition::new(form);
-    about(&mut text, shared);
-    requests(&mut text, shared);
-    connections(&mut text, &shared.observer.engine);
-    records(&mut text, &shared.observer);
-    configuration(&mut text, shared);
-    process(&mut text);
+    let mut text = ExpositionText::new(form);
+    write_all(&mut text, shared);
     text.finish()
+}
+
+/// Writes all figures.
+pub fn write_all(text: &mut Exposition, shared: &Shared) {
+    about(text, shared);
+    requests(text, shared);
+    connections(text, &shared.observer.engine);
+    records(text, &shared.observer);
+    configuration(text, shared);
+    process(text);
 }
 
 fn about(text: &mut Exposition, shared: &Shared) {
@@ -178,7 +183,7 @@ fn records(text: &mut Exposition, observer: &super::Observer) {
     }
     text.family("tollgate_sink_records", Kind::Counter, "What sinks did with records; dropped ones found the sink too slow.");
     let recording = observer.recording.iter().flat_map(|recording| &recording.sinks);
-    for sink in recording.chain([&observer.statsd]) {
+    for sink in recording.chain([&observer.statsd]).chain(&observer.otlp_metrics) {
         for (result, count) in [("written", &sink.written), ("dropped", &sink.dropped), ("failed", &sink.failed)] {
             text.sample(&[("sink", sink.name), ("result", result)], count.load(Ordering::Relaxed) as f64);
         }

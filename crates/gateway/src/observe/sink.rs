@@ -66,9 +66,18 @@ impl<T: Send + 'static> Handoff<T> {
     /// Starts a thread that writes batches.
     pub fn start(
         figures: Arc<SinkFigures>,
+        write: impl FnMut(T) -> Result<(), String> + Send + 'static,
+    ) -> std::io::Result<Self> {
+        Handoff::with_room(BATCHES_MAX, figures, write)
+    }
+
+    /// The same with room for another number of batches.
+    pub fn with_room(
+        batches_max: usize,
+        figures: Arc<SinkFigures>,
         mut write: impl FnMut(T) -> Result<(), String> + Send + 'static,
     ) -> std::io::Result<Self> {
-        let (batches, inbox) = sync_channel::<(T, u64)>(BATCHES_MAX);
+        let (batches, inbox) = sync_channel::<(T, u64)>(batches_max);
         let own = figures.clone();
         let run = move || {
             let mut complained: Option<Instant> = None;

@@ -12,12 +12,11 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
     let recorder = arrival.core.recorder.as_ref()?;
     let recording = arrival.core.shared.observer.recording.as_ref()?;
     let facts = &exchange.api.facts;
-    if facts.do_not_track || exchange.track == Track::Never {
-        return None;
-    }
+    let tracked = !facts.do_not_track && exchange.track != Track::Never;
     let ignored = !recording.ignored.is_empty() && recording.ignored.contains(&exchange.client_ip);
-    let analytics = recording.analytics && !ignored;
-    if !analytics && !recording.access_log {
+    let analytics = recording.analytics && tracked && !ignored;
+    let logged = recording.access_log && tracked;
+    if !analytics && !logged && !arrival.trace.is_some_and(|trace| trace.taken) {
         return None;
     }
     let request = arrival.request;
@@ -28,7 +27,11 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
     record.peer = arrival.peer;
     record.request_id = arrival.request_id.0;
     record.http10 = request.version == Version::Http10;
+    record.http2 = arrival.http2;
+    record.secure = arrival.tls.is_some();
+    record.trace = arrival.trace;
     record.analytics = analytics;
+    record.logged = logged;
     record.content_length = match request.body {
         Body::None => 0,
         Body::Length(bytes) => i64::try_from(bytes).unwrap_or(i64::MAX),

@@ -26,6 +26,8 @@ pub struct InFlight {
     pub method: usize,
     /// Status of the answer; 0 before there is one.
     pub status: u16,
+    /// What the upstream answered; 0 for nothing.
+    pub upstream_status: u16,
     /// What went wrong.
     pub failed: Option<FaultKind>,
 }

@@ -78,6 +78,8 @@ impl GatewayHandler {
         }
         if let Some(mut record) = record {
             record.capture = ended.capture;
+            record.sent_after = ended.times.and_then(|times| Some(times.sent?.saturating_duration_since(in_flight.began)));
+            record.upstream_status = in_flight.upstream_status;
             self.hand_over(record, &tally, failed.map(|(_, cause)| cause), end);
         }
     }
@@ -103,6 +105,9 @@ impl GatewayHandler {
     pub(super) fn label_request(&mut self, arrival: &Arrival<'_>, outgoing: &mut Outgoing) {
         if let Some(id) = &self.request_id {
             outgoing.edits.set(&arrival.request.headers, "X-Request-Id", id.as_bytes());
+        }
+        if let (Some(tracer), Some(trace)) = (&self.core.shared.settings.tracer, &self.trace) {
+            tracer.pass_on(trace, &arrival.request.headers, &mut outgoing.edits);
         }
         if self.core.shared.settings.server_timing
             && let Some(in_flight) = &mut self.in_flight

@@ -10,6 +10,7 @@ use crate::route::Path;
 use crate::snapshot::{Api, CoreSnapshot, Snapshot, Upstreams, Version};
 use crate::template::parameter;
 use crate::tls::CallerTls;
+use crate::trace::Trace;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -31,6 +32,10 @@ pub struct Arrival<'a> {
     /// The connection's other end.
     pub peer: SocketAddr,
     pub tls: Option<&'a CallerTls>,
+    /// It came over HTTP/2.
+    pub http2: bool,
+    /// Its place in its trace, when requests are traced.
+    pub trace: Option<Trace>,
     /// Since the gateway's start.
     pub now: Duration,
     pub request_id: RequestId,
@@ -94,6 +99,7 @@ impl GatewayHandler {
                         sent: None,
                         method: method_number(arrival.request.method),
                         status: 0,
+                        upstream_status: 0,
                         failed: None,
                     });
                     return Ok(verdict);

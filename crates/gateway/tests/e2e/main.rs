@@ -59,6 +59,7 @@ mod signatures;
 mod start;
 mod tls;
 mod top;
+mod tracing;
 mod upgrade;
 mod upstream_tls;
 mod upstreams;

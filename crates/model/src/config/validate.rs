@@ -18,6 +18,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_words(config, findings);
     check_numbers(config, findings);
     check_limiters(config, findings);
+    config.opentelemetry.check(findings);
     config.storage.check(&JsonPath::of("storage"), findings);
     config.analytics_storage.check(&JsonPath::of("analytics_storage"), findings);
     config.cache_storage.check(&JsonPath::of("cache_storage"), findings);

@@ -1,7 +1,7 @@
 use super::*;
 
 fn text(form: Form) -> String {
-    let mut text = Exposition::new(form);
+    let mut text = ExpositionText::new(form);
     text.family("a_requests", Kind::Counter, "Requests.").sample(&[("api", "say \"hi\"\\\n")], 3.0);
     text.family("a_open", Kind::Gauge, "Open.").sample(&[], 0.5);
     text.finish()
@@ -26,7 +26,7 @@ fn open_metrics_names_the_family_without_it_and_ends() {
 fn buckets_add_up() {
     let mut values = Distribution::default();
     (values.buckets[0], values.buckets[2], values.buckets[BOUNDS], values.sum_ns) = (1, 2, 4, 1_500_000_000);
-    let mut text = Exposition::new(Form::Prometheus);
+    let mut text = ExpositionText::new(Form::Prometheus);
     text.family("t_seconds", Kind::Histogram, "Times.");
     text.histogram(&[("api", "x")], &super::super::histogram::REQUEST_NS, &values);
     let text = text.finish();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tollgate_model::calendar::rfc3339;
 
 /// The fields that a line can have, in their order.
-pub const FIELDS: [&str; 22] = [
+pub const FIELDS: [&str; 23] = [
     "api_id",
     "api_key",
     "api_name",
@@ -30,6 +30,7 @@ pub const FIELDS: [&str; 22] = [
     "request_id",
     "response_bytes",
     "status",
+    "trace_id",
     "upstream_addr",
     "upstream_latency",
     "user_agent",
@@ -52,6 +53,9 @@ pub fn wanted(template: &[String]) -> [bool; FIELDS.len()] {
 
 impl Sink for AccessLog {
     fn take(&mut self, hit: &Hit<'_>) {
+        if !hit.record.logged {
+            return;
+        }
         let AccessLog { analyst, lines, json, wanted } = self;
         lines.line(|out| {
             let time = rfc3339(hit.time.unix_s, hit.time.ns);
@@ -62,6 +66,9 @@ impl Sink for AccessLog {
             };
             for (name, _) in FIELDS.iter().zip(wanted.iter()).filter(|(_, wanted)| **wanted) {
                 let value = field(name, hit, analyst);
+                if value.is_null() {
+                    continue;
+                }
                 if *json {
                     let _ = write!(out, ",\"{name}\":{value}");
                 } else {
@@ -93,7 +100,7 @@ fn field(name: &str, hit: &Hit<'_>, analyst: &Analyst) -> Value {
         "org_id" => facts.org_id.as_str().into(),
         "path" => record.text(Text::OriginalPath).into(),
         "prefix" => "access-log".into(),
-        "protocol" => if record.http10 { "HTTP/1.0" } else { "HTTP/1.1" }.into(),
+        "protocol" => record.protocol().into(),
         "remote_addr" => record.peer.to_string().into(),
         "request_bytes" => record.request_bytes.into(),
         "request_id" => match record.text(Text::RequestId) {
@@ -102,6 +109,8 @@ fn field(name: &str, hit: &Hit<'_>, analyst: &Analyst) -> Value {
         },
         "response_bytes" => record.response_bytes.into(),
         "status" => record.status.into(),
+        // Without tracing there is none.
+        "trace_id" => record.trace.map(|trace| trace.id.to_string()).into(),
         "upstream_addr" => record.text(Text::UpstreamHost).into(),
         "upstream_latency" => milliseconds(record.upstream).into(),
         "user_agent" => record.text(Text::UserAgent).into(),

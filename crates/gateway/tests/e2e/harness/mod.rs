@@ -3,6 +3,7 @@
 //! Nothing here knows how the gateway is built: it sees a program, a configuration and bytes on sockets.
 
 pub mod certificates;
+pub mod collector;
 pub mod definition;
 pub mod dns;
 pub mod gateway;

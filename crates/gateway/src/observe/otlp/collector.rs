@@ -1,0 +1,291 @@
+//! The way to a collector: one message at a time, with limits of time, and again when it makes sense. For a thread that may wait.
+
+use crate::tls::collector_config;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, TE};
+use http::{Method, Request, StatusCode, Uri};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Bytes;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use opentelemetry_proto::tonic::collector::{metrics, trace};
+use prost::Message;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tollgate_model::config::CollectorSettings;
+
+/// For one attempt, as OpenTelemetry's libraries have it.
+const ATTEMPT_TIME_MAX: Duration = Duration::from_secs(10);
+/// Attempts for one message. While they go on others wait, and when those are too many they are lost.
+const ATTEMPTS_MAX: u32 = 4;
+/// Before the second attempt; twice as long before each further one.
+const PAUSE: Duration = Duration::from_millis(250);
+/// The longest pause that a collector may ask for.
+const PAUSE_MAX: Duration = Duration::from_secs(10);
+/// An answer counts what was refused.
+const ANSWER_BYTES_MAX: usize = 64 << 10;
+/// Unused connections are kept for this long: longer than between two batches.
+const IDLE: Duration = Duration::from_secs(90);
+/// What stands before a message of gRPC: whether it is compressed, and its length.
+const GRPC_PREFIX_BYTES: usize = 5;
+
+type HttpClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+
+/// What is sent, and where that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    Traces,
+    Metrics,
+}
+
+/// A collector of one signal.
+pub struct Collector {
+    runtime: Runtime,
+    client: HttpClient,
+    uri: Uri,
+    headers: HeaderMap,
+    over_http: bool,
+    /// When the gateway ends: nothing is waited for beyond it.
+    end: watch::Receiver<Option<Instant>>,
+}
+
+/// Why an attempt failed.
+struct Failure {
+    why: String,
+    /// Another attempt may help, after this long if the collector says so.
+    again: Option<Option<Duration>>,
+}
+
+impl Signal {
+    fn grpc_path(self) -> &'static str {
+        match self {
+            Signal::Traces => "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+            Signal::Metrics => "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+        }
+    }
+
+    fn http_path(self) -> &'static str {
+        match self {
+            Signal::Traces => "/v1/traces",
+            Signal::Metrics => "/v1/metrics",
+        }
+    }
+}
+
+impl Collector {
+    /// An error tells what is wrong with the settings.
+    pub fn new(settings: &CollectorSettings, signal: Signal, end: watch::Receiver<Option<Instant>>) -> Result<Self, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build();
+        let mut http = HttpConnector::new();
+        http.enforce_http(false);
+        http.set_nodelay(true);
+        http.set_connect_timeout(Some(settings.connect_time_max));
+        let builder = HttpsConnectorBuilder::new().with_tls_config(collector_config(&settings.tls)?).https_or_http();
+        let connector = if settings.over_http {
+            builder.enable_http1().wrap_connector(http)
+        } else {
+            builder.enable_http2().wrap_connector(http)
+        };
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .http2_only(!settings.over_http)
+            .build::<_, Full<Bytes>>(connector);
+        Ok(Collector {
+            runtime: runtime.map_err(|error| error.to_string())?,
+            client,
+            uri: address(settings, signal)?,
+            headers: headers(settings)?,
+            over_http: settings.over_http,
+            end,
+        })
+    }
+
+    /// Sends a message; the collector's answer, as far as it is one.
+    pub fn send(&self, message: &impl Message) -> Result<Bytes, String> {
+        let message = message.encode_to_vec();
+        let body = if self.over_http { message } else { framed(&message) };
+        self.runtime.block_on(self.attempts(body.into()))
+    }
+
+    async fn attempts(&self, body: Bytes) -> Result<Bytes, String> {
+        let mut pause = PAUSE;
+        for attempt in 1..=ATTEMPTS_MAX {
+            let sent = tokio::select! {
+                sent = timeout(ATTEMPT_TIME_MAX, self.once(body.clone())) => sent,
+                () = self.ended() => return Err("the gateway ended before it was sent".to_owned()),
+            };
+            let failure = match sent {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(failure)) => failure,
+                Err(_) => Failure::passing(format!("no answer within {} s", ATTEMPT_TIME_MAX.as_secs())),
+            };
+            let Some(asked) = failure.again.filter(|_| attempt < ATTEMPTS_MAX) else {
+                return Err(format!("{}: {}", self.uri, failure.why));
+            };
+            let mut end = self.end.clone();
+            tokio::select! {
+                () = sleep(asked.unwrap_or(pause).min(PAUSE_MAX)) => {}
+                // At the end no time is left to be patient.
+                Ok(_) = end.wait_for(Option::is_some) => {}
+            }
+            pause *= 2;
+        }
+        Err(self.uri.to_string())
+    }
+
+    /// Resolves when nothing may be waited for any longer.
+    async fn ended(&self) {
+        let mut end = self.end.clone();
+        let end = end.wait_for(Option::is_some).await.ok().and_then(|end| *end);
+        match end {
+            Some(end) => sleep_until(end).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn once(&self, body: Bytes) -> Result<Bytes, Failure> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.uri.clone();
+        *request.version_mut() = if self.over_http { http::Version::HTTP_11 } else { http::Version::HTTP_2 };
+        request.headers_mut().clone_from(&self.headers);
+        let response = self.client.request(request).await.map_err(|error| Failure::passing(reasons(&error)))?;
+        let (head, body) = response.into_parts();
+        let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
+        let body = body.map_err(|error| Failure::passing(format!("the answer can't be read: {error}")))?;
+        if self.over_http {
+            return judge_http(head.status, &head.headers).map(|()| body.to_bytes());
+        }
+        if head.status != StatusCode::OK {
+            return Err(Failure::passing(format!("status {}", head.status)));
+        }
+        judge_grpc(body.trailers().unwrap_or(&head.headers))?;
+        let body = body.to_bytes();
+        Ok(body.slice(GRPC_PREFIX_BYTES.min(body.len())..))
+    }
+}
+
+impl Failure {
+    /// One that may not be there the next time.
+    fn passing(why: String) -> Self {
+        Failure { why, again: Some(None) }
+    }
+}
+
+fn judge_http(status: StatusCode, headers: &HeaderMap) -> Result<(), Failure> {
+    if status.is_success() {
+        return Ok(());
+    }
+    let after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok()).map(Duration::from_secs);
+    Err(Failure { why: format!("status {status}"), again: matches!(status.as_u16(), 429 | 502..=504).then_some(after) })
+}
+
+fn judge_grpc(headers: &HeaderMap) -> Result<(), Failure> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
+    let status = text("grpc-status");
+    if status == "0" {
+        return Ok(());
+    }
+    let why = match text("grpc-message") {
+        "" => format!("grpc-status {status}"),
+        message => format!("grpc-status {status}: {message}"),
+    };
+    // Cancelled, late, aborted, out of range, unavailable and lost data may be better the next time (OTLP's own list).
+    let again = matches!(status, "1" | "4" | "10" | "11" | "14" | "15").then_some(None);
+    Err(Failure { why, again })
+}
+
+/// A message as gRPC has it.
+fn framed(message: &[u8]) -> Vec<u8> {
+    let mut framed = Vec::with_capacity(GRPC_PREFIX_BYTES + message.len());
+    framed.push(0);
+    framed.extend_from_slice(&u32::try_from(message.len()).unwrap_or(u32::MAX).to_be_bytes());
+    framed.extend_from_slice(message);
+    framed
+}
+
+/// Where a signal goes: a bare `host:port`, or a URL, whose path stands before that of the signal.
+fn address(settings: &CollectorSettings, signal: Signal) -> Result<Uri, String> {
+    let written = settings.endpoint.trim_end_matches('/');
+    let url = match written.split_once("://") {
+        Some(_) => written.to_owned(),
+        None if settings.tls.enable => format!("https://{written}"),
+        None => format!("http://{written}"),
+    };
+    let path = if settings.over_http { signal.http_path() } else { signal.grpc_path() };
+    // Some write the whole URL of one signal.
+    let base = [Signal::Traces, Signal::Metrics].iter().find_map(|signal| url.strip_suffix(signal.http_path())).unwrap_or(&url);
+    let base = match (settings.tls.enable, base.strip_prefix("http://")) {
+        (true, Some(rest)) => format!("https://{rest}"),
+        _ => base.to_owned(),
+    };
+    let uri: Uri = format!("{base}{path}").parse().map_err(|error| format!("the endpoint {written} is no address: {error}"))?;
+    match (uri.scheme_str(), uri.host()) {
+        (Some("http" | "https"), Some(host)) if !host.is_empty() => Ok(uri),
+        _ => Err(format!("the endpoint {written} is no address: it must be host:port, or a URL with http or https")),
+    }
+}
+
+fn headers(settings: &CollectorSettings) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &settings.headers {
+        let parsed = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
+        let (name, mut value) = parsed.ok_or_else(|| format!("{name} is no header"))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    let content_type = if settings.over_http { "application/x-protobuf" } else { "application/grpc" };
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    if !settings.over_http {
+        headers.insert(TE, HeaderValue::from_static("trailers"));
+    }
+    Ok(headers)
+}
+
+/// An error with everything that led to it.
+fn reasons(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(reason) = source {
+        text = format!("{text}: {reason}");
+        source = reason.source();
+    }
+    text
+}
+
+/// What a collector's answer says that it did not take, and why.
+pub trait Refused: Message + Default {
+    fn refused(self) -> Option<(u64, String)>;
+}
+
+impl Refused for trace::v1::ExportTraceServiceResponse {
+    fn refused(self) -> Option<(u64, String)> {
+        let partial = self.partial_success?;
+        Some((u64::try_from(partial.rejected_spans).unwrap_or_default(), partial.error_message))
+    }
+}
+
+impl Refused for metrics::v1::ExportMetricsServiceResponse {
+    fn refused(self) -> Option<(u64, String)> {
+        let partial = self.partial_success?;
+        Some((u64::try_from(partial.rejected_data_points).unwrap_or_default(), partial.error_message))
+    }
+}
+
+/// Sends a message; `Ok` holds how much of it the collector did not take.
+pub fn deliver<R: Refused>(collector: &Collector, message: &impl Message) -> Result<u64, String> {
+    let answer = collector.send(message)?;
+    // An answer that can't be read says nothing of what was sent; it was taken.
+    let Some((count, why)) = R::decode(answer).ok().and_then(Refused::refused) else { return Ok(0) };
+    if count > 0 || !why.is_empty() {
+        tracing::warn!(collector = %collector.uri, count, why, "the collector did not take all");
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,340 @@
+//! `opentelemetry`: traces and figures for a collector, in Tyk's words. Tyk has had the settings of traces directly in it, and has them
+//! in `traces` now; both are read.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::json_path::JsonPath;
+use crate::problem::Findings;
+use crate::token::{is_header_value, is_token};
+
+/// Where a collector listens for gRPC, and for HTTP.
+const GRPC_ENDPOINT: &str = "localhost:4317";
+const HTTP_ENDPOINT: &str = "localhost:4318";
+/// What traces and figures are said to come from.
+const RESOURCE_NAME: &str = "tyk";
+/// The rate of `TraceIDRatioBased` that is not configured.
+const RATE: f64 = 0.5;
+
+/// `opentelemetry`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OpenTelemetry {
+    /// As `traces.enabled`.
+    pub enabled: bool,
+    /// As `traces.exporter`.
+    pub exporter: String,
+    /// As `traces.endpoint`.
+    pub endpoint: String,
+    /// As `traces.headers`.
+    pub headers: BTreeMap<String, String>,
+    /// As `traces.connection_timeout`.
+    pub connection_timeout: u64,
+    /// As `traces.resource_name`.
+    pub resource_name: String,
+    /// As `traces.tls`.
+    pub tls: CollectorTls,
+    /// As `traces.span_processor_type`.
+    pub span_processor_type: String,
+    /// As `traces.span_batch_config`.
+    pub span_batch_config: SpanBatch,
+    /// As `traces.context_propagation`.
+    pub context_propagation: String,
+    /// As `traces.custom_trace_header`.
+    pub custom_trace_header: String,
+    /// As `traces.sampling`.
+    pub sampling: Sampling,
+    /// Traces. When enabled, what stands beside it does not count.
+    pub traces: Traces,
+    /// The figures of `/tyk/metrics`, pushed.
+    pub metrics: OtlpMetrics,
+}
+
+/// `opentelemetry.traces`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Traces {
+    /// Trace requests.
+    pub enabled: bool,
+    /// `grpc` (also when empty) or `http`: how the collector is spoken to.
+    pub exporter: String,
+    /// The collector as `host:port` or as a URL; `localhost:4317`, with `http` `localhost:4318`.
+    pub endpoint: String,
+    /// Headers that the collector is sent.
+    pub headers: BTreeMap<String, String>,
+    /// Seconds for a connection to the collector; 1 when 0.
+    pub connection_timeout: u64,
+    /// The `service.name` of all spans; `tyk`.
+    pub resource_name: String,
+    /// TLS to the collector.
+    pub tls: CollectorTls,
+    /// `batch` (also when empty), or `simple`, which is a batch each second.
+    pub span_processor_type: String,
+    /// How spans are gathered.
+    pub span_batch_config: SpanBatch,
+    /// Which headers carry the trace: `tracecontext` (also when empty), `b3`, `custom` or `composite`.
+    pub context_propagation: String,
+    /// A header with the trace's identifier.
+    pub custom_trace_header: String,
+    /// Which requests are traced.
+    pub sampling: Sampling,
+}
+
+/// `sampling`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sampling {
+    /// `AlwaysOn` (also when empty), `AlwaysOff` or `TraceIDRatioBased`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The share that `TraceIDRatioBased` takes, 0 to 1; 0.5 when 0.
+    pub rate: f64,
+    /// What the caller has decided for its trace holds here too.
+    pub parent_based: bool,
+}
+
+/// `span_batch_config`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SpanBatch {
+    /// Spans that may wait for the collector; 8192 when 0.
+    pub max_queue_size: usize,
+    /// Spans that are sent together; 512 when 0.
+    pub max_export_batch_size: usize,
+    /// Seconds after which fewer are sent; 5 when 0.
+    pub batch_timeout: u64,
+}
+
+/// `tls` of a collector.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CollectorTls {
+    /// Speak TLS; so does an endpoint that begins with `https://`.
+    pub enable: bool,
+    /// Accept any certificate.
+    pub insecure_skip_verify: bool,
+    /// Who may sign the collector's certificate, PEM; the system's authorities when empty.
+    pub ca_file: PathBuf,
+    /// The certificate to show, PEM.
+    pub cert_file: PathBuf,
+    /// Its key, PEM.
+    pub key_file: PathBuf,
+    /// Highest version: `1.2` or `1.3`, which is also what empty means.
+    pub max_version: String,
+    /// Lowest version: `1.2`, which is also what empty means, or `1.3`.
+    pub min_version: String,
+}
+
+/// `opentelemetry.metrics`. What says where to is that of traces where it is empty.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OtlpMetrics {
+    /// Push figures.
+    pub enabled: bool,
+    /// As `traces.exporter`.
+    pub exporter: String,
+    /// As `traces.endpoint`.
+    pub endpoint: String,
+    /// As `traces.headers`.
+    pub headers: BTreeMap<String, String>,
+    /// As `traces.connection_timeout`.
+    pub connection_timeout: u64,
+    /// As `traces.resource_name`.
+    pub resource_name: String,
+    /// As `traces.tls`.
+    pub tls: CollectorTls,
+    /// Seconds between two pushes; 60 when 0.
+    pub export_interval: u64,
+    /// `cumulative` (also when empty); Tyk also has `delta`.
+    pub temporality: String,
+}
+
+/// A collector, and who speaks to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CollectorSettings {
+    /// HTTP, not gRPC.
+    pub over_http: bool,
+    /// `host:port` or a URL.
+    pub endpoint: String,
+    /// Headers that it is sent.
+    pub headers: BTreeMap<String, String>,
+    /// For a connection to it.
+    pub connect_time_max: Duration,
+    /// The `service.name`.
+    pub resource_name: String,
+    /// TLS to it.
+    pub tls: CollectorTls,
+}
+
+impl OpenTelemetry {
+    /// The settings of traces, if requests are traced.
+    pub fn traces(&self) -> Option<Traces> {
+        if self.traces.enabled {
+            return Some(self.traces.clone());
+        }
+        self.enabled.then(|| Traces {
+            enabled: true,
+            exporter: self.exporter.clone(),
+            endpoint: self.endpoint.clone(),
+            headers: self.headers.clone(),
+            connection_timeout: self.connection_timeout,
+            resource_name: self.resource_name.clone(),
+            tls: self.tls.clone(),
+            span_processor_type: self.span_processor_type.clone(),
+            span_batch_config: self.span_batch_config.clone(),
+            context_propagation: self.context_propagation.clone(),
+            custom_trace_header: self.custom_trace_header.clone(),
+            sampling: self.sampling.clone(),
+        })
+    }
+
+    /// Where figures are pushed to, and how often, if they are.
+    pub fn metrics(&self) -> Option<(CollectorSettings, Duration)> {
+        let own = &self.metrics;
+        if !own.enabled {
+            return None;
+        }
+        let traces = self.traces().unwrap_or_else(|| self.traces.clone());
+        let same_place = own.endpoint.is_empty() && own.exporter.is_empty();
+        let or = |own: &String, other: String| if own.is_empty() { other } else { own.clone() };
+        let merged = Traces {
+            exporter: if same_place { traces.exporter } else { own.exporter.clone() },
+            endpoint: if same_place { traces.endpoint } else { own.endpoint.clone() },
+            headers: if own.headers.is_empty() { traces.headers } else { own.headers.clone() },
+            connection_timeout: if own.connection_timeout == 0 { traces.connection_timeout } else { own.connection_timeout },
+            resource_name: or(&own.resource_name, traces.resource_name),
+            tls: if own.tls == CollectorTls::default() { traces.tls } else { own.tls.clone() },
+            ..Traces::default()
+        };
+        let interval_s = if own.export_interval == 0 { 60 } else { own.export_interval };
+        Some((merged.collector(), Duration::from_secs(interval_s)))
+    }
+
+    /// Adds what is wrong with it.
+    pub(super) fn check(&self, findings: &mut Findings) {
+        let root = JsonPath::of("opentelemetry");
+        let at = if self.traces.enabled { root.key("traces") } else { root.clone() };
+        if let Some(traces) = self.traces() {
+            traces.check(&at, findings);
+        }
+        let metrics = &self.metrics;
+        if metrics.enabled {
+            let at = root.key("metrics");
+            check_word(&at.key("exporter"), &metrics.exporter, &["grpc", "http"], findings);
+            check_headers(&at.key("headers"), &metrics.headers, findings);
+            metrics.tls.check(&at.key("tls"), findings);
+            if !matches!(metrics.temporality.as_str(), "" | "cumulative") {
+                findings.ignored(&at.key("temporality"), "only cumulative is supported, which is what is sent");
+            }
+        }
+    }
+}
+
+impl Traces {
+    /// The collector that spans go to.
+    pub fn collector(&self) -> CollectorSettings {
+        let over_http = self.exporter.eq_ignore_ascii_case("http");
+        let default = if over_http { HTTP_ENDPOINT } else { GRPC_ENDPOINT };
+        let or = |text: &str, default: &str| if text.is_empty() { default.to_owned() } else { text.to_owned() };
+        CollectorSettings {
+            over_http,
+            endpoint: or(&self.endpoint, default),
+            headers: self.headers.clone(),
+            connect_time_max: Duration::from_secs(self.connection_timeout.max(1)),
+            resource_name: or(&self.resource_name, RESOURCE_NAME),
+            tls: self.tls.clone(),
+        }
+    }
+
+    /// The share of new traces that is taken.
+    pub fn rate(&self) -> f64 {
+        match self.sampling.kind.to_ascii_lowercase().as_str() {
+            "alwaysoff" => 0.0,
+            "traceidratiobased" if self.sampling.rate == 0.0 => RATE,
+            "traceidratiobased" => self.sampling.rate,
+            _ => 1.0,
+        }
+    }
+
+    fn check(&self, at: &JsonPath, findings: &mut Findings) {
+        check_word(&at.key("exporter"), &self.exporter, &["grpc", "http"], findings);
+        check_word(&at.key("span_processor_type"), &self.span_processor_type, &["batch", "simple"], findings);
+        let propagations = ["tracecontext", "b3", "custom", "composite"];
+        check_word(&at.key("context_propagation"), &self.context_propagation, &propagations, findings);
+        let kinds = ["AlwaysOn", "AlwaysOff", "TraceIDRatioBased"];
+        check_word(&at.key("sampling").key("type"), &self.sampling.kind, &kinds, findings);
+        if !(0.0..=1.0).contains(&self.sampling.rate) {
+            findings.error(&at.key("sampling").key("rate"), "must be a number from 0 to 1");
+        }
+        let header = &self.custom_trace_header;
+        if !header.is_empty() && !is_token(header) {
+            findings.error(&at.key("custom_trace_header"), "is not a header name");
+        }
+        if header.is_empty() && matches!(self.context_propagation.as_str(), "custom" | "composite") {
+            findings.error(&at.key("custom_trace_header"), "must not be empty: context_propagation needs it");
+        }
+        check_headers(&at.key("headers"), &self.headers, findings);
+        self.tls.check(&at.key("tls"), findings);
+    }
+}
+
+impl SpanBatch {
+    /// Spans that are sent together.
+    pub fn spans(&self) -> usize {
+        if self.max_export_batch_size == 0 { 512 } else { self.max_export_batch_size }
+    }
+
+    /// Batches that may wait.
+    pub fn batches(&self) -> usize {
+        let queue = if self.max_queue_size == 0 { 8_192 } else { self.max_queue_size };
+        (queue / self.spans()).max(1)
+    }
+
+    /// After which fewer are sent.
+    pub fn time_max(&self) -> Duration {
+        Duration::from_secs(if self.batch_timeout == 0 { 5 } else { self.batch_timeout })
+    }
+}
+
+impl CollectorTls {
+    /// Lowest and highest version as on the wire; 0 for the default.
+    pub fn versions(&self) -> (u16, u16) {
+        let number = |text: &str| match text {
+            "1.0" => 769,
+            "1.1" => 770,
+            "1.2" => 771,
+            "1.3" => 772,
+            _ => 0,
+        };
+        (number(&self.min_version), number(&self.max_version))
+    }
+
+    fn check(&self, at: &JsonPath, findings: &mut Findings) {
+        for (field, text) in [("min_version", &self.min_version), ("max_version", &self.max_version)] {
+            check_word(&at.key(field), text, &["1.0", "1.1", "1.2", "1.3"], findings);
+        }
+        if self.cert_file.as_os_str().is_empty() != self.key_file.as_os_str().is_empty() {
+            findings.error(&at.key("cert_file"), "needs key_file, and key_file needs it");
+        }
+    }
+}
+
+fn check_word(at: &JsonPath, text: &str, words: &[&str], findings: &mut Findings) {
+    if !text.is_empty() && !words.iter().any(|word| word.eq_ignore_ascii_case(text)) {
+        findings.error(at, format!("must be one of {}", words.join(", ")));
+    }
+}
+
+fn check_headers(at: &JsonPath, headers: &BTreeMap<String, String>, findings: &mut Findings) {
+    for (name, value) in headers {
+        if !is_token(name) || !is_header_value(value) {
+            findings.error(&at.key(name), "is no header");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

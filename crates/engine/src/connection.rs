@@ -225,10 +225,15 @@ impl Connection {
             return;
         }
         let Some(peer) = self.core.peers.relief() else { return };
-        if let Some(stream) = self.client.duplicate()
-            && peer.hand_over(Arrival { stream, client: self.client_address, entrance: None }).is_ok()
-        {
-            self.enter(Stage::Closed);
+        let Some(stream) = self.client.duplicate() else { return };
+        let seat = self.counted.as_mut().and_then(|counted| counted.seat.take());
+        match peer.hand_over(Arrival { stream, client: self.client_address, entrance: None, seat }) {
+            Ok(()) => self.enter(Stage::Closed),
+            Err(Arrival { seat, .. }) => {
+                if let Some(counted) = &mut self.counted {
+                    counted.seat = seat;
+                }
+            }
         }
     }
 

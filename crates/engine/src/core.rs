@@ -1,5 +1,6 @@
 //! What one core owns: its buffers, its upstream pools, its clock, its service. Never shared, so nothing here is locked.
 
+use crate::addresses::AddressLimit;
 use crate::deadlines::{Deadlines, SWEEP_MS};
 use crate::entrance::{Handshakes, Listen};
 use crate::http2::Http2Upstreams;
@@ -35,6 +36,8 @@ pub(crate) struct Core {
     /// What is listened on.
     pub listens: Rc<[Listen]>,
     pub handshakes: Handshakes,
+    /// Connections that one address may have, if that is bounded.
+    pub address_limit: Option<Arc<AddressLimit>>,
     /// The other cores.
     pub peers: Rc<Peers>,
     pub stats: Arc<CoreStats>,
@@ -51,6 +54,7 @@ pub(crate) struct Buffers {
 }
 
 impl Core {
+    #[allow(clippy::too_many_arguments)]
     pub fn new(
         limits: Limits,
         service: Rc<dyn Service>,
@@ -58,6 +62,7 @@ impl Core {
         peers: Rc<Peers>,
         listens: Rc<[Listen]>,
         stats: Arc<CoreStats>,
+        address_limit: Option<Arc<AddressLimit>>,
     ) -> Self {
         let buffers =
             Buffers { scratch: vec![0; SCRATCH_BYTES], out: Vec::with_capacity(SCRATCH_BYTES), outgoing: Outgoing::default() };
@@ -73,6 +78,7 @@ impl Core {
             draining: Cell::new(false),
             listens,
             handshakes: Handshakes::default(),
+            address_limit,
             peers,
             stats,
             spare: RefCell::default(),

@@ -1,5 +1,6 @@
 //! The engine: a thread and a runtime per core, started together, drained together.
 
+use crate::addresses::AddressLimit;
 use crate::core::Core;
 use crate::entrance::Listen;
 use crate::limits::Limits;
@@ -33,6 +34,8 @@ pub struct EngineConfig {
     pub services: ServiceFactory,
     /// What each core counts, one for each thread; a core without one counts for itself.
     pub stats: Vec<Arc<CoreStats>>,
+    /// Connections that one client address may have open, if that is bounded.
+    pub address_limit: Option<Arc<AddressLimit>>,
 }
 
 /// A running data plane.
@@ -107,7 +110,8 @@ fn run_core(
         let service = (config.services)(index);
         let stats = config.stats.get(index).cloned().unwrap_or_default();
         let listens = config.listen.as_slice().into();
-        let core = Rc::new(Core::new(config.limits.clone(), service, resolver, peers.clone(), listens, stats));
+        let address_limit = config.address_limit.clone();
+        let core = Rc::new(Core::new(config.limits.clone(), service, resolver, peers.clone(), listens, stats, address_limit));
         tokio::task::spawn_local(core.clone().keep_time());
         let accepting: Vec<_> = listeners
             .into_iter()

@@ -1,9 +1,11 @@
 //! What a connection passes through before its first request: the PROXY header of a trusted proxy, and the TLS handshake. All of it
 //! has one time limit. A connection that needs neither does not come here.
 
+use crate::addresses::Full;
 use crate::connection::Connection;
 use crate::core::Core;
 use crate::http2;
+use crate::listener::turn_away;
 use crate::peers::Counted;
 use crate::proxy_header::{self, Progress};
 use crate::service::{Client, ClientTls};
@@ -65,18 +67,19 @@ impl Listen {
         self.tls.is_none() && !self.trusts(peer)
     }
 
-    fn trusts(&self, peer: SocketAddr) -> bool {
+    /// Whether a connection from `peer` begins with a PROXY header.
+    pub(crate) fn trusts(&self, peer: SocketAddr) -> bool {
         self.proxies.as_ref().is_some_and(|is_trusted| is_trusted(peer.ip().to_canonical()))
     }
 }
 
 /// Takes a connection through its entrance and serves it.
-pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, listen: Listen, counted: Counted) {
+pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, listen: Listen, mut counted: Counted) {
     let limit = Duration::from_millis(core.limits.handshake_ms);
     let Some(under_way) = core.handshakes.begin() else {
         return tracing::warn!(%peer, "too many handshakes at once: connection closed");
     };
-    let entered = timeout(limit, pass(&core, stream, peer, &listen)).await;
+    let entered = timeout(limit, pass(&core, stream, peer, &listen, &mut counted)).await;
     drop(under_way);
     match entered {
         Ok(Ok((stream, client))) if stream.speaks_http2() => {
@@ -89,8 +92,20 @@ pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, l
     }
 }
 
-async fn pass(core: &Core, mut stream: TcpStream, peer: SocketAddr, listen: &Listen) -> io::Result<(Stream, Client)> {
+async fn pass(
+    core: &Core,
+    mut stream: TcpStream,
+    peer: SocketAddr,
+    listen: &Listen,
+    counted: &mut Counted,
+) -> io::Result<(Stream, Client)> {
     let announced = if listen.trusts(peer) { read_proxy_header(&mut stream).await? } else { None };
+    if let (Some(limit), Some(client)) = (&core.address_limit, announced) {
+        counted.seat = limit.seat(client.ip()).map_err(|Full| {
+            turn_away(core, &stream);
+            io::Error::other("the announced client has as many connections as it may")
+        })?;
+    }
     let address = announced.unwrap_or(peer);
     let Some(terms) = &listen.tls else { return Ok((Stream::Tcp(stream), Client { address, tls: None, http2: false })) };
     let (stream, tls) = shake_hands(core, stream, terms.as_ref()).await?;
@@ -120,7 +135,7 @@ async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsTerms) -
     }
     if first != [HANDSHAKE_RECORD] {
         if first.iter().all(u8::is_ascii_uppercase) {
-            turn_away(&mut stream).await;
+            answer_plain_http(&mut stream).await;
         }
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the client does not speak TLS"));
     }
@@ -150,7 +165,7 @@ async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsTerms) -
 }
 
 /// Answers plain HTTP in plain HTTP, and reads what was sent so that a reset does not destroy the answer.
-async fn turn_away(stream: &mut TcpStream) {
+async fn answer_plain_http(stream: &mut TcpStream) {
     let mut sent = [0; 4096];
     let _ = stream.try_read(&mut sent);
     let _ = stream.write_all(PLAIN_HTTP_REPLY).await;

@@ -5,6 +5,7 @@
 //! gives a [`Verdict`]. The engine knows nothing of APIs, keys or limits, and a handler knows nothing of sockets.
 #![forbid(unsafe_code)]
 
+mod addresses;
 mod connection;
 mod core;
 mod counter;
@@ -28,6 +29,7 @@ mod stream;
 mod target;
 mod tunnel;
 
+pub use addresses::{AddressLimit, client_network};
 pub use counter::Counter;
 pub use engine::{Engine, EngineConfig};
 pub use entrance::{Listen, TlsTerms, TrustedProxies};

@@ -1,6 +1,7 @@
 //! Listening sockets, one per core on the same port. The kernel spreads new connections by hash; a core hands a
 //! new one over when it belongs elsewhere.
 
+use crate::addresses::{Full, Seat};
 use crate::connection::Connection;
 use crate::core::Core;
 use crate::entrance::enter;
@@ -46,7 +47,10 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, client)) => place(&core, stream, client, entrance),
+            Ok((stream, client)) => match seat(&core, client, entrance) {
+                Ok(seat) => place(&core, stream, client, entrance, seat),
+                Err(Full) => turn_away(&core, &stream),
+            },
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
                 if logged.is_none_or(|at| at.elapsed() > ACCEPT_LOG_EVERY) {
@@ -59,17 +63,34 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
     }
     let listener = listener.into_std()?;
     while let Ok((stream, client)) = listener.accept() {
-        adopt(&core, Arrival { stream, client, entrance: Some(entrance) });
+        if let Ok(seat) = seat(&core, client, entrance) {
+            adopt(&core, Arrival { stream, client, entrance: Some(entrance), seat });
+        }
     }
     Ok(())
 }
 
-fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize) {
+/// The connection's place in the count of its address. What a proxy announces is counted when it has done so.
+fn seat(core: &Core, client: SocketAddr, entrance: usize) -> Result<Option<Seat>, Full> {
+    let Some(limit) = &core.address_limit else { return Ok(None) };
+    if core.listens.get(entrance).is_some_and(|listen| listen.trusts(client)) {
+        return Ok(None);
+    }
+    limit.seat(client.ip())
+}
+
+/// Ends a connection that its address may not have, so that nothing of it is left in the kernel either.
+pub(crate) fn turn_away(core: &Core, stream: &TcpStream) {
+    core.stats.clients_refused.add(1);
+    let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
+}
+
+fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize, seat: Option<Seat>) {
     match core.peers.better_place() {
-        None => serve(core, stream, client, Some(entrance)),
+        None => serve(core, stream, client, Some(entrance), seat),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {
-                if let Err(arrival) = peer.hand_over(Arrival { stream, client, entrance: Some(entrance) }) {
+                if let Err(arrival) = peer.hand_over(Arrival { stream, client, entrance: Some(entrance), seat }) {
                     adopt(core, arrival);
                 }
             }
@@ -80,16 +101,16 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize
 
 /// Serves a connection that was accepted elsewhere.
 pub(crate) fn adopt(core: &Rc<Core>, arrival: Arrival) {
-    let Arrival { stream, client, entrance } = arrival;
+    let Arrival { stream, client, entrance, seat } = arrival;
     match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
-        Ok(stream) => serve(core, stream, client, entrance),
+        Ok(stream) => serve(core, stream, client, entrance, seat),
         Err(error) => tracing::warn!(%error, "cannot take a connection over"),
     }
 }
 
-fn serve(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Option<usize>) {
+fn serve(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Option<usize>, seat: Option<Seat>) {
     let _ = stream.set_nodelay(true);
-    let counted = core.peers.count();
+    let counted = core.peers.count(seat);
     match entrance.and_then(|entrance| core.listens.get(entrance)).filter(|listen| !listen.is_open_to(client)) {
         Some(listen) => {
             tokio::task::spawn_local(enter(core.clone(), stream, client, listen.clone(), counted));

@@ -2,6 +2,7 @@
 //! several to look after sleeps less between events, and sleeping and waking is what costs most (8 connections cost a sixth less CPU
 //! per request on one core than on two). A core that has no time left gives connections away between two of their requests.
 
+use crate::addresses::Seat;
 use std::cell::Cell;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -35,14 +36,19 @@ pub(crate) struct Arrival {
     pub client: SocketAddr,
     /// The listener whose entrance is still before it; none for a connection that was served before.
     pub entrance: Option<usize>,
+    /// Its place in the count of its address, if that has one.
+    pub seat: Option<Seat>,
 }
 
-/// One connection in its core's count, for as long as this lives.
-pub(crate) struct Counted(Arc<AtomicUsize>);
+/// One connection in its core's count and in that of its address, for as long as this lives.
+pub(crate) struct Counted {
+    open: Arc<AtomicUsize>,
+    pub seat: Option<Seat>,
+}
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -120,10 +126,10 @@ impl Peers {
     }
 
     /// Counts a connection of this core.
-    pub fn count(&self) -> Counted {
+    pub fn count(&self, seat: Option<Seat>) -> Counted {
         let open = self.all.get(self.own).map(|own| own.open.clone()).unwrap_or_default();
         open.fetch_add(1, Ordering::Relaxed);
-        Counted(open)
+        Counted { open, seat }
     }
 
     /// Open client connections of this core.

@@ -9,6 +9,8 @@ pub struct CoreStats {
     pub clients: Counter,
     /// Client connections that are open; at most one sweep of the time limits old.
     pub clients_open: Counter,
+    /// Client connections that were closed at once: their address has as many as it may.
+    pub clients_refused: Counter,
     /// Heads that are no request: answered with 400 and the like, and closed.
     pub heads_refused: Counter,
     /// Connections made to upstreams.

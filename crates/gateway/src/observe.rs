@@ -60,6 +60,8 @@ pub struct Observer {
 pub struct CoreTotals {
     /// Requests for the control plane on the main port.
     pub control: Counter,
+    /// Requests of addresses that sent too many.
+    pub too_many: Counter,
     /// Requests that no API is for.
     pub not_found: Counter,
     /// Requests whose path is none.

@@ -95,6 +95,7 @@ pub const RESOURCE_DISALLOWED: Refusal = Refusal::new(403, "resource_disallowed"
 pub const KEY_RATE_LIMIT: Refusal = Refusal::new(429, "key_rate_limit", "Rate Limit Exceeded");
 pub const QUOTA_EXCEEDED: Refusal = Refusal::new(403, "quota_exceeded", "Quota exceeded");
 pub const API_RATE_LIMIT: Refusal = Refusal::new(429, "api_rate_limit", "API Rate Limit Exceeded");
+pub const ADDRESS_RATE_LIMIT: Refusal = Refusal::new(429, "address_rate_limit", "Rate Limit Exceeded");
 pub const ORG_DISABLED: Refusal =
     Refusal::new(403, "org_disabled", "this organisation access has been disabled, please contact your API administrator");
 pub const ORG_QUOTA: Refusal =

@@ -3,6 +3,7 @@
 use crate::cli::{LogFormat, MockOptions, RunOptions};
 use crate::control::{self, ApiHealth, Control, Health, OwnPort, Ports};
 use crate::error_templates::ErrorTemplates;
+use crate::limit::{AddressRates, Rate};
 use crate::observe::{Meters, Observer, Pusher, Recording, Statsd};
 use crate::reload::{Loader, Reloads};
 use crate::service::{CoreHandle, CoreService};
@@ -18,7 +19,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tollgate_engine::{Address, Engine, EngineConfig, Http2, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies};
+use tollgate_engine::{Address, AddressLimit, Engine, EngineConfig, Http2, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
 
@@ -60,6 +61,7 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
         current: Default::default(),
         generation: Default::default(),
         start: Instant::now(),
+        address_rates: address_rates(&config),
         control: Arc::new(control_target),
     });
     let loader = Arc::new(Loader::new(shared.clone(), &config));
@@ -76,6 +78,7 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
         name_servers: config.tollgate.dns.addresses(),
         services,
         stats: observer.engine.clone(),
+        address_limit: address_limit(&config),
     })?;
     // Tyk sends nothing unless this says so; here the server's name is enough, and this can still say no.
     let switched_off = std::env::var("TYK_INSTRUMENTATION").is_ok_and(|text| matches!(text.as_str(), "0" | "false"));
@@ -229,6 +232,21 @@ fn listen(config: &GatewayConfig, terms: Option<Arc<ClientTerms>>) -> Listen {
         tls: terms.map(|terms| terms as Arc<dyn TlsTerms>),
         proxies: Some(proxies).filter(|_| !config.tollgate.proxy_protocol.is_empty()),
     }
+}
+
+/// The bound on connections of one address, if there is one. It is for clients: behind a proxy there are many of them.
+fn address_limit(config: &GatewayConfig) -> Option<Arc<AddressLimit>> {
+    let connections_max = config.tollgate.limits.connections_per_ip_max;
+    let proxies = [config.tollgate.trusted_networks(), config.tollgate.announcing_networks()].concat();
+    let is_proxy = move |address: IpAddr| proxies.iter().any(|network| network.contains(&address));
+    (connections_max > 0).then(|| AddressLimit::new(connections_max, Arc::new(is_proxy)))
+}
+
+/// The rate of each client address, if there is one.
+fn address_rates(config: &GatewayConfig) -> Option<AddressRates> {
+    let written = &config.tollgate.limits.requests_per_ip;
+    let rate = Rate::new(written.rate, written.per)?;
+    Some(AddressRates::new(rate, written.addresses_max))
 }
 
 /// Who may call the control API, if that takes a certificate.

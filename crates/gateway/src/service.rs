@@ -178,6 +178,19 @@ impl Handler for GatewayHandler {
         let tls = self.tls.clone();
         let settings = &core.shared.settings;
         let totals = core.shared.observer.totals(core.index);
+        let client_ip = settings.client_ip(self.peer.ip(), request);
+        if let Some(rates) = &core.shared.address_rates
+            // A request that was held has been counted.
+            && self.began.is_none()
+            && !settings.is_proxy(client_ip, self.peer.ip())
+            && let Err(wait) = rates.admit(client_ip, now.saturating_duration_since(core.shared.start))
+        {
+            totals.iter().for_each(|totals| totals.too_many.add(1));
+            reply::refuse(outgoing, settings, &refusal::ADDRESS_RATE_LIMIT, reply::xml_type(request).as_deref(), &[]);
+            let seconds = wait.as_millis().div_ceil(1000).max(1);
+            outgoing.edits.add("Retry-After", seconds.to_string().as_bytes());
+            return Verdict::Reply;
+        }
         if settings.is_control_path(request.path()) {
             totals.iter().for_each(|totals| totals.control.add(1));
             return self.forward_to_control(request, outgoing);
@@ -210,7 +223,7 @@ impl Handler for GatewayHandler {
             core: &core,
             request,
             full_path: url.path.decoded.clone(),
-            client_ip: settings.client_ip(self.peer.ip(), request),
+            client_ip,
             began: self.began.unwrap_or(now),
             peer: self.peer,
             tls: tls.as_deref(),

@@ -234,6 +234,8 @@ pub struct Shared {
     /// Grows with each new snapshot, so that a core sees with one load whether its own is the newest.
     pub generation: std::sync::atomic::AtomicU64,
     pub start: std::time::Instant,
+    /// The rate that each client address has, if it has one.
+    pub address_rates: Option<crate::limit::AddressRates>,
     /// How TLS is spoken with clients, if it is.
     pub client_terms: Option<Arc<crate::tls::ClientTerms>>,
     /// The certificates that the control API asks for, if it does.

@@ -25,7 +25,7 @@ pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetr
 pub use security::{Security, SecurityCertificates};
 pub use server::{Certificate, HttpServerOptions};
 pub use storage::Storage;
-pub use tollgate::{Dns, Limits, Metrics, OnStoreFailure, RateLimitHeaders, SharedStore, Timeouts, Tollgate};
+pub use tollgate::{Dns, Limits, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore, Timeouts, Tollgate};
 
 /// The secret that Tyk has when none is configured, known to everyone.
 const WELL_KNOWN_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";

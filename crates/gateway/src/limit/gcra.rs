@@ -31,6 +31,16 @@ impl Gcra {
         }
     }
 
+    /// When the next request would be due if all came evenly; the higher, the busier.
+    pub fn arrival_ns(&self) -> u64 {
+        self.arrival_ns.load(Ordering::Relaxed)
+    }
+
+    /// Begins anew.
+    pub fn clear(&self) {
+        self.arrival_ns.store(0, Ordering::Relaxed);
+    }
+
     /// Takes an admission back: the request was refused for another reason.
     pub fn refund(&self, rate: Rate) {
         self.arrival_ns.fetch_sub(rate.interval_ns, Ordering::Relaxed);

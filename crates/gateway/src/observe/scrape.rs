@@ -136,6 +136,7 @@ fn requests(text: &mut Exposition, shared: &Shared) {
     text.family("tollgate_unrouted_requests", Kind::Counter, "Requests that no API saw.");
     let totals = |read: fn(&super::CoreTotals) -> &Counter| shared.observer.cores.iter().map(|core| read(core).get()).sum::<u64>();
     let reasons = [
+        ("address_rate_limit", totals(|core| &core.too_many)),
         ("not_found", totals(|core| &core.not_found)),
         ("bad_path", totals(|core| &core.bad_path)),
         ("redirected", totals(|core| &core.redirected)),
@@ -158,6 +159,8 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
         .sample(&[], sum(|core| &core.upstreams_idle));
     text.family("tollgate_client_connections", Kind::Counter, "Connections that clients made.")
         .sample(&[], sum(|core| &core.clients));
+    text.family("tollgate_refused_connections", Kind::Counter, "Connections closed at once, by cause.")
+        .sample(&[("cause", "address")], sum(|core| &core.clients_refused));
     text.family("tollgate_upstream_connections", Kind::Counter, "Attempts to connect to an upstream, by result.")
         .sample(&[("result", "ok")], sum(|core| &core.connects))
         .sample(&[("result", "failed")], sum(|core| &core.connects_failed));

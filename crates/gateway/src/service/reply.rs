@@ -20,7 +20,7 @@ pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, x
     outgoing.edits.clear();
     outgoing.body.clear();
     outgoing.status = status;
-    let is_limit = matches!(refusal.cause, "key_rate_limit" | "api_rate_limit" | "quota_exceeded");
+    let is_limit = matches!(refusal.cause, "key_rate_limit" | "api_rate_limit" | "address_rate_limit" | "quota_exceeded");
     let as_problem = settings.problem_details && is_limit;
     let json_type = if as_problem { "application/problem+json" } else { "application/json" };
     outgoing.edits.add("Content-Type", xml_type.unwrap_or(json_type).as_bytes());

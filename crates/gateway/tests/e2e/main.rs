@@ -17,6 +17,7 @@ mod basic_auth;
 mod bodies;
 mod breaker;
 mod certs;
+mod client_addresses;
 mod client_certificates;
 mod commands;
 mod connections;

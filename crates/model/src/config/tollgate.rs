@@ -23,6 +23,8 @@ pub struct Tollgate {
     pub timeouts: Timeouts,
     /// Addresses or CIDR ranges of proxies whose `X-Forwarded-For` and `X-Real-IP` are believed.
     pub trusted_proxies: Vec<String>,
+    /// The one header in which trusted proxies name the client; empty for those that Tyk reads, `X-Real-IP` before `X-Forwarded-For`.
+    pub client_ip_header: String,
     /// Addresses or CIDR ranges of load balancers whose connections begin with a PROXY header, version 1 or 2. Every connection from
     /// them must, and nobody else's may.
     pub proxy_protocol: Vec<String>,
@@ -115,6 +117,22 @@ pub struct Limits {
     pub header_lines_max: usize,
     /// Streams that one HTTP/2 client may have open at once; 250.
     pub http2_streams_max: u32,
+    /// Connections that one client address may have open, of IPv6 one /64 network; 0 for any number. Proxies are not counted.
+    pub connections_per_ip_max: u32,
+    /// How many requests one client address may send.
+    pub requests_per_ip: RequestsPerIp,
+}
+
+/// How many requests one client address may send, of IPv6 one /64 network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RequestsPerIp {
+    /// Requests; 0 for any number.
+    pub rate: f64,
+    /// In so many seconds; 1.
+    pub per: f64,
+    /// Addresses that are remembered at once, 16 bytes each; 65536. Of more than these the least busy ones are forgotten.
+    pub addresses_max: usize,
 }
 
 /// Longest waits, in milliseconds.
@@ -153,6 +171,7 @@ impl Default for Tollgate {
             limits: Limits::default(),
             timeouts: Timeouts::default(),
             trusted_proxies: Vec::new(),
+            client_ip_header: String::new(),
             proxy_protocol: Vec::new(),
             upstream_connections_max: 16_384,
             dns: Dns::default(),
@@ -184,7 +203,19 @@ impl Default for SharedStore {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { head_bytes_max: 32_768, header_lines_max: 96, http2_streams_max: 250 }
+        Limits {
+            head_bytes_max: 32_768,
+            header_lines_max: 96,
+            http2_streams_max: 250,
+            connections_per_ip_max: 0,
+            requests_per_ip: RequestsPerIp::default(),
+        }
+    }
+}
+
+impl Default for RequestsPerIp {
+    fn default() -> RequestsPerIp {
+        RequestsPerIp { rate: 0.0, per: 1.0, addresses_max: 65_536 }
     }
 }
 

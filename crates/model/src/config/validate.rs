@@ -2,11 +2,14 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::{GatewayConfig, WELL_KNOWN_SECRET};
+use super::{GatewayConfig, Tollgate, WELL_KNOWN_SECRET};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
 use crate::token::{is_header_value, is_token};
+
+/// Addresses whose requests can be counted: 256 MiB of memory, which is a slip of the pen more often than not.
+const ADDRESSES_MAX: usize = 1 << 24;
 
 /// Adds what is wrong with `config` to `findings`.
 pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
@@ -201,11 +204,32 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
             findings.error(&at.key(group).key(field), "must be more than 0");
         }
     }
+    check_clients(own, &at, findings);
     if !(400..=599).contains(&own.quota_status) {
         findings.error(&at.key("quota_status"), "must be a status code from 400 to 599");
     }
     if own.upstream_connections_max == 0 {
         findings.error(&at.key("upstream_connections_max"), "must be more than 0");
+    }
+}
+
+/// Who clients are, and what each may do.
+fn check_clients(own: &Tollgate, at: &JsonPath, findings: &mut Findings) {
+    let header = &own.client_ip_header;
+    if !header.is_empty() && !is_token(header) {
+        findings.error(&at.key("client_ip_header"), "is not a header name");
+    } else if !header.is_empty() && own.trusted_proxies.is_empty() {
+        findings.warning(&at.key("client_ip_header"), "has no effect without tollgate.trusted_proxies");
+    }
+    let requests = &own.limits.requests_per_ip;
+    let at = at.key("limits").key("requests_per_ip");
+    for (field, number, is_good) in [("rate", requests.rate, requests.rate >= 0.0), ("per", requests.per, requests.per > 0.0)] {
+        if !is_good || !number.is_finite() {
+            findings.error(&at.key(field), "must be a positive number");
+        }
+    }
+    if !(1..=ADDRESSES_MAX).contains(&requests.addresses_max) {
+        findings.error(&at.key("addresses_max"), format!("must be from 1 to {ADDRESSES_MAX}"));
     }
 }
 

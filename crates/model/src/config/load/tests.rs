@@ -212,6 +212,22 @@ fn settings_that_are_wrong_or_unsafe() {
             "$.tollgate.dns.servers[0]: error: \"1.1.1.1\" is not an address and a port",
         ),
         (r#"{"tollgate": {"limits": {"head_bytes_max": 0}}}"#, "$.tollgate.limits.head_bytes_max: error: must be more than 0"),
+        (
+            r#"{"tollgate": {"limits": {"requests_per_ip": {"rate": 1, "per": 0}}}}"#,
+            "$.tollgate.limits.requests_per_ip.per: error: must be a positive number",
+        ),
+        (
+            r#"{"tollgate": {"limits": {"requests_per_ip": {"addresses_max": 0}}}}"#,
+            "$.tollgate.limits.requests_per_ip.addresses_max: error: must be from 1 to 16777216",
+        ),
+        (
+            r#"{"tollgate": {"client_ip_header": "X Real"}}"#,
+            "$.tollgate.client_ip_header: error: is not a header name",
+        ),
+        (
+            r#"{"tollgate": {"client_ip_header": "X-Real-IP"}}"#,
+            "$.tollgate.client_ip_header: warning: has no effect without tollgate.trusted_proxies",
+        ),
         (r#"{"tollgate": {"quota_status": 200}}"#, "$.tollgate.quota_status: error: must be a status code from 400 to 599"),
         (
             r#"{"tollgate": {"rate_limit_headers": "all"}}"#,

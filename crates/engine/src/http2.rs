@@ -5,6 +5,7 @@
 mod body;
 mod client_stream;
 mod head;
+mod patience;
 mod upstream;
 mod upstream_stream;
 
@@ -16,6 +17,7 @@ use crate::service::Client;
 use crate::stream::Stream;
 use bytes::Bytes;
 use h2::Reason;
+use patience::Patience;
 use std::cell::Cell;
 use std::io;
 use std::pin::{Pin, pin};
@@ -62,7 +64,7 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client
         .max_send_buffer_size(SEND_BUFFER_BYTES)
         .max_concurrent_reset_streams(RESETS_REMEMBERED_MAX)
         .max_pending_accept_reset_streams(RESETS_REMEMBERED_MAX);
-    let io = Io { ahead, read: 0, stream };
+    let io = Io { ahead, read: 0, stream, patience: Some(Patience::new(core.clone())) };
     let shaken = timeout(Duration::from_millis(limits.handshake_ms), builder.handshake::<_, Bytes>(io)).await;
     let mut connection = match shaken {
         Ok(Ok(connection)) => connection,
@@ -157,25 +159,41 @@ pub(crate) struct Io {
     ahead: Vec<u8>,
     read: usize,
     stream: Stream,
+    /// The time that the other side has for its frames; without a bound towards upstreams, whose answers have time limits.
+    patience: Option<Patience>,
 }
 
 impl Io {
     pub fn new(stream: Stream) -> Self {
-        Io { ahead: Vec::new(), read: 0, stream }
+        Io { ahead: Vec::new(), read: 0, stream, patience: None }
     }
 }
 
 impl AsyncRead for Io {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if let Some(rest) = this.ahead.get(this.read..).filter(|rest| !rest.is_empty()) {
+        if this.patience.as_ref().is_some_and(Patience::is_over) {
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "a frame or a header block was not finished in time")));
+        }
+        let before = buffer.filled().len();
+        let poll = this.poll_fill(cx, buffer);
+        if let (Some(patience), Some(bytes @ [_, ..])) = (&mut this.patience, buffer.filled().get(before..)) {
+            patience.saw(cx, bytes);
+        }
+        poll
+    }
+}
+
+impl Io {
+    fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if let Some(rest) = self.ahead.get(self.read..).filter(|rest| !rest.is_empty()) {
             let taken = rest.len().min(buffer.remaining());
             buffer.put_slice(rest.get(..taken).unwrap_or_default());
-            this.read += taken;
+            self.read += taken;
             return Poll::Ready(Ok(()));
         }
-        this.ahead = Vec::new();
-        this.stream.poll_fill(cx, buffer)
+        self.ahead = Vec::new();
+        self.stream.poll_fill(cx, buffer)
     }
 }
 

@@ -215,6 +215,7 @@ fn limits(config: &GatewayConfig) -> Limits {
         upstream_first_byte_ms: config.proxy_timeout().as_millis() as u64,
         body_stall_ms: seconds_or(config.http_server_options.read_timeout, Limits::default().body_stall_ms),
         upstream_idle_ms: timeouts.upstream_idle_ms,
+        tunnel_idle_ms: timeouts.tunnel_idle_ms,
         upstream_idle_max: usize::try_from(idle_max).unwrap_or(usize::MAX),
         upstream_connections_max: usize::try_from(config.tollgate.upstream_connections_max).unwrap_or(usize::MAX),
         upstream_life_ms: config.max_conn_time.saturating_mul(1000),

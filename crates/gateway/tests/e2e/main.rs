@@ -57,6 +57,7 @@ mod scenarios;
 mod servers;
 mod shared_keys;
 mod signatures;
+mod slow_clients;
 mod start;
 mod tls;
 mod top;

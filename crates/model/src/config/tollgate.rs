@@ -151,6 +151,8 @@ pub struct Timeouts {
     pub upstream_connect_ms: u64,
     /// For which an unused connection to an upstream is kept; 90000.
     pub upstream_idle_ms: u64,
+    /// For a byte in either direction of a WebSocket or another switched protocol; 3600000.
+    pub tunnel_idle_ms: u64,
     /// For requests in flight at shutdown; 0 for `graceful_shutdown_timeout_duration`.
     pub drain_ms: u64,
 }
@@ -228,6 +230,7 @@ impl Default for Timeouts {
             client_write_ms: 60_000,
             upstream_connect_ms: 10_000,
             upstream_idle_ms: 90_000,
+            tunnel_idle_ms: 3_600_000,
             drain_ms: 0,
         }
     }

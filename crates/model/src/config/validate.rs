@@ -197,6 +197,7 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
         ("timeouts", "client_write_ms", timeouts.client_write_ms),
         ("timeouts", "upstream_connect_ms", timeouts.upstream_connect_ms),
         ("timeouts", "upstream_idle_ms", timeouts.upstream_idle_ms),
+        ("timeouts", "tunnel_idle_ms", timeouts.tunnel_idle_ms),
         ("shared_store", "answer_ms_max", own.shared_store.answer_ms_max),
         ("shared_store", "sessions_max", own.shared_store.sessions_max as u64),
     ] {

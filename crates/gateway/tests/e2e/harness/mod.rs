@@ -6,6 +6,7 @@ pub mod certificates;
 pub mod collector;
 pub mod definition;
 pub mod dns;
+pub mod frames;
 pub mod gateway;
 pub mod http2;
 pub mod jws;

@@ -1,0 +1,218 @@
+//! Clients that begin and do not go on: each protocol has a moment at which they are given up, and others are served meanwhile. Slow heads
+//! and bodies of HTTP/1.1 are in `bad_clients`, slow TLS handshakes in `tls`.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::harness::certificates::{Authority, client, shake_hands};
+use crate::harness::frames::{
+    CONTINUATION, DATA, END_HEADERS, END_STREAM, Frames, HEADERS, PING, PREFACE, RST_STREAM, SETTINGS, WINDOW_UPDATE, block, frame,
+    get, setting,
+};
+use crate::harness::{Gateway, PATIENCE, Setup, Upstream, api, eventually, ok, reply};
+use crate::upgrade;
+
+fn impatient(upstream: &Upstream) -> Gateway {
+    let timeouts = json!({"head_ms": 400, "handshake_ms": 400, "client_write_ms": 400});
+    let conf = json!({"http_server_options": {"read_timeout": 1}, "proxy_default_timeout": 600, "tollgate": {"timeouts": timeouts}});
+    Gateway::start(conf, [api("a", "/a/", &upstream.url())])
+}
+
+/// Status of the answer in a HEADERS frame of the gateway, whose encoder has the common ones as one byte.
+fn status(content: &[u8]) -> u16 {
+    match content[0] {
+        0x88 => 200,
+        0x89 => 204,
+        0x8c => 400,
+        0x8d => 404,
+        0x8e => 500,
+        _ => {
+            let text: String = content.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| char::from(*byte)).take(3).collect();
+            text.parse().unwrap_or(0)
+        }
+    }
+}
+
+fn serves(client: &mut Frames, stream: u32) -> bool {
+    client.send(get(stream, "/a/"));
+    client.until(HEADERS, stream).is_some_and(|headers| status(&headers.content) == 200)
+}
+
+#[test]
+fn a_preface_must_come_in_time() {
+    let upstream = Upstream::ok();
+    let gateway = impatient(&upstream);
+    for bytes in [&PREFACE[..3], &PREFACE[..18], &PREFACE[..23]] {
+        let mut socket = TcpStream::connect(("127.0.0.1", gateway.port)).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.write_all(bytes).unwrap();
+        let mut answer = Vec::new();
+        let _ = socket.read_to_end(&mut answer);
+        assert!(answer.starts_with(b"HTTP/1.1 408 "), "{:?}", String::from_utf8_lossy(&answer));
+    }
+}
+
+#[test]
+fn over_tls_a_preface_must_come_in_time_too() {
+    let upstream = Upstream::ok();
+    let authority = Authority::new("tests");
+    let dir = tempfile::tempdir().unwrap();
+    let file = authority.issue(&["api.test"]).write(dir.path(), "own.pem");
+    let conf = json!({
+        "http_server_options": {"use_ssl": true, "enable_http2": true, "certificates": [{"cert_file": file}]},
+        "tollgate": {"timeouts": {"handshake_ms": 400, "head_ms": 400}}
+    });
+    let gateway = Setup::new(conf).api(api("a", "/a/", &upstream.url())).start();
+    let mut config = client(&authority, None);
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    for bytes in [&PREFACE[..0], &PREFACE[..5], PREFACE] {
+        let mut stream = shake_hands(&Arc::new(config.clone()), gateway.port, "api.test").unwrap();
+        stream.write_all(bytes).unwrap();
+        let mut answer = Vec::new();
+        // Closed with or without the goodbye of TLS: it ends, which a read that times out would not.
+        if let Err(error) = stream.read_to_end(&mut answer) {
+            assert!(!matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut), "{error}");
+        }
+    }
+}
+
+#[test]
+fn settings_must_follow_the_preface_in_time() {
+    let upstream = Upstream::ok();
+    let gateway = impatient(&upstream);
+    for begun in [&b""[..], &frame(SETTINGS, 0, 0, setting(4, 100))[..11]] {
+        let mut client = Frames::preface(gateway.port);
+        client.send(begun);
+        client.rest();
+    }
+    let mut good = Frames::open(gateway.port);
+    std::thread::sleep(Duration::from_millis(800));
+    assert!(serves(&mut good, 1), "a client that has said all it has to is not hurried");
+}
+
+#[test]
+fn a_header_block_must_end_in_time() {
+    let upstream = Upstream::ok();
+    let gateway = impatient(&upstream);
+    let mut good = Frames::open(gateway.port);
+    let block = block("GET", "/a/", &[]);
+    for begun in [
+        frame(HEADERS, END_STREAM, 1, &block),
+        frame(HEADERS, END_STREAM | END_HEADERS, 1, &block)[..20].to_vec(),
+        frame(PING, 0, 0, b"12345678")[..12].to_vec(),
+        b"\0".to_vec(),
+    ] {
+        let mut client = Frames::open(gateway.port);
+        client.send(&begun);
+        client.rest();
+        assert!(serves(&mut good, 1), "others are served");
+        good = Frames::open(gateway.port);
+    }
+    // One frame after the other does not help.
+    let mut client = Frames::open(gateway.port);
+    client.send(frame(HEADERS, END_STREAM, 1, &block));
+    let begun = Instant::now();
+    eventually("the dripping client is given up", || {
+        std::thread::sleep(Duration::from_millis(100));
+        let sent = client.0.write_all(&frame(CONTINUATION, 0, 1, b"\0\x01x\x01y"));
+        sent.is_err() || begun.elapsed() > PATIENCE
+    });
+    assert!(begun.elapsed() < PATIENCE);
+    assert_eq!(upstream.requests(), 5 - 1);
+}
+
+#[test]
+fn a_body_of_a_stream_must_go_on() {
+    let upstream = Upstream::ok();
+    let gateway = impatient(&upstream);
+    let mut client = Frames::open(gateway.port);
+    client.send(frame(HEADERS, END_HEADERS, 1, block("POST", "/a/", &[("content-length", "100")])));
+    client.send(frame(DATA, 0, 1, b"half"));
+    let answer = client.until(HEADERS, 1).expect("an answer");
+    assert!(status(&answer.content) >= 400, "{answer:?}");
+    assert!(serves(&mut client, 3), "other streams of the connection go on");
+    // A frame of data that stops halfway holds up its connection, and no longer than its stream may take.
+    let mut client = Frames::open(gateway.port);
+    client.send(frame(HEADERS, END_HEADERS, 1, block("POST", "/a/", &[("content-length", "100")])));
+    client.send(&frame(DATA, 0, 1, [b'x'; 100])[..50]);
+    assert!(client.until(HEADERS, 1).is_some_and(|answer| status(&answer.content) >= 400));
+    assert_eq!(upstream.requests(), 1);
+}
+
+#[test]
+fn a_window_that_stays_shut_ends_its_stream_alone() {
+    let upstream = Upstream::start(|seen| if seen.target == "/big" { reply("200 OK", &[], &"x".repeat(100_000)) } else { ok() });
+    let gateway = impatient(&upstream);
+    let mut client = Frames::preface(gateway.port);
+    client.send(frame(SETTINGS, 0, 0, setting(4, 0)));
+    client.send(get(1, "/a/big"));
+    assert!(client.until(HEADERS, 1).is_some());
+    assert!(client.until(RST_STREAM, 1).is_some(), "the stream is reset");
+    client.send(get(3, "/a/"));
+    assert!(client.until(HEADERS, 3).is_some(), "the connection goes on");
+    client.send(frame(WINDOW_UPDATE, 0, 3, 100u32.to_be_bytes()));
+    assert_eq!(client.until(DATA, 3).expect("what the window lets through").content, b"ok");
+}
+
+#[test]
+fn a_client_that_reads_nothing_at_all_is_given_up() {
+    let upstream = Upstream::start(|_| reply("200 OK", &[], &"x".repeat(4_000_000)));
+    let timeouts = json!({"client_write_ms": 400, "client_idle_ms": 400});
+    let gateway = Gateway::start(json!({"tollgate": {"timeouts": timeouts}}), [api("a", "/a/", &upstream.url())]);
+    let before = gateway.open_files();
+    let clients: Vec<Frames> = (0..4)
+        .map(|_| {
+            let mut client = Frames::preface(gateway.port);
+            client.send(frame(SETTINGS, 0, 0, setting(4, i32::MAX as u32)));
+            client.send(frame(WINDOW_UPDATE, 0, 0, (i32::MAX as u32 - 65_535).to_be_bytes()));
+            (0..10).for_each(|number| client.send(get(1 + number * 2, "/a/")));
+            client
+        })
+        .collect();
+    eventually("all are under way", || upstream.connections() >= 20);
+    eventually("the gateway has let go of them and of their upstream", || gateway.open_files() <= before + 2);
+    assert!(gateway.peak_rss_kib() < 96 * 1024, "{} KiB", gateway.peak_rss_kib());
+    drop(clients);
+}
+
+#[test]
+fn a_proxy_header_must_come_in_time() {
+    let upstream = Upstream::ok();
+    let conf = json!({"tollgate": {"proxy_protocol": ["127.0.0.1"], "timeouts": {"handshake_ms": 400}}});
+    let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
+    for begun in [&b""[..], b"PROXY TCP4 203.0.113.7", b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x01"] {
+        let mut connection = gateway.connect();
+        connection.send(begun);
+        connection.expect_close();
+    }
+    // Byte after byte does not help.
+    let mut connection = gateway.connect();
+    let begun = Instant::now();
+    eventually("the dripping proxy is given up", || {
+        std::thread::sleep(Duration::from_millis(50));
+        let prefix = if begun.elapsed() < Duration::from_millis(60) { "PROXY " } else { "1" };
+        connection.try_send(prefix).is_err()
+    });
+    assert_eq!(upstream.requests(), 0);
+}
+
+#[test]
+fn a_websocket_without_a_byte_is_closed_and_one_with_is_not() {
+    let upstream = upgrade::echo();
+    let mut conf = upgrade::enabled();
+    crate::harness::definition::merge(&mut conf, &json!({"tollgate": {"timeouts": {"tunnel_idle_ms": 700}}}));
+    let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
+    let mut silent = upgrade::open(&gateway, "/a/");
+    let mut lively = upgrade::open(&gateway, "/a/");
+    for _ in 0..8 {
+        std::thread::sleep(Duration::from_millis(200));
+        lively.send(b"ping");
+        assert_eq!(lively.exactly(4).unwrap(), b"ping");
+    }
+    silent.expect_close();
+    lively.expect_close();
+}

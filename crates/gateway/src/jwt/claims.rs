@@ -53,7 +53,7 @@ impl Claims {
     }
 
     /// The claim of a name; and if the name has dots, what they lead to within objects.
-    pub fn called<'c>(&'c self, name: &'c str) -> impl Iterator<Item = &'c Value> {
+    pub fn called<'c>(&'c self, name: &str) -> impl Iterator<Item = &'c Value> + use<'c> {
         let mut steps = name.split('.');
         let first = steps.next().and_then(|step| self.0.get(step));
         let within = name.contains('.').then(|| steps.fold(first, |value, step| value?.get(step)));

@@ -9,7 +9,10 @@ use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
 use crate::identity::{self, Identity};
-use crate::jwt::{Algorithm, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, Family, KeySet, KeySource, Keys, SetRules, TimeChecks, Token, Validity};
+use crate::jwt::{
+    Algorithm, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, Family, KeySet, KeySource, Keys, SetRules, TimeChecks, Token,
+    Validity,
+};
 use crate::recent::Recent;
 use crate::refusal::{OPENID_MISSING, OPENID_REFUSED};
 use crate::tls::TlsRules;

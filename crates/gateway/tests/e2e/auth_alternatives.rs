@@ -8,7 +8,7 @@ use crate::harness::jws::{hs256, now};
 use crate::harness::{Definition, Gateway, Response, Upstream, error_json, reply, request};
 use crate::jwt::{policy, start_with, with_tokens};
 use crate::keys::{create, session};
-use crate::signatures::{date, signature};
+use crate::signatures::signature;
 
 const SECRET: &[u8] = b"a secret that only the issuer and the gateway know";
 
@@ -73,7 +73,10 @@ impl Stage {
             "jwt" => format!("Authorization: Bearer {}", hs256(if is_right { SECRET } else { b"x" }, &json!({"sub": "joe"}))),
             _ => {
                 let made = signature(hmac::HMAC_SHA256, if is_right { "x-test: one" } else { "x-test: two" });
-                format!("Authorization: Signature keyId=\"{}\",algorithm=\"hmac-sha256\",headers=\"x-test\",signature=\"{made}\"", self.signer)
+                format!(
+                    "Authorization: Signature keyId=\"{}\",algorithm=\"hmac-sha256\",headers=\"x-test\",signature=\"{made}\"",
+                    self.signer
+                )
             }
         }
     }
@@ -122,7 +125,11 @@ fn every_pair_of_methods_lets_in_by_either() {
             let stage = stage(&[&[first], &[second]], |definition| definition);
             for (method, quota) in [(first, first_quota), (second, second_quota)] {
                 let response = stage.ask(&[&stage.credentials(method, true), "X-Test: one"]);
-                assert_eq!((response.status, response.header("x-ratelimit-limit")), (200, Some(quota)), "{method} of {first}, {second}");
+                assert_eq!(
+                    (response.status, response.header("x-ratelimit-limit")),
+                    (200, Some(quota)),
+                    "{method} of {first}, {second}"
+                );
             }
             stage.check(&[&stage.credentials(second, false), "X-Test: one"], status, message);
             for (other, ..) in METHODS.iter().filter(|(name, ..)| *name != first && *name != second) {
@@ -226,7 +233,10 @@ fn what_a_failed_alternative_did_is_taken_back() {
     assert_eq!((response.status, response.header("location"), response.text().as_str()), (200, None, "ok"), "{response}");
     // Where nothing else fits better it is the client's answer.
     let response = gateway.send(request("GET", "/a/x", &[], ""));
-    assert_eq!((response.status, response.header("location"), response.text().as_str()), (302, Some("https://login.test/"), "log in"));
+    assert_eq!(
+        (response.status, response.header("location"), response.text().as_str()),
+        (302, Some("https://login.test/"), "log in")
+    );
     let response = gateway.send(request("GET", "/a/x", &["X-Token: a.b.c"], ""));
     assert_eq!((response.status, response.header("location"), response.text()), (403, None, error_json("Key not authorized")));
 

@@ -173,7 +173,7 @@ fn checks(gateway: &Gateway) -> u64 {
 fn users_who_do_not_exist_take_the_same_way_as_those_who_do() {
     let (upstream, gateway) = start(|definition| definition);
     put_user(&gateway, "POST", "alice", json!({"password": "right"}));
-    let mut way = |user: &str, password: &str| {
+    let way = |user: &str, password: &str| {
         let before = checks(&gateway);
         refused(&ask(&gateway, user, password), "User not authorised");
         checks(&gateway) - before

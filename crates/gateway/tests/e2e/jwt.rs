@@ -207,7 +207,9 @@ fn scopes_stand_for_policies() {
 #[test]
 fn scopes_alone_can_stand_for_policies() {
     let (_upstream, gateway) = start(|definition| {
-        definition.set("jwt_default_policies", json!([])).set("jwt_scope_to_policy_mapping", json!({"buy": "gold", "gone": "nowhere"}))
+        definition
+            .set("jwt_default_policies", json!([]))
+            .set("jwt_scope_to_policy_mapping", json!({"buy": "gold", "gone": "nowhere"}))
     });
     let response = ask(&gateway, &json!({"sub": "joe", "scope": "look buy"}));
     assert_eq!((response.status, response.header("x-ratelimit-limit")), (200, Some("3")), "{response}");
@@ -224,9 +226,8 @@ fn scopes_alone_can_stand_for_policies() {
 
 #[test]
 fn identity_and_policy_may_stand_within_objects() {
-    let (_upstream, gateway) = start(|definition| {
-        definition.set("jwt_identity_base_field", "user.name").set("jwt_policy_field_name", "access.policy")
-    });
+    let (_upstream, gateway) =
+        start(|definition| definition.set("jwt_identity_base_field", "user.name").set("jwt_policy_field_name", "access.policy"));
     let claims = json!({"sub": "x", "user": {"name": "joe"}, "access": {"policy": "gold"}});
     let response = ask(&gateway, &claims);
     assert_eq!((response.status, response.header("x-ratelimit-limit")), (200, Some("3")), "{response}");
@@ -241,8 +242,11 @@ fn claims_are_values_of_variables() {
             "X-Sub": "user $tyk_context.jwt_claims_sub", "X-Roles": "$tyk_context.jwt_claims_realm.roles", "X-Bad": "$tyk_context.jwt_claims_bad",
             "X-Alg": "$tyk_context.jwt_claims_alg", "X-None": "[$tyk_context.jwt_claims_none]"
         });
-        let rewrite = json!([{"path": "rewrite", "method": "GET", "match_pattern": "rewrite", "rewrite_to": "users?sub=$tyk_context.jwt_claims_sub",
-            "triggers": [{"on": "all", "rewrite_to": "admins", "options": {"request_context_matches": {"jwt_claims_role": {"match_rx": "^admin$"}}}}]}]);
+        let is_admin = json!({"jwt_claims_role": {"match_rx": "^admin$"}});
+        let rewrite = json!([{
+            "path": "/rewrite", "method": "GET", "match_pattern": "/rewrite", "rewrite_to": "/users?sub=$tyk_context.jwt_claims_sub",
+            "triggers": [{"on": "all", "rewrite_to": "/admins", "options": {"request_context_matches": is_admin}}]
+        }]);
         definition
             .set("enable_context_vars", true)
             .list("transform_headers", json!([{"path": "/", "method": "GET", "add_headers": add}]))

@@ -82,7 +82,10 @@ fn start(port: u16) -> (Upstream, Gateway) {
         .set("use_openid", true)
         .set("openid_options", json!({"providers": [{"issuer": issuer, "client_ids": clients}]}))
         .set("enable_context_vars", true)
-        .list("transform_headers", json!([{"path": "/", "method": "GET", "add_headers": {"X-User": "$tyk_context.jwt_claims_sub"}}]));
+        .list(
+            "transform_headers",
+            json!([{"path": "/", "method": "GET", "add_headers": {"X-User": "$tyk_context.jwt_claims_sub"}}]),
+        );
     let tokens = with_tokens("b", &upstream).set("jwt_signing_method", "rsa").set("jwt_source", format!("{issuer}/jwks"));
     let rights = json!({"a": {"api_id": "a", "versions": ["Default"]}, "b": {"api_id": "b", "versions": ["Default"]}});
     let file = tempfile::NamedTempFile::new().expect("a file");

@@ -189,7 +189,8 @@ fn requests_signed_by_another_library_are_let_in() {
             "keyId=\"{key}\",algorithm=\"{algorithm}\",headers=\"(request-target) date host x-test\",signature=\"{signature}\""
         );
         let (date, line) = (format!("Date: {}", text("date")), format!("Authorization: Signature {fields}"));
-        let lines = [&[date.as_str(), "X-Test: one", "X-Test:  two ", line.as_str()], more].concat();
+        let mut lines = vec![date.as_str(), "X-Test: one", "X-Test:  two ", line.as_str()];
+        lines.extend(more);
         gateway.send(request("POST", "/a/x?b=1", &lines, "a body"))
     };
     for (algorithm, signature) in made["hmac"].as_object().expect("signatures") {
@@ -236,7 +237,8 @@ fn an_expired_certificate_signs_nothing() {
     let Some(made) = python(SIGNER) else { return };
     let answer = gateway.control("POST", "/tyk/certs?org_id=default", made["short"].as_str().unwrap());
     assert_eq!(answer.status, 200, "{answer}");
-    let key = create(&gateway, &session(json!({"enable_http_signature_validation": true, "rsa_certificate_id": answer.json()["id"]})));
+    let key =
+        create(&gateway, &session(json!({"enable_http_signature_validation": true, "rsa_certificate_id": answer.json()["id"]})));
     let fields = format!(
         "keyId=\"{key}\",algorithm=\"rsa-sha256\",headers=\"(request-target) date host x-test\",signature=\"{}\"",
         made["good"].as_str().unwrap()

@@ -136,7 +136,8 @@ fn authentication() {
         with("/jwt_jwks_uris", json!([{"url": "http://a/", "cacheTimeout": "5m"}, {"url": "http://b/", "cacheTimeout": "soon"}])),
         &[],
     );
-    let mut timed = with("/jwt_jwks_uris", json!([{"url": "http://a/", "cacheTimeout": "5m"}, {"url": "x", "cacheTimeout": "soon"}]));
+    let mut timed =
+        with("/jwt_jwks_uris", json!([{"url": "http://a/", "cacheTimeout": "5m"}, {"url": "x", "cacheTimeout": "soon"}]));
     timed["enable_jwt"] = json!(true);
     timed["jwt_signing_method"] = json!("rsa");
     check(
@@ -197,7 +198,8 @@ fn every_method_that_is_on_stands_in_an_alternative() {
 
 #[test]
 fn an_alternative_is_a_definition_with_its_methods_alone() {
-    let mut document = with_alternatives(&["use_basic_auth", "enable_jwt", "use_standard_auth"], json!([["jwt", "authToken"], ["basic"]]));
+    let mut document =
+        with_alternatives(&["use_basic_auth", "enable_jwt", "use_standard_auth"], json!([["jwt", "authToken"], ["basic"]]));
     document["base_identity_provided_by"] = json!("jwt_claim");
     let api = parsed(&document);
     assert!(!AuthMethod::ALL.iter().any(|method| api.uses(*method)), "none alone is asked of everybody");

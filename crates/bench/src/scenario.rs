@@ -247,12 +247,38 @@ pub struct Check {
     pub path: Option<String>,
     /// Instead of the request's.
     pub headers: Option<BTreeMap<String, String>>,
-    pub status: u16,
+    pub status: Expected,
     /// Headers that the answer has.
     #[serde(default)]
     pub has_headers: BTreeMap<String, String>,
     /// What stands in its body.
     pub body_contains: Option<String>,
+}
+
+/// The status of a checked answer: one, or a list where gateways differ.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Expected {
+    One(u16),
+    OneOf(Vec<u16>),
+}
+
+impl Expected {
+    pub fn is_met_by(&self, status: u16) -> bool {
+        match self {
+            Expected::One(expected) => *expected == status,
+            Expected::OneOf(expected) => expected.contains(&status),
+        }
+    }
+}
+
+impl std::fmt::Display for Expected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Expected::One(expected) => write!(f, "{expected}"),
+            Expected::OneOf(expected) => f.write_str(&expected.iter().map(u16::to_string).collect::<Vec<_>>().join(" or ")),
+        }
+    }
 }
 
 impl Scenario {

@@ -19,7 +19,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tollgate_engine::{Address, AddressLimit, Engine, EngineConfig, Http2, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies};
+use tollgate_engine::{
+    Address, AddressLimit, Engine, EngineConfig, Http2, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies,
+};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
 

@@ -45,6 +45,8 @@ impl Peer for Tyk {
         let templates = setup.directory("templates")?;
         setup.write("templates/error.json", "{\"error\": \"{{.Message}}\"}\n")?;
         let mut conf = conf(setup, &apps);
+        // Keys have to be longer than this.
+        conf["min_token_length"] = 1.into();
         conf["template_path"] = json!(templates);
         conf["storage"] = json!({"type": "redis", "host": HOST, "port": setup.second_port, "optimisation_max_idle": 2000, "optimisation_max_active": 4000});
         conf["hash_keys"] = true.into();

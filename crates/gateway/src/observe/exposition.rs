@@ -85,7 +85,6 @@ impl Figures for ExpositionText {
         self.line("_sum", labels, None, values.sum_ns as f64 / 1e9);
         self.line("_count", labels, None, below as f64);
     }
-
 }
 
 impl ExpositionText {

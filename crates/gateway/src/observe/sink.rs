@@ -64,10 +64,7 @@ impl SinkFigures {
 
 impl<T: Send + 'static> Handoff<T> {
     /// Starts a thread that writes batches.
-    pub fn start(
-        figures: Arc<SinkFigures>,
-        write: impl FnMut(T) -> Result<(), String> + Send + 'static,
-    ) -> std::io::Result<Self> {
+    pub fn start(figures: Arc<SinkFigures>, write: impl FnMut(T) -> Result<(), String> + Send + 'static) -> std::io::Result<Self> {
         Handoff::with_room(BATCHES_MAX, figures, write)
     }
 

@@ -145,9 +145,7 @@ fn connections_of_every_protocol_count_and_those_of_proxies_do_not() {
     assert!(is_served(&mut one, "/a/"));
     // A connection that has not even begun its handshake takes a place too.
     let silent = gateway.connect();
-    eventually("the third is refused", || {
-        crate::harness::certificates::shake_hands(&config, gateway.port, "api.test").is_err()
-    });
+    eventually("the third is refused", || crate::harness::certificates::shake_hands(&config, gateway.port, "api.test").is_err());
     drop(silent);
 
     let gateway =
@@ -177,13 +175,9 @@ fn announced_clients_are_counted_and_their_balancer_is_not() {
         connection
     };
     let mut open = Vec::new();
-    for (client, served) in [
-        ("203.0.113.7", true),
-        ("203.0.113.7", true),
-        ("203.0.113.7", false),
-        ("203.0.113.8", true),
-        ("203.0.113.9", true),
-    ] {
+    for (client, served) in
+        [("203.0.113.7", true), ("203.0.113.7", true), ("203.0.113.7", false), ("203.0.113.8", true), ("203.0.113.9", true)]
+    {
         let mut connection = announce(client);
         assert_eq!(is_served(&mut connection, "/a/"), served, "{client}");
         open.push(connection);

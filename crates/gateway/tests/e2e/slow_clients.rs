@@ -18,7 +18,8 @@ use crate::upgrade;
 
 fn impatient(upstream: &Upstream) -> Gateway {
     let timeouts = json!({"head_ms": 400, "handshake_ms": 400, "client_write_ms": 400});
-    let conf = json!({"http_server_options": {"read_timeout": 1}, "proxy_default_timeout": 600, "tollgate": {"timeouts": timeouts}});
+    let conf =
+        json!({"http_server_options": {"read_timeout": 1}, "proxy_default_timeout": 600, "tollgate": {"timeouts": timeouts}});
     Gateway::start(conf, [api("a", "/a/", &upstream.url())])
 }
 

@@ -237,10 +237,10 @@ fn a_request_that_is_not_to_be_tracked_is_traced_but_not_logged() {
         "tollgate": {"access_log": {"file": file}, "analytics": {"file": records}}
     });
     merge(&mut conf, &own);
-    let gateway = Gateway::start(conf, [
-        api("untracked", "/untracked/", &upstream.url()),
-        api("tracked", "/tracked/", &upstream.url()).set("do_not_track", false),
-    ]);
+    let gateway = Gateway::start(
+        conf,
+        [api("untracked", "/untracked/", &upstream.url()), api("tracked", "/tracked/", &upstream.url()).set("do_not_track", false)],
+    );
     gateway.get("/untracked/");
     gateway.get("/tracked/");
     collector.spans(4);

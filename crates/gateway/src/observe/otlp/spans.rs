@@ -125,7 +125,8 @@ fn server_span(hit: &Hit<'_>, trace: &Trace) -> Span {
     }
     if let Some(session) = record.key.as_ref().map(|key| &key.session) {
         let of_key = [("tyk.api.apikey.alias", &session.alias), ("tyk.api.oauthid", &session.oauth_client_id)];
-        attributes.extend(of_key.into_iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| short(key, value.as_bytes())));
+        attributes
+            .extend(of_key.into_iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| short(key, value.as_bytes())));
     }
     // A client's mistake is no error of the server.
     let status = outcome(record.status, record.status >= 500, record.cause, &mut attributes);

@@ -220,10 +220,7 @@ fn settings_that_are_wrong_or_unsafe() {
             r#"{"tollgate": {"limits": {"requests_per_ip": {"addresses_max": 0}}}}"#,
             "$.tollgate.limits.requests_per_ip.addresses_max: error: must be from 1 to 16777216",
         ),
-        (
-            r#"{"tollgate": {"client_ip_header": "X Real"}}"#,
-            "$.tollgate.client_ip_header: error: is not a header name",
-        ),
+        (r#"{"tollgate": {"client_ip_header": "X Real"}}"#, "$.tollgate.client_ip_header: error: is not a header name"),
         (
             r#"{"tollgate": {"client_ip_header": "X-Real-IP"}}"#,
             "$.tollgate.client_ip_header: warning: has no effect without tollgate.trusted_proxies",

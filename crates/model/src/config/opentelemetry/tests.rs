@@ -18,11 +18,15 @@ fn settings_stand_in_traces_or_beside_it() {
 #[test]
 fn what_is_left_out_is_as_the_documentation_says() {
     let collector = of(json!({"enabled": true})).traces().unwrap().collector();
-    assert_eq!((collector.endpoint.as_str(), collector.over_http, collector.resource_name.as_str()), ("localhost:4317", false, "tyk"));
+    assert_eq!(
+        (collector.endpoint.as_str(), collector.over_http, collector.resource_name.as_str()),
+        ("localhost:4317", false, "tyk")
+    );
     assert_eq!(collector.connect_time_max, Duration::from_secs(1));
     let http = of(json!({"enabled": true, "exporter": "http"})).traces().unwrap().collector();
     assert_eq!((http.endpoint.as_str(), http.over_http), ("localhost:4318", true));
-    for (kind, rate, expected) in [("", 0.0, 1.0), ("AlwaysOn", 0.1, 1.0), ("TraceIDRatioBased", 0.0, 0.5), ("traceidratiobased", 0.1, 0.1)]
+    for (kind, rate, expected) in
+        [("", 0.0, 1.0), ("AlwaysOn", 0.1, 1.0), ("TraceIDRatioBased", 0.0, 0.5), ("traceidratiobased", 0.1, 0.1)]
     {
         let traces = of(json!({"enabled": true, "sampling": {"type": kind, "rate": rate}})).traces().unwrap();
         assert_eq!(traces.rate(), expected, "{kind} {rate}");
@@ -57,12 +61,18 @@ fn what_can_not_be_is_named() {
     assert_eq!(found(json!({"exporter": "pigeon"})), Vec::<String>::new(), "what is off is not judged");
     for (settings, expected) in [
         (json!({"enabled": true, "exporter": "pigeon"}), "$.opentelemetry.exporter: error: must be one of grpc, http"),
-        (json!({"traces": {"enabled": true, "sampling": {"rate": 2}}}), "$.opentelemetry.traces.sampling.rate: error: must be a number from 0 to 1"),
+        (
+            json!({"traces": {"enabled": true, "sampling": {"rate": 2}}}),
+            "$.opentelemetry.traces.sampling.rate: error: must be a number from 0 to 1",
+        ),
         (
             json!({"enabled": true, "context_propagation": "custom"}),
             "$.opentelemetry.custom_trace_header: error: must not be empty: context_propagation needs it",
         ),
-        (json!({"enabled": true, "tls": {"cert_file": "a"}}), "$.opentelemetry.tls.cert_file: error: needs key_file, and key_file needs it"),
+        (
+            json!({"enabled": true, "tls": {"cert_file": "a"}}),
+            "$.opentelemetry.tls.cert_file: error: needs key_file, and key_file needs it",
+        ),
     ] {
         assert_eq!(found(settings), [expected]);
     }

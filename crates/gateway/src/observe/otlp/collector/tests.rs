@@ -26,7 +26,10 @@ fn an_endpoint_is_a_host_or_a_url() {
     let one_for_both = json!({"exporter": "http", "endpoint": "http://c:1/v1/traces"});
     assert_eq!(of(one_for_both, Signal::Metrics), Ok("http://c:1/v1/metrics".to_owned()));
     for endpoint in ["ftp://c:1", "://", "a b", "unix:///run/c"] {
-        assert!(of(json!({"endpoint": endpoint}), Signal::Traces).unwrap_err().contains(endpoint.trim_end_matches('/')), "{endpoint}");
+        assert!(
+            of(json!({"endpoint": endpoint}), Signal::Traces).unwrap_err().contains(endpoint.trim_end_matches('/')),
+            "{endpoint}"
+        );
     }
 }
 

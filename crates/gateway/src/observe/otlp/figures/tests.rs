@@ -22,6 +22,9 @@ fn each_kind_of_family_has_its_message() {
     assert_eq!(point.attributes, [text("api", "y")]);
     let Some(Data::Histogram(histogram)) = &metrics[2].data else { panic!("{:?}", metrics[2]) };
     let point = &histogram.data_points[0];
-    assert_eq!((point.count, point.sum, point.bucket_counts.len(), point.explicit_bounds.len()), (3, Some(1.5), BOUNDS + 1, BOUNDS));
+    assert_eq!(
+        (point.count, point.sum, point.bucket_counts.len(), point.explicit_bounds.len()),
+        (3, Some(1.5), BOUNDS + 1, BOUNDS)
+    );
     assert_eq!(point.explicit_bounds[0], 0.000_25);
 }

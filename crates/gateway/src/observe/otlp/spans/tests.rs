@@ -89,6 +89,9 @@ fn what_a_client_makes_long_is_cut() {
     });
     let attributes = attributes(&server);
     assert_eq!(attributes["url.path"].len(), ATTRIBUTE_BYTES_MAX);
-    assert_eq!((attributes["http.request.method"].as_str(), attributes["http.request.method_original"].as_str()), ("_OTHER", "BREW"));
+    assert_eq!(
+        (attributes["http.request.method"].as_str(), attributes["http.request.method_original"].as_str()),
+        ("_OTHER", "BREW")
+    );
     assert_eq!(server.name, "HTTP /shop/");
 }

@@ -12,6 +12,7 @@ use crate::http2;
 use crate::outbox::Outbox;
 use crate::peers::{Arrival, Counted};
 use crate::pipe::Pipe;
+use crate::pool::Slot;
 use crate::service::{Capture, Client, Forward, Handler, Outgoing, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
@@ -289,8 +290,11 @@ impl Connection {
                 self.exchange.capture = Capture::wanted(forward.capture_bytes_max);
                 let announced_too_much =
                     matches!((request.body, forward.body_bytes_max), (Body::Length(bytes), Some(most)) if bytes > most);
+                self.exchange.upgrade = forward.upgrade && request.upgrade.is_some_and(|protocol| !names_http2(protocol));
                 if announced_too_much || self.exchange.count_body(used).is_err() {
                     self.fail(cx, Fault::new(FaultKind::BodyTooLarge), out, outgoing);
+                } else if self.exchange.upgrade && !self.reserve_tunnel() {
+                    self.fail(cx, Fault::new(FaultKind::TooManyTunnels), out, outgoing);
                 } else {
                     self.forward(cx, &request, &forward, rest.get(..used).unwrap_or_default(), out, outgoing);
                 }
@@ -338,7 +342,7 @@ impl Connection {
         out: &mut Vec<u8>,
         outgoing: &Outgoing,
     ) {
-        let upgrade = forward.upgrade && request.upgrade.is_some_and(|protocol| !names_http2(protocol));
+        let upgrade = self.exchange.upgrade;
         let head = RequestHead {
             method: outgoing.method.as_deref().unwrap_or(request.method.as_bytes()),
             target: &outgoing.target,
@@ -352,7 +356,6 @@ impl Connection {
         if let Some(capture) = &mut self.exchange.capture {
             capture.add_request(body);
         }
-        self.exchange.upgrade = upgrade;
         self.exchange.upstream_head = head.method == b"HEAD";
         let replayable = !upgrade && request.is_idempotent() && self.exchange.request_body.is_done();
         loop {
@@ -377,6 +380,12 @@ impl Connection {
             self.stage = Stage::Relay;
             return;
         }
+    }
+
+    /// Takes a place among the core's tunnels, if there is one.
+    fn reserve_tunnel(&mut self) -> bool {
+        self.exchange.tunnel = Slot::take(&self.core.tunnels_open, self.core.limits.tunnels_max);
+        self.exchange.tunnel.is_some()
     }
 
     fn start_dial(&mut self) {

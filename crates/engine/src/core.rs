@@ -30,6 +30,8 @@ pub(crate) struct Core {
     pub http2_upstreams: Http2Upstreams,
     /// Connections to upstreams, in use and idle.
     pub upstreams_open: Rc<Cell<usize>>,
+    /// Tunnels that are open or asked for.
+    pub tunnels_open: Rc<Cell<usize>>,
     pub deadlines: Deadlines,
     pub resolver: Resolver,
     pub draining: Cell<bool>,
@@ -73,6 +75,7 @@ impl Core {
             pool: RefCell::default(),
             http2_upstreams: Http2Upstreams::default(),
             upstreams_open: Rc::default(),
+            tunnels_open: Rc::default(),
             deadlines: Deadlines::new(Instant::now()),
             resolver,
             draining: Cell::new(false),
@@ -136,6 +139,7 @@ impl Core {
             self.stats.clients_open.set(self.peers.own_open());
             self.stats.busy_permille.set(self.peers.own_busy());
             self.stats.upstreams_open.set(self.upstreams_open.get() as u64);
+            self.stats.tunnels_open.set(self.tunnels_open.get() as u64);
             if turn % prune_every == 0 {
                 let mut pool = self.pool.borrow_mut();
                 pool.prune(self.deadlines.now_ms(), &self.limits);

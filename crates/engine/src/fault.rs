@@ -39,6 +39,8 @@ pub enum FaultKind {
     ClientTimeout,
     /// The client closed before the answer.
     ClientGone,
+    /// The client asked for a tunnel, and there are too many.
+    TooManyTunnels,
 }
 
 impl Fault {
@@ -68,6 +70,7 @@ impl fmt::Display for Fault {
             FaultKind::BodyMalformed(malformed) => return write!(f, "malformed request body: {malformed}"),
             FaultKind::ClientTimeout => "client stopped sending",
             FaultKind::ClientGone => "client went away",
+            FaultKind::TooManyTunnels => "too many tunnels are open",
         };
         match self.detail.as_str() {
             "" => f.write_str(what),

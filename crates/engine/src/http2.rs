@@ -6,6 +6,7 @@ mod body;
 mod client_stream;
 mod head;
 mod patience;
+mod tunnel;
 mod upstream;
 mod upstream_stream;
 
@@ -64,6 +65,9 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client
         .max_send_buffer_size(SEND_BUFFER_BYTES)
         .max_concurrent_reset_streams(RESETS_REMEMBERED_MAX)
         .max_pending_accept_reset_streams(RESETS_REMEMBERED_MAX);
+    if limits.tunnels {
+        builder.enable_connect_protocol();
+    }
     let io = Io { ahead, read: 0, stream, patience: Some(Patience::new(core.clone())) };
     let shaken = timeout(Duration::from_millis(limits.handshake_ms), builder.handshake::<_, Bytes>(io)).await;
     let mut connection = match shaken {

@@ -32,7 +32,11 @@ pub struct Limits {
     pub upstream_connections_max: usize,
     /// An upstream connection's whole life, 0 for no bound; an older one is not used again.
     pub upstream_life_ms: u64,
-    /// A tunnel (WebSocket) without a byte in either direction.
+    /// Clients may switch protocols, over HTTP/2 too.
+    pub tunnels: bool,
+    /// Tunnels (WebSockets) of one core at one time. Each holds a connection on both sides for as long as it likes.
+    pub tunnels_max: usize,
+    /// A tunnel without a byte in either direction.
     pub tunnel_idle_ms: u64,
     /// From the drain's start until what is left is cut off.
     pub drain_ms: u64,
@@ -55,6 +59,8 @@ impl Default for Limits {
             upstream_idle_max: 500,
             upstream_connections_max: 16_384,
             upstream_life_ms: 0,
+            tunnels: false,
+            tunnels_max: 8_192,
             tunnel_idle_ms: 3_600_000,
             drain_ms: 30_000,
         }

@@ -19,7 +19,9 @@ pub struct CoreStats {
     pub connects_failed: Counter,
     /// Connections to upstreams, in use and idle; at most one sweep of the time limits old.
     pub upstreams_open: Counter,
-    /// Of these, the idle ones; at most a second old.
+    /// Tunnels (WebSockets); at most one sweep of the time limits old.
+    pub tunnels_open: Counter,
+    /// Connections to upstreams that are idle; at most a second old.
     pub upstreams_idle: Counter,
     /// Share of the last moments that the thread worked, in thousandths.
     pub busy_permille: Counter,

@@ -2,12 +2,16 @@
 //! side too, so half-closed conversations end properly.
 
 use crate::outbox::Outbox;
+use crate::pool::{Slot, Upstream};
 use crate::stream::Stream;
 use std::io;
 use std::task::{Context, Poll};
 
 pub(crate) struct Tunnel {
-    upstream: Stream,
+    upstream: Upstream,
+    /// Held for as long as the tunnel is open.
+    #[allow(dead_code)]
+    slot: Slot,
     up: Lane,
     down: Lane,
     progress: bool,
@@ -29,9 +33,9 @@ enum LaneState {
 
 impl Tunnel {
     /// A tunnel whose outboxes may hold the first bytes of either direction.
-    pub fn new(upstream: Stream, to_upstream: Outbox, to_client: Outbox) -> Self {
+    pub fn new(upstream: Upstream, slot: Slot, to_upstream: Outbox, to_client: Outbox) -> Self {
         let lane = |outbox| Lane { outbox, state: LaneState::Open };
-        Tunnel { upstream, up: lane(to_upstream), down: lane(to_client), progress: false }
+        Tunnel { upstream, slot, up: lane(to_upstream), down: lane(to_client), progress: false }
     }
 
     /// Whether a byte moved since this was asked last.
@@ -42,8 +46,8 @@ impl Tunnel {
     /// Moves what can be moved; ready when both directions have ended or one broke.
     pub fn poll(&mut self, cx: &mut Context<'_>, client: &mut Stream, scratch: &mut [u8]) -> Poll<()> {
         loop {
-            let up = self.up.advance(cx, client, &mut self.upstream, scratch);
-            let down = self.down.advance(cx, &mut self.upstream, client, scratch);
+            let up = self.up.advance(cx, client, &mut self.upstream.stream, scratch);
+            let down = self.down.advance(cx, &mut self.upstream.stream, client, scratch);
             match (up, down) {
                 (Err(_), _) | (_, Err(_)) => return Poll::Ready(()),
                 _ if self.up.state == LaneState::Ended && self.down.state == LaneState::Ended => return Poll::Ready(()),

@@ -320,6 +320,7 @@ impl GatewayHandler {
             FaultKind::BodyTooLarge => return reply::plain(outgoing, 413, "Request Entity Too Large"),
             FaultKind::ClientTimeout => return reply::plain(outgoing, 408, "Request Timeout"),
             FaultKind::BodyMalformed(_) => return reply::plain(outgoing, 400, "Bad Request"),
+            FaultKind::TooManyTunnels => return reply::plain(outgoing, 503, "Too Many Connections"),
             // Nobody is there to be told.
             FaultKind::ClientGone => return,
             FaultKind::Lookup => refusal::UPSTREAM_LOOKUP,

@@ -4,7 +4,7 @@ use crate::core::Core;
 use crate::fault::FaultKind;
 use crate::limits::Limits;
 use crate::outbox::Outbox;
-use crate::pool::Upstream;
+use crate::pool::{Slot, Upstream};
 use crate::service::{Capture, Ended, Times};
 use std::time::Instant;
 use tollgate_http::{BodyReader, ClientBody, Request, Version};
@@ -40,6 +40,8 @@ pub(super) struct Exchange {
     /// The upstream was asked with HEAD.
     pub upstream_head: bool,
     pub upgrade: bool,
+    /// Its place among the core's tunnels, when it may become one.
+    pub tunnel: Option<Slot>,
     /// How the response's body goes to the client.
     pub client_body: ClientBody,
     /// The clock is read at turning points.
@@ -76,6 +78,7 @@ impl Default for Exchange {
             client_head: false,
             upstream_head: false,
             upgrade: false,
+            tunnel: None,
             client_body: ClientBody::AsIs,
             timed: false,
             sent_at: None,
@@ -178,6 +181,7 @@ impl Exchange {
             core.give_back(std::mem::take(&mut self.replay));
         }
         self.upstream = None;
+        self.tunnel = None;
         if !self.to_upstream.is_empty() {
             self.to_upstream.clear();
         }

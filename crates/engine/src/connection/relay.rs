@@ -320,10 +320,10 @@ impl Connection {
     /// The upstream agreed to switch protocols: from here on bytes are bytes.
     fn switch(&mut self) {
         let exchange = &mut self.exchange;
-        let Some(upstream) = exchange.upstream.take() else { return };
+        let (Some(upstream), Some(slot)) = (exchange.upstream.take(), exchange.tunnel.take()) else { return };
         let mut to_upstream = std::mem::take(&mut exchange.to_upstream);
         to_upstream.put(&std::mem::take(&mut self.input));
         let to_client = std::mem::take(&mut self.to_client);
-        self.enter(Stage::Tunnel(Box::new(Tunnel::new(upstream.stream, to_upstream, to_client))));
+        self.enter(Stage::Tunnel(Box::new(Tunnel::new(upstream, slot, to_upstream, to_client))));
     }
 }

@@ -3,6 +3,7 @@
 use super::Serving;
 use super::body::{self, Cut};
 use super::head::{self, Framing};
+use super::tunnel;
 use crate::connection::Connection;
 use crate::core::Core;
 use crate::pipe::{Pipe, PipeReader, PipeWriter};
@@ -33,8 +34,12 @@ pub async fn serve(
     let patience = Duration::from_millis(core.limits.client_write_ms);
     let connection = Connection::of_stream(core, Stream::Pipe(far), client);
     let mut written = Vec::with_capacity(512);
-    let framing = match head::write_request(&head, !content.is_end_stream(), &mut written) {
-        Ok(framing) => framing,
+    let asked = match tunnel::asked(&head, &mut written) {
+        Some(asked) => asked.map(|()| Asked::Tunnel),
+        None => head::write_request(&head, !content.is_end_stream(), &mut written).map(Asked::Answer),
+    };
+    let asked = match asked {
+        Ok(asked) => asked,
         Err(status) => {
             let mut refusal = http::Response::new(());
             *refusal.status_mut() = http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::BAD_REQUEST);
@@ -47,9 +52,17 @@ pub async fn serve(
     let to_head = head.method == http::Method::HEAD;
     let mut translate = pin!(async move {
         let Pipe { mut reader, mut writer } = near;
-        let up = send_request(&written, framing, &mut content, &mut writer);
-        let down = send_answer(&mut respond, to_head, &mut reader, patience);
-        match both(up, down).await {
+        let ended = match asked {
+            Asked::Answer(framing) => {
+                let up = send_request(&written, framing, &mut content, &mut writer);
+                both(up, send_answer(&mut respond, to_head, &mut reader, patience)).await
+            }
+            Asked::Tunnel => {
+                let open = || serving.finish();
+                tunnel::serve(&written, &mut content, &mut respond, &mut reader, &mut writer, patience, open).await
+            }
+        };
+        match ended {
             Ok(()) => serving.finish(),
             // The answer that has begun can't be taken back: the reset tells that it is not whole.
             Err(Cut::Pipe) => {
@@ -81,6 +94,13 @@ pub async fn serve(
     .await;
 }
 
+/// What a request asks for.
+enum Asked {
+    /// An answer to a request that is framed like this.
+    Answer(Framing),
+    Tunnel,
+}
+
 /// What is still to be done when a stream's translation has ended.
 enum Left {
     Nothing,
@@ -89,7 +109,7 @@ enum Left {
 }
 
 /// Runs both directions until the answer is complete. The request's end is not waited for: what is still to come of it is not wanted.
-async fn both(up: impl Future<Output = Result<(), Cut>>, down: impl Future<Output = Result<(), Cut>>) -> Result<(), Cut> {
+pub async fn both(up: impl Future<Output = Result<(), Cut>>, down: impl Future<Output = Result<(), Cut>>) -> Result<(), Cut> {
     let (mut up, mut down) = (pin!(up), pin!(down));
     let mut sent = false;
     std::future::poll_fn(|cx| {
@@ -118,6 +138,18 @@ async fn send_answer(
     pipe: &mut PipeReader,
     patience: Duration,
 ) -> Result<(), Cut> {
+    let (answer, ahead) = read_answer(respond, to_head, pipe).await?;
+    let ends = answer.body == tollgate_http::Body::None;
+    let mut stream = respond.send_response(answer.response, ends).map_err(|_| Cut::Http2)?;
+    if ends { Ok(()) } else { body::send(&mut stream, answer.body, &ahead, pipe, patience).await }
+}
+
+/// The final head of the answer, with what came behind it. Interim ones are sent on.
+pub async fn read_answer(
+    respond: &mut SendResponse<Bytes>,
+    to_head: bool,
+    pipe: &mut PipeReader,
+) -> Result<(AnswerHead, Vec<u8>), Cut> {
     let mut input = Vec::new();
     loop {
         let have = input.len();
@@ -134,24 +166,22 @@ async fn send_answer(
             return Err(Cut::Pipe);
         }
         while let Some(step) = answer_head(&input, to_head)? {
-            if step.response.status().is_informational() {
-                respond.send_informational(step.response).map_err(|_| Cut::Http2)?;
-                input.drain(..step.used);
-                continue;
+            let ahead = input.split_off(step.used.min(input.len()));
+            if step.switches || !step.response.status().is_informational() {
+                return Ok((step, ahead));
             }
-            let ends = step.body == tollgate_http::Body::None;
-            let mut stream = respond.send_response(step.response, ends).map_err(|_| Cut::Http2)?;
-            if ends {
-                return Ok(());
-            }
-            return body::send(&mut stream, step.body, input.get(step.used..).unwrap_or_default(), pipe, patience).await;
+            respond.send_informational(step.response).map_err(|_| Cut::Http2)?;
+            input = ahead;
         }
     }
 }
 
-struct AnswerHead {
-    response: http::Response<()>,
-    body: tollgate_http::Body,
+/// A head of the answer.
+pub struct AnswerHead {
+    pub response: http::Response<()>,
+    pub body: tollgate_http::Body,
+    /// The protocol is switched.
+    pub switches: bool,
     used: usize,
 }
 
@@ -159,6 +189,7 @@ struct AnswerHead {
 fn answer_head(input: &[u8], to_head: bool) -> Result<Option<AnswerHead>, Cut> {
     let mut storage = HeaderStorage::new();
     let Some(parsed) = Response::parse(input, to_head, &mut storage).map_err(|_| Cut::Pipe)? else { return Ok(None) };
-    let response = head::read_response(&parsed).ok_or(Cut::Pipe)?;
-    Ok(Some(AnswerHead { response, body: parsed.body, used: parsed.head_len }))
+    let switches = parsed.upgrade.is_some();
+    let response = if switches { head::read_switch(&parsed) } else { head::read_response(&parsed) };
+    Ok(Some(AnswerHead { response: response.ok_or(Cut::Pipe)?, body: parsed.body, switches, used: parsed.head_len }))
 }

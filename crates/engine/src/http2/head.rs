@@ -28,15 +28,7 @@ pub fn write_request(head: &request::Parts, has_body: bool, out: &mut Vec<u8>) -
     if head.method == Method::CONNECT {
         return Err(501);
     }
-    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-    let host = authority(head)?;
-    out.extend_from_slice(head.method.as_str().as_bytes());
-    out.push(b' ');
-    out.extend_from_slice(target.as_bytes());
-    out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
-    out.extend_from_slice(host);
-    out.extend_from_slice(b"\r\n");
-    write_headers(&head.headers, out);
+    write_beginning(head, head.method.as_str(), out)?;
     let framing = match (has_body, head.headers.contains_key(header::CONTENT_LENGTH)) {
         (false, _) => Framing::None,
         (true, true) => Framing::Length,
@@ -47,6 +39,30 @@ pub fn write_request(head: &request::Parts, has_body: bool, out: &mut Vec<u8>) -
     }
     out.extend_from_slice(b"\r\n");
     Ok(framing)
+}
+
+/// Request line and header lines.
+fn write_beginning(head: &request::Parts, method: &str, out: &mut Vec<u8>) -> Result<(), u16> {
+    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+    let host = authority(head)?;
+    out.extend_from_slice(method.as_bytes());
+    out.push(b' ');
+    out.extend_from_slice(target.as_bytes());
+    out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
+    out.extend_from_slice(host);
+    out.extend_from_slice(b"\r\n");
+    write_headers(&head.headers, out);
+    Ok(())
+}
+
+/// Appends the head of a request for a WebSocket as HTTP/1.1 asks for one (RFC 8441 §5): the method is GET, and a key is made, which HTTP/2
+/// has none of. The error is a status.
+pub fn write_websocket(head: &request::Parts, key: &[u8], out: &mut Vec<u8>) -> Result<(), u16> {
+    write_beginning(head, "GET", out)?;
+    out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n");
+    write_line("Sec-WebSocket-Key", key, out);
+    out.extend_from_slice(b"\r\n");
+    Ok(())
 }
 
 /// The host that is meant: `:authority`, which a Host line must not contradict (RFC 9113 §8.3.1).
@@ -61,7 +77,11 @@ fn authority(head: &request::Parts) -> Result<&[u8], u16> {
 }
 
 fn write_headers(headers: &HeaderMap, out: &mut Vec<u8>) {
-    for (name, value) in headers.iter().filter(|(name, _)| !is_of_connection(name.as_str()) && *name != header::COOKIE) {
+    let passes = |name: &HeaderName| {
+        // A key of HTTP/1.1 means nothing here: the gateway makes its own.
+        !is_of_connection(name.as_str()) && *name != header::COOKIE && *name != header::SEC_WEBSOCKET_KEY
+    };
+    for (name, value) in headers.iter().filter(|(name, _)| passes(name)) {
         write_line(name.as_str(), value.as_bytes(), out);
     }
     // Cookies may come in pieces, and are one line in HTTP/1.1 (RFC 9113 §8.2.3).
@@ -117,6 +137,14 @@ fn copy_headers<'h>(lines: impl Iterator<Item = (&'h str, &'h [u8])>, headers: &
 pub fn read_response(parsed: &ParsedResponse<'_>) -> Option<Response<()>> {
     let mut response = Response::builder().status(parsed.status).version(Version::HTTP_2).body(()).ok()?;
     copy_headers(parsed.headers.iter(), response.headers_mut());
+    Some(response)
+}
+
+/// The head for a client whose WebSocket is open; what answers the key that was made for it stays here.
+pub fn read_switch(parsed: &ParsedResponse<'_>) -> Option<Response<()>> {
+    let mut response = Response::builder().status(200).version(Version::HTTP_2).body(()).ok()?;
+    let is_answer = |name: &str| name.eq_ignore_ascii_case("sec-websocket-accept") || name.eq_ignore_ascii_case("content-length");
+    copy_headers(parsed.headers.iter().filter(|(name, _)| !is_answer(name)), response.headers_mut());
     Some(response)
 }
 

@@ -157,6 +157,8 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
         .sample(&[("side", "upstream")], sum(|core| &core.upstreams_open));
     text.family("tollgate_upstream_connections_idle", Kind::Gauge, "Connections to upstreams that wait for a request.")
         .sample(&[], sum(|core| &core.upstreams_idle));
+    text.family("tollgate_open_tunnels", Kind::Gauge, "WebSockets and other tunnels that are open.")
+        .sample(&[], sum(|core| &core.tunnels_open));
     text.family("tollgate_client_connections", Kind::Counter, "Connections that clients made.")
         .sample(&[], sum(|core| &core.clients));
     text.family("tollgate_refused_connections", Kind::Counter, "Connections closed at once, by cause.")

@@ -175,8 +175,15 @@ pub fn fault_cause(kind: FaultKind) -> (Side, &'static str) {
         FaultKind::BodyMalformed(_) => "body_malformed",
         FaultKind::ClientTimeout => "client_timeout",
         FaultKind::ClientGone => "client_gone",
+        FaultKind::TooManyTunnels => "too_many_tunnels",
     };
-    let is_client =
-        matches!(kind, FaultKind::BodyTooLarge | FaultKind::BodyMalformed(_) | FaultKind::ClientTimeout | FaultKind::ClientGone);
+    let is_client = matches!(
+        kind,
+        FaultKind::BodyTooLarge
+            | FaultKind::BodyMalformed(_)
+            | FaultKind::ClientTimeout
+            | FaultKind::ClientGone
+            | FaultKind::TooManyTunnels
+    );
     (if is_client { Side::Client } else { Side::Upstream }, cause)
 }

@@ -66,3 +66,4 @@ mod upgrade;
 mod upstream_tls;
 mod upstreams;
 mod versions;
+mod websockets_http2;

@@ -121,6 +121,8 @@ pub struct Limits {
     pub connections_per_ip_max: u32,
     /// How many requests one client address may send.
     pub requests_per_ip: RequestsPerIp,
+    /// WebSockets and other tunnels at one time, for each thread; 8192.
+    pub tunnels_max: usize,
 }
 
 /// How many requests one client address may send, of IPv6 one /64 network.
@@ -151,7 +153,7 @@ pub struct Timeouts {
     pub upstream_connect_ms: u64,
     /// For which an unused connection to an upstream is kept; 90000.
     pub upstream_idle_ms: u64,
-    /// For a byte in either direction of a WebSocket or another switched protocol; 3600000.
+    /// For a byte on a WebSocket or another tunnel, in either direction; 3600000.
     pub tunnel_idle_ms: u64,
     /// For requests in flight at shutdown; 0 for `graceful_shutdown_timeout_duration`.
     pub drain_ms: u64,
@@ -209,6 +211,7 @@ impl Default for Limits {
             head_bytes_max: 32_768,
             header_lines_max: 96,
             http2_streams_max: 250,
+            tunnels_max: 8_192,
             connections_per_ip_max: 0,
             requests_per_ip: RequestsPerIp::default(),
         }

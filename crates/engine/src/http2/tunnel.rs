@@ -1,0 +1,85 @@
+//! A WebSocket on a stream (RFC 8441): an extended CONNECT is asked of the upstream as HTTP/1.1's upgrade, and when that is granted the
+//! bytes pass as they are. Nothing of what the client sends is read before: it must not be taken for another request.
+
+use super::body::{self, Cut};
+use super::client_stream::{both, read_answer};
+use super::head;
+use crate::pipe::{PipeReader, PipeWriter};
+use bytes::Bytes;
+use h2::RecvStream;
+use h2::ext::Protocol;
+use h2::server::SendResponse;
+use http::{Method, Response, StatusCode, request};
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+use tollgate_http::Body;
+
+/// Appends the request for a tunnel, if `head` asks for one. The error is a status.
+pub fn asked(head: &request::Parts, out: &mut Vec<u8>) -> Option<Result<(), u16>> {
+    let protocol = head.extensions.get::<Protocol>().filter(|_| head.method == Method::CONNECT)?;
+    Some(match protocol.as_str() {
+        "websocket" => head::write_websocket(head, &key(), out),
+        _ => Err(501),
+    })
+}
+
+/// Serves it until one side has ended. `open` is called when the upstream has agreed.
+pub async fn serve(
+    written: &[u8],
+    content: &mut RecvStream,
+    respond: &mut SendResponse<Bytes>,
+    reader: &mut PipeReader,
+    writer: &mut PipeWriter,
+    patience: Duration,
+    open: impl FnOnce(),
+) -> Result<(), Cut> {
+    writer.write_all(written).await.map_err(|_| Cut::Pipe)?;
+    let (answer, ahead) = read_answer(respond, false, reader).await?;
+    if !answer.switches {
+        return refuse(answer.response, answer.body, &ahead, respond, reader, patience).await;
+    }
+    let mut stream = respond.send_response(answer.response, false).map_err(|_| Cut::Http2)?;
+    open();
+    let up = async {
+        body::receive(content, false, writer).await?;
+        writer.end();
+        Ok(())
+    };
+    both(up, body::send(&mut stream, Body::UntilClose, &ahead, reader, patience)).await
+}
+
+/// Passes on an answer that is no switch. A success would tell the client that its WebSocket is open.
+async fn refuse(
+    mut answer: Response<()>,
+    body: Body,
+    ahead: &[u8],
+    respond: &mut SendResponse<Bytes>,
+    reader: &mut PipeReader,
+    patience: Duration,
+) -> Result<(), Cut> {
+    if answer.status().is_success() {
+        *answer.status_mut() = StatusCode::BAD_GATEWAY;
+    }
+    let ends = body == Body::None;
+    let mut stream = respond.send_response(answer, ends).map_err(|_| Cut::Http2)?;
+    if ends { Ok(()) } else { body::send(&mut stream, body, ahead, reader, patience).await }
+}
+
+/// Sixteen random bytes in base64 (RFC 6455 §4.1): no secret, only never the same.
+fn key() -> [u8; 24] {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut random = u128::from(RandomState::new().hash_one(0)) << 64 | u128::from(RandomState::new().hash_one(1));
+    let mut key = [b'='; 24];
+    // 21 characters of six bits; the next one has two bits of the sixteenth byte, which stay 0.
+    for character in key.iter_mut().take(21) {
+        *character = alphabet.get((random & 0x3f) as usize).copied().unwrap_or(b'A');
+        random >>= 6;
+    }
+    if let Some(last) = key.get_mut(21) {
+        *last = b'A';
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests;

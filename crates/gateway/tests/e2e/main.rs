@@ -25,6 +25,7 @@ mod control;
 mod cors;
 mod drain;
 mod errors;
+mod events;
 mod headers;
 mod http2;
 mod http2_upstreams;

@@ -4,9 +4,10 @@ set -euo pipefail
 
 # What each is for: a C compiler builds the crypto library and the allocator; nginx and redis-server are
 # real peers of the tests; openssl makes their certificates; curl drives the control API as a user would;
-# promtool (of prometheus) judges the metrics.
+# promtool (of prometheus) judges the metrics; h2load speaks HTTP/2 that is not ours.
 # program:package (nginx-light is enough, and smaller than nginx)
-tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus python3:python3-venv)
+tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus h2load:nghttp2-client
+    python3:python3-venv)
 # varnish-modules has the rate limit that Varnish lacks, and no program; taskset keeps gateways and loader on CPUs of their own.
 vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux
@@ -58,11 +59,24 @@ node_packages() {
     echo "oidc-provider can't be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
+# Clients and servers that are not ours: gRPC, and WebSockets over HTTP/2. They are not there for every system.
+python_clients() {
+    [[ $1 == tests ]] || return 0
+    local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
+    if [[ ! -x $venv/bin/python ]]; then
+        cp "$venv/unavailable" "$venv/clients-unavailable"
+    elif "$venv/bin/python" -c 'import grpc, h2, wsproto' 2>/dev/null; then
+        rm -f "$venv/clients-unavailable"
+    elif ! reason=$("$venv/bin/python" -m pip install --quiet --only-binary grpcio grpcio h2 wsproto 2>&1); then
+        echo "grpcio, h2 and wsproto can't be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/clients-unavailable" >&2
+    fi
+}
+
 missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; node_packages "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; node_packages "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -93,3 +107,4 @@ echo "test-deps: installing ${missing[*]}"
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 python_packages "$1"
 node_packages "$1"
+python_clients "$1"

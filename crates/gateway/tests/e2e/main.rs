@@ -49,6 +49,7 @@ mod peers;
 mod policies;
 mod proxy_protocol;
 mod proxying;
+mod real_clients;
 mod reload;
 mod routing;
 mod scenarios;

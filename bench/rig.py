@@ -399,14 +399,20 @@ class Load:
     trouble: str
 
 
-def wrk_argv(rig: Rig, url: str, conns: int, seconds: float, headers: dict[str, str]) -> list[str]:
+def wrk_argv(
+    rig: Rig, url: str, conns: int, seconds: float, headers: dict[str, str], script: pathlib.Path | None = None
+) -> list[str]:
     pinned = ["taskset", "-c", ",".join(map(str, rig.other_cpus))]
     extra = [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
+    extra += ["-s", str(script)] if script else []
     return [*pinned, "wrk", "-t1", f"-c{conns}", f"-d{seconds:g}s", "--latency", *extra, url]
 
 
-def wrk(rig: Rig, url: str, conns: int, seconds: float, headers: dict[str, str] | None = None) -> Load:
-    argv = wrk_argv(rig, url, conns, seconds, headers or {})
+def wrk(
+    rig: Rig, url: str, conns: int, seconds: float, headers: dict[str, str] | None = None, script: pathlib.Path | None = None
+) -> Load:
+    """A script is wrk's own, in Lua, for requests that differ."""
+    argv = wrk_argv(rig, url, conns, seconds, headers or {}, script)
     done = subprocess.run(argv, capture_output=True, text=True, timeout=seconds + 60)
     return wrk_result(done.stdout, done.stderr)
 

@@ -2,6 +2,7 @@
 //! start and changed only after the store has acknowledged the change. Of a store that several gateways share, memory has only what was
 //! used lately: see `shared`.
 
+mod digest;
 mod identities;
 mod key;
 mod limits;
@@ -9,31 +10,35 @@ mod lookup;
 mod orgs;
 mod policies;
 mod quota;
+mod saved;
 mod shared;
+mod table;
 
 use crate::bus;
 use crate::endpoints::PatternRules;
 use crate::limit::{Algorithm, Limiter};
 use crate::passwords;
 use crate::secret::random_text;
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwap;
 use identities::Identities;
 use limits::Source;
 use orgs::Org;
 use papaya::HashMap;
 use quota::{DirtyQuotas, Quota};
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use saved::SavedQuotas;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use table::{Entry, Table};
 use tollgate_model::config::GatewayConfig;
-use tollgate_model::key::{self as key_format, KeyFunction, hexadecimal};
+use tollgate_model::key::{self as key_format, KeyFunction};
 use tollgate_model::policy;
-use tollgate_model::session::Session;
+use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::question::COUNTERS_MAX;
 use tollgate_store::{Counter, Kind, Question, Store, StoreFault, StoreFaultKind};
 
+pub use digest::{Digest, DigestHasher, hex, parse_digest};
 pub use identities::identity_digest;
 pub use key::{Key, KeyState};
 pub use limits::{Checks, Limits, Rejection};
@@ -44,15 +49,16 @@ pub use shared::SharedKeys;
 /// How old a stored quota may be.
 const WRITE_BEHIND: Duration = Duration::from_secs(1);
 
+/// Keys that are listed before other work of the control plane has its turn; some milliseconds.
+const SHOWN_AT_ONCE: usize = 1_024;
+
 /// All keys.
 pub struct Keys {
     pub rules: KeyRules,
     store: Arc<dyn Store>,
     /// The sessions of a store that several gateways share.
     shared: Option<Arc<SharedKeys>>,
-    table: HashMap<Digest, Arc<Entry>, BuildHasherDefault<DigestHasher>>,
-    /// The digests of the keys that are shown by the same hash; short hashes collide.
-    by_hash: Mutex<BTreeMap<String, BTreeSet<Digest>>>,
+    table: Table,
     orgs: HashMap<String, Arc<Org>>,
     policies: ArcSwap<Policies>,
     /// Grows with the policies: compiled keys of an older number are compiled again.
@@ -60,28 +66,8 @@ pub struct Keys {
     dirty: Arc<DirtyQuotas>,
     /// Some keys came from a shared store, where only their hashes are known: they are filed under those.
     has_named: AtomicBool,
-    /// Quotas as they were stored, until their keys are used.
-    saved: Mutex<BTreeMap<String, (i64, u64)>>,
+    saved: SavedQuotas,
     identities: Mutex<Identities>,
-}
-
-/// What a key is filed under.
-pub type Digest = [u8; 32];
-
-/// A digest is its own hash.
-#[derive(Default)]
-pub struct DigestHasher(u64);
-
-impl Hasher for DigestHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        if let Some(first) = bytes.first_chunk::<8>() {
-            self.0 = u64::from_le_bytes(*first);
-        }
-    }
-    fn write_usize(&mut self, _: usize) {}
 }
 
 /// How keys are made, hashed and found.
@@ -98,32 +84,12 @@ pub struct KeyRules {
     patterns: PatternRules,
 }
 
-/// One key as it is stored.
-struct Entry {
-    /// The key, or the hash it is shown by.
-    shown: Box<str>,
-    /// The session as written, JSON.
-    session: Box<[u8]>,
-    /// Made when the key is first used, and again when policies change.
-    compiled: ArcSwapOption<Key>,
-    counters: Arc<Counters>,
-    /// In memory only; see `identities`.
-    transient: bool,
-}
-
 /// The counters of one key, by scope and use. They outlive changes of the session that do not reset them.
 #[derive(Default)]
 pub struct Counters {
     rates: Mutex<BTreeMap<String, Arc<Limiter>>>,
     quotas: Mutex<BTreeMap<String, Arc<Quota>>>,
     retired: Arc<AtomicBool>,
-}
-
-/// What the store keeps of a key: the session and how the key is shown.
-#[derive(Debug)]
-pub struct Stored {
-    pub shown: String,
-    pub session: Session,
 }
 
 impl KeyRules {
@@ -147,32 +113,30 @@ impl KeyRules {
 impl Keys {
     /// The keys of a store.
     pub fn load(rules: KeyRules, store: Arc<dyn Store>) -> Result<Self, StoreFault> {
-        let mut saved = BTreeMap::new();
-        store.for_each_counter(&mut |counter| {
-            saved.insert(counter.name, (counter.value, counter.renews_unix_s));
-        })?;
+        let saved = SavedQuotas::default();
+        store.for_each_counter(&mut |counter| saved.add(&counter))?;
         let keys = Keys {
             rules,
             store: store.clone(),
             shared: None,
-            table: HashMap::default(),
-            by_hash: Mutex::default(),
+            table: Table::default(),
             orgs: HashMap::default(),
             policies: ArcSwap::default(),
             generation: AtomicU64::new(1),
             dirty: Arc::default(),
             has_named: AtomicBool::new(false),
-            saved: Mutex::new(saved),
+            saved,
             identities: Mutex::default(),
         };
         let mut unreadable = 0usize;
-        store.for_each(Kind::Session, &mut |id, document| match (parse_digest(id), Stored::parse(document)) {
-            (Some(digest), Some(stored)) => {
-                let is_named = keys.rules.hash_keys && key_format::digest(&stored.shown) == digest;
+        // A session is taken apart when it is first used: a million of them would hold up the start.
+        store.for_each(Kind::Session, &mut |id, document| match parse_digest(id).zip(StoredSession::shown(document)) {
+            Some((digest, shown)) => {
+                let is_named = keys.rules.hash_keys && key_format::digest(&shown) == digest;
                 keys.has_named.fetch_or(is_named, Ordering::Relaxed);
-                keys.insert(digest, &stored, Arc::default(), false);
+                keys.table.insert(digest, &shown, Entry::new(document.into(), None, false));
             }
-            _ => unreadable += 1,
+            None => unreadable += 1,
         })?;
         if unreadable > 0 {
             tracing::error!(unreadable, "stored keys can't be read and are refused");
@@ -203,14 +167,13 @@ impl Keys {
             rules,
             store: shared.redis.clone(),
             shared: Some(shared),
-            table: HashMap::default(),
-            by_hash: Mutex::default(),
+            table: Table::default(),
             orgs: HashMap::default(),
             policies: ArcSwap::default(),
             generation: AtomicU64::new(1),
             dirty: Arc::default(),
             has_named: AtomicBool::new(false),
-            saved: Mutex::default(),
+            saved: SavedQuotas::default(),
             identities: Mutex::default(),
         }
     }
@@ -256,45 +219,45 @@ impl Keys {
     #[inline]
     fn compiled(&self, digest: &Digest) -> Option<Arc<Key>> {
         if let Some(entry) = self.shared.as_ref().and_then(|shared| shared.get(digest)) {
-            return self.compiled_entry(digest, &entry);
+            return Some(self.compiled_entry(digest, &entry));
         }
-        let table = self.table.pin();
-        self.compiled_entry(digest, table.get(digest)?)
+        self.table.with(digest, |entry| self.compiled_entry(digest, entry))
     }
 
     #[inline]
-    fn compiled_entry(&self, digest: &Digest, entry: &Entry) -> Option<Arc<Key>> {
-        let generation = self.generation.load(Ordering::Acquire);
-        if let Some(key) = entry.compiled.load().as_ref()
-            && key.generation == generation
-        {
-            return Some(key.clone());
+    fn compiled_entry(&self, digest: &Digest, entry: &Entry) -> Arc<Key> {
+        let generation = self.generation();
+        match entry.compiled.load().as_ref() {
+            Some(key) if key.generation == generation => key.clone(),
+            _ => self.compile(digest, entry, generation),
         }
-        let key = Arc::new(self.compile(digest, entry, generation)?);
-        entry.compiled.store(Some(key.clone()));
-        Some(key)
     }
 
-    fn compile(&self, digest: &Digest, entry: &Entry, generation: u64) -> Option<Key> {
-        let (session, _) = Session::parse(&entry.session).ok()?;
+    fn compile(&self, digest: &Digest, entry: &Entry, generation: u64) -> Arc<Key> {
+        let shown = entry.shown();
+        let session = entry.session().unwrap_or_else(|| {
+            tracing::error!(key = shown, "a stored key can't be read: it is refused");
+            Session { is_inactive: true, ..Session::default() }
+        });
         let policies = self.policies.load();
         let applied = match policy::apply(&session, &|id| policies.get(id)) {
             Ok(applied) => applied,
             Err(error) => {
-                tracing::warn!(key = %entry.shown, %error, "a key's policies can't be applied: it is refused");
-                let mut refused = session;
-                refused.is_inactive = true;
-                refused
+                tracing::warn!(key = shown, %error, "a key's policies can't be applied: it is refused");
+                Session { is_inactive: true, ..session }
             }
         };
+        let counters = entry.counters();
         let source = Source {
-            rate: &|name| entry.counters.rate(name, self.rules.limiter),
-            quota: &|scope| self.quota(digest, &entry.shown, scope, &entry.counters),
+            rate: &|name| counters.rate(name, self.rules.limiter),
+            quota: &|scope| self.quota(digest, &shown, scope, counters),
             patterns: self.rules.patterns,
         };
         let mut key = Key::compile(applied, generation, &source);
-        key.shown = entry.shown.clone();
-        Some(key)
+        key.shown = shown.into();
+        let key = Arc::new(key);
+        entry.compiled.store(Some(key.clone()));
+        key
     }
 
     /// A key's quota counter, as it was stored if it is used for the first time.
@@ -302,7 +265,7 @@ impl Keys {
         let mut quotas = counters.quotas.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || {
             let name = self.quota_name(digest, shown, scope);
-            let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+            let saved = self.saved.take(digest, scope);
             Arc::new(Quota::new(name, saved, self.dirty.clone(), counters.retired.clone()))
         };
         quotas.entry(scope.to_owned()).or_insert_with(make).clone()
@@ -314,12 +277,6 @@ impl Keys {
             Some(_) => shared_quota_name(shown, scope),
             None => own_quota_name(digest, scope),
         }
-    }
-
-    fn insert(&self, digest: Digest, stored: &Stored, counters: Arc<Counters>, transient: bool) {
-        self.table.pin().insert(digest, Arc::new(Entry::new(stored, counters, transient)));
-        let mut by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
-        by_hash.entry(stored.shown.clone()).or_default().insert(digest);
     }
 
     /// A new key of an organisation.
@@ -369,51 +326,35 @@ impl Keys {
 
     /// The same for a key that is known by its digest.
     pub async fn put_digest(&self, digest: Digest, shown: &str, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
-        let stored = Stored { shown: shown.to_owned(), session };
+        let stored = StoredSession { shown: shown.to_owned(), session };
         if let Some(shared) = &self.shared {
-            if self.table.pin().contains_key(&digest) {
+            if self.table.contains(&digest) {
                 // Under its name it could be presented as a key.
                 let detail = "the session of an identity can't be kept in a store that gateways share";
                 return Err(StoreFault::new(StoreFaultKind::Denied, detail));
             }
             return shared.put(&stored, keep_counters).await;
         }
-        let question = Question::Put { kind: Kind::Session, id: hex(&digest), value: stored.to_bytes(), expires_unix_s: None };
-        self.store.ask(question).await?;
-        let old = self.table.pin().get(&digest).map(|entry| entry.counters.clone());
-        let counters = match old {
-            Some(counters) if keep_counters => counters,
-            old => {
-                self.forget_quotas(&digest, old.as_deref()).await?;
-                Arc::default()
-            }
-        };
-        self.insert(digest, &stored, counters, false);
+        let document = stored.to_bytes();
+        let value = document.clone();
+        self.store.ask(Question::Put { kind: Kind::Session, id: hex(&digest), value, expires_unix_s: None }).await?;
+        let mut counters = self.table.with(&digest, |entry| entry.counters().clone());
+        if !keep_counters || counters.is_none() {
+            self.forget_quotas(&digest, counters.take().as_deref()).await?;
+        }
+        self.table.insert(digest, shown, Entry::new(document.into(), counters, false));
         Ok(())
     }
 
     /// Removes a key; the next request with it is refused. False when there was none.
     pub async fn remove(&self, digest: &Digest) -> Result<bool, StoreFault> {
         if let Some(shared) = &self.shared {
-            return Ok(self.forget(digest).is_some() || shared.remove(digest).await?);
+            return Ok(self.table.remove(digest).is_some() || shared.remove(digest).await?);
         }
         let existed = self.store.ask(Question::Delete { kind: Kind::Session, id: hex(digest) }).await?.existed()?;
-        let removed = self.forget(digest);
-        self.forget_quotas(digest, removed.as_ref().map(|entry| &*entry.counters)).await?;
+        let removed = self.table.remove(digest);
+        self.forget_quotas(digest, removed.as_deref()).await?;
         Ok(existed || removed.is_some())
-    }
-
-    /// Takes a key out of memory.
-    fn forget(&self, digest: &Digest) -> Option<Arc<Entry>> {
-        let entry = self.table.pin().remove(digest).cloned()?;
-        let mut by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(digests) = by_hash.get_mut(&*entry.shown) {
-            digests.remove(digest);
-            if digests.is_empty() {
-                by_hash.remove(&*entry.shown);
-            }
-        }
-        Some(entry)
     }
 
     /// Forgets what a key has used of its quotas, in memory and in the store.
@@ -421,19 +362,10 @@ impl Keys {
         if let Some(counters) = counters {
             counters.retire();
         }
-        let prefix = format!("quota-{}-", hex(digest));
-        let was_saved = {
-            let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-            let names = saved.range(prefix.clone()..).map(|(name, _)| name).take_while(|name| name.starts_with(&prefix));
-            let names: Vec<String> = names.cloned().collect();
-            for name in &names {
-                saved.remove(name);
-            }
-            !names.is_empty()
-        };
+        let was_saved = self.saved.forget(digest);
         // A key that is new has nothing in the store.
         if counters.is_some() || was_saved {
-            self.store.ask(Question::DeleteCountersUnder { prefix }).await?;
+            self.store.ask(Question::DeleteCountersUnder { prefix: own_quota_name(digest, "") }).await?;
         }
         Ok(())
     }
@@ -444,9 +376,8 @@ impl Keys {
         if self.shared.as_ref().is_some_and(|shared| shared.last_known(&digest).is_some()) {
             return Some(digest);
         }
-        let table = self.table.pin();
-        let named = || Some(key_format::digest(&self.name(token))).filter(|digest| table.contains_key(digest));
-        [digest, identity_digest(token)].into_iter().find(|digest| table.contains_key(digest)).or_else(named)
+        let named = || Some(key_format::digest(&self.name(token))).filter(|digest| self.table.contains(digest));
+        [digest, identity_digest(token)].into_iter().find(|digest| self.table.contains(digest)).or_else(named)
     }
 
     /// The digests of the keys that are shown by a hash.
@@ -457,34 +388,30 @@ impl Keys {
                 return vec![digest];
             }
         }
-        let by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
-        by_hash.get(hash).into_iter().flatten().copied().collect()
+        self.table.shown_as(hash)
     }
 
     /// How a key is shown: by itself, or by its hash.
     pub fn shown_of(&self, digest: &Digest) -> Option<String> {
-        if let Some(entry) = self.shared.as_ref().and_then(|shared| shared.last_known(digest)) {
-            return Some(entry.shown.to_string());
-        }
-        self.table.pin().get(digest).map(|entry| entry.shown.to_string())
+        self.see(digest, Entry::shown)
     }
 
     /// The session of a key as it is written.
     pub fn session(&self, digest: &Digest) -> Option<Session> {
-        let read = |entry: &Entry| Session::parse(&entry.session).ok().map(|(session, _)| session);
-        if let Some(entry) = self.shared.as_ref().and_then(|shared| shared.last_known(digest)) {
-            return read(&entry);
+        self.see(digest, Entry::session).flatten()
+    }
+
+    /// Lets `see` look at what is stored of a key.
+    fn see<T>(&self, digest: &Digest, see: impl FnOnce(&Entry) -> T) -> Option<T> {
+        match self.shared.as_ref().and_then(|shared| shared.last_known(digest)) {
+            Some(entry) => Some(see(&entry)),
+            None => self.table.with(digest, see),
         }
-        read(self.table.pin().get(digest)?)
     }
 
     /// The session of a key with its policies and what is left of its quotas.
     pub fn live_session(&self, digest: &Digest, now_unix_s: u64) -> Option<Session> {
-        let key = match self.shared.as_ref().and_then(|shared| shared.last_known(digest)) {
-            Some(entry) => self.compiled_entry(digest, &entry),
-            None => self.compiled(digest),
-        };
-        Some(key?.live_session(now_unix_s))
+        self.see(digest, |entry| self.compiled_entry(digest, entry)).map(|key| key.live_session(now_unix_s))
     }
 
     /// A session as it would be with its policies.
@@ -495,27 +422,33 @@ impl Keys {
 
     /// How all keys are shown, sorted.
     pub async fn shown(&self) -> Result<Vec<String>, StoreFault> {
-        let mut shown: Vec<String> = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
+        let mut shown = self.shown_in_table(|_| true).await;
         if let Some(shared) = &self.shared {
             shown.extend(shared.redis.ids(Kind::Session).await?);
-            shown.sort();
-            shown.dedup();
         }
-        Ok(shown)
+        Ok(sorted(shown))
     }
 
     /// How the keys are shown that may call an API, sorted. A shared store is read from end to end for it.
     pub async fn shown_for(&self, api: &str) -> Result<Vec<String>, StoreFault> {
-        let may_call = |digest: &Digest| self.compiled(digest).is_some_and(|key| lets_call(&key.session, api));
-        let by_hash = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut shown: Vec<String> =
-            by_hash.into_iter().filter(|(_, digests)| digests.iter().any(may_call)).map(|(shown, _)| shown).collect();
+        let policies = self.policies();
+        let may_call = |entry: &Entry| entry.session().is_some_and(|session| lets_call(session, &policies, api));
+        let mut shown = self.shown_in_table(may_call).await;
         if let Some(shared) = &self.shared {
-            shown.extend(shared.names_for(api, self.policies.load_full()).await?);
-            shown.sort();
-            shown.dedup();
+            shown.extend(shared.names_for(api, policies.clone()).await?);
         }
-        Ok(shown)
+        Ok(sorted(shown))
+    }
+
+    /// How those keys in memory are shown that fit. Others have their turn meanwhile: a million of them take seconds.
+    async fn shown_in_table(&self, fits: impl Fn(&Entry) -> bool) -> Vec<String> {
+        let mut shown = Vec::new();
+        for some in self.table.digests().chunks(SHOWN_AT_ONCE) {
+            let see = |digest| self.table.with(digest, |entry| fits(entry).then(|| entry.shown())).flatten();
+            shown.extend(some.iter().filter_map(see));
+            tokio::task::yield_now().await;
+        }
+        shown
     }
 
     /// The policies in effect.
@@ -560,13 +493,6 @@ impl Keys {
     }
 }
 
-impl Entry {
-    fn new(stored: &Stored, counters: Arc<Counters>, transient: bool) -> Self {
-        let session = serde_json::to_vec(&stored.session.to_json()).unwrap_or_default().into_boxed_slice();
-        Entry { shown: stored.shown.as_str().into(), session, compiled: ArcSwapOption::empty(), counters, transient }
-    }
-}
-
 impl Counters {
     /// Their key was reset or deleted: what they count is not stored any more.
     fn retire(&self) {
@@ -584,22 +510,16 @@ impl Counters {
     }
 }
 
-impl Stored {
-    pub fn parse(document: &[u8]) -> Option<Self> {
-        let value: serde_json::Value = serde_json::from_slice(document).ok()?;
-        let shown = value.get("shown")?.as_str()?.to_owned();
-        let (session, _) = Session::from_value(value.get("session")?).ok()?;
-        Some(Stored { shown, session })
-    }
-
-    pub fn to_bytes(&self) -> Vec<u8> {
-        serde_json::json!({ "shown": self.shown, "session": self.session.to_json() }).to_string().into_bytes()
-    }
+/// Whether a session may call an API with these policies.
+fn lets_call(session: Session, policies: &Policies, api: &str) -> bool {
+    let session = policy::apply(&session, &|id| policies.get(id)).unwrap_or(session);
+    session.access_rights.is_empty() || session.access_rights.contains_key(api)
 }
 
-/// Whether a session with its policies may call an API.
-fn lets_call(session: &Session, api: &str) -> bool {
-    session.access_rights.is_empty() || session.access_rights.contains_key(api)
+fn sorted(mut shown: Vec<String>) -> Vec<String> {
+    shown.sort_unstable();
+    shown.dedup();
+    shown
 }
 
 /// What a shared store calls a quota.
@@ -607,24 +527,9 @@ pub fn shared_quota_name(shown: &str, scope: &str) -> String {
     if scope.is_empty() { format!("quota-{shown}") } else { format!("quota-{scope}-{shown}") }
 }
 
-/// What the embedded store calls a quota.
+/// What the embedded store calls a quota; with no scope, what the names of all of a key begin with.
 pub fn own_quota_name(digest: &Digest, scope: &str) -> String {
     format!("quota-{}-{scope}", hex(digest))
-}
-
-pub fn hex(digest: &Digest) -> String {
-    hexadecimal(digest)
-}
-
-pub fn parse_digest(text: &str) -> Option<Digest> {
-    let mut digest = [0; 32];
-    if text.len() != 64 {
-        return None;
-    }
-    for (index, byte) in digest.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(index * 2..index * 2 + 2)?, 16).ok()?;
-    }
-    Some(digest)
 }
 
 #[cfg(test)]

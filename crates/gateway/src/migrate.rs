@@ -3,7 +3,7 @@
 
 use crate::cli::{MigrateOptions, StoreName};
 use crate::clock::unix_s;
-use crate::keys::{self, Digest, Stored};
+use crate::keys::{self, Digest};
 use crate::run;
 use crate::storage::redis_settings;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key;
-use tollgate_model::session::Session;
+use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{Counter, Embedded, Kind, Question, Redis, Reply, Store, StoreFault};
 
 /// Documents on their way at one time.
@@ -258,7 +258,7 @@ type Translated = (Digest, String, String, Vec<u8>);
 /// An own session as a shared store has it.
 fn to_shared(document: &Document) -> Option<Translated> {
     let digest = keys::parse_digest(&document.id)?;
-    let stored = Stored::parse(&document.value)?;
+    let stored = StoredSession::parse(&document.value)?;
     Some((digest, stored.shown.clone(), stored.shown, stored.session.to_json().to_string().into_bytes()))
 }
 
@@ -266,7 +266,7 @@ fn to_shared(document: &Document) -> Option<Translated> {
 fn to_own(document: &Document) -> Option<Translated> {
     let (session, _) = Session::parse(&document.value).ok()?;
     let digest = key::digest(&document.id);
-    let stored = Stored { shown: document.id.clone(), session };
+    let stored = StoredSession { shown: document.id.clone(), session };
     Some((digest, document.id.clone(), keys::hex(&digest), stored.to_bytes()))
 }
 

@@ -6,7 +6,7 @@ use crate::keys::{KeyRules, Keys, SharedKeys};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tollgate_model::config::{GatewayConfig, Storage};
 use tollgate_store::{Embedded, Redis, RedisSettings, RedisShape, RedisTls, Store, StoreFault};
 
@@ -20,8 +20,9 @@ pub fn open(config: &GatewayConfig) -> Result<(Arc<dyn Store>, Keys), Box<dyn Er
     let rules = KeyRules::new(config);
     if !config.storage.is_redis() {
         let store = Arc::new(Embedded::open(&config.tollgate.data_dir)?);
+        let begun = Instant::now();
         let keys = Keys::load(rules, store.clone())?;
-        tracing::info!(keys = keys.len(), "keys loaded");
+        tracing::info!(keys = keys.len(), ms = begun.elapsed().as_millis() as u64, "keys loaded");
         return Ok((store, keys));
     }
     let redis = Arc::new(Redis::open(redis_settings(&config.storage)?)?);

@@ -15,11 +15,13 @@ use crate::problem::{Findings, Level, Problem};
 mod access;
 mod dry_run;
 mod known;
+mod stored;
 mod unknown;
 
 pub use access::{AccessLimit, AccessRight, AllowedUrl, Endpoint, EndpointMethod, RateLimit};
 pub use dry_run::DryRun;
 pub(crate) use known::RIGHT_FIELDS;
+pub use stored::StoredSession;
 pub(crate) use unknown::KeepsUnknown;
 
 /// Hexadecimal digits of a SHA-256.

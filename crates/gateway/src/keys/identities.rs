@@ -1,10 +1,10 @@
 //! Sessions of identities that are known by something else than a key: a token of another server, say. They are made when they are first
 //! needed, kept in memory only, and made again the same when they are gone; what is used of their quotas is stored as that of keys.
 
-use super::{Counters, Digest, Key, Keys, Stored};
+use super::{Counters, Digest, Entry, Key, Keys};
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
-use tollgate_model::session::Session;
+use tollgate_model::session::{Session, StoredSession};
 
 /// Identities at one time. Each takes some KiB with its limits; the longest known goes when there are more. Only those whom a trusted
 /// server vouches for get here, so this is a safeguard.
@@ -64,34 +64,33 @@ impl Keys {
 
     fn keep_identity(&self, digest: &Digest, token: &str, session: Session) {
         let shown = self.shown_hash(token).unwrap_or_else(|| token.to_owned());
-        let table = self.table.pin();
-        let old = table.get(digest);
-        let counters = old.map(|entry| entry.counters.clone()).unwrap_or_default();
+        let old = self.table.with(digest, |entry| (entry.counters().clone(), entry.transient));
         // What an operator stored stays stored; only what its tokens say is laid over it.
-        let transient = old.is_none_or(|entry| entry.transient);
-        self.insert(*digest, &Stored { shown, session }, counters, transient);
+        let (counters, transient) = old.map_or((None, true), |(counters, transient)| (Some(counters), transient));
+        let stored = StoredSession { shown, session };
+        self.table.insert(*digest, &stored.shown, Entry::new(stored.to_bytes().into(), counters, transient));
     }
 
     fn evict(&self, identities: &mut Identities) {
         while identities.0.len() > IDENTITIES_MAX {
             let Some(digest) = identities.0.pop_front() else { return };
-            let table = self.table.pin();
-            let Some(entry) = table.get(&digest).filter(|entry| entry.transient) else { continue };
-            self.save_for_later(&entry.counters);
-            self.forget(&digest);
+            let transient = self.table.with(&digest, |entry| entry.transient.then(|| entry.counters().clone())).flatten();
+            let Some(counters) = transient else { continue };
+            self.save_for_later(&digest, &counters);
+            self.table.remove(&digest);
         }
     }
 
     /// Keeps what is used of quotas for when the identity comes back.
-    fn save_for_later(&self, counters: &Counters) {
+    fn save_for_later(&self, digest: &Digest, counters: &Counters) {
         let quotas = counters.quotas.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-        if saved.len() > 2 * IDENTITIES_MAX {
-            let now = crate::clock::unix_s();
-            saved.retain(|_, (_, renews_unix_s)| *renews_unix_s > now);
+        if self.saved.len() > 2 * IDENTITIES_MAX {
+            self.saved.forget_renewed(crate::clock::unix_s());
         }
-        for counter in quotas.values().filter_map(|quota| quota.counter()).filter(|counter| counter.value > 0) {
-            saved.insert(counter.name, (counter.value, counter.renews_unix_s));
+        for (scope, quota) in quotas.iter() {
+            if let Some(counter) = quota.counter().filter(|counter| counter.value > 0) {
+                self.saved.put(digest, scope, &counter);
+            }
         }
     }
 }

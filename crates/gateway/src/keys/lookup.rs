@@ -2,7 +2,7 @@
 //! on its way makes it be asked again.
 
 use super::shared::SharedKeys;
-use super::{Digest, Entry, Key, Keys, Stored};
+use super::{Digest, Entry, Key, Keys};
 use crate::answers::{Answers, Coming, GRACE, Promise, coming};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tollgate_engine::Work;
 use tollgate_model::config::OnStoreFailure;
 use tollgate_model::key as key_format;
-use tollgate_model::session::Session;
+use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{Kind, StoreFault};
 
 /// Keys that are asked for at one time. Whoever comes with another one is told that the store does not answer.
@@ -124,7 +124,7 @@ impl SharedKeys {
                 }
                 match Session::parse(&document) {
                     Ok((session, _)) => {
-                        let stored = Stored { shown: candidate.name.clone(), session };
+                        let stored = StoredSession { shown: candidate.name.clone(), session };
                         found = Looked::Found(self.keep(candidate.digest, &stored, epoch, ends_after));
                     }
                     Err(_) => tracing::error!(key = candidate.name, "a stored key can't be read and is refused"),
@@ -201,8 +201,8 @@ impl Keys {
         let (_, answer) = answers.get::<(Digest, Coming<Looked>)>(serial(asked)).filter(|(of, _)| of == asked)?;
         Some(match answer.get() {
             Some(Looked::Found(entry)) => {
-                let digest = key_format::digest(&entry.shown);
-                self.compiled_entry(&digest, &entry).map_or(Presented::Unknown, Presented::Known)
+                let digest = key_format::digest(&entry.shown());
+                Presented::Known(self.compiled_entry(&digest, &entry))
             }
             Some(Looked::Unknown) => Presented::Unknown,
             Some(Looked::Failed) | None => self.last_known(shared, token, org),
@@ -216,7 +216,7 @@ impl Keys {
         }
         let known = self.candidates(token, org).into_iter().find_map(|candidate| {
             let entry = shared.last_known(&candidate.digest)?;
-            self.compiled_entry(&candidate.digest, &entry)
+            Some(self.compiled_entry(&candidate.digest, &entry))
         });
         known.map_or(Presented::Unanswered, Presented::Known)
     }

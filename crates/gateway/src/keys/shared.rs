@@ -3,7 +3,7 @@
 //! changes, every request has its session read again; when nothing can be read either, `on_failure` says what holds.
 
 use super::lookup::Lookups;
-use super::{Digest, DigestHasher, Entry, Policies, Stored, lets_call, shared_quota_name};
+use super::{Digest, DigestHasher, Entry, Policies, lets_call, shared_quota_name};
 use crate::bus::{Bus, Notice, SESSIONS_CHANGED};
 use papaya::HashMap;
 use std::cmp::Reverse;
@@ -15,8 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tollgate_model::config::SharedStore;
 use tollgate_model::key as key_format;
-use tollgate_model::policy;
-use tollgate_model::session::Session;
+use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{Heard, Kind, Question, Redis, Store, StoreFault, StoreFaultKind};
 
 /// Answers "there is no such key" that are remembered, so that a client with a wrong key does not ask the store with every request. With
@@ -139,12 +138,11 @@ impl SharedKeys {
     }
 
     /// Keeps a session that was read in an epoch, and what its key has counted so far.
-    pub(super) fn keep(&self, digest: Digest, stored: &Stored, epoch: u64, ends_after: Option<Duration>) -> Arc<Entry> {
+    pub(super) fn keep(&self, digest: Digest, stored: &StoredSession, epoch: u64, ends_after: Option<Duration>) -> Arc<Entry> {
         let table = self.table.pin();
         let old = table.get(&digest);
-        let counters =
-            old.map(|cached| cached.entry.counters.clone()).filter(|counters| !counters.is_retired()).unwrap_or_default();
-        let entry = Arc::new(Entry::new(stored, counters, false));
+        let counters = old.map(|cached| cached.entry.counters().clone()).filter(|counters| !counters.is_retired());
+        let entry = Arc::new(Entry::new(stored.to_bytes().into(), counters, false));
         let ends = self.start.elapsed() + ends_after.unwrap_or(KEPT_FOR).min(KEPT_FOR);
         // One that is new gives way before those that are in use.
         let is_new = old.is_none();
@@ -251,7 +249,7 @@ impl SharedKeys {
     }
 
     /// Stores a session, for all gateways.
-    pub(super) async fn put(&self, stored: &Stored, keep_counters: bool) -> Result<(), StoreFault> {
+    pub(super) async fn put(&self, stored: &StoredSession, keep_counters: bool) -> Result<(), StoreFault> {
         let value = stored.session.to_json().to_string().into_bytes();
         let (kind, id) = (Kind::Session, stored.shown.clone());
         self.redis.ask(Question::Put { kind, id, value, expires_unix_s: None }).await?;
@@ -265,10 +263,10 @@ impl SharedKeys {
     /// Removes a session that was read before, for all gateways. False when there was none.
     pub(super) async fn remove(&self, digest: &Digest) -> Result<bool, StoreFault> {
         let Some(entry) = self.last_known(digest) else { return Ok(false) };
-        let name = entry.shown.to_string();
+        let name = entry.shown();
         let existed = self.redis.ask(Question::Delete { kind: Kind::Session, id: name.clone() }).await?.existed()?;
         self.announce(&name).await;
-        if let Ok((session, _)) = Session::parse(&entry.session) {
+        if let Some(session) = entry.session() {
             self.forget_counters(&name, &session).await?;
         }
         Ok(existed)
@@ -281,8 +279,7 @@ impl SharedKeys {
             let mut names = Vec::new();
             redis.for_each(Kind::Session, &mut |name, document| {
                 let Ok((session, _)) = Session::parse(document) else { return };
-                let session = policy::apply(&session, &|id| policies.get(id)).unwrap_or(session);
-                if lets_call(&session, &api) {
+                if lets_call(session, &policies, &api) {
                     names.push(name.to_owned());
                 }
             })?;
@@ -294,7 +291,7 @@ impl SharedKeys {
     /// Forgets what was used of the quotas of a session, here and in the store.
     async fn forget_counters(&self, name: &str, session: &Session) -> Result<(), StoreFault> {
         if let Some(cached) = self.table.pin().get(&key_format::digest(name)) {
-            cached.entry.counters.retire();
+            cached.entry.counters().retire();
         }
         let scopes = session.access_rights.values().map(|right| right.allowance_scope.as_str()).filter(|scope| !scope.is_empty());
         let scopes: BTreeSet<&str> = scopes.collect();

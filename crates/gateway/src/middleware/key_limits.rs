@@ -5,7 +5,7 @@
 use super::{Middleware, limit_headers};
 use crate::compile::Source;
 use crate::exchange::{Exchange, Step};
-use crate::keys::{Checks, Rejection};
+use crate::keys::{Checks, Key, Rejection};
 use crate::refusal::{self, Refusal};
 
 pub struct KeyLimits {
@@ -23,15 +23,24 @@ impl KeyLimits {
 
 impl Middleware for KeyLimits {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let Some(key) = exchange.key.clone().filter(|_| exchange.check_limits) else { return Step::Next };
-        let limits = exchange.limits_of(&key);
+        // Taken out and put back: counting its holders would touch memory that all cores touch.
+        let Some(key) = exchange.key.take() else { return Step::Next };
+        let step = if exchange.check_limits { self.check(exchange, &key) } else { Step::Next };
+        exchange.key = Some(key);
+        step
+    }
+}
+
+impl KeyLimits {
+    fn check(&self, exchange: &mut Exchange<'_>, key: &Key) -> Step {
+        let limits = exchange.limits_of(key);
         let admitted = limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run);
         match admitted {
             Ok(would_refuse) => {
                 if let Some(rejection) = would_refuse {
                     exchange.report_dry_run(&refusal_of(rejection));
                 }
-                limit_headers::write(exchange, &key, limits, None);
+                limit_headers::write(exchange, key, limits, None);
                 Step::Next
             }
             Err(rejection) => {
@@ -40,7 +49,7 @@ impl Middleware for KeyLimits {
                 {
                     return Step::Wait(interval);
                 }
-                limit_headers::write(exchange, &key, limits, Some(rejection));
+                limit_headers::write(exchange, key, limits, Some(rejection));
                 Step::Refuse(refusal_of(rejection))
             }
         }

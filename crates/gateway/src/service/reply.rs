@@ -22,8 +22,11 @@ pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, x
     outgoing.status = status;
     let is_limit = matches!(refusal.cause, "key_rate_limit" | "api_rate_limit" | "address_rate_limit" | "quota_exceeded");
     let as_problem = settings.problem_details && is_limit;
-    let json_type = if as_problem { "application/problem+json" } else { "application/json" };
-    outgoing.edits.add("Content-Type", xml_type.unwrap_or(json_type).as_bytes());
+    match xml_type {
+        Some(xml_type) => outgoing.edits.add("Content-Type", xml_type.as_bytes()),
+        None if as_problem => outgoing.edits.add_lines(b"Content-Type: application/problem+json\r\n"),
+        None => outgoing.edits.add_lines(b"Content-Type: application/json\r\n"),
+    }
     if !settings.hide_generator {
         outgoing.edits.add_lines(b"X-Generator: tyk.io\r\n");
     }
@@ -75,6 +78,11 @@ pub fn redirect(outgoing: &mut Outgoing, path: &str, query: Option<&str>) {
 
 /// The characters that Tyk's JavaScript escaping changes, in a form that is valid JSON.
 fn escape_json(text: &str, out: &mut Vec<u8>) {
+    let is_plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&' | b'=');
+    // So are nearly all refusals.
+    if text.bytes().all(is_plain) {
+        return out.extend_from_slice(text.as_bytes());
+    }
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend_from_slice(&[b'\\', c as u8]),

@@ -1,11 +1,11 @@
-use super::super::{Digest, Stored};
+use super::super::Digest;
 use super::SharedKeys;
 use crate::bus::Bus;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_model::config::{GatewayConfig, SharedStore};
 use tollgate_model::key;
-use tollgate_model::session::Session;
+use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{Heard, Kind, Redis, RedisSettings};
 
 /// Keys over a Redis that is not there: only what is in memory matters.
@@ -19,7 +19,7 @@ fn shared(sessions_max: usize) -> SharedKeys {
 fn keep(shared: &SharedKeys, name: &str, epoch: u64) -> Digest {
     let (session, _) = Session::parse(b"{}").unwrap();
     let digest = key::digest(name);
-    shared.keep(digest, &Stored { shown: name.to_owned(), session }, epoch, None);
+    shared.keep(digest, &StoredSession { shown: name.to_owned(), session }, epoch, None);
     digest
 }
 

@@ -1,0 +1,59 @@
+//! Quotas as they were stored, until their keys are used. A million of them are as many numbers, not as many names.
+
+use super::digest::{Digest, parse_digest};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tollgate_store::Counter;
+
+/// What is stored of quotas that nobody has asked for yet.
+#[derive(Default)]
+pub struct SavedQuotas(Mutex<Quotas>);
+
+/// Key and scope; what is used, and when it begins anew.
+type Quotas = BTreeMap<(Digest, Box<str>), (i64, u64)>;
+
+impl SavedQuotas {
+    /// Adds a counter of the embedded store; one of another kind is left out.
+    pub fn add(&self, counter: &Counter) {
+        let parts = counter.name.strip_prefix("quota-").and_then(|name| name.split_once('-'));
+        if let Some((digest, scope)) = parts.and_then(|(hex, scope)| Some((parse_digest(hex)?, scope))) {
+            self.put(&digest, scope, counter);
+        }
+    }
+
+    /// Adds what a quota stands at.
+    pub fn put(&self, digest: &Digest, scope: &str, counter: &Counter) {
+        self.lock().insert((*digest, scope.into()), (counter.value, counter.renews_unix_s));
+    }
+
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Drops what has begun anew meanwhile.
+    pub fn forget_renewed(&self, now_unix_s: u64) {
+        self.lock().retain(|_, (_, renews_unix_s)| *renews_unix_s > now_unix_s);
+    }
+
+    /// Takes what a quota stood at, and when it is to begin anew.
+    pub fn take(&self, digest: &Digest, scope: &str) -> Option<(i64, u64)> {
+        let key: (Digest, Box<str>) = (*digest, scope.into());
+        self.lock().remove(&key)
+    }
+
+    /// Drops what there is of a key. False when that is nothing.
+    pub fn forget(&self, digest: &Digest) -> bool {
+        let begin: (Digest, Box<str>) = (*digest, Box::from(""));
+        let mut quotas = self.lock();
+        let own = quotas.range(begin..).map(|(key, _)| key).take_while(|key| key.0 == *digest);
+        let own: Vec<_> = own.cloned().collect();
+        own.iter().filter(|key| quotas.remove(key).is_some()).count() > 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Quotas> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! All keys in memory: by what they are filed under, which every request asks, and by how they are shown, which the control API asks.
+//! A key that is not in use is its document and little more, so that a million of them fit.
+
+use super::digest::{Digest, DigestHasher};
+use super::{Counters, Key};
+use arc_swap::ArcSwapOption;
+use papaya::HashMap;
+use std::collections::BTreeSet;
+use std::hash::BuildHasherDefault;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tollgate_model::key as key_format;
+use tollgate_model::session::{Session, StoredSession};
+
+/// The keys.
+#[derive(Default)]
+pub struct Table {
+    entries: HashMap<Digest, Entry, BuildHasherDefault<DigestHasher>>,
+    /// Keys by 64 bits of a hash of how they are shown; short hashes collide, and so may these.
+    by_shown: Mutex<BTreeSet<(u64, Digest)>>,
+}
+
+/// One key as it is stored.
+pub struct Entry {
+    /// As in the store.
+    document: Box<[u8]>,
+    /// Made when the key is first used, and again when policies change.
+    pub compiled: ArcSwapOption<Key>,
+    /// Made when the key is first used.
+    counters: OnceLock<Arc<Counters>>,
+    /// In memory only; see `identities`.
+    pub transient: bool,
+}
+
+impl Entry {
+    /// A key with the counters that it goes on with, if it had any.
+    pub fn new(document: Box<[u8]>, counters: Option<Arc<Counters>>, transient: bool) -> Self {
+        let counters = counters.map_or_else(OnceLock::new, OnceLock::from);
+        Entry { document, compiled: ArcSwapOption::empty(), counters, transient }
+    }
+
+    /// The session as written; `None` when it is none.
+    pub fn session(&self) -> Option<Session> {
+        StoredSession::parse(&self.document).map(|stored| stored.session)
+    }
+
+    /// How the key is shown.
+    pub fn shown(&self) -> String {
+        StoredSession::shown(&self.document).unwrap_or_default().into_owned()
+    }
+
+    /// What the key counts. Also who resets a key asks for it: a request may be about to begin with the same counters.
+    pub fn counters(&self) -> &Arc<Counters> {
+        self.counters.get_or_init(Arc::default)
+    }
+}
+
+impl Table {
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn contains(&self, digest: &Digest) -> bool {
+        self.entries.pin().contains_key(digest)
+    }
+
+    /// Lets `see` look at a key, if it is there.
+    #[inline]
+    pub fn with<T>(&self, digest: &Digest, see: impl FnOnce(&Entry) -> T) -> Option<T> {
+        self.entries.pin().get(digest).map(see)
+    }
+
+    /// Adds a key that is shown so, or replaces it.
+    pub fn insert(&self, digest: Digest, shown: &str, entry: Entry) {
+        let mut by_shown = self.by_shown();
+        let entries = self.entries.pin();
+        if let Some(old) = entries.insert(digest, entry) {
+            by_shown.remove(&(fingerprint(&old.shown()), digest));
+        }
+        by_shown.insert((fingerprint(shown), digest));
+    }
+
+    /// Removes a key, and says what it counts. `None` when there was none.
+    pub fn remove(&self, digest: &Digest) -> Option<Arc<Counters>> {
+        let mut by_shown = self.by_shown();
+        let entries = self.entries.pin();
+        let entry = entries.remove(digest)?;
+        by_shown.remove(&(fingerprint(&entry.shown()), *digest));
+        Some(entry.counters().clone())
+    }
+
+    /// The keys that are shown so.
+    pub fn shown_as(&self, shown: &str) -> Vec<Digest> {
+        let fingerprint = fingerprint(shown);
+        let range = (fingerprint, [0; 32])..=(fingerprint, [255; 32]);
+        let mut alike: Vec<Digest> = self.by_shown().range(range).map(|(_, digest)| *digest).collect();
+        alike.retain(|digest| self.with(digest, |entry| entry.shown() == shown) == Some(true));
+        alike
+    }
+
+    /// What all keys are filed under.
+    pub fn digests(&self) -> Vec<Digest> {
+        self.entries.pin().keys().copied().collect()
+    }
+
+    fn by_shown(&self) -> MutexGuard<'_, BTreeSet<(u64, Digest)>> {
+        self.by_shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn fingerprint(shown: &str) -> u64 {
+    let digest = key_format::digest(shown);
+    digest.first_chunk().copied().map_or(0, u64::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests;

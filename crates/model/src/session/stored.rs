@@ -1,0 +1,51 @@
+//! A session as a store keeps it: with how its key is shown, since keys are filed under a digest that says nothing.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+use super::Session;
+
+/// What is stored of a key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredSession {
+    /// The key, or the hash it is shown by.
+    pub shown: String,
+    /// The session as written.
+    pub session: Session,
+}
+
+/// The same, with the session looked over and not taken apart: a tenth of the work, and no memory.
+#[derive(Deserialize)]
+struct Outline<'a> {
+    #[serde(borrow)]
+    shown: Cow<'a, str>,
+    #[serde(rename = "session")]
+    _session: IgnoredAny,
+}
+
+impl StoredSession {
+    /// Reads a document of a store, `None` if it is none of these.
+    pub fn parse(document: &[u8]) -> Option<StoredSession> {
+        let value: Value = serde_json::from_slice(document).ok()?;
+        let shown = value.get("shown")?.as_str()?.to_owned();
+        let (session, _) = Session::from_value(value.get("session")?).ok()?;
+        Some(StoredSession { shown, session })
+    }
+
+    /// How the key of a document is shown. `None` if the document is not JSON of this form; the session in it may still be none.
+    pub fn shown(document: &[u8]) -> Option<Cow<'_, str>> {
+        let outline: Outline<'_> = serde_json::from_slice(document).ok()?;
+        Some(outline.shown)
+    }
+
+    /// The document to store.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        json!({ "shown": self.shown, "session": self.session.to_json() }).to_string().into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

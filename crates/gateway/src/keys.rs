@@ -113,21 +113,8 @@ impl KeyRules {
 impl Keys {
     /// The keys of a store.
     pub fn load(rules: KeyRules, store: Arc<dyn Store>) -> Result<Self, StoreFault> {
-        let saved = SavedQuotas::default();
-        store.for_each_counter(&mut |counter| saved.add(&counter))?;
-        let keys = Keys {
-            rules,
-            store: store.clone(),
-            shared: None,
-            table: Table::default(),
-            orgs: HashMap::default(),
-            policies: ArcSwap::default(),
-            generation: AtomicU64::new(1),
-            dirty: Arc::default(),
-            has_named: AtomicBool::new(false),
-            saved,
-            identities: Mutex::default(),
-        };
+        let keys = Keys::new(rules, store.clone(), None);
+        store.for_each_counter(&mut |counter| keys.saved.add(&counter))?;
         let mut unreadable = 0usize;
         // A session is taken apart when it is first used: a million of them would hold up the start.
         store.for_each(Kind::Session, &mut |id, document| match parse_digest(id).zip(StoredSession::shown(document)) {
@@ -163,10 +150,14 @@ impl Keys {
                 tokio::time::sleep(shared::SWEEP_EVERY).await;
             }
         });
+        Keys::new(rules, shared.redis.clone(), Some(shared))
+    }
+
+    fn new(rules: KeyRules, store: Arc<dyn Store>, shared: Option<Arc<SharedKeys>>) -> Self {
         Keys {
             rules,
-            store: shared.redis.clone(),
-            shared: Some(shared),
+            store,
+            shared,
             table: Table::default(),
             orgs: HashMap::default(),
             policies: ArcSwap::default(),

@@ -79,13 +79,16 @@ impl Limits {
     /// refuses: then the answer says what would have.
     pub fn admit(&self, now: Duration, now_unix_s: u64, checks: Checks, dry_run: DryRun) -> Result<Option<Rejection>, Rejection> {
         let mut would_refuse = None;
+        // Rates in dry run that had no room: they counted nothing. Takes no memory while there are none.
+        let mut over = Vec::new();
         let rates = if checks.rates { self.rates.as_slice() } else { &[] };
         for (index, rule) in rates.iter().enumerate() {
             if let Err(wait) = rule.counter.admit(rule.rate, now) {
                 if !dry_run.rate_limit {
-                    self.refund(index, now);
+                    refund(rates.iter().take(index), now);
                     return Err(Rejection::Rate(wait));
                 }
+                over.push(index);
                 would_refuse = Some(Rejection::Rate(wait));
             }
         }
@@ -94,15 +97,11 @@ impl Limits {
             Ok(_) => Ok(would_refuse),
             Err(_) if dry_run.quota => Ok(Some(Rejection::Quota)),
             Err(_) => {
-                self.refund(rates.len(), now);
+                let counted = rates.iter().enumerate().filter(|(index, _)| !over.contains(index));
+                refund(counted.map(|(_, rule)| rule), now);
                 Err(Rejection::Quota)
             }
         }
-    }
-
-    /// Takes back what the first `count` rates have counted.
-    fn refund(&self, count: usize, now: Duration) {
-        self.rates.iter().take(count).for_each(|rule| rule.counter.refund(rule.rate, now));
     }
 
     /// Room under each rate, and how long until it is all there again.
@@ -119,6 +118,11 @@ impl Limits {
         let unused = QuotaView { remaining: quota.max, renews_unix_s: 0 };
         Some((quota.max, quota.counter.view(quota.max, now_unix_s).unwrap_or(unused)))
     }
+}
+
+/// Takes back what rates have counted at `now`.
+fn refund<'r>(rules: impl Iterator<Item = &'r RateRule>, now: Duration) {
+    rules.for_each(|rule| rule.counter.refund(rule.rate, now));
 }
 
 impl RateRule {

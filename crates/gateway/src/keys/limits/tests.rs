@@ -73,6 +73,20 @@ proptest! {
 }
 
 #[test]
+fn a_rate_in_dry_run_that_counted_nothing_is_not_given_anything_back() {
+    for algorithm in [Algorithm::Gcra, Algorithm::FixedWindow, Algorithm::SlidingWindow] {
+        let limits = made(&written(&[(1, 3600), (5, 3600)], 1), algorithm);
+        let now = Duration::from_secs(1_000);
+        let rates_only = DryRun { rate_limit: true, ..DryRun::default() };
+        assert_eq!(limits.admit(now, 1_000, CHECKS, rates_only), Ok(None));
+        for _ in 0..3 {
+            assert_eq!(limits.admit(now, 1_000, CHECKS, rates_only), Err(Rejection::Quota));
+            assert_eq!(room(&limits, now), (vec![0, 4], Some(0)), "{algorithm:?}");
+        }
+    }
+}
+
+#[test]
 fn a_quota_is_exact_when_threads_share_it() {
     let limits = made(&written(&[(1_000_000, 1)], 1_234), Algorithm::Gcra);
     let admitted: usize = std::thread::scope(|scope| {

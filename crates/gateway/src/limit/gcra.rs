@@ -9,6 +9,8 @@ use std::time::Duration;
 pub struct Gcra {
     /// When the next request would be due if all came evenly, in nanoseconds of the caller's clock.
     arrival_ns: AtomicU64,
+    /// How far that can be ahead under the rate that counted last; 0 before the first request.
+    full_ns: AtomicU64,
 }
 
 impl Gcra {
@@ -16,6 +18,9 @@ impl Gcra {
     #[inline]
     pub fn admit(&self, rate: Rate, now: Duration) -> Result<(), Duration> {
         let now_ns = now.as_nanos() as u64;
+        if self.full_ns.load(Ordering::Relaxed) != rate.full_ns() {
+            self.adopt(rate, now_ns);
+        }
         let mut arrival_ns = self.arrival_ns.load(Ordering::Relaxed);
         loop {
             let base_ns = arrival_ns.max(now_ns);
@@ -41,6 +46,17 @@ impl Gcra {
         self.arrival_ns.store(0, Ordering::Relaxed);
     }
 
+    /// The rate is another one than before: what was counted is at most all that this one has. Else a slow rate would hold up a faster
+    /// one for as long as it would have held up itself.
+    #[cold]
+    fn adopt(&self, rate: Rate, now_ns: u64) {
+        let full_ns = rate.full_ns();
+        let before_ns = self.full_ns.swap(full_ns, Ordering::Relaxed);
+        if before_ns != full_ns && before_ns != 0 {
+            self.arrival_ns.fetch_min(now_ns.saturating_add(full_ns), Ordering::Relaxed);
+        }
+    }
+
     /// Takes an admission back: the request was refused for another reason.
     pub fn refund(&self, rate: Rate) {
         self.arrival_ns.fetch_sub(rate.interval_ns, Ordering::Relaxed);
@@ -48,8 +64,12 @@ impl Gcra {
 
     /// How many requests would be admitted at `now`, and how long until it is the whole burst again.
     pub fn room(&self, rate: Rate, now: Duration) -> (u64, Duration) {
-        let ahead_ns = self.arrival_ns.load(Ordering::Relaxed).saturating_sub(now.as_nanos() as u64);
-        let room_ns = (rate.tolerance_ns + rate.interval_ns).saturating_sub(ahead_ns);
+        let full_ns = rate.full_ns();
+        let mut ahead_ns = self.arrival_ns.load(Ordering::Relaxed).saturating_sub(now.as_nanos() as u64);
+        if self.full_ns.load(Ordering::Relaxed) != full_ns {
+            ahead_ns = ahead_ns.min(full_ns);
+        }
+        let room_ns = full_ns.saturating_sub(ahead_ns);
         (room_ns / rate.interval_ns, Duration::from_nanos(ahead_ns))
     }
 }

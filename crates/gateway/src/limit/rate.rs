@@ -36,6 +36,12 @@ impl Rate {
             window_ns: window_ns.clamp(1.0, 1e18) as u64,
         })
     }
+
+    /// How far the theoretical arrival time is ahead when the whole burst is used up.
+    #[inline]
+    pub(super) fn full_ns(&self) -> u64 {
+        self.tolerance_ns + self.interval_ns
+    }
 }
 
 #[cfg(test)]

@@ -43,3 +43,26 @@ fn what_is_taken_back_can_be_used_again() {
     assert_eq!(limit.room(rate, now), (0, Duration::from_secs(1)));
     assert!(limit.admit(rate, now).is_err());
 }
+
+#[test]
+fn a_faster_rate_is_not_held_up_by_what_a_slower_one_has_counted() {
+    let (slow, fast) = (Rate::new(1.0, 86_400.0).unwrap(), Rate::new(10.0, 1.0).unwrap());
+    let limit = Gcra::default();
+    let at = |ms: u64| Duration::from_millis(5_000 + ms);
+    assert!(limit.admit(slow, at(0)).is_ok());
+    assert_eq!(limit.room(fast, at(0)), (0, Duration::from_secs(1)));
+    // All counts as used up, and comes back at the new pace.
+    assert_eq!(limit.admit(fast, at(0)), Err(Duration::from_millis(100)));
+    assert_eq!(limit.admit(fast, at(99)), Err(Duration::from_millis(1)));
+    assert!(limit.admit(fast, at(100)).is_ok());
+    assert_eq!((0..20).filter(|_| limit.admit(fast, at(1_100)).is_ok()).count(), 10);
+}
+
+#[test]
+fn a_slower_rate_goes_on_from_what_a_faster_one_has_counted() {
+    let (fast, slow) = (Rate::new(10.0, 1.0).unwrap(), Rate::new(2.0, 10.0).unwrap());
+    let limit = Gcra::default();
+    let now = Duration::from_secs(5);
+    assert_eq!((0..20).filter(|_| limit.admit(fast, now).is_ok()).count(), 10);
+    assert_eq!((0..20).filter(|_| limit.admit(slow, now).is_ok()).count(), 1, "a second of ten is used up");
+}

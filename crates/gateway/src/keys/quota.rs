@@ -1,24 +1,23 @@
 //! How much of a quota is used. Exact under concurrency; stored a little later by whoever collects the changed ones.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tollgate_store::Counter;
 
 /// One quota's counter.
 pub struct Quota {
     name: String,
-    used: Mutex<Used>,
+    /// Requests since it began anew.
+    used: AtomicI64,
+    /// When it begins anew, in seconds since 1970; 0 before the first use.
+    renews_unix_s: AtomicU64,
+    /// Held by who begins anew.
+    renewal: Mutex<()>,
     is_dirty: AtomicBool,
     dirty: Arc<DirtyQuotas>,
     /// Set when the key was reset or deleted: a request that still holds the counter must not have it stored again.
     retired: Arc<AtomicBool>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Used {
-    requests: i64,
-    /// When it begins anew; 0 before the first use.
-    renews_unix_s: u64,
 }
 
 /// What is left of a quota.
@@ -36,13 +35,14 @@ impl DirtyQuotas {
     /// The changed quotas; from here on they count as stored.
     pub fn take(&self) -> Vec<Arc<Quota>> {
         let quotas = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        quotas.iter().for_each(|quota| quota.is_dirty.store(false, Ordering::Release));
+        quotas.iter().for_each(|quota| quota.is_dirty.store(false, SeqCst));
         quotas
     }
 
     /// Takes note of a change, also of one that could not be stored.
     pub fn add(&self, quota: &Arc<Quota>) {
-        if !quota.is_dirty.swap(true, Ordering::AcqRel) {
+        // One total order: who sees the mark of before `take` has counted before `take`, and who collects reads that.
+        if !quota.is_dirty.load(SeqCst) && !quota.is_dirty.swap(true, SeqCst) {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).push(quota.clone());
         }
     }
@@ -51,33 +51,55 @@ impl DirtyQuotas {
 impl Quota {
     /// A counter, as it was stored if it was.
     pub fn new(name: String, saved: Option<(i64, u64)>, dirty: Arc<DirtyQuotas>, retired: Arc<AtomicBool>) -> Self {
-        let used = saved.map_or(Used::default(), |(requests, renews_unix_s)| Used { requests, renews_unix_s });
-        Quota { name, used: Mutex::new(used), is_dirty: AtomicBool::new(false), dirty, retired }
+        let (used, renews_unix_s) = saved.unwrap_or_default();
+        Quota {
+            name,
+            used: AtomicI64::new(used),
+            renews_unix_s: AtomicU64::new(renews_unix_s),
+            renewal: Mutex::default(),
+            is_dirty: AtomicBool::new(false),
+            dirty,
+            retired,
+        }
     }
 
     /// Counts a request if there is room for it. The time to the renewal starts with the first request; `renewal_s` of 0 or less
     /// means never.
     pub fn take(self: &Arc<Self>, max: i64, renewal_s: i64, now_unix_s: u64) -> Result<QuotaView, QuotaView> {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        if now_unix_s >= used.renews_unix_s {
-            let renews_unix_s = u64::try_from(renewal_s).ok().filter(|seconds| *seconds > 0).map_or(u64::MAX, |s| now_unix_s + s);
-            *used = Used { requests: 0, renews_unix_s };
+        let mut renews_unix_s = self.renews_unix_s.load(Ordering::Acquire);
+        if now_unix_s >= renews_unix_s {
+            renews_unix_s = self.renew(renewal_s, now_unix_s);
         }
-        if used.requests >= max {
-            return Err(QuotaView { remaining: 0, renews_unix_s: used.renews_unix_s });
+        match self.used.fetch_update(SeqCst, Ordering::Relaxed, |used| (used < max).then_some(used + 1)) {
+            Ok(used) => {
+                self.dirty.add(self);
+                Ok(QuotaView { remaining: max - used - 1, renews_unix_s })
+            }
+            Err(_) => Err(QuotaView { remaining: 0, renews_unix_s }),
         }
-        used.requests += 1;
-        let view = QuotaView { remaining: max - used.requests, renews_unix_s: used.renews_unix_s };
-        drop(used);
-        self.dirty.add(self);
-        Ok(view)
+    }
+
+    /// Begins anew, unless another thread has, and says when that is to happen again.
+    #[cold]
+    fn renew(&self, renewal_s: i64, now_unix_s: u64) -> u64 {
+        let _renewal = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.renews_unix_s.load(Ordering::Acquire);
+        if now_unix_s < known {
+            return known;
+        }
+        let seconds = u64::try_from(renewal_s).ok().filter(|seconds| *seconds > 0);
+        let renews_unix_s = seconds.map_or(u64::MAX, |seconds| now_unix_s.saturating_add(seconds));
+        // In this order: who sees the new time sees nothing of the old count. Who still goes by the old time counts already here.
+        self.used.store(0, SeqCst);
+        self.renews_unix_s.store(renews_unix_s, Ordering::Release);
+        renews_unix_s
     }
 
     /// What is left, without counting anything.
     pub fn view(&self, max: i64, now_unix_s: u64) -> Option<QuotaView> {
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_running = now_unix_s < used.renews_unix_s;
-        is_running.then(|| QuotaView { remaining: (max - used.requests).max(0), renews_unix_s: used.renews_unix_s })
+        let renews_unix_s = self.renews_unix_s.load(Ordering::Acquire);
+        let is_running = now_unix_s < renews_unix_s;
+        is_running.then(|| QuotaView { remaining: max.saturating_sub(self.used.load(SeqCst)).max(0), renews_unix_s })
     }
 
     /// The value to store, unless the counter counts for nothing any more.
@@ -85,8 +107,10 @@ impl Quota {
         if self.retired.load(Ordering::Acquire) {
             return None;
         }
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(Counter { name: self.name.clone(), value: used.requests, renews_unix_s: used.renews_unix_s })
+        // Count and time belong together while nobody begins anew.
+        let _renewal = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+        let (value, renews_unix_s) = (self.used.load(SeqCst), self.renews_unix_s.load(Ordering::Acquire));
+        Some(Counter { name: self.name.clone(), value, renews_unix_s })
     }
 }
 

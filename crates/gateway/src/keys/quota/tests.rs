@@ -32,6 +32,52 @@ fn threads_together_get_exactly_the_quota() {
 }
 
 #[test]
+fn threads_that_meet_at_a_renewal_get_exactly_the_quota_of_each_period() {
+    for round in 0..50 {
+        let quota = quota();
+        assert!((0..100).all(|_| quota.take(100, 10, 1_000).is_ok()));
+        let taken: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|thread| {
+                    let quota = &quota;
+                    // Some still go by the time before the renewal: what they get belongs to either period.
+                    let at = move |number: usize| if (number + thread).is_multiple_of(3) { 1_009 } else { 1_010 };
+                    scope.spawn(move || (0..100).filter(|number| quota.take(100, 10, at(*number)).is_ok()).count())
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(taken, 100, "round {round}");
+        assert_eq!(quota.counter().map(|counter| (counter.value, counter.renews_unix_s)), Some((100, 1_020)));
+    }
+}
+
+#[test]
+fn every_use_is_handed_over_in_the_end_also_while_others_collect() {
+    let dirty = Arc::new(DirtyQuotas::default());
+    let quota = Arc::new(Quota::new("q".into(), None, dirty.clone(), Arc::default()));
+    let is_over = AtomicBool::new(false);
+    let last = std::thread::scope(|scope| {
+        let collector = scope.spawn(|| {
+            let mut last = 0;
+            loop {
+                let was_over = is_over.load(SeqCst);
+                last = dirty.take().iter().filter_map(|quota| quota.counter()).map(|counter| counter.value).max().unwrap_or(last);
+                if was_over {
+                    return last;
+                }
+            }
+        });
+        let threads: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| (0..10_000).for_each(|_| assert!(quota.take(i64::MAX, 60, 1).is_ok())))).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        is_over.store(true, SeqCst);
+        collector.join().unwrap()
+    });
+    assert_eq!(last, 40_000);
+}
+
+#[test]
 fn a_changed_quota_is_handed_over_once_until_it_changes_again() {
     let dirty = Arc::new(DirtyQuotas::default());
     let quota = Arc::new(Quota::new("q".into(), Some((5, 100)), dirty.clone(), Arc::default()));

@@ -13,10 +13,12 @@ use crate::stats::CoreStats;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 /// One read takes at most this much. Larger reads mean fewer system calls for large bodies.
 const SCRATCH_BYTES: usize = 64 * 1024;
+/// By how much the Date header may lag.
+const DATE_MS: u64 = 100;
 /// Spare buffers that a core keeps for replays.
 const SPARE_BUFFERS_MAX: usize = 64;
 /// A spare buffer larger than this is given back to the allocator.
@@ -45,7 +47,14 @@ pub(crate) struct Core {
     pub stats: Arc<CoreStats>,
     spare: RefCell<Vec<Vec<u8>>>,
     address_turn: Cell<usize>,
-    date: RefCell<(u64, String)>,
+    date: RefCell<Date>,
+}
+
+/// The value of the Date header, and since when it is known in coarse time.
+#[derive(Default)]
+struct Date {
+    read_ms: u64,
+    text: String,
 }
 
 /// The buffers that one poll uses. A connection that waits holds none of them.
@@ -113,15 +122,15 @@ impl Core {
         turn
     }
 
-    /// Calls `f` with the Date header's value for now; formatted once a second.
+    /// Calls `f` with the Date header's value for now; the clock is read for it only now and then.
+    #[inline]
     pub fn with_date<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
-        let now = SystemTime::now();
-        let second = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let mut date = self.date.borrow_mut();
-        if date.0 != second || date.1.is_empty() {
-            *date = (second, httpdate::fmt_http_date(now));
+        let now_ms = self.deadlines.now_ms();
+        if now_ms.wrapping_sub(date.read_ms) >= DATE_MS || date.text.is_empty() {
+            *date = Date { read_ms: now_ms, text: httpdate::fmt_http_date(SystemTime::now()) };
         }
-        f(date.1.as_bytes())
+        f(date.text.as_bytes())
     }
 
     pub fn is_empty(&self) -> bool {

@@ -31,7 +31,8 @@ impl Places {
         };
         let in_header = || {
             let value = without_scheme(headers.get(self.0.header()?)?, b"bearer ");
-            if value.is_empty() { None } else { Some(String::from_utf8_lossy(value)) }
+            let text = || std::str::from_utf8(value).map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed);
+            if value.is_empty() { None } else { Some(text()) }
         };
         in_cookie().or_else(in_query).or_else(in_header)
     }

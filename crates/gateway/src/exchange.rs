@@ -207,8 +207,11 @@ impl<'a> Exchange<'a> {
 impl Url<'_> {
     /// The decoded path behind the listen path, with a slash in front.
     pub fn path_behind_listen(&self) -> Cow<'_, str> {
-        let behind = self.path.decoded.get(self.listen_bytes..).unwrap_or_default();
-        if behind.starts_with('/') { Cow::Borrowed(behind) } else { Cow::Owned(format!("/{behind}")) }
+        let from = |at: usize| self.path.decoded.get(at..).filter(|path| path.starts_with('/'));
+        // A slash at the listen path's end is the one in front as well.
+        let behind = from(self.listen_bytes).or_else(|| from(self.listen_bytes.checked_sub(1)?));
+        let made = || Cow::Owned(format!("/{}", self.path.decoded.get(self.listen_bytes..).unwrap_or_default()));
+        behind.map_or_else(made, Cow::Borrowed)
     }
 }
 
@@ -223,3 +226,6 @@ impl std::fmt::Display for RequestId {
         write!(f, "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", group(96, 8), group(80, 4), group(64, 4), group(48, 4), group(0, 12))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,13 +26,16 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
 use tollgate_http::{HeaderEdits, Known, Request, Response};
 use tracing::field::DisplayValue;
 
 /// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
 const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// How long the time of day is reckoned from the time that requests come with before it is read again.
+const RECKONED: Duration = Duration::from_millis(100);
 
 /// Of this many chains one has its middlewares timed.
 const SAMPLED: u32 = 1_024;
@@ -52,6 +55,8 @@ pub struct CoreService {
     recorder: Option<Recorder>,
     /// Chains run so far.
     chains: Cell<u32>,
+    /// When the time of day was read last, since the gateway's start, and what it was since 1970.
+    time_of_day: Cell<(Duration, Duration)>,
 }
 
 impl CoreService {
@@ -64,6 +69,7 @@ impl CoreService {
             random: Cell::new(u128::from(high) << 64 | u128::from(low) | 1),
             index: core,
             chains: Cell::new(0),
+            time_of_day: Cell::default(),
             recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
             shared,
         }
@@ -99,6 +105,19 @@ impl CoreService {
             totals.middleware_ns.add_many(middleware.name(), ns);
         }
         step
+    }
+
+    /// Seconds since 1970 at a time since the gateway's start, which is now.
+    #[inline]
+    fn unix_s(&self, now: Duration) -> u64 {
+        let (read, then) = self.time_of_day.get();
+        let passed = now.saturating_sub(read);
+        if passed < RECKONED && !then.is_zero() {
+            return (then + passed).as_secs();
+        }
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.time_of_day.set((now, since_1970));
+        since_1970.as_secs()
     }
 
     /// How much is captured of a request that is recorded.

@@ -3,7 +3,7 @@
 use super::limits::{Limits, Source};
 use regex::Regex;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use tollgate_model::session::{AccessRight, DryRun, Session};
 
 /// One key.
@@ -26,7 +26,7 @@ pub struct Key {
 enum Rights {
     /// No rights are written: everything may be called.
     Everything,
-    Listed(HashMap<String, Right>),
+    Listed(BTreeMap<String, Right>),
 }
 
 /// What a key may do on one API.
@@ -61,7 +61,7 @@ pub enum KeyState {
 impl Key {
     pub fn compile(session: Session, generation: u64, source: &Source<'_>) -> Self {
         let rights = session.access_rights.iter().filter(|(_, right)| !right.disabled);
-        let rights: HashMap<_, _> =
+        let rights: BTreeMap<_, _> =
             rights.map(|(api, right)| (api.clone(), Right::compile(api, right, &session, source))).collect();
         Key {
             shown: Box::default(),

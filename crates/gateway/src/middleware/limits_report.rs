@@ -16,7 +16,7 @@ impl LimitsReport {
 impl Middleware for LimitsReport {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let is_asked = exchange.method == "GET" && exchange.path_behind_listen().trim_end_matches('/') == "/tyk/rate-limits";
-        let Some(key) = exchange.key.clone().filter(|_| is_asked) else { return Step::Next };
+        let Some(key) = exchange.key.as_ref().filter(|_| is_asked) else { return Step::Next };
         let limits = key.limits(&exchange.api.id);
         let (max, remaining, renews) = match limits.quota(exchange.unix_s) {
             Some((max, view)) => (max, view.remaining, view.renews_unix_s),

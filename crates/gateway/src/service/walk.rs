@@ -2,7 +2,6 @@
 
 use super::in_flight::{Chosen, InFlight, Place};
 use super::{CoreService, GatewayHandler, draft, forward, reply, select};
-use crate::clock::unix_s;
 use crate::exchange::{Exchange, Redirect, RequestId, Step, Track, Url};
 use crate::observe::method_number;
 use crate::refusal::{self, Refusal};
@@ -139,7 +138,7 @@ impl GatewayHandler {
             method: turn.method,
             url: turn.url,
             hits: &self.hits,
-            unix_s: if api.keyless && !settings.enforce_org_quotas { 0 } else { unix_s() },
+            unix_s: if api.keyless && !settings.enforce_org_quotas { 0 } else { arrival.core.unix_s(arrival.now) },
             keys: &arrival.core.shared.keys,
             key: None,
             claims: None,

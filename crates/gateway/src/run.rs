@@ -48,6 +48,10 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
         Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None, http2: Http2::Never };
     let (store, keys) = storage::open(&config)?;
     let keys = Arc::new(keys);
+    if config.enforce_org_data_age {
+        let keys = keys.clone();
+        registry.directory.enforce_data_ages(Box::new(move |org| keys.data_age_s(org)));
+    }
     let certificates = Arc::new(storage::open_certificates(store, &keys)?);
     let uploaded = certificates.clone();
     registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));

@@ -97,6 +97,8 @@ pub struct GatewayConfig {
     pub session_lifetime_respects_key_expiration: bool,
     /// Hold organisations to the quotas of their own sessions.
     pub enforce_org_quotas: bool,
+    /// Records of requests expire as the sessions of their organisations say.
+    pub enforce_org_data_age: bool,
     /// No sessions for organisations.
     pub suppress_default_org_store: bool,
     /// Count requests in windows that begin with their first request.
@@ -327,6 +329,7 @@ impl GatewayConfig {
             force_global_session_lifetime: false,
             session_lifetime_respects_key_expiration: false,
             enforce_org_quotas: false,
+            enforce_org_data_age: false,
             suppress_default_org_store: false,
             enable_fixed_window_rate_limiter: false,
             enable_redis_rolling_limiter: false,

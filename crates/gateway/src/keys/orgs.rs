@@ -12,6 +12,9 @@ use tollgate_store::{Kind, Question, StoreFault};
 /// Between attempts to read what a shared store has of organisations.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
+/// Seconds after which records of an organisation without a session expire, with `enforce_org_data_age`; a week, as in Tyk.
+const DATA_AGE_S: i64 = 7 * 24 * 3600;
+
 /// One organisation.
 pub struct Org {
     key: Key,
@@ -35,6 +38,11 @@ impl Keys {
     /// The session of an organisation with what is left of its quotas.
     pub fn org_session(&self, id: &str, now_unix_s: u64) -> Option<Session> {
         self.with_org(id, |key| key.live_session(now_unix_s))
+    }
+
+    /// Seconds after which records of an organisation's requests expire; not more than 0 when it does not say.
+    pub fn data_age_s(&self, id: &str) -> i64 {
+        self.with_org(id, |key| key.session.data_expires).unwrap_or(DATA_AGE_S)
     }
 
     /// Stores the session of an organisation. Its counters go on, unless they are to begin anew.

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tollgate_model::api::ApiDefinition;
 
+/// Says after how many seconds an organisation wants its records forgotten, by its id; not more than 0 leaves it to the API.
+pub type DataAges = Box<dyn Fn(&str) -> i64 + Send + Sync>;
+
 /// One version of one API's facts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ApiFacts {
     pub serial: u64,
     pub id: String,
@@ -26,7 +29,7 @@ pub struct ApiFacts {
 }
 
 /// Where an API's requests carry secrets, all lower case.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Secrets {
     pub headers: Vec<String>,
     pub parameters: Vec<String>,
@@ -37,6 +40,7 @@ pub struct Secrets {
 pub struct Directory {
     facts: Mutex<HashMap<u64, Arc<ApiFacts>>>,
     next: AtomicU64,
+    data_ages: OnceLock<DataAges>,
 }
 
 impl Directory {
@@ -65,8 +69,16 @@ impl Directory {
         facts
     }
 
+    /// The facts as they are now; whoever keeps them asks again from time to time.
     pub fn get(&self, serial: u64) -> Option<Arc<ApiFacts>> {
-        self.facts.lock().unwrap_or_else(PoisonError::into_inner).get(&serial).cloned()
+        let facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner).get(&serial).cloned()?;
+        let data_age_s = self.data_ages.get().map_or(0, |ages| ages(&facts.org_id));
+        Some(if data_age_s > 0 { Arc::new(ApiFacts { expire_after_s: data_age_s, ..(*facts).clone() }) } else { facts })
+    }
+
+    /// From now on records expire as their organisations want it.
+    pub fn enforce_data_ages(&self, data_ages: DataAges) {
+        let _ = self.data_ages.set(data_ages);
     }
 
     /// Forgets what nobody else holds and was in `idle` already; the answer is what to ask with next time. In between all records

@@ -81,6 +81,36 @@ fn a_record_says_what_tyks_says() {
     assert!(record["timestamp"].as_str().unwrap() < record["expireAt"].as_str().unwrap());
 }
 
+/// Seconds from a record's request to its end, by its API.
+fn lives_s(records: &[Value]) -> Vec<(String, u64)> {
+    let time = |record: &Value, name: &str| humantime::parse_rfc3339(record[name].as_str().expect("a time")).expect("RFC 3339");
+    let life = |record: &Value| time(record, "expireAt").duration_since(time(record, "timestamp")).expect("a life").as_secs();
+    records.iter().map(|record| (record["api_id"].as_str().unwrap().to_owned(), life(record))).collect()
+}
+
+#[test]
+fn records_expire_as_their_organisation_says() {
+    let upstream = Upstream::start(|_| ok());
+    let of = |id: &str, org: &str| {
+        tracked(id, &format!("/{id}/"), &upstream).set("org_id", org).set("expire_analytics_after", 60)
+    };
+    for (enforced, [acme, silent, none]) in [(true, [7_200, 60, 604_800]), (false, [60, 60, 60])] {
+        let (directory, conf) = recording(json!({"enforce_org_data_age": enforced}));
+        let gateway = Gateway::start(conf, ["acme", "silent", "none"].map(|org| of(org, org)));
+        for (org, session) in [("acme", json!({"data_expires": 7_200})), ("silent", json!({}))] {
+            let put = gateway.control("PUT", &format!("/tyk/org/keys/{org}"), &session.to_string());
+            assert_eq!(put.status, 200, "{put}");
+        }
+        for org in ["acme", "silent", "none"] {
+            assert_eq!(gateway.get(&format!("/{org}/")).status, 200);
+        }
+        let mut lives = lives_s(&records(&directory, 3));
+        lives.sort();
+        let expected = [("acme", acme), ("none", none), ("silent", silent)].map(|(org, seconds)| (org.to_owned(), seconds));
+        assert_eq!(lives, expected, "enforced: {enforced}");
+    }
+}
+
 #[test]
 fn a_key_is_recorded_by_its_hash_with_alias_and_tags() {
     let upstream = Upstream::start(|_| ok());

@@ -59,7 +59,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("enable_non_transactional_rate_limiter", Never),
     ("drl_notification_frequency", Never),
     // Organisations.
-    ("enforce_org_data_age", Set),
     ("enforce_org_data_detail_logging", Set),
     ("experimental_process_org_off_thread", Never),
     ("enforce_org_quotas_for_org_keys", Set),

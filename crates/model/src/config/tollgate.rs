@@ -133,7 +133,7 @@ pub struct RequestsPerIp {
     pub rate: f64,
     /// In so many seconds; 1.
     pub per: f64,
-    /// Addresses that are remembered at once, 16 bytes each; 65536. Of more than these the least busy ones are forgotten.
+    /// Addresses that are remembered at once, 32 bytes each; 65536. Of more than these the least busy ones are forgotten.
     pub addresses_max: usize,
 }
 

@@ -14,6 +14,7 @@ mod orgs;
 mod own_port;
 mod policies;
 mod reload;
+mod schema;
 mod usage;
 mod versions;
 
@@ -138,6 +139,7 @@ const ENDPOINTS: &[Endpoint] = &[
     ("/tyk/metrics", || get(metrics::metrics)),
     ("/tyk/live", || get(metrics::figures)),
     ("/tyk/usage", || get(usage::usage)),
+    ("/tyk/schema", || get(schema::schema)),
     ("/tyk/openapi.json", || get(openapi::document)),
 ];
 

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::decode::{Decoded, decode};
 use crate::known_field;
 use crate::number::whole;
 use crate::problem::{Findings, Level, Problem};
 use crate::reference::resolve_references;
+use crate::schema::schema_of;
 
 mod auth;
 mod cors;
@@ -334,6 +335,19 @@ impl ApiDefinition {
             definition
         });
         findings.within(file).conclude(definition)
+    }
+
+    /// A JSON Schema (draft 2020-12) of what Tollgate reads of a definition; other members are allowed, and ignored.
+    pub fn schema() -> Value {
+        let mut schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Classic API definition",
+        });
+        // A type that takes no zeros would have no schema; a test holds that this one has.
+        if let (Some(whole), Ok(Value::Object(read))) = (schema.as_object_mut(), schema_of::<ApiDefinition>()) {
+            whole.extend(read);
+        }
+        schema
     }
 
     /// Where the key is found: `auth_configs.authToken`, else `auth`.

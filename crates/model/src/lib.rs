@@ -21,6 +21,7 @@ mod decode;
 mod json_path;
 mod known_field;
 mod number;
+mod schema;
 mod token;
 
 pub use problem::{Level, Problem};

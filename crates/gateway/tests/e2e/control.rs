@@ -342,3 +342,36 @@ fn a_cache_that_is_not_there_is_emptied_all_the_same() {
         assert_eq!(told(&gateway.control("DELETE", target, "")), (200, message("ok", "cache invalidated")));
     }
 }
+
+#[test]
+fn the_schema_of_definitions_fits_what_is_accepted() {
+    let gateway = empty();
+    let answer = gateway.control("GET", "/tyk/schema", "").json();
+    assert_eq!(answer["status"], "Success");
+    let schema = jsonschema::draft202012::new(&answer["schema"]).expect("a schema");
+    let documents = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../model/tests/documents");
+    let read = |name: &str| -> Value { serde_json::from_slice(&std::fs::read(documents.join(name)).unwrap()).unwrap() };
+    let written = ["dashboard-export.json", "keyless.json", "orders.json"].map(read);
+    for definition in written.into_iter().chain([api("a", "/a/", "http://127.0.0.1:1").0]) {
+        let faults: Vec<String> =
+            schema.iter_errors(&definition).map(|fault| format!("{}: {fault}", fault.instance_path)).collect();
+        assert!(faults.is_empty(), "{}: {faults:#?}", definition["name"]);
+    }
+    let wrong = api("a", "/a/", "http://127.0.0.1:1");
+    for (path, value) in [
+        ("name", json!(7)),
+        ("use_keyless", json!("yes")),
+        ("allowed_ips", json!("10.0.0.1")),
+        ("proxy/listen_path", json!(["/a/"])),
+        ("version_data/versions/Default/extended_paths/url_rewrites", json!([{"triggers": [{"options": []}]}])),
+    ] {
+        assert!(!schema.is_valid(&wrong.clone().set(path, value).0), "{path}");
+    }
+}
+
+#[test]
+fn there_is_no_schema_of_openapi() {
+    let answer = empty().control("GET", "/tyk/schema?oasVersion=3.0.3", "");
+    let message = r#"{"status":"Failed","message":"Schema not found for version \"3.0.3\""}"#;
+    assert_eq!(told(&answer), (404, format!("{message}\n")));
+}

@@ -24,7 +24,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
-use tollgate_http::{Body, HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, write_reply, write_request};
+use tollgate_http::{Body, BodyReader, HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, write_reply, write_request};
 
 /// Bytes that a client may send ahead while its last request is being answered.
 const AHEAD_BYTES_MAX: usize = 64 * 1024;
@@ -35,6 +35,9 @@ const WATCH_AFTER_MS: u64 = 200;
 /// answer on its way.
 const LINGER_MS: u64 = 2_000;
 const LINGER_BYTES_MAX: u64 = 1024 * 1024;
+/// After an early answer a body of this size is read to its end, if that comes soon: cheaper for both sides than another connection.
+const DRAIN_BYTES_MAX: u64 = 64 * 1024;
+const DRAIN_MS: u64 = 2_000;
 
 pub(crate) struct Connection {
     core: Rc<Core>,
@@ -68,6 +71,8 @@ enum Stage {
     Relay,
     /// The protocol was switched; bytes pass both ways.
     Tunnel(Box<Tunnel>),
+    /// The answer is given: reads what is still to come of the request's body, for the next request behind it. Counts the bytes.
+    Drain(u64),
     /// Everything is said: reads on for a moment, then closes. Counts the bytes.
     Linger(u64),
     Closed,
@@ -152,6 +157,7 @@ impl Connection {
                     }
                     poll.map(|()| self.stage = Stage::Closed)
                 }
+                Stage::Drain(_) => self.poll_drain(cx, buffers),
                 Stage::Linger(_) => self.poll_linger(cx, buffers),
                 Stage::Closed => return Poll::Ready(()),
             });
@@ -212,6 +218,8 @@ impl Connection {
             };
             if !rest.is_empty() {
                 self.input.extend_from_slice(rest);
+            } else if matches!(self.stage, Stage::Head { .. }) && self.to_client.is_empty() {
+                self.move_if_crowded();
             }
         } else {
             self.input.extend_from_slice(scratch.get(..read).unwrap_or_default());
@@ -428,7 +436,7 @@ impl Connection {
     fn reply(&mut self, cx: &mut Context<'_>, outgoing: &Outgoing, out: &mut Vec<u8>) {
         self.handler.on_end(self.exchange.ended());
         // A body that has not arrived is not waited for: the answer would come too late to spare it.
-        let close = outgoing.close || !self.exchange.keep_alive || !self.exchange.request_body.is_done();
+        let close = outgoing.close || !self.exchange.keep_alive || !(self.exchange.request_body.is_done() || self.can_drain());
         self.send_reply(cx, outgoing.status, &outgoing.edits, &outgoing.body, close, out);
     }
 
@@ -442,6 +450,7 @@ impl Connection {
         match self.to_client.send(cx, &mut self.client, out, &[]) {
             Err(_) => self.enter(Stage::Closed),
             Ok(()) if close => self.enter(Stage::Linger(0)),
+            Ok(()) if !self.exchange.request_body.is_done() => self.enter(Stage::Drain(0)),
             Ok(()) => self.enter(Stage::Head { unread: true }),
         }
     }
@@ -462,6 +471,41 @@ impl Connection {
             self.exchange.end(&self.core);
             self.enter(Stage::Closed);
         }
+    }
+
+    /// Whether what is still to come of the request's body may be little. Who waits to be told to send it may never send it, so that
+    /// nobody could say where the next request begins (RFC 9110 §10.1.1); a stream of HTTP/2 has no next request.
+    fn can_drain(&self) -> bool {
+        let is_small = match self.exchange.request_body {
+            BodyReader::Length(left) => left <= DRAIN_BYTES_MAX,
+            _ => true,
+        };
+        is_small && !self.exchange.expects_continue && !matches!(self.client, Stream::Pipe(_))
+    }
+
+    fn poll_drain(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
+        if !self.to_client.is_empty() && ready!(self.to_client.poll_flush(cx, &mut self.client)).is_err() {
+            self.enter(Stage::Closed);
+            return Poll::Ready(());
+        }
+        let read = match ready!(self.client.poll_read(cx, &mut buffers.scratch)) {
+            Ok(read) if read > 0 => read,
+            _ => {
+                self.enter(Stage::Closed);
+                return Poll::Ready(());
+            }
+        };
+        let bytes = buffers.scratch.get(..read).unwrap_or_default();
+        let Stage::Drain(drained) = &mut self.stage else { return Poll::Ready(()) };
+        match self.exchange.request_body.feed(bytes) {
+            Ok(used) if self.exchange.request_body.is_done() => {
+                self.input.extend_from_slice(bytes.get(used..).unwrap_or_default());
+                self.enter(Stage::Head { unread: true });
+            }
+            Ok(used) if *drained + used as u64 <= DRAIN_BYTES_MAX => *drained += used as u64,
+            _ => self.enter(Stage::Linger(0)),
+        }
+        Poll::Ready(())
     }
 
     fn poll_linger(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
@@ -500,6 +544,7 @@ impl Connection {
             }
             Stage::Relay => self.exchange.wait_ms(limits),
             Stage::Tunnel(_) => limits.tunnel_idle_ms,
+            Stage::Drain(_) => DRAIN_MS,
             Stage::Linger(_) => LINGER_MS,
             // A dial has its own limit.
             Stage::Dial(_) | Stage::Closed => return NEVER,
@@ -536,7 +581,7 @@ impl Connection {
                 self.client.say_goodbye(cx);
                 self.enter(Stage::Closed);
             }
-            Stage::Tunnel(_) | Stage::Linger(_) | Stage::Closed => self.enter(Stage::Closed),
+            Stage::Tunnel(_) | Stage::Drain(_) | Stage::Linger(_) | Stage::Closed => self.enter(Stage::Closed),
         }
     }
 }

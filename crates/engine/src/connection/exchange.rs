@@ -35,6 +35,8 @@ pub(super) struct Exchange {
     /// The client wants its connection kept; turned off when it can't be.
     pub keep_alive: bool,
     pub http10: bool,
+    /// The client waits to be told to send the body.
+    pub expects_continue: bool,
     /// The client asked with HEAD.
     pub client_head: bool,
     /// The upstream was asked with HEAD.
@@ -75,6 +77,7 @@ impl Default for Exchange {
             upstream_heard: false,
             keep_alive: false,
             http10: false,
+            expects_continue: false,
             client_head: false,
             upstream_head: false,
             upgrade: false,
@@ -105,6 +108,7 @@ impl Exchange {
         self.upstream_heard = false;
         self.keep_alive = request.keep_alive;
         self.http10 = request.version == Version::Http10;
+        self.expects_continue = request.expects_continue;
         self.client_head = request.method == "HEAD";
         self.upgrade = false;
         self.client_body = ClientBody::AsIs;

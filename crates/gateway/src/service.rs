@@ -26,7 +26,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
 use tollgate_http::{HeaderEdits, Known, Request, Response};
 use tracing::field::DisplayValue;

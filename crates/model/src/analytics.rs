@@ -142,6 +142,7 @@ pub struct Network {
     /// Always 0.
     pub open_connections: i64,
     /// Always 0.
+    #[serde(rename = "closed_connections")]
     pub closed_connection: i64,
     /// Of the body, from the client.
     pub bytes_in: i64,
@@ -184,7 +185,7 @@ impl AnalyticsRecord {
     }
 
     fn write_msgpack(&self, out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
-        write_map_len(out, 33)?;
+        write_map_len(out, 35)?;
         let texts = [
             ("Method", &self.method),
             ("Host", &self.host),
@@ -247,9 +248,8 @@ impl AnalyticsRecord {
         for tag in &self.tags {
             write_str(out, tag)?;
         }
-        write_str(out, "TrackPath")?;
-        write_bool(out, self.track_path).map_err(ValueWriteError::InvalidMarkerWrite)?;
-        Ok(())
+        write_flags(out, &[("TrackPath", self.track_path)])?;
+        write_no_stats(out)
     }
 }
 
@@ -283,6 +283,36 @@ impl Geo {
         write_str(out, &self.location.time_zone)?;
         Ok(())
     }
+}
+
+/// What Tyk records of GraphQL and MCP, which are passed on unread: always empty.
+fn write_no_stats(out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
+    write_str(out, "GraphQLStats")?;
+    write_map_len(out, 7)?;
+    write_str(out, "Variables")?;
+    write_str(out, "")?;
+    for list in ["RootFields", "Types", "Errors"] {
+        write_str(out, list)?;
+        write_nil(out).map_err(ValueWriteError::InvalidMarkerWrite)?;
+    }
+    write_numbers(out, &[("OperationType", 0)])?;
+    write_flags(out, &[("HasErrors", false), ("IsGraphQL", false)])?;
+    write_str(out, "MCPStats")?;
+    write_map_len(out, 4)?;
+    write_flags(out, &[("IsMCP", false)])?;
+    for text in ["JSONRPCMethod", "PrimitiveType", "PrimitiveName"] {
+        write_str(out, text)?;
+        write_str(out, "")?;
+    }
+    Ok(())
+}
+
+fn write_flags(out: &mut Vec<u8>, flags: &[(&str, bool)]) -> Result<(), ValueWriteError> {
+    for (name, flag) in flags {
+        write_str(out, name)?;
+        write_bool(out, *flag).map_err(ValueWriteError::InvalidMarkerWrite)?;
+    }
+    Ok(())
 }
 
 fn write_numbers(out: &mut Vec<u8>, numbers: &[(&str, i64)]) -> Result<(), ValueWriteError> {

@@ -383,7 +383,7 @@ impl GatewayConfig {
     /// The Redis for analytics records; `None` with the embedded store.
     pub fn analytics_redis(&self) -> Option<&Storage> {
         let own = Some(&self.analytics_storage).filter(|_| self.enable_separate_analytics_store);
-        own.or(Some(&self.storage)).filter(|storage| storage.is_redis())
+        own.into_iter().chain([&self.storage]).find(|storage| storage.is_redis())
     }
 
     /// The shortest key that is accepted: `min_token_length`, 3 when that is 0.

@@ -108,6 +108,14 @@ impl Redis {
         .await
     }
 
+    /// How many values a list has.
+    ///
+    /// # Errors
+    /// What the server says, or that there is none.
+    pub async fn list_length(&self, list: &str) -> Result<u64, StoreFault> {
+        answer::read(self.command(redis::cmd("LLEN").arg(list).to_owned()).await?)
+    }
+
     /// Sends a message to all who listen to a channel.
     ///
     /// # Errors

@@ -5,12 +5,14 @@ use super::analytics::Analyst;
 use super::facts::Directory;
 use super::otlp::SpanSink;
 use super::ring::{Recorder, RingFigures, ring};
-use super::sink::{AccessLog, JsonLines, LineWriter, LogFile, Sink, SinkFigures, UsageSink, wanted};
+use super::sink::{AccessLog, JsonLines, LineWriter, LogFile, RedisList, Sink, SinkFigures, UsageSink, wanted};
+use crate::storage::redis_settings;
 use std::collections::HashSet;
 use std::error::Error;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tollgate_model::config::GatewayConfig;
+use tollgate_store::Redis;
 use tollgate_store::usage::Usage;
 
 /// Recording as the cores see it.
@@ -27,6 +29,8 @@ pub struct Recording {
     pub rings: Vec<Arc<RingFigures>>,
     pub sinks: Vec<Arc<SinkFigures>>,
     pub usage: Option<Usage>,
+    /// The one that records go to, over a connection of their own: questions about keys must not wait behind batches.
+    pub redis: Option<Arc<Redis>>,
     /// Until their cores take them.
     recorders: Mutex<Vec<Option<Recorder>>>,
     aggregator: Mutex<Option<Aggregator>>,
@@ -58,6 +62,11 @@ impl Recording {
         if let Some(usage) = &usage {
             sinks.push(Box::new(UsageSink::start(analyst.clone(), usage.clone(), settings.usage_days, named("usage"))?));
         }
+        let storage = config.analytics_redis().filter(|_| analytics && settings.redis);
+        let redis = storage.map(|storage| Ok::<_, Box<dyn Error>>(Arc::new(Redis::open(redis_settings(storage)?)?))).transpose()?;
+        if let Some(redis) = &redis {
+            sinks.push(Box::new(RedisList::start(analyst.clone(), redis.clone(), config, named("redis"))?));
+        }
         if analytics && !settings.file.as_os_str().is_empty() {
             let file = LogFile::new(&settings.file, settings.file_bytes_max, settings.files_max);
             let lines = LineWriter::start(file, named("file"))?;
@@ -84,6 +93,7 @@ impl Recording {
             rings,
             sinks: figures,
             usage,
+            redis,
             recorders: Mutex::new(recorders.into_iter().map(Some).collect()),
             aggregator: Mutex::new(Some(Aggregator::start(drains, sinks, directory)?)),
         }))

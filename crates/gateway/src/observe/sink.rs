@@ -4,11 +4,13 @@
 mod access_log;
 mod json_lines;
 mod log_file;
+mod redis_list;
 mod usage;
 
 pub use access_log::{AccessLog, wanted};
 pub use json_lines::JsonLines;
 pub use log_file::{LineWriter, LogFile};
+pub use redis_list::RedisList;
 pub use usage::UsageSink;
 
 use super::facts::ApiFacts;
@@ -53,7 +55,21 @@ pub struct SinkFigures {
 pub struct Handoff<T> {
     batches: Option<SyncSender<(T, u64)>>,
     figures: Arc<SinkFigures>,
+    complaints: Complaints,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Says that records are lost, but not all the time.
+#[derive(Default)]
+struct Complaints(Option<Instant>);
+
+impl Complaints {
+    fn say(&mut self, sink: &str, why: &str) {
+        if self.0.is_none_or(|at| at.elapsed() > COMPLAINT_EVERY) {
+            self.0 = Some(Instant::now());
+            tracing::error!(sink, error = why, "records are lost");
+        }
+    }
 }
 
 impl SinkFigures {
@@ -65,42 +81,46 @@ impl SinkFigures {
 impl<T: Send + 'static> Handoff<T> {
     /// Starts a thread that writes batches.
     pub fn start(figures: Arc<SinkFigures>, write: impl FnMut(T) -> Result<(), String> + Send + 'static) -> std::io::Result<Self> {
-        Handoff::with_room(BATCHES_MAX, figures, write)
+        Handoff::with_room(figures, BATCHES_MAX, write)
     }
 
-    /// The same with room for another number of batches.
+    /// The same with room for so many batches that wait.
     pub fn with_room(
-        batches_max: usize,
         figures: Arc<SinkFigures>,
+        batches_max: usize,
         mut write: impl FnMut(T) -> Result<(), String> + Send + 'static,
     ) -> std::io::Result<Self> {
         let (batches, inbox) = sync_channel::<(T, u64)>(batches_max);
         let own = figures.clone();
         let run = move || {
-            let mut complained: Option<Instant> = None;
+            let mut complaints = Complaints::default();
             while let Ok((batch, count)) = inbox.recv() {
                 match write(batch) {
                     Ok(()) => own.written.fetch_add(count, Ordering::Relaxed),
                     Err(error) => {
-                        if complained.is_none_or(|at| at.elapsed() > COMPLAINT_EVERY) {
-                            complained = Some(Instant::now());
-                            tracing::error!(sink = own.name, %error, "records are lost");
-                        }
+                        complaints.say(own.name, &error);
                         own.failed.fetch_add(count, Ordering::Relaxed)
                     }
                 };
             }
         };
         let thread = std::thread::Builder::new().name(figures.name.to_owned()).spawn(run)?;
-        Ok(Handoff { batches: Some(batches), figures, thread: Some(thread) })
+        Ok(Handoff { batches: Some(batches), figures, complaints: Complaints::default(), thread: Some(thread) })
     }
 
-    /// Hands a batch of so many records over, or drops it.
-    pub fn give(&self, batch: T, count: u64) {
+    /// Hands a batch of so many records over, or drops it: false then.
+    pub fn give(&mut self, batch: T, count: u64) -> bool {
         let sent = self.batches.as_ref().is_some_and(|batches| batches.try_send((batch, count)).is_ok());
         if !sent {
-            self.figures.dropped.fetch_add(count, Ordering::Relaxed);
+            self.lose(count);
         }
+        sent
+    }
+
+    /// Counts records that found no room.
+    pub fn lose(&mut self, count: u64) {
+        self.complaints.say(self.figures.name, "what writes them is too slow, or can't");
+        self.figures.dropped.fetch_add(count, Ordering::Relaxed);
     }
 }
 

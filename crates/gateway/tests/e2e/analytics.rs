@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::harness::definition::Definition;
 use crate::harness::{Gateway, Setup, Upstream, api, eventually, ok, reply, request};
 
-const KEY: &str = "a-very-secret-key-0123456789";
+pub const KEY: &str = "a-very-secret-key-0123456789";
 
 /// Analytics into `records.json` in a folder of its own.
 fn recording(conf: Value) -> (tempfile::TempDir, Value) {
@@ -25,7 +25,7 @@ fn recording(conf: Value) -> (tempfile::TempDir, Value) {
     (directory, all)
 }
 
-fn tracked(id: &str, listen_path: &str, upstream: &Upstream) -> Definition {
+pub fn tracked(id: &str, listen_path: &str, upstream: &Upstream) -> Definition {
     api(id, listen_path, &upstream.url()).set("do_not_track", false)
 }
 
@@ -42,7 +42,7 @@ fn records(directory: &tempfile::TempDir, count: usize) -> Vec<Value> {
     records
 }
 
-fn make_key(gateway: &Gateway, api: &str) {
+pub fn make_key(gateway: &Gateway, api: &str) {
     let session = json!({
         "org_id": "default", "alias": "the alias", "tags": ["gold"], "meta_data": {"tyk_developer_id": "dev7"},
         "rate": 1000, "per": 1, "quota_max": -1,

@@ -52,6 +52,7 @@ mod policies;
 mod proxy_protocol;
 mod proxying;
 mod real_clients;
+mod records;
 mod reload;
 mod routing;
 mod scenarios;

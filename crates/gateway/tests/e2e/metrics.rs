@@ -18,7 +18,7 @@ fn samples(text: &str) -> BTreeMap<String, f64> {
         .collect()
 }
 
-fn scrape(gateway: &Gateway) -> BTreeMap<String, f64> {
+pub fn scrape(gateway: &Gateway) -> BTreeMap<String, f64> {
     let response = gateway.control("GET", "/tyk/metrics", "");
     assert_eq!(response.status, 200, "{response}");
     samples(&response.text())

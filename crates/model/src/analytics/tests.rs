@@ -77,7 +77,12 @@ fn the_bytes_are_those_of_the_golden_record() {
 #[test]
 fn an_empty_record_is_complete() {
     let value = decoded(&AnalyticsRecord::default().to_msgpack());
-    assert_eq!(value.as_map().unwrap().len(), 33);
+    assert_eq!(value.as_map().unwrap().len(), 35);
+    assert_eq!(field(&value, "GraphQLStats").as_map().unwrap().len(), 7);
+    assert_eq!(field(&value, "GraphQLStats.IsGraphQL").as_bool(), Some(false));
+    assert!(field(&value, "GraphQLStats.Types").is_nil());
+    assert_eq!(field(&value, "MCPStats").as_map().unwrap().len(), 4);
+    assert_eq!(field(&value, "MCPStats.PrimitiveName").as_str(), Some(""));
     assert!(field(&value, "Geo.City.Names").is_nil());
 }
 
@@ -87,6 +92,7 @@ fn json_has_the_pumps_names() {
     assert_eq!(json["timestamp"], "2026-11-22T01:23:31.123Z");
     assert_eq!(json["expireAt"], "2026-11-22T01:24:31.123Z");
     assert_eq!(json["geo"]["city"]["geoname_id"], 3_172_394);
+    assert_eq!(json["network"]["closed_connections"], 0);
     assert_eq!(json["latency"]["gateway"], 14);
     assert_eq!(json["track_path"], false);
 }

@@ -62,8 +62,10 @@ pub struct Analytics {
     pub usage: bool,
     /// Days for which they are kept; 30.
     pub usage_days: u32,
-    /// Records into a Redis list, for tyk-pump; true, if `storage` names a Redis.
+    /// Records into a Redis list, for tyk-pump; true, if `storage` or `analytics_storage` names a Redis.
     pub redis: bool,
+    /// Records that such a list may have, as nobody may be there to empty it: 1 million; 0 for no bound.
+    pub redis_records_max: u64,
     /// A file for records as JSON, a line each; empty for none.
     pub file: PathBuf,
     /// Bytes after which a new file is begun; 100 MB.
@@ -121,6 +123,7 @@ impl Default for Analytics {
             usage: true,
             usage_days: 30,
             redis: true,
+            redis_records_max: 1_000_000,
             file: PathBuf::new(),
             file_bytes_max: FILE_BYTES,
             files_max: 5,

@@ -73,6 +73,10 @@ fn check_analytics(config: &GatewayConfig, findings: &mut Findings) {
         let message = "only msgpack is supported yet, which is what is written";
         findings.ignored(&JsonPath::of("analytics_config.serializer_type"), message);
     }
+    if config.enable_separate_analytics_store && !config.analytics_storage.is_redis() {
+        let message = "has no effect: analytics_storage says where no Redis is";
+        findings.warning(&JsonPath::of("enable_separate_analytics_store"), message);
+    }
     let server = &config.statsd_connection_string;
     let port = server.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
     if !server.is_empty() && port.is_none() {

@@ -58,7 +58,7 @@ impl SpanSink {
             spans_max: batch.spans(),
             time_max: if is_simple { Duration::ZERO } else { batch.time_max() },
             sent: Instant::now(),
-            handoff: Handoff::with_room(batch.batches(), figures, write).map_err(|error| error.to_string())?,
+            handoff: Handoff::with_room(figures, batch.batches(), write).map_err(|error| error.to_string())?,
             end,
         })
     }

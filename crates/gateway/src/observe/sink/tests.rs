@@ -6,7 +6,7 @@ fn a_slow_sink_loses_what_its_counter_says() {
     let figures = SinkFigures::new("test");
     let (permit, wait) = channel::<()>();
     let (entered, begins) = channel::<()>();
-    let handoff = Handoff::start(figures.clone(), move |_: u64| {
+    let mut handoff = Handoff::start(figures.clone(), move |_: u64| {
         let _ = entered.send(());
         let _ = wait.recv();
         Ok(())
@@ -27,7 +27,7 @@ fn a_slow_sink_loses_what_its_counter_says() {
 #[test]
 fn what_can_not_be_written_is_counted() {
     let figures = SinkFigures::new("test");
-    let handoff = Handoff::start(figures.clone(), |good: bool| if good { Ok(()) } else { Err("no".to_owned()) }).unwrap();
+    let mut handoff = Handoff::start(figures.clone(), |good: bool| if good { Ok(()) } else { Err("no".to_owned()) }).unwrap();
     handoff.give(true, 3);
     handoff.give(false, 4);
     drop(handoff);

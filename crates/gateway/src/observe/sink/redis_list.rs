@@ -1,0 +1,159 @@
+//! Tyk's records into the list in Redis that tyk-pump empties. While Redis is away they wait, as many as there is room for.
+
+use super::{Handoff, Hit, Sink, SinkFigures};
+use crate::observe::analytics::Analyst;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tollgate_model::config::GatewayConfig;
+use tollgate_store::Redis;
+
+/// The list's name, as Tyk and its pump have it.
+const LIST: &str = "analytics-tyk-system-analytics";
+/// Lists when there are several.
+const LISTS: u32 = 10;
+/// Records and bytes of one command: Redis does nothing else meanwhile.
+const BATCH_RECORDS: usize = 1_000;
+const BATCH_BYTES: usize = 1 << 20;
+/// Bytes of records that wait for Redis: more than a second of very busy traffic.
+const WAITING_BYTES_MAX: usize = 64 << 20;
+/// Batches that wait; small ones come about once a second, so they are for a minute without Redis.
+const WAITING_BATCHES_MAX: usize = 256;
+/// For how long a list is kept that nobody adds to, if the configuration does not say.
+const KEPT_S: u64 = 60;
+/// Between two looks at a Redis that is away.
+const RETRY_EVERY: Duration = Duration::from_millis(100);
+/// How long the gateway's end waits for a Redis that is away.
+const END_TIME_MAX: Duration = Duration::from_secs(2);
+
+pub struct RedisList {
+    analyst: Arc<Analyst>,
+    records: Vec<Vec<u8>>,
+    bytes: usize,
+    several: bool,
+    turn: u32,
+    waiting_bytes: Arc<AtomicUsize>,
+    ending: Arc<AtomicBool>,
+    handoff: Handoff<Batch>,
+}
+
+struct Batch {
+    list: String,
+    records: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+/// Writes batches, in a thread of its own.
+struct Writer {
+    redis: Arc<Redis>,
+    kept_for: Duration,
+    records_max: u64,
+    ending: Arc<AtomicBool>,
+    /// Since when the gateway ends and Redis is away.
+    ends_since: Option<Instant>,
+}
+
+impl RedisList {
+    pub fn start(analyst: Arc<Analyst>, redis: Arc<Redis>, config: &GatewayConfig, figures: Arc<SinkFigures>) -> io::Result<Self> {
+        let settings = &config.analytics_config;
+        let kept_s = if settings.storage_expiration_time == 0 { KEPT_S } else { settings.storage_expiration_time };
+        let (waiting_bytes, ending) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let mut writer = Writer {
+            redis,
+            kept_for: Duration::from_secs(kept_s),
+            records_max: config.tollgate.analytics.redis_records_max,
+            ending: ending.clone(),
+            ends_since: None,
+        };
+        let waiting = waiting_bytes.clone();
+        let write = move |batch: Batch| {
+            let bytes = batch.bytes;
+            let written = writer.write(batch);
+            waiting.fetch_sub(bytes, Ordering::Relaxed);
+            written
+        };
+        Ok(RedisList {
+            analyst,
+            records: Vec::new(),
+            bytes: 0,
+            several: settings.enable_multiple_analytics_keys,
+            turn: 0,
+            waiting_bytes,
+            ending,
+            handoff: Handoff::with_room(figures, WAITING_BATCHES_MAX, write)?,
+        })
+    }
+
+    fn next_list(&mut self) -> String {
+        if !self.several {
+            return LIST.to_owned();
+        }
+        self.turn = (self.turn + 1) % LISTS;
+        format!("{LIST}_{}", self.turn)
+    }
+
+    fn give(&mut self) {
+        let count = self.records.len() as u64;
+        if count == 0 {
+            return;
+        }
+        let (records, bytes) = (std::mem::take(&mut self.records), std::mem::take(&mut self.bytes));
+        // One batch always has room, however large its records are.
+        let waiting = self.waiting_bytes.load(Ordering::Relaxed);
+        if waiting > 0 && waiting + bytes > WAITING_BYTES_MAX {
+            return self.handoff.lose(count);
+        }
+        let list = self.next_list();
+        self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+        if !self.handoff.give(Batch { list, records, bytes }, count) {
+            self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Sink for RedisList {
+    fn take(&mut self, hit: &Hit<'_>) {
+        if !hit.record.analytics {
+            return;
+        }
+        let record = self.analyst.record(hit).to_msgpack();
+        self.bytes += record.len();
+        self.records.push(record);
+        if self.records.len() >= BATCH_RECORDS || self.bytes >= BATCH_BYTES {
+            self.give();
+        }
+    }
+
+    fn flush(&mut self, last: bool) {
+        self.give();
+        if last {
+            self.ending.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Writer {
+    /// Waits for Redis if it is away, and appends once: what may have arrived is not sent again, as it would be counted twice.
+    fn write(&mut self, batch: Batch) -> Result<(), String> {
+        let runtime = self.redis.runtime().clone();
+        let length = loop {
+            match runtime.block_on(self.redis.list_length(&batch.list)) {
+                Ok(length) => break length,
+                Err(fault) if fault.is_retryable() && self.may_wait() => std::thread::sleep(RETRY_EVERY),
+                Err(fault) => return Err(fault.to_string()),
+            }
+        };
+        if self.records_max > 0 && length >= self.records_max {
+            return Err(format!("nobody empties {}: it has {length} records", batch.list));
+        }
+        runtime.block_on(self.redis.append(&batch.list, batch.records, Some(self.kept_for))).map_err(|fault| fault.to_string())
+    }
+
+    fn may_wait(&mut self) -> bool {
+        if !self.ending.load(Ordering::Relaxed) {
+            return true;
+        }
+        self.ends_since.get_or_insert_with(Instant::now).elapsed() < END_TIME_MAX
+    }
+}

@@ -10,6 +10,7 @@ mod histogram;
 mod live;
 mod meter;
 mod otlp;
+mod places;
 mod process;
 mod record;
 mod recording;

@@ -1,5 +1,6 @@
 //! From a request's record to Tyk's analytics record: keys as they are shown, tags, uniform paths, places.
 
+use super::places::Places;
 use super::record::{Record, Text};
 use super::sink::Hit;
 use base64::Engine;
@@ -8,7 +9,7 @@ use regex::{NoExpand, Regex};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::net::IpAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, NOT_VERSIONED, Network};
 use tollgate_model::config::GatewayConfig;
 
@@ -22,10 +23,10 @@ pub struct Analyst {
     normalise: Vec<(Regex, &'static str)>,
     /// Replacements in the paths of usage, always.
     uniform: Vec<(Regex, &'static str)>,
-    places: Option<maxminddb::Reader<Vec<u8>>>,
+    places: Option<Places>,
 }
 
-/// What may be wrong with the patterns or the database of places.
+/// What may be wrong with the patterns.
 pub type AnalystError = Box<dyn std::error::Error>;
 
 impl Analyst {
@@ -46,8 +47,7 @@ impl Analyst {
             }
         }
         let whole_numbers = (Regex::new("/[0-9]+(?P<end>/|$)")?, "/{id}");
-        let places = settings.enable_geo_ip.then(|| maxminddb::Reader::open_readfile(&settings.geo_ip_db_path)).transpose();
-        let places = places.map_err(|error| format!("{}: {error}", settings.geo_ip_db_path.display()))?;
+        let places = settings.enable_geo_ip.then(|| Places::new(settings.geo_ip_db_path.clone(), Instant::now()));
         Ok(Analyst { hash_keys: config.hash_keys, normalise, uniform: vec![uuids, ulids, whole_numbers], places })
     }
 
@@ -164,8 +164,7 @@ impl Analyst {
     }
 
     fn place(&self, address: IpAddr) -> Geo {
-        let Some(places) = &self.places else { return Geo::default() };
-        places.lookup(address).ok().and_then(|found| found.decode::<Geo>().ok().flatten()).unwrap_or_default()
+        self.places.as_ref().map(|places| places.find(address, Instant::now())).unwrap_or_default()
     }
 
     /// Request and response as they were on the wire, in base64; empty when they are not recorded.

@@ -31,7 +31,7 @@ pub fn tracked(id: &str, listen_path: &str, upstream: &Upstream) -> Definition {
 
 /// The records, once there are that many.
 #[track_caller]
-fn records(directory: &tempfile::TempDir, count: usize) -> Vec<Value> {
+pub fn records(directory: &tempfile::TempDir, count: usize) -> Vec<Value> {
     let read = || -> Vec<Value> {
         let text = fs::read_to_string(directory.path().join("records.json")).unwrap_or_default();
         text.lines().filter(|line| line.ends_with('}')).map(|line| serde_json::from_str(line).expect("a record")).collect()

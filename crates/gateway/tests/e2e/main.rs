@@ -48,6 +48,7 @@ mod openid_provider;
 mod orgs;
 mod paths;
 mod peers;
+mod places;
 mod policies;
 mod proxy_protocol;
 mod proxying;

@@ -383,6 +383,7 @@ impl Connection {
                 replay.extend_from_slice(out);
                 self.exchange.replay = replay;
             }
+            self.core.stats.reuses.add(1);
             self.exchange.sent_at = self.exchange.clock();
             self.exchange.upstream = Some(upstream);
             self.stage = Stage::Relay;

@@ -15,6 +15,8 @@ pub struct CoreStats {
     pub heads_refused: Counter,
     /// Connections made to upstreams.
     pub connects: Counter,
+    /// Requests that went out on a connection that had carried others before.
+    pub reuses: Counter,
     /// Connections to upstreams that could not be made.
     pub connects_failed: Counter,
     /// Connections to upstreams, in use and idle; at most one sweep of the time limits old.

@@ -1,5 +1,6 @@
 //! Circuit breaker: stops calling an endpoint while it fails. Counts over ten seconds in ten buckets, as Tyk's does.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -25,7 +26,21 @@ pub struct BreakerRule {
 /// The state of one endpoint; outlives configurations. Locked for a few instructions, and only by APIs that have a breaker.
 #[derive(Debug, Default)]
 pub struct Breaker {
+    /// Whose it is, for figures.
+    pub place: BreakerPlace,
     state: Mutex<State>,
+    openings: AtomicU64,
+}
+
+/// The endpoint that a breaker spares.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BreakerPlace {
+    /// Id of the API.
+    pub api: String,
+    /// Name of the version.
+    pub version: String,
+    /// Method and pattern.
+    pub endpoint: String,
 }
 
 #[derive(Debug, Default)]
@@ -33,6 +48,8 @@ struct State {
     buckets: [Bucket; BUCKETS],
     /// Since when it is open.
     opened: Option<Duration>,
+    /// When it closes by itself, with the next request.
+    closes: Duration,
     probe_at: Duration,
     backoff: Duration,
 }
@@ -45,6 +62,22 @@ struct Bucket {
 }
 
 impl Breaker {
+    /// A closed one.
+    pub fn new(place: BreakerPlace) -> Self {
+        Breaker { place, ..Breaker::default() }
+    }
+
+    /// Whether requests are turned away at `now`.
+    pub fn is_open(&self, now: Duration) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.opened.is_some() && now < state.closes
+    }
+
+    /// How often it has opened.
+    pub fn openings(&self) -> u64 {
+        self.openings.load(Ordering::Relaxed)
+    }
+
     /// Whether a request may pass at `now`.
     pub fn admits(&self, rule: &BreakerRule, now: Duration) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,6 +116,8 @@ impl Breaker {
         let (failures, total) = recent.fold((0, 0), |sum, bucket| (sum.0 + bucket.failures, sum.1 + bucket.total));
         if failed && total >= rule.samples && total > 0 && failures as f64 / total as f64 >= rule.threshold {
             state.opened = Some(now);
+            state.closes = now.saturating_add(rule.return_after);
+            self.openings.fetch_add(1, Ordering::Relaxed);
             state.backoff = BACKOFF_MIN;
             state.probe_at = now + BACKOFF_MIN;
         }

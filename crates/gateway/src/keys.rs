@@ -169,6 +169,11 @@ impl Keys {
         }
     }
 
+    /// Where keys are kept.
+    pub fn store(&self) -> &dyn Store {
+        self.store.as_ref()
+    }
+
     /// What is shared with other gateways, if anything is.
     pub fn shared_keys(&self) -> Option<&Arc<SharedKeys>> {
         self.shared.as_ref()

@@ -17,6 +17,7 @@ mod recording;
 mod ring;
 mod scrape;
 mod sink;
+mod states;
 mod statsd;
 
 pub use causes::CauseCounts;
@@ -36,8 +37,9 @@ pub use statsd::Statsd;
 use crate::clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use tollgate_engine::{CoreStats, Counter};
+use tollgate_model::{Level, Problem};
 
 /// Figures of the whole process.
 pub struct Observer {
@@ -82,6 +84,11 @@ pub struct ReloadFigures {
     /// Unix seconds of the last reload without an error.
     pub last_ok_unix_s: AtomicU64,
     pub last_failed: AtomicU64,
+    /// What the last reload took.
+    pub last_us: AtomicU64,
+    /// Errors and warnings that it found.
+    pub errors: AtomicU64,
+    pub warnings: AtomicU64,
 }
 
 impl Observer {
@@ -106,8 +113,14 @@ impl Observer {
 }
 
 impl ReloadFigures {
-    /// Notes how a reload went.
-    pub fn note(&self, failed: bool) {
+    /// Notes how a reload went: what it found and took.
+    pub fn note(&self, problems: &[Problem], time: Duration) {
+        let count = |level| problems.iter().filter(|problem| problem.level == level).count() as u64;
+        let errors = count(Level::Error);
+        self.errors.store(errors, Ordering::Relaxed);
+        self.warnings.store(count(Level::Warning), Ordering::Relaxed);
+        self.last_us.store(u64::try_from(time.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        let failed = errors > 0;
         let counter = if failed { &self.failed } else { &self.ok };
         counter.fetch_add(1, Ordering::Relaxed);
         self.last_failed.store(u64::from(failed), Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! What outlives configurations: upstream targets (so that pooled connections survive a reload), limit counters, breakers and
 //! turns. A snapshot holds references to these; an entry goes when the last snapshot that used it is gone.
 
-use crate::breaker::Breaker;
+use crate::breaker::{Breaker, BreakerPlace};
 use crate::jwt::{KeySet, SetRules};
 use crate::limit::{Algorithm, Limiter};
 use crate::observe::{Directory, Meters};
@@ -25,7 +25,7 @@ pub struct Registry {
     pub directory: Arc<Directory>,
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
-    breakers: Interned<String, Breaker>,
+    breakers: Interned<BreakerPlace, Breaker>,
     turns: Interned<String, AtomicUsize>,
     key_sets: Interned<(String, SetRules), KeySet>,
     outside: LazyOutside,
@@ -71,6 +71,10 @@ impl<K: Eq + Hash, V> Interned<K, V> {
         Ok(value)
     }
 
+    fn all(&self) -> Vec<Arc<V>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().filter_map(Weak::upgrade).collect()
+    }
+
     fn purge(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, value| value.strong_count() > 0);
     }
@@ -113,8 +117,15 @@ impl Registry {
     }
 
     /// The state of a circuit breaker.
-    pub fn breaker(&self, name: String) -> Arc<Breaker> {
-        self.breakers.get_or(name, Breaker::default)
+    pub fn breaker(&self, place: BreakerPlace) -> Arc<Breaker> {
+        self.breakers.get_or(place.clone(), || Breaker::new(place))
+    }
+
+    /// All circuit breakers, by place.
+    pub fn all_breakers(&self) -> Vec<Arc<Breaker>> {
+        let mut breakers = self.breakers.all();
+        breakers.sort_by(|a, b| a.place.cmp(&b.place));
+        breakers
     }
 
     /// Whose turn it is in a list of targets.

@@ -114,7 +114,7 @@ impl Loader {
         self.shared.registry.purge();
         report.problems.extend(files.values().flat_map(|file| file.problems.iter().cloned()));
         report.problems.extend(problems);
-        self.shared.observer.reloads.note(report.errors().next().is_some());
+        self.shared.observer.reloads.note(&report.problems, start.elapsed());
         report.log(start);
         report
     }

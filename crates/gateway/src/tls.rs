@@ -10,7 +10,7 @@ mod server_names;
 mod upstreams;
 
 pub use allow_list::{AllowList, CallerTls};
-pub use certificate::{Facts, hex_sha256};
+pub use certificate::{Certificate, Facts, hex_sha256};
 pub use clients::ClientTerms;
 pub use collector::collector_config;
 pub use library::{Library, Slot};

@@ -9,6 +9,7 @@
 use crate::clock::{self, Clock};
 use crate::fault::{StoreFault, StoreFaultKind};
 use crate::question::{Counter, Kind, Question};
+use crate::timings::Timings;
 use crate::{Reply, Store};
 use database::Database;
 use files::Files;
@@ -16,6 +17,7 @@ use std::future::ready;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedSender, WeakUnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
 use writer::{Asked, Writer};
@@ -36,6 +38,7 @@ pub struct Embedded {
     writer: Option<JoinHandle<()>>,
     room: Arc<Semaphore>,
     clock: Clock,
+    timings: Arc<Timings>,
     /// Let go last, when the writer is gone.
     files: Files,
 }
@@ -62,11 +65,12 @@ impl Embedded {
 
     fn start(files: Files, database: Database, clock: Clock) -> Result<Self, StoreFault> {
         let (queue, questions) = unbounded_channel();
-        let writer = Writer::new(database, questions, clock.clone());
+        let timings = Arc::new(Timings::default());
+        let writer = Writer::new(database, questions, clock.clone(), timings.clone());
         let writer = std::thread::Builder::new().name("store".into()).spawn(move || writer.run());
         let writer = writer.map_err(|error| StoreFault::new(StoreFaultKind::Io, error))?;
         let room = Arc::new(Semaphore::new(QUEUE_BYTES_MAX));
-        Ok(Embedded { queue: Some(queue), writer: Some(writer), room, clock, files })
+        Ok(Embedded { queue: Some(queue), writer: Some(writer), room, clock, timings, files })
     }
 
     /// Waits for everything that was asked before.
@@ -100,6 +104,10 @@ impl Store for Embedded {
         }
     }
 
+    fn timings(&self) -> Option<&Timings> {
+        Some(&self.timings)
+    }
+
     fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
         Database::open_for_reading(self.files.database())?.for_each(kind, (self.clock)(), see)
     }
@@ -124,7 +132,7 @@ impl Drop for Embedded {
 fn answer_to(queue: &UnboundedSender<Asked>, question: Question, room: OwnedSemaphorePermit) -> Reply {
     let (reply, answer) = oneshot::channel();
     // If the writer is gone, so is the sender of the answer, which the reply reports.
-    let _ = queue.send(Asked { question, reply, room });
+    let _ = queue.send(Asked { question, reply, room, at: Instant::now() });
     Box::pin(async move { answer.await.unwrap_or_else(|_| Err(closed())) })
 }
 

@@ -14,6 +14,7 @@ pub mod fault;
 pub mod memory;
 pub mod question;
 pub mod redis;
+pub mod timings;
 pub mod usage;
 
 mod sweep;
@@ -24,6 +25,7 @@ pub use fault::{StoreFault, StoreFaultKind};
 pub use memory::Memory;
 pub use question::{Answer, Counter, Kind, Page, Question};
 pub use redis::{Heard, Redis, RedisSettings, RedisShape, RedisTls};
+pub use timings::Timings;
 
 /// An answer to come.
 pub type Reply = Pin<Box<dyn Future<Output = Result<Answer, StoreFault>> + Send>>;
@@ -38,6 +40,11 @@ pub trait Store: Send + Sync {
     ///
     /// Dropping the reply does not take the question back; whether it is carried out is then unknown.
     fn ask(&self, question: Question) -> Reply;
+
+    /// How long it takes to answer, if that is counted.
+    fn timings(&self) -> Option<&Timings> {
+        None
+    }
 
     /// Every living document of a kind, in the order of the ids, one at a time: for the start of the gateway, which must
     /// not hold all of them twice. Blocks. What is stored meanwhile may or may not be seen.

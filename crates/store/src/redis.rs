@@ -6,6 +6,7 @@
 
 use crate::fault::{StoreFault, StoreFaultKind};
 use crate::question::{Counter, Kind, QUESTION_BYTES_MAX, Question};
+use crate::timings::Timings;
 use crate::{Reply, Store};
 use ::redis::{Cmd, Value};
 use futures_util::future::try_join;
@@ -199,6 +200,10 @@ impl Store for Redis {
                 task.await.unwrap_or_else(|_| Err(closed()))
             }),
         }
+    }
+
+    fn timings(&self) -> Option<&Timings> {
+        Some(self.link.timings())
     }
 
     fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {

@@ -2,7 +2,7 @@
 //! breaker is open. The state is in this process.
 
 use super::Middleware;
-use crate::breaker::{Breaker, BreakerRule};
+use crate::breaker::{Breaker, BreakerPlace, BreakerRule};
 use crate::compile::Source;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
@@ -24,8 +24,12 @@ impl CircuitBreak {
                 return_after: Duration::from_secs(entry.return_to_service_after),
                 half_open: !entry.disable_half_open_state,
             };
-            let name = source.state_name(&format!("{}:{}", entry.method, entry.path));
-            Some((rule, source.context.registry.breaker(name)))
+            let place = BreakerPlace {
+                api: source.definition.api_id.clone(),
+                version: source.version_name.to_owned(),
+                endpoint: format!("{} {}", entry.method, entry.path),
+            };
+            Some((rule, source.context.registry.breaker(place)))
         });
         if by_endpoint.is_empty() { None } else { Some(Box::new(CircuitBreak { by_endpoint })) }
     }

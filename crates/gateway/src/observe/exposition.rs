@@ -44,8 +44,16 @@ pub struct ExpositionText {
 impl Form {
     /// The form that an `Accept` header asks for.
     pub fn accepted(accept: &str) -> Form {
-        let asks = accept.split(',').any(|range| range.trim().starts_with("application/openmetrics-text"));
-        if asks { Form::OpenMetrics } else { Form::Prometheus }
+        let wish = |kind: &str| {
+            let ranges = accept.split(',').map(|range| range.split(';').map(str::trim));
+            let wishes = ranges.filter_map(|mut parts| {
+                parts.next().filter(|named| named.eq_ignore_ascii_case(kind))?;
+                Some(parts.find_map(|part| part.strip_prefix("q=")?.parse().ok()).unwrap_or(1.0))
+            });
+            wishes.fold(0.0, f32::max)
+        };
+        let open_metrics = wish("application/openmetrics-text");
+        if open_metrics > 0.0 && open_metrics >= wish("text/plain") { Form::OpenMetrics } else { Form::Prometheus }
     }
 
     pub fn content_type(self) -> &'static str {

@@ -4,6 +4,7 @@ use super::exposition::{Exposition, ExpositionText, Form, Kind};
 use super::histogram::{OWN_NS, REQUEST_NS};
 use super::meter::{CLASSES, METHODS, Sum};
 use super::process::ProcessFigures;
+use super::states;
 use crate::snapshot::Shared;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -41,6 +42,9 @@ pub fn write_all(text: &mut Exposition, shared: &Shared) {
     connections(text, &shared.observer.engine);
     records(text, &shared.observer);
     configuration(text, shared);
+    states::certificates(text, &shared.registry.certificates.all());
+    states::breakers(text, &shared.registry.all_breakers(), shared.start.elapsed());
+    states::stores(text, shared);
     process(text);
 }
 
@@ -159,6 +163,10 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
         .sample(&[], sum(|core| &core.upstreams_idle));
     text.family("tollgate_open_tunnels", Kind::Gauge, "WebSockets and other tunnels that are open.")
         .sample(&[], sum(|core| &core.tunnels_open));
+    text.family("tollgate_upstream_connections_active", Kind::Gauge, "Connections to upstreams that carry a request.").sample(
+        &[],
+        cores.iter().map(|core| core.upstreams_open.get().saturating_sub(core.upstreams_idle.get())).sum::<u64>() as f64,
+    );
     text.family("tollgate_client_connections", Kind::Counter, "Connections that clients made.")
         .sample(&[], sum(|core| &core.clients));
     text.family("tollgate_refused_connections", Kind::Counter, "Connections closed at once, by cause.")
@@ -166,6 +174,12 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
     text.family("tollgate_upstream_connections", Kind::Counter, "Attempts to connect to an upstream, by result.")
         .sample(&[("result", "ok")], sum(|core| &core.connects))
         .sample(&[("result", "failed")], sum(|core| &core.connects_failed));
+    text.family(
+        "tollgate_upstream_connection_reuses",
+        Kind::Counter,
+        "Requests that went out on a connection that had carried others before.",
+    )
+    .sample(&[], sum(|core| &core.reuses));
     text.family("tollgate_refused_heads", Kind::Counter, "Connections closed because what came was no request that is taken.")
         .sample(&[], sum(|core| &core.heads_refused));
     text.family("tollgate_core_busy_ratio", Kind::Gauge, "Share of its time that a thread of the data plane worked lately.");
@@ -187,11 +201,15 @@ fn records(text: &mut Exposition, observer: &super::Observer) {
         .sample(&[("result", "dropped")], sum(|ring| &ring.dropped) as f64);
     }
     text.family("tollgate_sink_records", Kind::Counter, "What sinks did with records; dropped ones found the sink too slow.");
-    let recording = observer.recording.iter().flat_map(|recording| &recording.sinks);
-    for sink in recording.chain([&observer.statsd]).chain(&observer.otlp_metrics) {
+    let recording = || observer.recording.iter().flat_map(|recording| &recording.sinks);
+    for sink in recording().chain([&observer.statsd]).chain(&observer.otlp_metrics) {
         for (result, count) in [("written", &sink.written), ("dropped", &sink.dropped), ("failed", &sink.failed)] {
             text.sample(&[("sink", sink.name), ("result", result)], count.load(Ordering::Relaxed) as f64);
         }
+    }
+    text.family("tollgate_sink_waiting_records", Kind::Gauge, "Records on their way to a sink, or being written.");
+    for sink in recording() {
+        text.sample(&[("sink", sink.name)], sink.waiting.load(Ordering::Relaxed) as f64);
     }
 }
 
@@ -211,6 +229,11 @@ fn configuration(text: &mut Exposition, shared: &Shared) {
         "The last reload without an error, Unix time.",
     )
     .sample(&[], load(&reloads.last_ok_unix_s));
+    text.family("tollgate_config_last_reload_duration_seconds", Kind::Gauge, "What the last reload took.")
+        .sample(&[], load(&reloads.last_us) / 1e6);
+    text.family("tollgate_config_problems", Kind::Gauge, "What the last reload found wrong, by level.")
+        .sample(&[("level", "error")], load(&reloads.errors))
+        .sample(&[("level", "warning")], load(&reloads.warnings));
 }
 
 fn process(text: &mut Exposition) {

@@ -46,6 +46,8 @@ pub trait Sink: Send {
 /// What a sink did with its records.
 pub struct SinkFigures {
     pub name: &'static str,
+    /// On their way to its thread, or being written.
+    pub waiting: AtomicU64,
     pub written: AtomicU64,
     pub dropped: AtomicU64,
     pub failed: AtomicU64,
@@ -74,7 +76,13 @@ impl Complaints {
 
 impl SinkFigures {
     pub fn new(name: &'static str) -> Arc<Self> {
-        Arc::new(SinkFigures { name, written: AtomicU64::new(0), dropped: AtomicU64::new(0), failed: AtomicU64::new(0) })
+        Arc::new(SinkFigures {
+            name,
+            waiting: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+        })
     }
 }
 
@@ -102,6 +110,7 @@ impl<T: Send + 'static> Handoff<T> {
                         own.failed.fetch_add(count, Ordering::Relaxed)
                     }
                 };
+                own.waiting.fetch_sub(count, Ordering::Relaxed);
             }
         };
         let thread = std::thread::Builder::new().name(figures.name.to_owned()).spawn(run)?;
@@ -110,8 +119,10 @@ impl<T: Send + 'static> Handoff<T> {
 
     /// Hands a batch of so many records over, or drops it: false then.
     pub fn give(&mut self, batch: T, count: u64) -> bool {
+        self.figures.waiting.fetch_add(count, Ordering::Relaxed);
         let sent = self.batches.as_ref().is_some_and(|batches| batches.try_send((batch, count)).is_ok());
         if !sent {
+            self.figures.waiting.fetch_sub(count, Ordering::Relaxed);
             self.lose(count);
         }
         sent

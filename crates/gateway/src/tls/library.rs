@@ -149,6 +149,16 @@ impl Library {
         slot
     }
 
+    /// The certificates in use with where they come from, by that.
+    pub fn all(&self) -> Vec<(String, Arc<Certificate>)> {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = slots.values().filter_map(|slot| slot.upgrade().and_then(|slot| Some((slot.source.name(), slot.get()?))));
+        let mut found: Vec<_> = found.collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found.dedup_by(|a, b| a.0 == b.0);
+        found
+    }
+
     /// Reads everything again that is in use; true when something is different.
     pub fn refresh(&self) -> bool {
         self.generation.fetch_add(1, Ordering::AcqRel);
@@ -162,6 +172,14 @@ impl Library {
 }
 
 impl Source {
+    /// The certificate's file, or its identifier.
+    fn name(&self) -> String {
+        match self {
+            Source::File(file) | Source::Pair(file, _) => file.display().to_string(),
+            Source::Stored(id) => id.clone(),
+        }
+    }
+
     /// `None`: the store does not know the identifier.
     fn texts(&self, stored: Option<&StoredCertificates>) -> Result<Option<Texts>, String> {
         match self {

@@ -41,6 +41,7 @@ mod keys;
 mod limiters;
 mod limits;
 mod metrics;
+mod metrics_states;
 mod migrate;
 mod openapi;
 mod openid;

@@ -10,7 +10,7 @@ use crate::harness::gateway::SECRET;
 use crate::harness::{Connection, Gateway, Upstream, api, eventually, get, ok, reply, request};
 
 /// The samples of a text by their whole name, labels included.
-fn samples(text: &str) -> BTreeMap<String, f64> {
+pub fn samples(text: &str) -> BTreeMap<String, f64> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
         .map(|line| line.rsplit_once(' ').expect("a sample"))
@@ -26,9 +26,9 @@ pub fn scrape(gateway: &Gateway) -> BTreeMap<String, f64> {
 
 /// Scrapes until a sample has a value: a request is counted after its client has its answer.
 #[track_caller]
-fn expect(gateway: &Gateway, name: &str, value: f64) {
+pub fn expect(gateway: &Gateway, name: &str, value: f64) {
     let mut last = None;
-    for _ in 0..200 {
+    for _ in 0..2_000 {
         last = scrape(gateway).get(name).copied();
         if last == Some(value) {
             return;
@@ -208,6 +208,6 @@ fn live_figures_are_json() {
 }
 
 /// A port that nobody listens on at the moment.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -6,6 +6,9 @@ use crate::clock::Clock;
 use crate::fault::StoreFault;
 use crate::question::{Answer, Question};
 use crate::sweep::{ROWS_MAX, Sweep};
+use crate::timings::Timings;
+use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
@@ -20,6 +23,8 @@ pub(super) struct Asked {
     pub(super) reply: oneshot::Sender<Result<Answer, StoreFault>>,
     /// Its share of the queue, given back once it is answered.
     pub(super) room: OwnedSemaphorePermit,
+    /// When it was asked.
+    pub(super) at: Instant,
 }
 
 /// Owns the connection that writes.
@@ -28,11 +33,12 @@ pub(super) struct Writer {
     questions: UnboundedReceiver<Asked>,
     clock: Clock,
     sweep: Sweep,
+    timings: Arc<Timings>,
 }
 
 impl Writer {
-    pub(super) fn new(database: Database, questions: UnboundedReceiver<Asked>, clock: Clock) -> Self {
-        Writer { database, questions, clock, sweep: Sweep::default() }
+    pub(super) fn new(database: Database, questions: UnboundedReceiver<Asked>, clock: Clock, timings: Arc<Timings>) -> Self {
+        Writer { database, questions, clock, sweep: Sweep::default(), timings }
     }
 
     /// Answers until nobody can ask any more and nothing waits.
@@ -41,7 +47,9 @@ impl Writer {
             let now = (self.clock)();
             let mut batch = Vec::new();
             match self.carry_out(first, &mut batch, now) {
-                Ok(answers) => batch.into_iter().zip(answers).for_each(|(asked, answer)| asked.answer(Ok(answer))),
+                Ok(answers) => {
+                    batch.into_iter().zip(answers).for_each(|(asked, answer)| asked.answer(Ok(answer), &self.timings));
+                }
                 Err(fault) => self.carry_out_alone(batch, fault, now),
             }
             self.sweep(now);
@@ -73,11 +81,11 @@ impl Writer {
     /// After a fault nothing of the transaction is left, and it is not known whose it was: each has its own.
     fn carry_out_alone(&mut self, batch: Vec<Asked>, fault: StoreFault, now: u64) {
         if batch.len() == 1 {
-            return batch.into_iter().for_each(|asked| asked.answer(Err(fault.clone())));
+            return batch.into_iter().for_each(|asked| asked.answer(Err(fault.clone()), &self.timings));
         }
         for asked in batch {
             let answer = self.database.transaction(|transaction| transaction.answer(&asked.question, now));
-            asked.answer(answer);
+            asked.answer(answer, &self.timings);
         }
     }
 
@@ -93,8 +101,9 @@ impl Writer {
 }
 
 impl Asked {
-    fn answer(self, answer: Result<Answer, StoreFault>) {
+    fn answer(self, answer: Result<Answer, StoreFault>, timings: &Timings) {
         drop(self.room);
+        timings.add(self.at, answer.is_err());
         // Nobody may be waiting for it: that is theirs to decide.
         let _ = self.reply.send(answer);
     }

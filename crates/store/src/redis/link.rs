@@ -3,10 +3,11 @@
 use super::connection::{Connection, breaks};
 use super::settings::RedisSettings;
 use crate::fault::{StoreFault, StoreFaultKind};
+use crate::timings::Timings;
 use arc_swap::ArcSwap;
 use redis::{Cmd, RedisError, RedisResult, Value};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// Between two looks at a connection that nobody complains about.
@@ -25,6 +26,7 @@ pub(super) struct Link {
     suspicion: Notify,
     /// The state has changed.
     changed: Notify,
+    timings: Timings,
 }
 
 enum State {
@@ -35,7 +37,8 @@ enum State {
 impl Link {
     pub(super) fn new(settings: RedisSettings) -> Self {
         let state = State::Down(format!("not connected to {} yet", settings.place()));
-        Link { settings, state: ArcSwap::from_pointee(state), suspicion: Notify::new(), changed: Notify::new() }
+        let (suspicion, changed) = (Notify::new(), Notify::new());
+        Link { settings, state: ArcSwap::from_pointee(state), suspicion, changed, timings: Timings::default() }
     }
 
     pub(super) fn settings(&self) -> &RedisSettings {
@@ -73,8 +76,15 @@ impl Link {
 
     /// Asks one thing, and notices what its failure says about the connection.
     pub(super) async fn ask(&self, command: &Cmd) -> Result<Value, StoreFault> {
-        let answer = self.connection()?.ask(command).await;
+        let connection = self.connection()?;
+        let asked = Instant::now();
+        let answer = connection.ask(command).await;
+        self.timings.add(asked, answer.is_err());
         self.notice(answer)
+    }
+
+    pub(super) fn timings(&self) -> &Timings {
+        &self.timings
     }
 
     pub(super) fn notice<T>(&self, answer: RedisResult<T>) -> Result<T, StoreFault> {

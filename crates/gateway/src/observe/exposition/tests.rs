@@ -48,5 +48,15 @@ fn the_form_follows_what_is_accepted() {
     let prometheus = "text/plain;version=0.0.4;q=0.3,*/*;q=0.2";
     assert_eq!(Form::accepted(prometheus), Form::Prometheus);
     assert_eq!(Form::accepted(&format!("application/openmetrics-text;version=1.0.0;q=0.5,{prometheus}")), Form::OpenMetrics);
-    assert_eq!(Form::accepted(""), Form::Prometheus);
+    for (accept, form) in [
+        ("", Form::Prometheus),
+        ("*/*", Form::Prometheus),
+        ("application/openmetrics-text", Form::OpenMetrics),
+        ("Application/OpenMetrics-Text; version=1.0.0; q=0.7, text/plain; q=0.7", Form::OpenMetrics),
+        ("application/openmetrics-text;q=0.2,text/plain;q=0.9", Form::Prometheus),
+        ("application/openmetrics-text;q=0", Form::Prometheus),
+        ("application/openmetrics-text-not", Form::Prometheus),
+    ] {
+        assert_eq!(Form::accepted(accept), form, "{accept}");
+    }
 }

@@ -19,9 +19,11 @@ fn a_slow_sink_loses_what_its_counter_says() {
         handoff.give(batch, 10);
     }
     assert_eq!(figures.dropped.load(Ordering::Relaxed), 50);
+    assert_eq!(figures.waiting.load(Ordering::Relaxed), 1 + 10 * BATCHES_MAX as u64);
     drop(permit);
     drop(handoff);
     assert_eq!(figures.written.load(Ordering::Relaxed), 1 + 10 * BATCHES_MAX as u64);
+    assert_eq!(figures.waiting.load(Ordering::Relaxed), 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ set -euo pipefail
 
 # What each is for: a C compiler builds the crypto library and the allocator; nginx and redis-server are
 # real peers of the tests; openssl makes their certificates; curl drives the control API as a user would;
-# promtool (of prometheus) judges the metrics; h2load speaks HTTP/2 that is not ours.
+# prometheus and its promtool judge the metrics; h2load speaks HTTP/2 that is not ours.
 # program:package (nginx-light is enough, and smaller than nginx)
 tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus h2load:nghttp2-client
     python3:python3-venv)

@@ -51,6 +51,7 @@ mod paths;
 mod peers;
 mod places;
 mod policies;
+mod prometheus;
 mod proxy_protocol;
 mod proxying;
 mod real_clients;

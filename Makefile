@@ -9,10 +9,11 @@ RELOAD_ARGS ?=
 KEYS_ARGS ?=
 AUTH_ARGS ?=
 MILLION_ARGS ?=
+OBSERVE_ARGS ?=
 FUZZ_SECONDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-peers bench-memory bench-reload bench-keys bench-auth bench-million fuzz-short
+.PHONY: help run build release test test-deps check fmt bench bench-peers bench-memory bench-reload bench-keys bench-auth bench-million bench-observe fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +70,10 @@ bench-auth: release ## CPU per request with tokens, passwords and signatures bes
 bench-million: release ## 1,000,000 keys: memory, start, and what a request costs (MILLION_ARGS="--keys 100000")
 	@scripts/test-deps.sh bench
 	python3 bench/million_keys.py $(MILLION_ARGS)
+
+bench-observe: release ## CPU per request with records, figures and logs, over all of them off (OBSERVE_ARGS)
+	@scripts/test-deps.sh bench
+	python3 bench/observe.py $(OBSERVE_ARGS)
 
 fuzz-short: ## each fuzz target for FUZZ_SECONDS (needs cargo-fuzz)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz-short.sh

@@ -286,9 +286,9 @@ class Tollgate(Server):
 
 
 def tollgate_gateway(
-    rig: Rig, binary: pathlib.Path, apis: list[dict], prefix: str, name: str = "tollgate"
+    rig: Rig, binary: pathlib.Path, apis: list[dict], prefix: str, name: str = "tollgate", more: dict | None = None
 ) -> Tollgate:
-    """Starts tollgate with these APIs; the one at `prefix` is asked until it answers."""
+    """Starts tollgate with these APIs and `more` configuration; the one at `prefix` is asked until it answers."""
     if not os.access(binary, os.X_OK):
         raise RigError(f"no program at {binary}; build it (make release) or pass --binary")
     port, secret = rig.free_port(), secrets.token_hex(16)
@@ -303,6 +303,7 @@ def tollgate_gateway(
         "http_server_options": {"enable_strict_routes": True, "enable_websockets": True},
         "tollgate": {"threads": rig.threads, "data_dir": str(rig.dir / name / "data")},
     }
+    conf = conf | (more or {}) | {"tollgate": conf["tollgate"] | (more or {}).get("tollgate", {})}
     conf_path = rig.file(f"{name}/tyk.conf", json.dumps(conf, indent=2))
     argv = [binary.resolve(), "run", "--conf", conf_path, "--port", port]
     child = rig.start(name, argv, env={"TYK_GW_SECRET": secret}, gateway=True)

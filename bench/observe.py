@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""What being observed costs: CPU time per request of Tollgate with records, figures and logs, as a ratio to itself with all of it off.
+
+Each row is a process of its own in front of the same upstream; rounds are interleaved. Time of the threads that write records counts, so
+each measurement ends when they have written. Records are counted where they went: a row that lost some is void.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import socket
+import statistics
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable
+
+import rig as bench
+from rig import Rig, Tollgate
+
+LIST = "analytics-tyk-system-analytics"
+NO_METRICS = {"metrics": {"enabled": False}}
+
+
+@dataclasses.dataclass
+class Row:
+    """A way to be observed. `count` tells how many requests have been recorded so far."""
+
+    name: str
+    conf: dict
+    count: Callable[[Tollgate], int] | None = None
+
+
+def main() -> int:
+    args = arguments()
+    facts = bench.circumstances(args.binary)
+    bench.print_circumstances(facts)
+    with Rig(args.threads) as rig, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as statsd:
+        # What nobody reads is thrown away by the kernel.
+        statsd.bind((bench.HOST, 0))
+        upstream = bench.nginx_upstream(rig)
+        rows = wanted(rows_of(rig, statsd.getsockname()[1]), args)
+        api = bench.api_definition("a", "/a/", upstream.url("/")) | {"do_not_track": False}
+        gateways = [
+            (row, bench.tollgate_gateway(rig, args.binary, [api], "/a/", f"tollgate{number}", row.conf))
+            for number, row in enumerate(rows)
+        ]
+        rounds = [
+            {row.name: sample(rig, gateway, row, args) for row, gateway in gateways} for _ in range(args.rounds + 1)
+        ][1:]  # the first one warms up
+    report(rounds, args)
+    if args.json:
+        args.json.write_text(json.dumps({"run": facts, "rounds": rounds}, indent=1) + "\n")
+    return 1 if any(row["trouble"] for one in rounds for row in one.values()) else 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=3, help="length of one measurement")
+    parser.add_argument("--conns", type=int, default=50)
+    parser.add_argument("--threads", type=int, default=bench.GATEWAY_THREADS)
+    parser.add_argument("--rows", help="only those whose names contain one of these words, beside the one with all off: redis,metrics")
+    parser.add_argument("--binary", type=pathlib.Path, default=bench.default_binary())
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the raw data")
+    return parser.parse_args()
+
+
+def rows_of(rig: Rig, statsd_port: int) -> list[Row]:
+    """The rows of the table; the first is what the others are compared with. A further one is one entry."""
+    redis_port = redis_server(rig)
+    lines, access_log, both = (rig.dir / name for name in ("records.json", "access.log", "both.log"))
+
+    def analytics(sinks: dict, more: dict | None = None) -> dict:
+        off = {"usage": False, "redis": False, "files_max": 100}
+        return {"enable_analytics": True, "tollgate": NO_METRICS | {"analytics": off | sinks}} | (more or {})
+
+    statsd = {"statsd_connection_string": f"{bench.HOST}:{statsd_port}", "statsd_prefix": "bench"}
+    to_redis = {
+        "enable_separate_analytics_store": True,
+        "analytics_storage": {"type": "redis", "host": bench.HOST, "port": redis_port},
+    }
+    logs = {"access_logs": {"enabled": True}}
+    return [
+        Row("all off", {"tollgate": NO_METRICS}),
+        Row("metrics", {}),
+        Row("metrics + StatsD", statsd),
+        Row("access log", logs | {"tollgate": NO_METRICS | {"access_log": {"file": str(access_log), "files_max": 100}}}, file_lines(access_log)),
+        Row(
+            "metrics + StatsD + access log",
+            statsd | logs | {"tollgate": {"access_log": {"file": str(both), "files_max": 100}}},
+            file_lines(both),
+        ),
+        Row("records: sums by minute (SQLite)", analytics({"usage": True}), usage_hits),
+        Row("records: JSON lines", analytics({"file": str(lines)}), file_lines(lines)),
+        Row("records: Redis list", analytics({"redis": True}, to_redis), list_length(redis_port)),
+    ]
+
+
+def wanted(rows: list[Row], args: argparse.Namespace) -> list[Row]:
+    words = [word.lower() for word in (args.rows or "").split(",") if word]
+    return rows[:1] + [row for row in rows[1:] if not words or any(word in row.name.lower() for word in words)]
+
+
+def redis_server(rig: Rig) -> int:
+    port = rig.free_port()
+    options = ["--bind", bench.HOST, "--port", port, "--save", "", "--appendonly", "no", "--dir", rig.dir]
+    child = rig.start("redis", ["redis-server", *options])
+    deadline = time.monotonic() + 10
+    while redis(port, "PING") != "PONG":
+        if child.poll() is not None or time.monotonic() > deadline:
+            raise bench.RigError(f"redis-server does not answer:\n{rig.log_tail('redis')}")
+        time.sleep(0.05)
+    return port
+
+
+def redis(port: int, *words: str) -> str:
+    argv = ["redis-cli", "-h", bench.HOST, "-p", str(port), *words]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60).stdout.strip()
+
+
+def list_length(port: int) -> Callable[[Tollgate], int]:
+    taken = 0
+
+    def count(_: Tollgate) -> int:
+        # Taken out as a pump does, so that it does not grow from round to round.
+        nonlocal taken
+        while (length := int(redis(port, "LLEN", LIST))) > 0:
+            redis(port, "LTRIM", LIST, str(length), "-1")
+            taken += length
+        return taken
+
+    return count
+
+
+def file_lines(path: pathlib.Path) -> Callable[[Tollgate], int]:
+    """Lines of a file and of the full ones before it. Nothing is lost as long as there are no more than are kept."""
+
+    def count(_: Tollgate) -> int:
+        lines = 0
+        for file in path.parent.glob(f"{path.name}*"):
+            with open(file, "rb") as data:
+                while block := data.read(1 << 20):
+                    lines += block.count(b"\n")
+        return lines
+
+    return count
+
+
+def usage_hits(gateway: Tollgate) -> int:
+    request = urllib.request.Request(
+        f"http://{bench.HOST}:{gateway.port}/tyk/usage?by=api&last=7d",
+        headers={"x-tyk-authorization": gateway.secret},
+    )
+    with urllib.request.urlopen(request) as answer:
+        return sum(row["hits"] for row in json.load(answer)["rows"])
+
+
+def sample(rig: Rig, gateway: Tollgate, row: Row, args: argparse.Namespace) -> dict:
+    counted = row.count(gateway) if row.count else 0
+    before = bench.usage(gateway.pid)
+    load = bench.wrk(rig, f"http://{bench.HOST}:{gateway.port}/a/json/valid", args.conns, args.seconds)
+    # The slowest sink writes every five seconds.
+    time.sleep(6 if row.count else 1)
+    spent = bench.usage(gateway.pid) - before
+    trouble = load.trouble
+    if row.count and (recorded := row.count(gateway) - counted) < load.requests:
+        trouble = trouble or f"{load.requests - recorded} of {load.requests} requests were not recorded"
+    return {"cpu_us": spent.cpu_ns / 1e3 / max(load.requests, 1), "requests": load.requests, "trouble": trouble}
+
+
+def report(rounds: list[dict], args: argparse.Namespace) -> None:
+    base = next(iter(rounds[0]))
+    print(f"\n{args.conns} connections, {args.rounds} rounds x {args.seconds} s; medians (lowest-highest)")
+    print(f"{'observed by':42} {'CPU us':>22} {'x all off':>20}")
+    for name in rounds[0]:
+        own = [one[name]["cpu_us"] for one in rounds]
+        ratios = [one[name]["cpu_us"] / one[base]["cpu_us"] for one in rounds]
+        void = next((one[name]["trouble"] for one in rounds if one[name]["trouble"]), "")
+        print(f"{name:42} {spread(own):>22} {spread(ratios):>20}{'  VOID: ' + void if void else ''}")
+
+
+def spread(values: list[float]) -> str:
+    return f"{statistics.median(values):.2f} ({min(values):.2f}-{max(values):.2f})"
+
+
+if __name__ == "__main__":
+    bench.run(main)

@@ -55,6 +55,7 @@ struct Standing {
 
 /// Serves a connection whose first bytes, if they were read already, are `ahead`.
 pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client: Client, counted: Counted) {
+    let client = Client { http2: true, ..client };
     let limits = &core.limits;
     let mut builder = h2::server::Builder::new();
     builder
@@ -75,7 +76,6 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client
         Ok(Err(error)) => return tracing::debug!(client = %client.address, %error, "HTTP/2 did not begin"),
         Err(_) => return tracing::debug!(client = %client.address, "HTTP/2 did not begin in time"),
     };
-    let client = Client { http2: true, ..client };
     let standing = Rc::new(Standing { open: Cell::new(0), thrown_away: Cell::new(0), busy_ms: Cell::new(core.deadlines.now_ms()) });
     let mut drained = pin!(core.peers.drained());
     let mut idle = pin!(sleep(Duration::from_millis(limits.client_idle_ms)));

@@ -143,10 +143,10 @@ impl Service for CoreHandle {
         Box::new(GatewayHandler {
             core: self.0.clone(),
             peer: SocketAddr::new(client.address.ip().to_canonical(), client.address.port()),
+            http2: client.http2,
             record: None,
             request_id: None,
             tls: client.tls.as_deref().map(|tls| Rc::new(CallerTls::new(tls))),
-            http2: client.http2,
             trace: None,
             hits: Hits::default(),
             changes: Vec::new(),
@@ -164,6 +164,7 @@ impl Service for CoreHandle {
 struct GatewayHandler {
     core: Rc<CoreService>,
     peer: SocketAddr,
+    http2: bool,
     tls: Option<Rc<CallerTls>>,
     /// Its requests come over HTTP/2.
     http2: bool,
@@ -245,6 +246,7 @@ impl Handler for GatewayHandler {
             client_ip,
             began: self.began.unwrap_or(now),
             peer: self.peer,
+            http2: self.http2,
             tls: tls.as_deref(),
             http2: self.http2,
             trace: self.trace,

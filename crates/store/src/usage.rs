@@ -81,6 +81,12 @@ pub struct UsageQuestion {
     pub key: Option<String>,
     /// Only this path.
     pub path: Option<String>,
+    /// Only this version.
+    pub version: Option<String>,
+    /// Only this method.
+    pub method: Option<String>,
+    /// Only status codes from the first to the last.
+    pub status: Option<(u16, u16)>,
     /// What to sum by.
     pub by: UsageBy,
     /// Rows at most: those with the most hits, or the earliest spans of time.
@@ -192,11 +198,21 @@ impl Usage {
         };
         let mut parameters = vec![Value::Integer(question.from), Value::Integer(question.to)];
         let mut wanted = String::new();
-        for (column, text) in [("api", &question.api), ("key", &question.key), ("path", &question.path)] {
+        let texts = [
+            ("api", &question.api),
+            ("key", &question.key),
+            ("path", &question.path),
+            ("version", &question.version),
+            ("method", &question.method),
+        ];
+        for (column, text) in texts {
             if let Some(text) = text {
                 parameters.push(Value::Text(text.clone()));
                 wanted.push_str(&format!(" AND {column} = ?{}", parameters.len()));
             }
+        }
+        if let Some((first, last)) = question.status {
+            wanted.push_str(&format!(" AND status BETWEEN {first} AND {last}"));
         }
         parameters.push(Value::Integer(i64::try_from(question.rows_max).unwrap_or(i64::MAX)));
         let buckets: String = bucket_names().map(|name| format!(", SUM({name})")).collect();

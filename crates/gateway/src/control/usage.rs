@@ -36,7 +36,7 @@ pub async fn usage(State(control): State<Arc<Control>>, Query(query): Query<Hash
 
 /// What is asked, and the seconds of a span of time.
 fn question(query: &HashMap<String, String>, now: SystemTime) -> Result<(UsageQuestion, i64), String> {
-    const KNOWN: [&str; 9] = ["from", "to", "last", "api_id", "key", "path", "by", "step", "top"];
+    const KNOWN: [&str; 12] = ["from", "to", "last", "api_id", "key", "path", "version", "method", "status", "by", "step", "top"];
     if let Some(name) = query.keys().find(|name| !KNOWN.contains(&name.as_str())) {
         return Err(format!("unknown parameter {name}; known are {}", KNOWN.join(", ")));
     }
@@ -71,10 +71,23 @@ fn question(query: &HashMap<String, String>, now: SystemTime) -> Result<(UsageQu
         api: text("api_id").map(str::to_owned),
         key: text("key").map(str::to_owned),
         path: text("path").map(str::to_owned),
+        version: text("version").map(str::to_owned),
+        method: text("method").map(str::to_ascii_uppercase),
+        status: text("status").map(|text| statuses(text).ok_or("status must be such as 404 or 5xx".to_owned())).transpose()?,
         by,
         rows_max: rows.min(ROWS_MAX),
     };
     Ok((question, i64::from(minutes) * 60))
+}
+
+/// The first and the last of `404` or `5xx`.
+fn statuses(text: &str) -> Option<(u16, u16)> {
+    if let Some(class) = text.strip_suffix("xx") {
+        let class: u16 = class.parse().ok().filter(|class| (1..=5).contains(class))?;
+        return Some((class * 100, class * 100 + 99));
+    }
+    let code = text.parse().ok().filter(|code| (100..=999).contains(code))?;
+    Some((code, code))
 }
 
 /// Seconds of `90s`, `30m`, `24h` or `7d`.

@@ -30,6 +30,8 @@ pub struct Arrival<'a> {
     pub began: Instant,
     /// The connection's other end.
     pub peer: SocketAddr,
+    /// The client speaks HTTP/2.
+    pub http2: bool,
     pub tls: Option<&'a CallerTls>,
     /// It came over HTTP/2.
     pub http2: bool,

@@ -9,6 +9,7 @@ use base64::Engine;
 use serde_json::{Value, json};
 
 use crate::harness::definition::Definition;
+use crate::harness::http2;
 use crate::harness::{Gateway, Setup, Upstream, api, eventually, ok, reply, request};
 
 pub const KEY: &str = "a-very-secret-key-0123456789";
@@ -205,6 +206,11 @@ fn usage_is_summed_and_survives_a_restart_of_its_writer() {
     assert_eq!((&by_path["rows"][0]["value"], &by_path["rows"][0]["hits"]), (&json!("/item/{id}"), &json!(2)));
     assert_eq!(ask("by=status&api_id=shop")["rows"].as_array().unwrap().len(), 2);
     assert_eq!(ask("by=time&step=1h&last=1h")["step_s"], 3600);
+    for (query, hits) in [("by=api&status=5xx", 1), ("by=status&status=200&api_id=shop", 2), ("by=path&method=get&api_id=blog", 1)]
+    {
+        assert_eq!(ask(query)["rows"][0]["hits"], hits, "{query}");
+    }
+    assert_eq!(ask("by=api&method=POST")["rows"], json!([]));
     let wrong = gateway.control("GET", "/tyk/usage?by=colour", "");
     assert_eq!(wrong.status, 400, "{wrong}");
     assert_eq!(gateway.get("/tyk/usage").status, 403);
@@ -287,6 +293,43 @@ fn the_access_log_has_tyks_fields() {
         (&json!(401), &json!("auth_missing"), &json!("--"))
     );
     assert!(!text().contains(KEY));
+}
+
+#[test]
+fn http2_is_recorded_as_http1_is_and_named_in_the_access_log() {
+    let upstream = Upstream::start(|_| reply("200 OK", &["X-From: upstream"], "the answer"));
+    let (directory, mut conf) = recording(json!({"access_logs": {"enabled": true}, "log_format": "json"}));
+    let log = directory.path().join("access.log");
+    conf["tollgate"]["access_log"] = json!({"file": log});
+    let definition = tracked("shop", "/shop/", &upstream).with_keys().set("enable_detailed_recording", true);
+    let gateway = Gateway::start(conf, [definition.set("tag_headers", json!(["X-Tag"]))]);
+    make_key(&gateway, "shop");
+    http2::converse(async {
+        let connection = http2::connect(gateway.port).await;
+        let mut asked = http2::post("/shop/x?a=1");
+        for (name, value) in [("authorization", KEY), ("x-tag", "tv"), ("user-agent", "tester/2")] {
+            asked.headers_mut().insert(name, value.parse().unwrap());
+        }
+        let answer = http2::upload(&connection, asked, b"the body", None).await.unwrap();
+        assert_eq!((answer.status, answer.text()), (200, "the answer".to_owned()));
+        assert_eq!(http2::ask(&connection, http2::get("/shop/refused")).await.unwrap().status, 401);
+    });
+    let records = records(&directory, 2);
+    let decoded = |name: &str| {
+        let bytes = base64::engine::general_purpose::STANDARD.decode(records[0][name].as_str().unwrap()).unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    let (sent, answered) = (decoded("raw_request"), decoded("raw_response"));
+    assert!(sent.starts_with("POST /shop/x?a=1 HTTP/1.1\r\n") && sent.contains(": ***\r\n"), "{sent}");
+    // The body has no length, so it may stand there in chunks.
+    assert!(sent.contains("the body") && !sent.contains(KEY), "{sent}");
+    assert!(answered.starts_with("HTTP/1.1 200 OK\r\n") && answered.contains("the answer"), "{answered}");
+    let tags: Vec<&str> = records[0]["tags"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(tags.contains(&"x-tag-tv"), "{tags:?}");
+    assert_eq!((&records[0]["user_agent"], &records[1]["response_code"]), (&json!("tester/2"), &json!(401)));
+    let text = || fs::read_to_string(&log).unwrap_or_default();
+    eventually("both lines are written", || text().lines().count() == 2);
+    assert!(text().lines().all(|line| line.contains("\"protocol\":\"HTTP/2.0\"")), "{}", text());
 }
 
 #[test]

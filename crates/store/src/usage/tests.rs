@@ -22,7 +22,18 @@ fn hits(minute: i64, api: &str, path: &str, status: u16, hits: u64) -> (UsageKey
 }
 
 fn question(by: UsageBy) -> UsageQuestion {
-    UsageQuestion { from: 0, to: 1_000, api: None, key: None, path: None, by, rows_max: 100 }
+    UsageQuestion {
+        from: 0,
+        to: 1_000,
+        api: None,
+        key: None,
+        path: None,
+        version: None,
+        method: None,
+        status: None,
+        by,
+        rows_max: 100,
+    }
 }
 
 fn values(rows: &[UsageRow]) -> Vec<(&str, u64)> {
@@ -53,6 +64,13 @@ fn the_most_used_come_first_and_time_in_order() {
     assert_eq!(values(&usage.ask(&question(UsageBy::Time(10))).unwrap()), [("0", 10), ("10", 3)]);
     let one = UsageQuestion { rows_max: 1, api: Some("a".to_owned()), ..question(UsageBy::Path) };
     assert_eq!(values(&usage.ask(&one).unwrap()), [("/z", 3)]);
+    let failures = UsageQuestion { status: Some((400, 499)), ..question(UsageBy::Time(10)) };
+    assert_eq!(values(&usage.ask(&failures).unwrap()), [("0", 9)]);
+    for (method, version, hits) in [("GET", "", 13), ("POST", "", 0), ("GET", "v2", 0)] {
+        let (method, version) = (Some(method.to_owned()), Some(version.to_owned()));
+        let rows = usage.ask(&UsageQuestion { method, version, ..question(UsageBy::Api) }).unwrap();
+        assert_eq!(rows.iter().map(|row| row.counts.hits).sum::<u64>(), hits);
+    }
     let quoted = UsageQuestion { api: Some("' OR 1=1 --".to_owned()), ..question(UsageBy::Path) };
     assert!(usage.ask(&quoted).unwrap().is_empty());
 }

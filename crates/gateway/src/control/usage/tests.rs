@@ -19,6 +19,12 @@ fn spans_and_steps_are_understood() {
     assert_eq!(question.api.as_deref(), Some("a"));
     let (question, _) = asked("last=2d&to=600000").unwrap();
     assert_eq!(question.from, 10_000 - 2 * 24 * 60);
+    let (question, _) = asked("status=5xx&method=get&version=v1").unwrap();
+    assert_eq!(
+        (question.status, question.method.as_deref(), question.version.as_deref()),
+        (Some((500, 599)), Some("GET"), Some("v1"))
+    );
+    assert_eq!(asked("status=404").unwrap().0.status, Some((404, 404)));
     assert_eq!(asked("top=999999999").unwrap().0.rows_max, ROWS_MAX);
 }
 
@@ -33,6 +39,10 @@ fn what_is_wrong_is_named() {
         ("last=9999999999999999d", "last must be such as"),
         ("step=99999999999999d", "step is too long"),
         ("step=9999999999999999d", "step must be such as"),
+        ("status=7xx", "status must be such as"),
+        ("status=xx", "status must be such as"),
+        ("status=40", "status must be such as"),
+        ("status=99999", "status must be such as"),
         ("colour=red", "unknown parameter colour"),
     ] {
         let error = asked(text).unwrap_err();

@@ -1,8 +1,9 @@
 //! Lines into a file that is replaced when it is full, or to standard error.
 
 use super::{Handoff, SinkFigures};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -60,6 +61,10 @@ impl LogFile {
 impl RotatingFile {
     /// Writes whole lines; they stay together in one file.
     fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        if self.open.as_ref().is_some_and(|(file, _)| !is_at(file, &self.path)) {
+            // Another program has moved the file away, to keep it.
+            self.open = None;
+        }
         if self.open.as_ref().is_some_and(|(_, bytes)| *bytes > 0 && bytes + lines.len() as u64 > self.bytes_max) {
             self.open = None;
             self.rotate()?;
@@ -92,6 +97,12 @@ impl RotatingFile {
         name.push(format!(".{number}"));
         name.into()
     }
+}
+
+/// Whether this is the file that a path leads to.
+fn is_at(file: &File, path: &Path) -> bool {
+    let place = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    file.metadata().ok().map(place).is_some_and(|own| std::fs::metadata(path).ok().map(place) == Some(own))
 }
 
 impl LineWriter {

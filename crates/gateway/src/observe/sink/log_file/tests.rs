@@ -25,6 +25,19 @@ fn an_existing_file_is_continued() {
 }
 
 #[test]
+fn a_file_that_is_moved_away_is_begun_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, moved) = (directory.path().join("access.log"), directory.path().join("yesterday.log"));
+    let mut file = LogFile::new(&path, 1_000, 2);
+    file.write(b"before\n").unwrap();
+    std::fs::rename(&path, &moved).unwrap();
+    file.write(b"after\n").unwrap();
+    file.write(b"and more\n").unwrap();
+    assert_eq!(std::fs::read_to_string(&moved).unwrap(), "before\n");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "after\nand more\n");
+}
+
+#[test]
 fn a_path_that_can_not_be_written_is_known_at_once() {
     let error = LogFile::new(Path::new("/nowhere/at/all"), 1, 1).check().unwrap_err();
     assert!(error.to_string().starts_with("/nowhere/at/all: "), "{error}");

@@ -23,8 +23,18 @@ fn paths_beyond_the_bound_are_summed_together() {
     }
     sink.flush(true);
     drop(sink);
-    let question =
-        UsageQuestion { from: 0, to: i64::MAX, api: None, key: None, path: None, by: UsageBy::Path, rows_max: 10 * PATHS_MAX };
+    let question = UsageQuestion {
+        from: 0,
+        to: i64::MAX,
+        api: None,
+        key: None,
+        path: None,
+        version: None,
+        method: None,
+        status: None,
+        by: UsageBy::Path,
+        rows_max: 10 * PATHS_MAX,
+    };
     let rows = usage.ask(&question).unwrap();
     assert_eq!(rows.len(), PATHS_MAX + 1);
     assert_eq!((rows[0].value.as_str(), rows[0].counts.hits), (OTHER, 30));

@@ -228,7 +228,6 @@ fn limits(config: &GatewayConfig) -> Limits {
         upstream_connections_max: usize::try_from(config.tollgate.upstream_connections_max).unwrap_or(usize::MAX),
         upstream_life_ms: config.max_conn_time.saturating_mul(1000),
         drain_ms: config.drain_timeout().as_millis() as u64,
-        ..Limits::default()
     }
 }
 

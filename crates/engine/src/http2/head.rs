@@ -58,6 +58,10 @@ fn write_beginning(head: &request::Parts, method: &str, out: &mut Vec<u8>) -> Re
 /// Appends the head of a request for a WebSocket as HTTP/1.1 asks for one (RFC 8441 §5): the method is GET, and a key is made, which HTTP/2
 /// has none of. The error is a status.
 pub fn write_websocket(head: &request::Parts, key: &[u8], out: &mut Vec<u8>) -> Result<(), u16> {
+    // What follows is the WebSocket's, and no content of the request.
+    if head.headers.contains_key(header::CONTENT_LENGTH) {
+        return Err(400);
+    }
     write_beginning(head, "GET", out)?;
     out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n");
     write_line("Sec-WebSocket-Key", key, out);

@@ -199,7 +199,8 @@ fn python() -> Option<PathBuf> {
 
 #[track_caller]
 fn run(python: &Path, script: &str, arguments: &[&str]) {
-    let output = Command::new(python).args(["-c", script]).args(arguments).env_remove("http_proxy").env_remove("https_proxy").output();
+    let output =
+        Command::new(python).args(["-c", script]).args(arguments).env_remove("http_proxy").env_remove("https_proxy").output();
     let output = output.expect("python runs");
     let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && said.ends_with("all is well\n"), "{said}{complained}");
@@ -267,9 +268,11 @@ fn h2load_has_every_request_answered() {
         (format!("https://localhost:{}/a/large", secure.port), "300"),
     ] {
         let mut h2load = Command::new("h2load");
-        let output = h2load.args(["-n", requests, "-c", "5", "-m", "20", "-T", "20"]).arg(&url).output().expect("h2load, of nghttp2-client");
+        let output =
+            h2load.args(["-n", requests, "-c", "5", "-m", "20", "-T", "20"]).arg(&url).output().expect("h2load, of nghttp2-client");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        let expected = format!("{requests} total, {requests} started, {requests} done, {requests} succeeded, 0 failed, 0 errored, 0 timeout");
+        let expected =
+            format!("{requests} total, {requests} started, {requests} done, {requests} succeeded, 0 failed, 0 errored, 0 timeout");
         assert!(said.contains(&expected), "{url}: {said}{}", String::from_utf8_lossy(&output.stderr));
         let protocol = if url.starts_with("https") { "Application protocol: h2\n" } else { "Application protocol: h2c\n" };
         assert!(said.contains(protocol), "{said}");
@@ -282,9 +285,11 @@ fn openssl_is_offered_http_2() {
     let gateway = Gateway::start(certificates.conf(), []);
     for (offer, agreed) in [("h2,http/1.1", "h2"), ("http/1.1", "http/1.1")] {
         let connect = format!("127.0.0.1:{}", gateway.port);
-        let arguments = ["s_client", "-connect", &connect, "-servername", "localhost", "-verify_hostname", "localhost", "-alpn", offer];
+        let arguments =
+            ["s_client", "-connect", &connect, "-servername", "localhost", "-verify_hostname", "localhost", "-alpn", offer];
         let mut openssl = Command::new("openssl");
-        let output = openssl.args(arguments).args(["-CAfile", &certificates.path("roots.pem")]).stdin(Stdio::null()).output().unwrap();
+        let output =
+            openssl.args(arguments).args(["-CAfile", &certificates.path("roots.pem")]).stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(said.contains(&format!("ALPN protocol: {agreed}\n")), "{said}");
         assert!(said.contains("Verify return code: 0 (ok)"), "{said}");

@@ -74,7 +74,11 @@ fn as_socket(answer: Response<RecvStream>, mut stream: SendStream<Bytes>) -> Uni
         let up = async {
             let mut buffer = vec![0; 64 * 1024];
             while let Ok(count) = read.read(&mut buffer).await {
-                let sent = if count == 0 { stream.send_data(Bytes::new(), true) } else { write(&mut stream, &buffer[..count], false).await };
+                let sent = if count == 0 {
+                    stream.send_data(Bytes::new(), true)
+                } else {
+                    write(&mut stream, &buffer[..count], false).await
+                };
                 if count == 0 || sent.is_err() {
                     return;
                 }

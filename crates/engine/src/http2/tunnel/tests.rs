@@ -30,6 +30,13 @@ fn other_protocols_are_not_there_and_a_plain_connect_is_none_of_them() {
 }
 
 #[test]
+fn it_has_no_content() {
+    let mut request = Request::connect("https://chat.test/").header("content-length", "5").body(()).unwrap();
+    request.extensions_mut().insert(Protocol::from_static("websocket"));
+    assert_eq!(asked(&request.into_parts().0, &mut Vec::new()), Some(Err(400)));
+}
+
+#[test]
 fn keys_are_sixteen_bytes_and_differ() {
     let (one, other) = (key(), key());
     assert_ne!(one, other);

@@ -185,12 +185,8 @@ fn set_traceparent(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits
     let mut value = *b"00-00000000000000000000000000000000-0000000000000000-00";
     let fields = [(3, 32, trace.id.0), (36, 16, u128::from(trace.client_span)), (53, 2, u128::from(trace.taken))];
     for (start, length, number) in fields {
-        value
-            .iter_mut()
-            .skip(start)
-            .take(length)
-            .zip(hex::<32>(number).iter().skip(32 - length))
-            .for_each(|(to, digit)| *to = *digit);
+        let digits = hex::<32>(number);
+        value.iter_mut().skip(start).zip(digits.iter().skip(32 - length)).for_each(|(to, digit)| *to = *digit);
     }
     edits.set(headers, "traceparent", &value);
     if !trace.inherited {

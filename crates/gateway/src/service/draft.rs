@@ -65,6 +65,14 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
     Some(record)
 }
 
+/// A record for traces alone, of a request that the gateway answers by itself.
+pub fn draft_of_trace(arrival: &Arrival<'_>, exchange: &Exchange<'_>) -> Option<Box<Record>> {
+    arrival.trace.filter(|trace| trace.taken)?;
+    let mut record = draft(arrival, exchange, "")?;
+    (record.analytics, record.logged) = (false, false);
+    Some(record)
+}
+
 /// The request's head without its secrets: anyone who reads analytics would have them.
 fn write_head(record: &mut Record, request: &Request<'_>, facts: &ApiFacts) {
     record.write(Text::RawHead, &[request.method.as_bytes(), b" ", request.path().as_bytes()]);

@@ -173,7 +173,10 @@ impl GatewayHandler {
                     self.record = draft::draft(arrival, &exchange, "");
                     return Err(refusal);
                 }
-                Step::Reply => return Ok(Run::Reply),
+                Step::Reply => {
+                    self.record = draft::draft_of_trace(arrival, &exchange);
+                    return Ok(Run::Reply);
+                }
                 Step::Wait(time) => return Ok(Run::Wait(time)),
                 Step::Await(work, time_max) => return Ok(Run::Await(work, time_max)),
             }

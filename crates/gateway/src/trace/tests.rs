@@ -28,8 +28,8 @@ fn through(tracer: &Tracer, lines: &[&str]) -> (Trace, Vec<String>) {
 
 #[test]
 fn a_traceparent_is_read_as_the_standard_says() {
-    let whole = Some(Caller { id: ID, parent: PARENT, taken: Some(true) });
-    let refused = Some(Caller { taken: Some(false), ..whole.unwrap() });
+    let caller = |taken| Some(Caller { id: ID, parent: PARENT, taken: Some(taken) });
+    let (whole, refused) = (caller(true), caller(false));
     for (value, expected) in [
         ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", whole),
         ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", refused),

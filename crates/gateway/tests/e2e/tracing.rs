@@ -175,6 +175,17 @@ fn refused_and_failed_requests_have_spans_too() {
 }
 
 #[test]
+fn what_the_gateway_answers_by_itself_has_a_span() {
+    let collector = Collector::http();
+    let mock = json!([{"path": "/mocked", "method": "GET", "code": 203, "body": "mocked", "headers": {}}]);
+    let definition = api("a", "/a/", "http://127.0.0.1:1/").list("mock_response", mock);
+    let gateway = Gateway::start(to(&collector, json!({})), [definition]);
+    assert_eq!(gateway.send(request("GET", "/a/mocked", &[TRACEPARENT], "")).status, 203);
+    let span = collector.spans(1).remove(0);
+    assert_eq!((hex(&span.trace_id).as_str(), attributes(&span.attributes)["http.response.status_code"].as_str()), (TRACE, "203"));
+}
+
+#[test]
 fn requests_over_http_2_are_traced() {
     let collector = Collector::grpc(None);
     let upstream = Upstream::ok();

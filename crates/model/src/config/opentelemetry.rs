@@ -19,6 +19,9 @@ const RESOURCE_NAME: &str = "tyk";
 /// The rate of `TraceIDRatioBased` that is not configured.
 const RATE: f64 = 0.5;
 
+/// Batches of spans that may wait.
+const BATCHES_MAX: usize = 4_096;
+
 /// `opentelemetry`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -287,10 +290,10 @@ impl SpanBatch {
         if self.max_export_batch_size == 0 { 512 } else { self.max_export_batch_size }
     }
 
-    /// Batches that may wait.
+    /// Batches that may wait; their places are made at the start, so they are bounded.
     pub fn batches(&self) -> usize {
         let queue = if self.max_queue_size == 0 { 8_192 } else { self.max_queue_size };
-        (queue / self.spans()).max(1)
+        (queue / self.spans()).clamp(1, BATCHES_MAX)
     }
 
     /// After which fewer are sent.

@@ -49,6 +49,24 @@ fn figures_go_where_traces_go_unless_they_have_a_place_of_their_own() {
 }
 
 #[test]
+fn the_environment_says_the_same() {
+    let variables = [
+        ("TYK_GW_OPENTELEMETRY_TRACES_ENABLED", "true"),
+        ("TYK_GW_OPENTELEMETRY_TRACES_SAMPLING_TYPE", "TraceIDRatioBased"),
+        ("TYK_GW_OPENTELEMETRY_TRACES_SAMPLING_RATE", "0.1"),
+        ("TYK_GW_OPENTELEMETRY_TRACES_HEADERS", "x-api-key:secret"),
+        ("TYK_GW_OPENTELEMETRY_TRACES_TLS_CAFILE", "/etc/ca.pem"),
+        ("TYK_GW_OPENTELEMETRY_METRICS_EXPORTINTERVAL", "7"),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let (config, _) = GatewayConfig::load(None, variables.into_iter()).unwrap();
+    let traces = config.opentelemetry.traces().unwrap();
+    assert_eq!((traces.rate(), traces.headers["x-api-key"].as_str()), (0.1, "secret"));
+    assert_eq!(traces.tls.ca_file, PathBuf::from("/etc/ca.pem"));
+    assert_eq!(config.opentelemetry.metrics.export_interval, 7);
+}
+
+#[test]
 fn what_can_not_be_is_named() {
     let found = |settings: Value| -> Vec<String> {
         let config = GatewayConfig { opentelemetry: of(settings), ..GatewayConfig::of_empty_file() };

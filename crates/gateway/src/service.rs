@@ -166,8 +166,6 @@ struct GatewayHandler {
     peer: SocketAddr,
     http2: bool,
     tls: Option<Rc<CallerTls>>,
-    /// Its requests come over HTTP/2.
-    http2: bool,
     /// The current request's place in its trace, when requests are traced.
     trace: Option<Trace>,
     /// What is recorded of the current request.
@@ -248,7 +246,6 @@ impl Handler for GatewayHandler {
             peer: self.peer,
             http2: self.http2,
             tls: tls.as_deref(),
-            http2: self.http2,
             trace: self.trace,
             now: now.saturating_duration_since(core.shared.start),
             request_id: core.next_id(),

@@ -33,8 +33,6 @@ pub struct Arrival<'a> {
     /// The client speaks HTTP/2.
     pub http2: bool,
     pub tls: Option<&'a CallerTls>,
-    /// It came over HTTP/2.
-    pub http2: bool,
     /// Its place in its trace, when requests are traced.
     pub trace: Option<Trace>,
     /// Since the gateway's start.

@@ -2,6 +2,7 @@
 #![no_main]
 
 #[path = "../../crates/model/tests/corpus/invariants.rs"]
+#[allow(dead_code)]
 mod invariants;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::api_definition(bytes));

@@ -192,7 +192,7 @@ impl Connection {
                 }
             }
         }
-        if self.core.draining.get() && self.input.is_empty() && !matches!(self.client, Stream::Pipe(_)) {
+        if self.core.draining.get() && self.input.is_empty() && self.idle_end_ms() <= self.core.deadlines.now_ms() {
             self.client.say_goodbye(cx);
             self.enter(Stage::Closed);
             return Poll::Ready(());
@@ -538,7 +538,7 @@ impl Connection {
                 self.exchange.wait_ms(limits).min(limits.client_write_ms)
             }
             _ if client_is_late => limits.client_write_ms,
-            Stage::Head { .. } if self.input.is_empty() => limits.client_idle_ms,
+            Stage::Head { .. } if self.input.is_empty() => return self.idle_end_ms(),
             Stage::Head { .. } => limits.head_ms,
             Stage::Relay if self.exchange.awaits_answer() && !self.exchange.watches_client => {
                 self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
@@ -551,6 +551,14 @@ impl Connection {
             Stage::Dial(_) | Stage::Closed => return NEVER,
         };
         self.since_ms.saturating_add(wait_ms)
+    }
+
+    /// When a connection without a request ends, in coarse time. A stream of HTTP/2 ends with its request, drained or not.
+    fn idle_end_ms(&self) -> u64 {
+        match self.client {
+            Stream::Pipe(_) => self.since_ms.saturating_add(self.core.limits.client_idle_ms),
+            _ => self.core.idle_end_ms(self.since_ms),
+        }
     }
 
     /// The current wait has lasted too long.

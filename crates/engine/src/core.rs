@@ -1,7 +1,7 @@
 //! What one core owns: its buffers, its upstream pools, its clock, its service. Never shared, so nothing here is locked.
 
 use crate::addresses::AddressLimit;
-use crate::deadlines::{Deadlines, SWEEP_MS};
+use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::entrance::{Handshakes, Listen};
 use crate::http2::Http2Upstreams;
 use crate::limits::Limits;
@@ -37,6 +37,8 @@ pub(crate) struct Core {
     pub deadlines: Deadlines,
     pub resolver: Resolver,
     pub draining: Cell<bool>,
+    /// Coarse time from which a draining core closes connections without a request.
+    idle_end_ms: Cell<u64>,
     /// What is listened on.
     pub listens: Rc<[Listen]>,
     pub handshakes: Handshakes,
@@ -88,6 +90,7 @@ impl Core {
             deadlines: Deadlines::new(Instant::now()),
             resolver,
             draining: Cell::new(false),
+            idle_end_ms: Cell::new(NEVER),
             listens,
             handshakes: Handshakes::default(),
             address_limit,
@@ -97,6 +100,20 @@ impl Core {
             address_turn: Cell::new(0),
             date: RefCell::default(),
         }
+    }
+
+    /// From now on connections are closed behind their requests, and after this time without one too.
+    pub fn drain(&self, idle_time: Duration) {
+        self.deadlines.set_now(Instant::now());
+        self.draining.set(true);
+        self.idle_end_ms.set(self.deadlines.now_ms().saturating_add(idle_time.as_millis() as u64));
+        self.deadlines.wake_all();
+    }
+
+    /// Coarse time at which a connection ends that has waited for a request since `since_ms`.
+    #[inline]
+    pub fn idle_end_ms(&self, since_ms: u64) -> u64 {
+        since_ms.saturating_add(self.limits.client_idle_ms).min(self.idle_end_ms.get())
     }
 
     /// An empty buffer, with memory if there is a spare one.
@@ -144,6 +161,7 @@ impl Core {
             tokio::time::sleep(Duration::from_millis(SWEEP_MS)).await;
             let now = Instant::now();
             self.deadlines.sweep(now);
+            self.stats.sweeps.add(1);
             self.peers.look_at_time(now);
             self.stats.clients_open.set(self.peers.own_open());
             self.stats.busy_permille.set(self.peers.own_busy());

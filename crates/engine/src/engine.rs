@@ -42,27 +42,37 @@ pub struct EngineConfig {
 pub struct Engine {
     /// The addresses it listens on, with real ports.
     pub addresses: Vec<SocketAddr>,
-    drain: watch::Sender<bool>,
+    /// Its listening sockets once more, to hand them to another process.
+    pub listeners: Vec<TcpListener>,
+    drain: watch::Sender<Option<Duration>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Engine {
-    /// Binds every address on every core and starts serving.
-    pub fn start(config: EngineConfig) -> io::Result<Engine> {
+    /// Binds every address on every core and starts serving. Where `sockets` has some for an address they are used instead; all of
+    /// them, as each has a queue of its own.
+    pub fn start(config: EngineConfig, sockets: Vec<Vec<TcpListener>>) -> io::Result<Engine> {
         let threads = config.threads.max(1);
-        let mut listeners: Vec<Vec<TcpListener>> = (0..threads).map(|_| Vec::new()).collect();
+        let mut by_core: Vec<Vec<(usize, TcpListener)>> = (0..threads).map(|_| Vec::new()).collect();
         let mut addresses = Vec::new();
-        for wanted in &config.listen {
-            let mut address = wanted.address;
-            for own in &mut listeners {
-                let listener =
-                    bind(address).map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
-                address = listener.local_addr()?;
-                own.push(listener);
+        let mut listeners = Vec::new();
+        let mut sockets = sockets.into_iter();
+        for (entrance, wanted) in config.listen.iter().enumerate() {
+            let there = sockets.next().unwrap_or_default();
+            let own = if there.is_empty() { bind_all(wanted.address, threads)? } else { there };
+            for (socket, core) in own.into_iter().zip((0..threads).cycle()) {
+                socket.set_nonblocking(true)?;
+                let address = socket.local_addr()?;
+                if !addresses.contains(&address) {
+                    addresses.push(address);
+                }
+                listeners.push(socket.try_clone()?);
+                if let Some(own) = by_core.get_mut(core) {
+                    own.push((entrance, socket));
+                }
             }
-            addresses.push(address);
         }
-        let (drain, drained) = watch::channel(false);
+        let (drain, drained) = watch::channel(None);
         let (peers, inboxes): (Vec<Peer>, Vec<_>) = (0..threads)
             .map(|_| {
                 let (sender, inbox) = mpsc::unbounded_channel();
@@ -71,18 +81,20 @@ impl Engine {
             .unzip();
         let mut handles = Vec::new();
         let config = Arc::new(config);
-        for (index, (listeners, inbox)) in listeners.into_iter().zip(inboxes).enumerate() {
+        for (index, (listeners, inbox)) in by_core.into_iter().zip(inboxes).enumerate() {
             let peers = Peers::new(index, peers.clone(), drained.clone());
             let config = config.clone();
             let run = move || run_core(index, listeners, inbox, peers, &config);
             handles.push(std::thread::Builder::new().name(format!("core-{index}")).spawn(run)?);
         }
-        Ok(Engine { addresses, drain, threads: handles })
+        Ok(Engine { addresses, listeners, drain, threads: handles })
     }
 
-    /// Stops accepting, lets what is in flight finish within the drain limit, and ends the threads.
-    pub fn drain(self) {
-        let _ = self.drain.send(true);
+    /// Stops accepting, lets what is in flight finish within the drain limit, and ends the threads. Connections without a request get
+    /// `idle_time` for one more, whose response tells the client to close: one that is closed at once can meet a request on its way.
+    pub fn drain(self, idle_time: Duration) {
+        drop(self.listeners);
+        let _ = self.drain.send(Some(idle_time));
         for thread in self.threads {
             if thread.join().is_err() {
                 tracing::error!("a data-plane thread panicked");
@@ -91,10 +103,22 @@ impl Engine {
     }
 }
 
+/// A socket for each core, on one port.
+fn bind_all(mut address: SocketAddr, cores: usize) -> io::Result<Vec<TcpListener>> {
+    let mut sockets = Vec::with_capacity(cores);
+    for _ in 0..cores {
+        let socket = bind(address);
+        let socket = socket.map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
+        address = socket.local_addr()?;
+        sockets.push(socket);
+    }
+    Ok(sockets)
+}
+
 #[allow(clippy::too_many_arguments)]
 fn run_core(
     index: usize,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<(usize, TcpListener)>,
     mut inbox: mpsc::UnboundedReceiver<Arrival>,
     peers: Peers,
     config: &EngineConfig,
@@ -115,8 +139,7 @@ fn run_core(
         tokio::task::spawn_local(core.clone().keep_time());
         let accepting: Vec<_> = listeners
             .into_iter()
-            .enumerate()
-            .map(|(index, listener)| tokio::task::spawn_local(accept(core.clone(), listener, index)))
+            .map(|(entrance, listener)| tokio::task::spawn_local(accept(core.clone(), listener, entrance)))
             .collect();
         loop {
             tokio::select! {
@@ -131,8 +154,7 @@ fn run_core(
         while let Ok(arrival) = inbox.try_recv() {
             adopt(&core, arrival);
         }
-        core.draining.set(true);
-        core.deadlines.wake_all();
+        core.drain(peers.idle_time());
         let end = Instant::now() + drain_limit;
         while !core.is_empty() && Instant::now() < end {
             tokio::time::sleep(DRAIN_TICK).await;

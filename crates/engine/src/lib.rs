@@ -3,7 +3,7 @@
 //!
 //! What becomes of a request is decided elsewhere, by a [`Handler`]: a plain synchronous value that sees the request head and
 //! gives a [`Verdict`]. The engine knows nothing of APIs, keys or limits, and a handler knows nothing of sockets.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod addresses;
 mod connection;
@@ -15,6 +15,7 @@ mod engine;
 mod entrance;
 mod fault;
 mod http2;
+pub mod inherited;
 mod limits;
 mod listener;
 mod outbox;

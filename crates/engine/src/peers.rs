@@ -56,7 +56,7 @@ impl Drop for Counted {
 pub(crate) struct Peers {
     own: usize,
     all: Vec<Peer>,
-    drain: watch::Receiver<bool>,
+    drain: watch::Receiver<Option<Duration>>,
     /// Connections that this core should still give away.
     to_give: Cell<usize>,
     last_look: Cell<(Instant, Duration)>,
@@ -77,7 +77,7 @@ impl Peer {
 }
 
 impl Peers {
-    pub fn new(own: usize, all: Vec<Peer>, drain: watch::Receiver<bool>) -> Self {
+    pub fn new(own: usize, all: Vec<Peer>, drain: watch::Receiver<Option<Duration>>) -> Self {
         Peers { own, all, drain, to_give: Cell::new(0), last_look: Cell::new((Instant::now(), Duration::ZERO)) }
     }
 
@@ -149,7 +149,12 @@ impl Peers {
 
     /// Resolves when the engine drains.
     pub async fn drained(&self) {
-        let _ = self.drain.clone().wait_for(|drain| *drain).await;
+        let _ = self.drain.clone().wait_for(Option::is_some).await;
+    }
+
+    /// How long connections without a request may stay once the engine drains.
+    pub fn idle_time(&self) -> Duration {
+        self.drain.borrow().unwrap_or_default()
     }
 }
 

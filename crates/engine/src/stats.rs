@@ -5,6 +5,8 @@ use crate::counter::Counter;
 /// Figures of one core.
 #[derive(Debug, Default)]
 pub struct CoreStats {
+    /// Looks at time limits: a core whose number does not grow is stuck.
+    pub sweeps: Counter,
     /// Client connections that this core took.
     pub clients: Counter,
     /// Client connections that are open; at most one sweep of the time limits old.

@@ -38,7 +38,13 @@ pub enum Request {
     Reload(GatewayOptions),
     /// Say whether the gateway is up and ready, and what it serves.
     #[command(visible_alias = "health")]
-    Status(GatewayOptions),
+    Status {
+        /// Only whether it is ready: the exit code says so, for probes
+        #[arg(long)]
+        ready: bool,
+        #[command(flatten)]
+        gateway: GatewayOptions,
+    },
 }
 
 /// A command about one kind of things, and the gateway that is asked.
@@ -124,7 +130,8 @@ fn ask(request: Request) -> Result<(), Failure> {
         Request::Apis(About { command, gateway }) => apis::run(command, &Gateway::new(&gateway)?),
         Request::Certs(About { command, gateway }) => certs::run(command, &Gateway::new(&gateway)?),
         Request::Reload(gateway) => status::reload(&Gateway::new(&gateway)?),
-        Request::Status(gateway) => status::status(&Gateway::new(&gateway)?),
+        Request::Status { ready: true, gateway } => status::ready(&Gateway::new(&gateway)?),
+        Request::Status { ready: false, gateway } => status::status(&Gateway::new(&gateway)?),
     }
 }
 

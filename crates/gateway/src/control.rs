@@ -24,7 +24,8 @@ use crate::snapshot::Shared;
 use answer::error;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
@@ -32,10 +33,11 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
 use std::os::unix::net::UnixStream;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tollgate_engine::LocalConnector;
 use tower::ServiceExt;
 
@@ -47,6 +49,9 @@ pub use own_port::OwnPort;
 const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// From a connection's start to the end of a head.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// For which a connection to a closed port of its own is kept, if it asks for nothing.
+const LAST_REQUEST_TIME: Duration = Duration::from_secs(1);
 
 /// What the control API works on.
 pub struct Control {
@@ -75,12 +80,13 @@ pub fn socket_pairs() -> (LocalConnector, SocketPairs) {
 }
 
 /// Ports beside the gateway's main one.
-#[derive(Default)]
 pub struct Ports {
     /// The control API's own.
     pub own: Option<OwnPort>,
     /// For `/metrics` alone, without a secret.
     pub metrics: Option<OwnPort>,
+    /// When these accept no more.
+    pub closed: watch::Receiver<bool>,
 }
 
 /// Starts the control plane's thread. `names` are those of the health and the readiness endpoint.
@@ -100,11 +106,13 @@ pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Po
                 }
             });
             if let Some(port) = ports.metrics {
-                tokio::spawn(port.serve(scraped));
+                tokio::spawn(port.serve(scraped, ports.closed.clone()));
             }
             if let Some(port) = ports.own {
-                tokio::spawn(port.serve(router.clone()));
+                tokio::spawn(port.serve(router.clone(), ports.closed.clone()));
             }
+            // Whoever waits for the end of these ports does not wait for this.
+            drop(ports.closed);
             serve(router, pairs).await;
         })
     })?;
@@ -165,6 +173,11 @@ async fn check_secret(State(control): State<Arc<Control>>, headers: HeaderMap, r
     let guess = headers.get("x-tyk-authorization").map(|value| value.as_bytes());
     let guess = guess.or_else(|| bearer(&headers).filter(|_| request.uri().path().ends_with("/metrics"))).unwrap_or_default();
     if control.secret.is(guess) {
+        let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+        if changes && control.health.is_frozen() {
+            let message = "The gateway is being restarted, please try again";
+            return ([(RETRY_AFTER, "1")], error(StatusCode::SERVICE_UNAVAILABLE, message)).into_response();
+        }
         next.run(request).await
     } else {
         let message = "Attempted administrative access with invalid or missing key!";
@@ -180,21 +193,39 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 async fn serve(router: Router, mut pairs: SocketPairs) {
     while let Some(pair) = pairs.0.recv().await {
         match tokio::net::UnixStream::from_std(pair) {
-            Ok(stream) => spawn(&router, stream),
+            Ok(stream) => spawn(&router, stream, None),
             Err(error) => tracing::error!(%error, "a request for the control API was lost"),
         }
     }
 }
 
-fn spawn(router: &Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+/// Serves a connection; one of an own port ends with its request once that port is closed, and until then keeps the receiver.
+fn spawn(router: &Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, closed: Option<watch::Receiver<bool>>) {
     let service = TowerToHyperService::new(router.clone().map_request(without_trailing_slash));
     tokio::spawn(async move {
         let mut server = hyper::server::conn::http1::Builder::new();
         server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
-        if let Err(error) = server.serve_connection(TokioIo::new(stream), service).await {
+        let mut connection = pin!(server.serve_connection(TokioIo::new(stream), service));
+        let ended = match closed {
+            None => connection.await,
+            Some(mut closed) => tokio::select! {
+                ended = &mut connection => ended,
+                () = last_request(&mut closed) => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            },
+        };
+        if let Err(error) = ended {
             tracing::debug!(%error, "a connection to the control API ended");
         }
     });
+}
+
+/// Waits until a port is closed, and then for the time in which a connection may still send the request that it was made for.
+async fn last_request(closed: &mut watch::Receiver<bool>) {
+    let _ = closed.wait_for(|closed| *closed).await;
+    tokio::time::sleep(LAST_REQUEST_TIME).await;
 }
 
 /// Paths of the control API mean the same with and without a slash at the end.

@@ -67,6 +67,8 @@ pub struct Keys {
     /// Some keys came from a shared store, where only their hashes are known: they are filed under those.
     has_named: AtomicBool,
     saved: SavedQuotas,
+    /// Quotas are not stored for now: another process takes over.
+    holds_quotas: AtomicBool,
     identities: Mutex<Identities>,
 }
 
@@ -165,6 +167,7 @@ impl Keys {
             dirty: Arc::default(),
             has_named: AtomicBool::new(false),
             saved: SavedQuotas::default(),
+            holds_quotas: AtomicBool::new(false),
             identities: Mutex::default(),
         }
     }
@@ -465,10 +468,29 @@ impl Keys {
     pub async fn write_behind(self: Arc<Self>) {
         loop {
             tokio::time::sleep(WRITE_BEHIND).await;
+            if self.holds_quotas.load(Ordering::Acquire) {
+                continue;
+            }
             if let Err(fault) = self.save_quotas().await {
                 tracing::error!(%fault, "quotas can't be stored");
             }
         }
+    }
+
+    /// Whether quotas are stored only when somebody asks.
+    pub fn hold_quotas(&self, hold: bool) {
+        self.holds_quotas.store(hold, Ordering::Release);
+    }
+
+    /// Reads stored quotas once more, before the first request: the process before this one may have changed them meanwhile.
+    pub fn read_quotas_again(&self) -> Result<(), StoreFault> {
+        if self.shared.is_some() {
+            return Ok(());
+        }
+        let saved = SavedQuotas::default();
+        self.store.for_each_counter(&mut |counter| saved.add(&counter))?;
+        self.saved.replace(saved);
+        self.load_orgs()
     }
 
     /// Stores the quotas that have changed since the last time.

@@ -15,6 +15,7 @@ mod credentials;
 mod endpoints;
 mod error_templates;
 mod exchange;
+mod handover;
 mod identity;
 mod jwt;
 mod keys;
@@ -23,6 +24,10 @@ mod logs;
 mod middleware;
 mod migrate;
 mod mock;
+#[cfg(test)]
+#[path = "../../http/tests/corpus/mutation.rs"]
+mod mutation;
+mod notify;
 mod observe;
 mod outside;
 mod passwords;
@@ -35,6 +40,7 @@ mod run;
 mod secret;
 mod service;
 mod settings;
+mod signals;
 mod snapshot;
 mod storage;
 mod template;

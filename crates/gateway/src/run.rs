@@ -3,24 +3,27 @@
 use crate::cli::{LogFormat, MockOptions, RunOptions};
 use crate::control::{self, ApiHealth, Control, Health, OwnPort, Ports};
 use crate::error_templates::ErrorTemplates;
+use crate::handover::{Estate, Inherited, Predecessor, Role};
 use crate::limit::{AddressRates, Rate};
+use crate::notify::Notifier;
 use crate::observe::{Meters, Observer, Pusher, Recording, Statsd};
 use crate::reload::{Loader, Reloads};
 use crate::service::{CoreHandle, CoreService};
 use crate::settings::Settings;
+use crate::signals::{End, Signals};
 use crate::snapshot::Shared;
 use crate::tls::{AllowList, ClientTerms, Library};
 use crate::{logs, mock, registry, secret, storage};
 use std::error::Error;
-use std::io;
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use tollgate_engine::{
-    Address, AddressLimit, Engine, EngineConfig, Http2, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies,
+    Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies,
 };
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
@@ -28,8 +31,22 @@ use tollgate_model::{Level, Problem};
 /// How often certificate files are looked at.
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
 
+/// For how long a connection without a request may send one more when another process has taken over.
+const LAST_REQUEST_TIME: Duration = Duration::from_secs(5);
+
 /// Runs until a signal ends it.
 pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
+    // Before anything else is opened.
+    let inherited = Inherited::take()?;
+    let predecessor = inherited.predecessor()?;
+    let served = serve(options, inherited, predecessor.as_ref());
+    if let (Err(error), Some(predecessor)) = (&served, &predecessor) {
+        predecessor.say_failed(&error.to_string());
+    }
+    served
+}
+
+fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Predecessor>) -> Result<(), Box<dyn Error>> {
     let (config, problems) = load_config(&options)?;
     start_log(&options, &config);
     log_problems(&problems);
@@ -46,7 +63,8 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     let observer = Arc::new(Observer::new(metrics.enabled, threads(&config), recording, config.opentelemetry.metrics().is_some()));
     let control_target =
         Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None, http2: Http2::Never };
-    let (store, keys) = storage::open(&config)?;
+    let notifier = Arc::new(Notifier::from_environment());
+    let storage::Opened { store, keys, lock } = storage::open(&config, inherited.lock.take())?;
     let keys = Arc::new(keys);
     if config.enforce_org_data_age {
         let keys = keys.clone();
@@ -72,23 +90,41 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     });
     let loader = Arc::new(Loader::new(shared.clone(), &config));
     loader.reload();
+    // Tyk sends nothing unless this says so; here the server's name is enough, and this can still say no.
+    let switched_off = std::env::var("TYK_INSTRUMENTATION").is_ok_and(|text| matches!(text.as_str(), "0" | "false"));
+    let statsd = Statsd::new(&config, observer.statsd.clone())?.filter(|_| metrics.enabled && !switched_off);
+    let mut own_port = |address| {
+        let socket = inherited.port(Role::Control, address);
+        OwnPort::bind(address, socket, client_terms.as_deref(), shared.control_callers.clone())
+    };
+    let own_port = control_address(&config).map(&mut own_port).transpose()?;
+    let control_addresses = own_port.iter().filter_map(|port| port.address().ok()).collect::<Vec<_>>();
+    let mut metrics_port = |address| OwnPort::bind(address, inherited.port(Role::Metrics, address), None, None);
+    let metrics_port = config.tollgate.metrics.address().map(&mut metrics_port).transpose()?;
+    let metrics_addresses = metrics_port.iter().filter_map(|port| port.address().ok()).collect::<Vec<_>>();
+    // What can fail has been tried: from here on clients are served.
+    if let Some(predecessor) = predecessor {
+        predecessor.wait_for_go()?;
+        keys.read_quotas_again()?;
+    }
 
     let services: ServiceFactory = {
         let shared = shared.clone();
         Arc::new(move |core| Rc::new(CoreHandle(Rc::new(CoreService::new(shared.clone(), core)))))
     };
-    let engine = Engine::start(EngineConfig {
-        listen: vec![listen(&config, client_terms.clone())],
+    let listen = listen(&config, client_terms.clone());
+    let (sockets, are_given) = inherited.data(listen.address);
+    let engine_config = EngineConfig {
+        listen: vec![listen],
         threads: threads(&config),
         limits: limits(&config),
         name_servers: config.tollgate.dns.addresses(),
         services,
         stats: observer.engine.clone(),
         address_limit: address_limit(&config),
-    })?;
-    // Tyk sends nothing unless this says so; here the server's name is enough, and this can still say no.
-    let switched_off = std::env::var("TYK_INSTRUMENTATION").is_ok_and(|text| matches!(text.as_str(), "0" | "false"));
-    if let Some(statsd) = Statsd::new(&config, observer.statsd.clone())?.filter(|_| metrics.enabled && !switched_off) {
+    };
+    let mut engine = Engine::start(engine_config, vec![sockets])?;
+    if let Some(statsd) = statsd {
         statsd.start(shared.clone())?;
     }
     let pusher = start_pusher(&config, &shared)?;
@@ -98,27 +134,62 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
         shared.bus.connect(reloads.clone());
     }
     let health = Arc::new(Health::default());
-    let own_port = |address| OwnPort::bind(address, client_terms.as_deref(), shared.control_callers.clone());
-    let own_port = control_address(&config).map(own_port).transpose()?;
-    let control_addresses = own_port.iter().filter_map(|port| port.address().ok()).collect::<Vec<_>>();
-    let metrics_port = config.tollgate.metrics.address().map(|address| OwnPort::bind(address, None, None)).transpose()?;
-    let metrics_addresses = metrics_port.iter().filter_map(|port| port.address().ok()).collect::<Vec<_>>();
     let api_health = ApiHealth::new(&config);
     let control = Control { shared, loader, reloads: reloads.clone(), secret, health: health.clone(), api_health };
     let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
-    control::start(control, names, control_inbox, Ports { own: own_port, metrics: metrics_port })?;
+    let data = if are_given { Role::Given } else { Role::Data };
+    let mut sockets: Vec<(Role, TcpListener)> =
+        std::mem::take(&mut engine.listeners).into_iter().map(|socket| (data, socket)).collect();
+    for (role, port) in [(Role::Control, &own_port), (Role::Metrics, &metrics_port)] {
+        sockets.extend(port.as_ref().map(OwnPort::socket).transpose()?.map(|socket| (role, socket)));
+    }
+    for unused in inherited.unused() {
+        tracing::warn!(socket = unused, "a socket that this process was given has no use in its configuration");
+    }
+    drop(inherited);
+    let (close_ports, closed) = watch::channel(false);
+    control::start(control, names, control_inbox, Ports { own: own_port, metrics: metrics_port, closed })?;
 
     // A signal that comes right after the announcement must find its handler.
     let signals = Signals::catch()?;
     let addresses = Addresses { data: &engine.addresses, control: &control_addresses, metrics: &metrics_addresses };
     announce(&addresses, client_terms.is_some(), secret_file.as_deref());
-    signals.wait_for_end(&reloads);
-    tracing::info!(limit_ms = config.drain_timeout().as_millis() as u64, "draining");
-    health.drain();
-    engine.drain();
+    if let Some(predecessor) = predecessor {
+        predecessor.say_ready();
+    }
+    notifier.ready(predecessor.map(|_| std::process::id()));
+    let time_max = Duration::from_millis(config.tollgate.timeouts.restart_ms);
+    let estate = Estate { sockets, lock, keys: keys.clone(), health: health.clone(), time_max };
+    let end = signals.wait_for_end(&reloads, &estate, &notifier, is_alive(observer.engine.clone()));
+    // What still listens would keep connections waiting that nobody accepts.
+    drop(estate);
+    let limit_ms = config.drain_timeout().as_millis() as u64;
+    match end {
+        End::Stop => {
+            tracing::info!(limit_ms, "draining");
+            notifier.stopping();
+            health.drain();
+            engine.drain(Duration::ZERO);
+        }
+        End::HandedOver(pid) => {
+            tracing::info!(pid, limit_ms, "handed over; draining");
+            let _ = close_ports.send(true);
+            engine.drain(LAST_REQUEST_TIME);
+        }
+    }
+    // Ports of the control plane's own say until now that the gateway drains.
+    let _ = close_ports.send(true);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if runtime.block_on(async { tokio::time::timeout(LAST_REQUEST_TIME, close_ports.closed()).await }).is_err() {
+        tracing::warn!("a request to the control API is cut off");
+    }
     observer.recording.iter().for_each(Recording::stop);
     pusher.into_iter().for_each(Pusher::stop);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if end != End::Stop {
+        // What is stored is the new process's now.
+        tracing::info!("stopped");
+        return Ok(());
+    }
     if let Err(fault) = runtime.block_on(keys.save_quotas()) {
         // A server that is gone must not turn an orderly end into a failure; the embedded store has no such excuse.
         if keys.shared_keys().is_none() {
@@ -236,7 +307,7 @@ fn listen(config: &GatewayConfig, terms: Option<Arc<ClientTerms>>) -> Listen {
     let is_announcing = move |address: IpAddr| networks.iter().any(|network| network.contains(&address));
     let proxies: TrustedProxies = Arc::new(is_announcing);
     Listen {
-        address: address(config, config.listen_port),
+        address: address(&config.listen_address, config.listen_port),
         tls: terms.map(|terms| terms as Arc<dyn TlsTerms>),
         proxies: Some(proxies).filter(|_| !config.tollgate.proxy_protocol.is_empty()),
     }
@@ -284,12 +355,27 @@ fn watch_certificates(shared: Arc<Shared>) -> io::Result<()> {
 /// The control API's own address, if it has one.
 fn control_address(config: &GatewayConfig) -> Option<SocketAddr> {
     let own = config.control_api_port != 0 && config.control_api_port != config.listen_port;
-    own.then(|| address(config, config.control_api_port))
+    let written = Some(config.tollgate.control_listen_address.as_str()).filter(|written| !written.is_empty());
+    own.then(|| address(written.unwrap_or(&config.listen_address), config.control_api_port))
+}
+
+/// Whether every core has looked at its time limits since it was asked last.
+fn is_alive(cores: Vec<Arc<CoreStats>>) -> impl FnMut() -> bool {
+    let mut last = Vec::new();
+    move || {
+        let now: Vec<u64> = cores.iter().map(|core| core.sweeps.get()).collect();
+        let before = std::mem::replace(&mut last, now);
+        before.iter().zip(&last).all(|(before, now)| before != now)
+    }
 }
 
 /// All addresses of both families when none is configured, if the system has IPv6.
-fn address(config: &GatewayConfig, port: u16) -> SocketAddr {
-    let ip = config.listen_address.parse().unwrap_or_else(|_| match TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)) {
+fn address(written: &str, port: u16) -> SocketAddr {
+    let written = match written {
+        "localhost" => "127.0.0.1",
+        written => written.trim_start_matches('[').trim_end_matches(']'),
+    };
+    let ip = written.parse().unwrap_or_else(|_| match TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)) {
         Ok(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         Err(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
     });
@@ -307,52 +393,21 @@ struct Addresses<'a> {
 fn announce(addresses: &Addresses<'_>, tls: bool, secret_file: Option<&Path>) {
     let scheme = if tls { "https" } else { "http" };
     let Addresses { data: addresses, control, metrics } = *addresses;
+    // Nobody may be there to read it, which is no reason to end.
+    let say = |line: String| drop(writeln!(io::stdout(), "tollgate: {line}"));
     for address in addresses {
-        println!("tollgate: listening on {scheme}://{}", reachable(*address));
+        say(format!("listening on {scheme}://{}", reachable(*address)));
     }
     let secret = secret_file.map(|path| format!(" (secret in {})", path.display())).unwrap_or_default();
     for address in control.iter().chain(addresses.first()).take(1) {
-        println!("tollgate: control API at {scheme}://{}/tyk/{secret}", reachable(*address));
+        say(format!("control API at {scheme}://{}/tyk/{secret}", reachable(*address)));
     }
     for address in metrics {
-        println!("tollgate: metrics at http://{}/metrics", reachable(*address));
+        say(format!("metrics at http://{}/metrics", reachable(*address)));
     }
 }
 
 /// An address that a client on this machine can use.
 fn reachable(address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() { SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()) } else { address }
-}
-
-/// The signals that the gateway acts on.
-struct Signals {
-    runtime: tokio::runtime::Runtime,
-    hangup: Signal,
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn catch() -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let context = runtime.enter();
-        let (hangup, terminate) = (signal(SignalKind::hangup())?, signal(SignalKind::terminate())?);
-        let interrupt = signal(SignalKind::interrupt())?;
-        drop(context);
-        Ok(Signals { runtime, hangup, terminate, interrupt })
-    }
-
-    /// Reloads on SIGHUP; returns on SIGTERM or SIGINT.
-    fn wait_for_end(self, reloads: &Reloads) {
-        let Signals { runtime, mut hangup, mut terminate, mut interrupt } = self;
-        runtime.block_on(async {
-            loop {
-                tokio::select! {
-                    _ = hangup.recv() => drop(reloads.request()),
-                    _ = terminate.recv() => return,
-                    _ = interrupt.recv() => return,
-                }
-            }
-        });
-    }
 }

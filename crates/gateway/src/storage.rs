@@ -4,6 +4,7 @@ use crate::bus::Bus;
 use crate::certificates::Certificates;
 use crate::keys::{KeyRules, Keys, SharedKeys};
 use std::error::Error;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,14 +17,27 @@ const START_TIME_MAX: Duration = Duration::from_secs(2);
 const TIMEOUT_S: u64 = 5;
 
 /// The configured store, and the keys in it.
-pub fn open(config: &GatewayConfig) -> Result<(Arc<dyn Store>, Keys), Box<dyn Error>> {
+pub struct Opened {
+    pub store: Arc<dyn Store>,
+    pub keys: Keys,
+    /// What keeps other processes out of it, if anything does.
+    pub lock: Option<File>,
+}
+
+/// Opens the configured store. `lock` is what the process before this one had on it.
+pub fn open(config: &GatewayConfig, lock: Option<File>) -> Result<Opened, Box<dyn Error>> {
     let rules = KeyRules::new(config);
     if !config.storage.is_redis() {
-        let store = Arc::new(Embedded::open(&config.tollgate.data_dir)?);
+        let directory = &config.tollgate.data_dir;
+        let store = Arc::new(match lock {
+            Some(lock) => Embedded::open_with_lock(directory, lock)?,
+            None => Embedded::open(directory)?,
+        });
+        let lock = Some(store.lock()?);
         let begun = Instant::now();
         let keys = Keys::load(rules, store.clone())?;
         tracing::info!(keys = keys.len(), ms = begun.elapsed().as_millis() as u64, "keys loaded");
-        return Ok((store, keys));
+        return Ok(Opened { store, keys, lock });
     }
     let redis = Arc::new(Redis::open(redis_settings(&config.storage)?)?);
     if !redis.wait_until_up(START_TIME_MAX) {
@@ -31,7 +45,7 @@ pub fn open(config: &GatewayConfig) -> Result<(Arc<dyn Store>, Keys), Box<dyn Er
     }
     let bus = Bus::new(redis.clone(), config);
     let keys = Keys::shared(rules, SharedKeys::new(redis.clone(), bus, config.tollgate.shared_store.clone()));
-    Ok((redis, keys))
+    Ok(Opened { store: redis, keys, lock: None })
 }
 
 /// The certificates in the store of these keys. One that gateways share may be silent at the start: they are read later then.

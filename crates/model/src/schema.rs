@@ -112,7 +112,8 @@ impl<'de> Deserializer<'de> for Probe<'_> {
     ) -> Result<V::Value, Error> {
         let mut properties = Map::new();
         let fields = if self.depth >= DEPTH_MAX { &[] } else { fields };
-        let value = visitor.visit_map(Members { fields: fields.iter(), name: "", properties: &mut properties, depth: self.depth })?;
+        let value =
+            visitor.visit_map(Members { fields: fields.iter(), name: "", properties: &mut properties, depth: self.depth })?;
         self.note_members("object", "properties", properties.into());
         Ok(value)
     }
@@ -189,7 +190,8 @@ impl<'de> MapAccess<'de> for Members<'_> {
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Error> {
         let schema = self.properties.entry(self.name).or_insert(Value::Null);
-        seed.deserialize(Probe { schema, depth: self.depth + 1 }).map_err(|error| de::Error::custom(format!("{}: {error}", self.name)))
+        seed.deserialize(Probe { schema, depth: self.depth + 1 })
+            .map_err(|error| de::Error::custom(format!("{}: {error}", self.name)))
     }
 }
 

@@ -13,7 +13,9 @@ use crate::timings::Timings;
 use crate::{Reply, Store};
 use database::Database;
 use files::Files;
+use std::fs::File;
 use std::future::ready;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -53,12 +55,32 @@ impl Embedded {
         Embedded::open_with_clock(directory, clock::system())
     }
 
+    /// Opens the store that the process before this one has open, with the lock that it handed on: see [`Embedded::lock`]. A lock of
+    /// another directory is none of this one, which is then opened as by [`Embedded::open`].
+    ///
+    /// # Errors
+    /// Those of [`Embedded::open`].
+    pub fn open_with_lock(directory: &Path, lock: File) -> Result<Self, StoreFault> {
+        let files = Files::take(directory, Some(lock))?;
+        let database = Database::open(files.database())?;
+        Embedded::start(files, database, clock::system())
+    }
+
+    /// The lock on the directory, for a process that takes over. Both have the store until this one lets go of it, and one of them
+    /// at most should change anything.
+    ///
+    /// # Errors
+    /// There is no descriptor left for it.
+    pub fn lock(&self) -> io::Result<File> {
+        self.files.lock()
+    }
+
     /// The same with another time of day, which decides what has expired.
     ///
     /// # Errors
     /// Those of [`Embedded::open`].
     pub fn open_with_clock(directory: &Path, clock: Clock) -> Result<Self, StoreFault> {
-        let files = Files::take(directory)?;
+        let files = Files::take(directory, None)?;
         let database = Database::open(files.database())?;
         Embedded::start(files, database, clock)
     }

@@ -2,7 +2,7 @@ use super::*;
 
 /// How many connections each core has after so many have come in at core 0.
 fn spread(cores: usize, connections: usize) -> Vec<usize> {
-    let (_drain, drained) = watch::channel(false);
+    let (_drain, drained) = watch::channel(None);
     let (peers, _inboxes): (Vec<Peer>, Vec<_>) = (0..cores)
         .map(|_| {
             let (sender, inbox) = mpsc::unbounded_channel();
@@ -31,7 +31,7 @@ fn few_connections_are_packed_and_many_are_spread() {
 
 #[test]
 fn only_a_core_without_time_gives_connections_away_and_only_to_one_with_time() {
-    let (_drain, drained) = watch::channel(false);
+    let (_drain, drained) = watch::channel(None);
     let (sender, _inbox) = mpsc::unbounded_channel();
     let peers = vec![Peer::new(sender.clone()), Peer::new(sender)];
     let own = Peers::new(0, peers.clone(), drained);

@@ -1,5 +1,10 @@
 use super::*;
 
+#[path = "invariants.rs"]
+mod invariants;
+#[path = "../../../http/tests/corpus/mutation.rs"]
+mod mutation;
+
 fn v2(version: u8, family: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = V2_START.to_vec();
     bytes.extend([version, family]);
@@ -110,4 +115,10 @@ fn what_is_not_exactly_a_header_is_refused() {
         let result = read(&bytes);
         assert!(result.is_err() && result != Err("cut"), "{:?}: {result:?}", String::from_utf8_lossy(&bytes));
     }
+}
+
+/// The fuzzer's corpus without a fuzzer.
+#[test]
+fn nothing_that_a_proxy_can_send_is_read_in_two_ways() {
+    mutation::Corpus::read("proxy_header").each_and_mutated(20_000, invariants::proxy_header);
 }

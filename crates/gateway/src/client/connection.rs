@@ -57,7 +57,10 @@ impl Address {
 
     /// Where the gateway of a configuration can be reached from its own machine.
     pub fn of(config: &GatewayConfig) -> Self {
-        let ip = config.listen_address.parse::<IpAddr>().ok().filter(|ip| !ip.is_unspecified());
+        let own = &config.tollgate.control_listen_address;
+        let written = if config.control_api_port == 0 || own.is_empty() { &config.listen_address } else { own };
+        let bare = written.trim_start_matches('[').trim_end_matches(']');
+        let ip = bare.parse::<IpAddr>().ok().filter(|ip| !ip.is_unspecified());
         let host = match ip.unwrap_or(Ipv4Addr::LOCALHOST.into()) {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),

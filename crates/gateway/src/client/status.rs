@@ -40,6 +40,17 @@ pub fn status(gateway: &Gateway) -> Result<(), Failure> {
     if is_ready { Ok(()) } else { Err(Failure::Refused("the gateway is not ready".to_owned())) }
 }
 
+/// Whether the gateway is ready, and nothing else: one request that costs it nothing.
+pub fn ready(gateway: &Gateway) -> Result<(), Failure> {
+    let [_, ready] = &gateway.health_names;
+    let (status, document) = gateway.ask("GET", &format!("/{ready}"), None)?;
+    if status != 200 {
+        return Err(Failure::Refused(format!("the gateway is not ready: {}", shown(&document, "message"))));
+    }
+    gateway.print(&document, || "ready".to_owned());
+    Ok(())
+}
+
 /// Reloads and waits; fails when a file is broken.
 pub fn reload(gateway: &Gateway) -> Result<(), Failure> {
     let answer = gateway.get("/tyk/reload?block=true")?;

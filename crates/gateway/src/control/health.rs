@@ -13,9 +13,20 @@ use std::time::SystemTime;
 #[derive(Debug, Default)]
 pub struct Health {
     draining: AtomicBool,
+    frozen: AtomicBool,
 }
 
 impl Health {
+    /// Whether changes are refused for now: another process takes over what is stored.
+    pub fn freeze(&self, frozen: bool) {
+        self.frozen.store(frozen, Ordering::Relaxed);
+    }
+
+    /// Changes are refused for now.
+    pub fn is_frozen(&self) -> bool {
+        self.frozen.load(Ordering::Relaxed)
+    }
+
     /// From now on no new work should be sent here.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);

@@ -9,6 +9,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tollgate_engine::ClientTls;
 
@@ -27,8 +28,15 @@ struct Door {
 }
 
 impl OwnPort {
-    pub fn bind(address: SocketAddr, terms: Option<&ClientTerms>, callers: Option<Arc<AllowList>>) -> Result<Self, String> {
-        let listener = TcpListener::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    /// The port of an address, on a socket that is there already if there is one.
+    pub fn bind(
+        address: SocketAddr,
+        socket: Option<TcpListener>,
+        terms: Option<&ClientTerms>,
+        callers: Option<Arc<AllowList>>,
+    ) -> Result<Self, String> {
+        let listener = socket.map_or_else(|| TcpListener::bind(address), Ok);
+        let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
         listener.set_nonblocking(true).map_err(|error| error.to_string())?;
         let tls = terms.map(|terms| TlsAcceptor::from(terms.for_control(callers.is_some())));
         Ok(OwnPort { listener, door: Arc::new(Door { tls, callers }) })
@@ -38,16 +46,25 @@ impl OwnPort {
         self.listener.local_addr()
     }
 
-    /// Serves for as long as the runtime lives.
-    pub async fn serve(self, router: Router) {
+    /// The listening socket once more, to hand it to another process.
+    pub fn socket(&self) -> io::Result<TcpListener> {
+        self.listener.try_clone()
+    }
+
+    /// Serves until the port is closed, at most for as long as the runtime lives.
+    pub async fn serve(self, router: Router, mut closed: watch::Receiver<bool>) {
         let listener = match tokio::net::TcpListener::from_std(self.listener) {
             Ok(listener) => listener,
             Err(error) => return tracing::error!(%error, "the control API's own port can't be served"),
         };
         loop {
-            match listener.accept().await {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                _ = closed.wait_for(|closed| *closed) => return,
+            };
+            match accepted {
                 Ok((stream, caller)) => {
-                    tokio::spawn(self.door.clone().enter(stream, caller, router.clone()));
+                    tokio::spawn(self.door.clone().enter(stream, caller, router.clone(), closed.clone()));
                 }
                 Err(error) => {
                     tracing::error!(%error, "cannot accept a connection to the control API");
@@ -59,10 +76,10 @@ impl OwnPort {
 }
 
 impl Door {
-    async fn enter(self: Arc<Self>, stream: TcpStream, caller: SocketAddr, router: Router) {
+    async fn enter(self: Arc<Self>, stream: TcpStream, caller: SocketAddr, router: Router, closed: watch::Receiver<bool>) {
         let Some(acceptor) = &self.tls else {
             if self.lets_in(None, caller) {
-                super::spawn(&router, stream);
+                super::spawn(&router, stream, Some(closed));
             }
             return;
         };
@@ -72,7 +89,7 @@ impl Door {
                 let certificates = certificates.iter().map(|certificate| certificate.clone().into_owned()).collect();
                 let tls = CallerTls::new(&ClientTls { certificates, server_name: None });
                 if self.lets_in(Some(&tls), caller) {
-                    super::spawn(&router, stream);
+                    super::spawn(&router, stream, Some(closed));
                 }
             }
             Ok(Err(error)) => tracing::debug!(%caller, %error, "handshake with a caller of the control API failed"),

@@ -5,6 +5,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
+#[path = "invariants.rs"]
+mod invariants;
+
 const PAYLOAD: &str = "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
 
 /// RFC 7515, A.1
@@ -332,4 +335,10 @@ fn mutated_tokens_never_panic() {
             let _ = (token.kid(), token.claims().map(|claims| (claims.identity("x").is_ok(), claims.scopes("a.b").len())));
         }
     }
+}
+
+/// The fuzzer's corpus without a fuzzer.
+#[test]
+fn a_text_is_a_token_in_one_way_only() {
+    crate::mutation::Corpus::read("token").each_and_mutated(20_000, invariants::token);
 }

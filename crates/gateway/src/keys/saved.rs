@@ -26,6 +26,11 @@ impl SavedQuotas {
         self.lock().insert((*digest, scope.into()), (counter.value, counter.renews_unix_s));
     }
 
+    /// Forgets everything for what stands in `newer`.
+    pub fn replace(&self, newer: SavedQuotas) {
+        *self.lock() = newer.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    }
+
     pub fn len(&self) -> usize {
         self.lock().len()
     }

@@ -92,9 +92,7 @@ fn lives_s(records: &[Value]) -> Vec<(String, u64)> {
 #[test]
 fn records_expire_as_their_organisation_says() {
     let upstream = Upstream::start(|_| ok());
-    let of = |id: &str, org: &str| {
-        tracked(id, &format!("/{id}/"), &upstream).set("org_id", org).set("expire_analytics_after", 60)
-    };
+    let of = |id: &str, org: &str| tracked(id, &format!("/{id}/"), &upstream).set("org_id", org).set("expire_analytics_after", 60);
     for (enforced, [acme, silent, none]) in [(true, [7_200, 60, 604_800]), (false, [60, 60, 60])] {
         let (directory, conf) = recording(json!({"enforce_org_data_age": enforced}));
         let gateway = Gateway::start(conf, ["acme", "silent", "none"].map(|org| of(org, org)));

@@ -375,3 +375,15 @@ fn there_is_no_schema_of_openapi() {
     let message = r#"{"status":"Failed","message":"Schema not found for version \"3.0.3\""}"#;
     assert_eq!(told(&answer), (404, format!("{message}\n")));
 }
+
+#[test]
+fn the_control_api_can_have_an_address_of_its_own() {
+    let port = std::net::TcpListener::bind("127.0.0.2:0").unwrap().local_addr().unwrap().port();
+    let gateway = Gateway::start(json!({"control_api_port": port, "tollgate": {"control_listen_address": "127.0.0.2"}}), []);
+    let socket = std::net::TcpStream::connect(("127.0.0.2", port)).expect("it listens there");
+    let secret = format!("x-tyk-authorization: {}", crate::harness::gateway::SECRET);
+    let response = crate::harness::Connection::over(socket).ask(request("GET", "/tyk/apis", &[&secret], ""));
+    assert_eq!(response.status, 200, "{response}");
+    assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err(), "and nowhere else");
+    assert_eq!(gateway.control("GET", "/tyk/apis", "").status, 404);
+}

@@ -30,7 +30,9 @@ mod errors;
 mod events;
 mod headers;
 mod http2;
+mod http2_frames;
 mod http2_upstreams;
+mod image;
 mod jwt;
 mod jwt_issuers;
 mod jwt_key_sets;
@@ -57,8 +59,10 @@ mod proxying;
 mod real_clients;
 mod records;
 mod reload;
+mod restart;
 mod routing;
 mod scenarios;
+mod secrets;
 /// The store's own tests start the same servers.
 #[allow(dead_code)]
 #[path = "../../../store/tests/store/servers.rs"]
@@ -67,6 +71,7 @@ mod shared_keys;
 mod signatures;
 mod slow_clients;
 mod start;
+mod systemd;
 mod tls;
 mod top;
 mod tracing;

@@ -244,6 +244,46 @@ fn versions_and_ciphers_are_bounded_as_configured() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("alert protocol version"), "{output:?}");
 }
 
+/// What openssl says of a connection, and of those that follow it.
+fn openssl(served: &Served, arguments: &str) -> String {
+    let port = served.gateway.port;
+    let request = r"printf 'GET /a/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'";
+    let script = format!("{request} | openssl s_client -ign_eof -servername first.test -connect 127.0.0.1:{port} {arguments} 2>&1");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(served.dir.path()).output().expect("openssl runs");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn openssl_resumes_its_sessions() {
+    let served = Served::new(&[&["first.test"]]);
+    let text = openssl(&served, "-tls1_2 -reconnect");
+    let count = |what: &str| text.lines().filter(|line| line.starts_with(what)).count();
+    assert_eq!((count("New, TLSv1.2"), count("Reused, TLSv1.2")), (1, 5), "{text}");
+    let first = openssl(&served, "-tls1_3 -sess_out ticket");
+    assert!(first.contains("New, TLSv1.3"), "{first}");
+    let second = openssl(&served, "-tls1_3 -sess_in ticket");
+    assert!(second.contains("Reused, TLSv1.3"), "{second}");
+    // Another gateway has other keys: the ticket is worth nothing there, and the handshake is a whole one.
+    let another = Served::new(&[&["first.test"]]);
+    fs::copy(served.dir.path().join("ticket"), another.dir.path().join("ticket")).unwrap();
+    let third = openssl(&another, "-tls1_3 -sess_in ticket");
+    assert!(third.contains("New, TLSv1.3"), "{third}");
+}
+
+#[test]
+fn ciphers_that_are_not_allowed_are_refused() {
+    let allowed = json!({"http_server_options": {"ssl_ciphers": ["TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"]}});
+    let served = Served::with(&[&["first.test"]], allowed, |upstream, _| vec![api("a", "/a/", &upstream.url())]);
+    let text = openssl(&served, "-tls1_2 -cipher ECDHE-ECDSA-AES256-GCM-SHA384");
+    assert!(text.contains("Cipher is ECDHE-ECDSA-AES256-GCM-SHA384"), "{text}");
+    for cipher in ["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-ECDSA-AES256-SHA384:AES128-SHA"] {
+        let text = openssl(&served, &format!("-tls1_2 -cipher {cipher}"));
+        assert!(text.contains("alert handshake failure"), "{cipher}: {text}");
+    }
+    // Those of TLS 1.3 are not a matter of configuration.
+    assert!(openssl(&served, "-tls1_3").contains("New, TLSv1.3"));
+}
+
 #[test]
 fn an_ocsp_response_beside_the_certificate_is_stapled() {
     let served = Served::new(&[&["first.test"]]);

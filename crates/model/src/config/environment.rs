@@ -15,7 +15,7 @@ use crate::problem::{Level, Problem};
 const SHORT_NAMES: [(&str, &str); 2] = [("TYK_LOGLEVEL", "log_level"), ("TYK_LOGFORMAT", "log_format")];
 /// Beginnings of variables with our prefixes that are no settings: read elsewhere, or set by Kubernetes for every pod when a service
 /// has one of our names.
-const NOT_SETTINGS: [&str; 9] = [
+const NOT_SETTINGS: [&str; 10] = [
     "TYK_GW_OMITCONFIGFILE",
     "TYK_GW_SERVICE_",
     "TYK_GW_PORT",
@@ -25,6 +25,7 @@ const NOT_SETTINGS: [&str; 9] = [
     "TOLLGATE_CONF",
     "TOLLGATE_LOG",
     "TOLLGATE_URL",
+    "TOLLGATE_HANDOVER",
 ];
 
 /// A value that came from the environment.

@@ -15,6 +15,8 @@ use crate::network::parse_network;
 pub struct Tollgate {
     /// Directory for what must outlive the process: the secret made at start, keys, counters; `data`.
     pub data_dir: PathBuf,
+    /// Address for `control_api_port`, such as `127.0.0.1`; empty for `listen_address`.
+    pub control_listen_address: String,
     /// Threads that serve requests; 0 for one per core.
     pub threads: usize,
     /// Largest things accepted from the network.
@@ -155,6 +157,8 @@ pub struct Timeouts {
     pub upstream_idle_ms: u64,
     /// For a byte on a WebSocket or another tunnel, in either direction; 3600000.
     pub tunnel_idle_ms: u64,
+    /// For a process that is to take over at a restart, until it serves; 60000.
+    pub restart_ms: u64,
     /// For requests in flight at shutdown; 0 for `graceful_shutdown_timeout_duration`.
     pub drain_ms: u64,
 }
@@ -171,6 +175,7 @@ impl Default for Tollgate {
     fn default() -> Tollgate {
         Tollgate {
             data_dir: PathBuf::from("data"),
+            control_listen_address: String::new(),
             threads: 0,
             limits: Limits::default(),
             timeouts: Timeouts::default(),
@@ -234,6 +239,7 @@ impl Default for Timeouts {
             upstream_connect_ms: 10_000,
             upstream_idle_ms: 90_000,
             tunnel_idle_ms: 3_600_000,
+            restart_ms: 60_000,
             drain_ms: 0,
         }
     }

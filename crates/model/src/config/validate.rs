@@ -30,10 +30,16 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
 }
 
 fn check_listeners(config: &GatewayConfig, findings: &mut Findings) {
-    let address = &config.listen_address;
-    let bare = address.trim_start_matches('[').trim_end_matches(']');
-    if !address.is_empty() && address != "localhost" && bare.parse::<IpAddr>().is_err() {
-        findings.error(&JsonPath::of("listen_address"), "must be an IP address");
+    let own = &config.tollgate.control_listen_address;
+    for (field, address) in [("listen_address", &config.listen_address), ("tollgate.control_listen_address", own)] {
+        let bare = address.trim_start_matches('[').trim_end_matches(']');
+        if !address.is_empty() && address != "localhost" && bare.parse::<IpAddr>().is_err() {
+            findings.error(&JsonPath::of(field), "must be an IP address");
+        }
+    }
+    if !own.is_empty() && (config.control_api_port == 0 || config.control_api_port == config.listen_port) {
+        let message = "has no effect without a control_api_port of its own";
+        findings.warning(&JsonPath::of("tollgate.control_listen_address"), message);
     }
     let options = &config.http_server_options;
     let at = JsonPath::of("http_server_options");
@@ -203,6 +209,7 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
         ("timeouts", "upstream_connect_ms", timeouts.upstream_connect_ms),
         ("timeouts", "upstream_idle_ms", timeouts.upstream_idle_ms),
         ("timeouts", "tunnel_idle_ms", timeouts.tunnel_idle_ms),
+        ("timeouts", "restart_ms", timeouts.restart_ms),
         ("shared_store", "answer_ms_max", own.shared_store.answer_ms_max),
         ("shared_store", "sessions_max", own.shared_store.sessions_max as u64),
     ] {

@@ -1,4 +1,4 @@
-//! The fuzzer's corpus of API definitions without a fuzzer: every committed input and seeded mutations of it.
+//! The fuzzer's corpus of documents without a fuzzer: every committed input and seeded mutations of it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
@@ -9,4 +9,9 @@ mod mutation;
 #[test]
 fn api_definitions() {
     mutation::Corpus::read("api_definition").each_and_mutated(20_000, invariants::api_definition);
+}
+
+#[test]
+fn sessions() {
+    mutation::Corpus::read("session").each_and_mutated(20_000, invariants::session);
 }

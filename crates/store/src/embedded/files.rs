@@ -4,9 +4,9 @@
 //! the database of a running gateway. The kernel lets go of the lock with the process, however it ends.
 
 use crate::fault::{StoreFault, StoreFaultKind};
-use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 const DATABASE: &str = "tollgate.db";
@@ -19,15 +19,19 @@ const DIRECTORY_MODE: u32 = 0o700;
 pub(super) struct Files {
     database: PathBuf,
     /// Locked until it is closed.
-    _lock: File,
+    lock: File,
 }
 
 impl Files {
-    /// Makes what is not there and locks the directory.
-    pub(super) fn take(directory: &Path) -> Result<Self, StoreFault> {
+    /// Makes what is not there and locks the directory, unless `handed_on` is its lock already.
+    pub(super) fn take(directory: &Path, handed_on: Option<File>) -> Result<Self, StoreFault> {
         let made = DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(directory);
         made.map_err(|error| fault(directory, error))?;
-        let lock = lock(&directory.join(LOCK))?;
+        let path = directory.join(LOCK);
+        let lock = match handed_on.filter(|lock| is_at(lock, &path)) {
+            Some(lock) => lock,
+            None => lock(&path)?,
+        };
         let database = directory.join(DATABASE);
         // SQLite gives its other files the mode of this one.
         let file = private(&database).map_err(|error| fault(&database, error))?;
@@ -37,13 +41,24 @@ impl Files {
         }
         // SQLite syncs the directory for the files that it makes; this one was made here.
         File::open(directory).and_then(|directory| directory.sync_all()).map_err(|error| fault(directory, error))?;
-        Ok(Files { database, _lock: lock })
+        Ok(Files { database, lock })
+    }
+
+    /// The lock once more: it is held until both are closed.
+    pub(super) fn lock(&self) -> io::Result<File> {
+        self.lock.try_clone()
     }
 
     /// Where the database is.
     pub(super) fn database(&self) -> &Path {
         &self.database
     }
+}
+
+/// Whether an open file is the one of this path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = |one: Metadata, other: Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
+    file.metadata().is_ok_and(|own| std::fs::metadata(path).is_ok_and(|there| same(own, there)))
 }
 
 fn lock(path: &Path) -> Result<File, StoreFault> {

@@ -28,7 +28,7 @@ fn fault(opened: Result<Embedded, StoreFault>) -> StoreFault {
 
 /// A store on a database that the test has changed.
 fn open_changed(directory: &Path, clock: Clock, sql: &str) -> Embedded {
-    let files = Files::take(directory).unwrap();
+    let files = Files::take(directory, None).unwrap();
     let database = Database::open(files.database()).unwrap();
     database.execute_batch(sql);
     Embedded::start(files, database, clock).unwrap()
@@ -42,6 +42,25 @@ fn one_directory_has_one_user() {
     assert_eq!(refused.kind, StoreFaultKind::InUse);
     assert!(refused.to_string().starts_with("another process uses this data directory: /"), "{refused}");
     first.close();
+    Embedded::open(directory.path()).unwrap();
+}
+
+#[test]
+fn a_lock_that_is_handed_on_lets_one_more_in_and_nobody_else() {
+    let (directory, other) = (tempdir().unwrap(), tempdir().unwrap());
+    let first = Embedded::open(directory.path()).unwrap();
+    wait(first.ask(put("a", b"1".to_vec(), None))).unwrap();
+    let second = Embedded::open_with_lock(directory.path(), first.lock().unwrap()).unwrap();
+    assert_eq!(wait(second.ask(get("a"))).unwrap(), wait(first.ask(get("a"))).unwrap());
+    assert_eq!(fault(Embedded::open(directory.path())).kind, StoreFaultKind::InUse);
+    first.close();
+    assert_eq!(fault(Embedded::open(directory.path())).kind, StoreFaultKind::InUse, "the second one has it");
+    wait(second.ask(put("b", b"2".to_vec(), None))).unwrap();
+    // The lock of one directory opens no other.
+    let third = Embedded::open(other.path()).unwrap();
+    assert_eq!(fault(Embedded::open_with_lock(other.path(), second.lock().unwrap())).kind, StoreFaultKind::InUse);
+    drop(third);
+    second.close();
     Embedded::open(directory.path()).unwrap();
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::breaker::{BreakerPlace, BreakerRule};
 use crate::observe::Form;
+use crate::observe::exposition::ExpositionText;
 use crate::tls::{Certificate, Facts};
 
 fn certificate(name: &str, not_after_unix_s: i64) -> (String, Arc<Certificate>) {
@@ -16,7 +17,7 @@ fn certificate(name: &str, not_after_unix_s: i64) -> (String, Arc<Certificate>) 
 }
 
 fn written(write: impl FnOnce(&mut Exposition)) -> String {
-    let mut text = Exposition::new(Form::Prometheus);
+    let mut text = ExpositionText::new(Form::Prometheus);
     write(&mut text);
     text.finish()
 }

@@ -23,6 +23,7 @@ pub struct Setup {
     files: Vec<(String, Vec<u8>)>,
     env: Vec<(String, String)>,
     open_files_max: Option<u32>,
+    program: Option<PathBuf>,
 }
 
 impl Setup {
@@ -43,6 +44,12 @@ impl Setup {
 
     pub fn env(mut self, name: &str, value: impl Into<String>) -> Setup {
         self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Starts a copy of the program.
+    pub fn program(mut self, program: &Path) -> Setup {
+        self.program = Some(program.to_owned());
         self
     }
 
@@ -73,12 +80,12 @@ impl Setup {
         fs::write(&conf_path, conf.to_string()).expect("a configuration");
         let log = dir.path().join("stderr");
 
-        let program = env!("CARGO_BIN_EXE_tollgate");
+        let program = self.program.unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_tollgate")));
         let mut command = match self.open_files_max {
-            None => Command::new(program),
+            None => Command::new(&program),
             Some(count) => {
                 let mut shell = Command::new("sh");
-                shell.arg("-c").arg(format!("ulimit -n {count}; exec \"$0\" \"$@\"")).arg(program);
+                shell.arg("-c").arg(format!("ulimit -n {count}; exec \"$0\" \"$@\"")).arg(&program);
                 shell
             }
         };
@@ -100,7 +107,7 @@ impl Setup {
             let status = child.wait();
             panic!("the gateway did not start ({status:?}):\n{}", fs::read_to_string(&log).unwrap_or_default());
         };
-        Gateway { port, child, dir, log }
+        Gateway { port, pid: child.id(), child, dir, log }
     }
 }
 
@@ -123,6 +130,8 @@ fn wait_for_port(mut stdout: BufReader<std::process::ChildStdout>) -> Option<u16
 /// A running gateway.
 pub struct Gateway {
     pub port: u16,
+    /// The process that serves: another one than at first after a restart.
+    pid: u32,
     child: Child,
     dir: TempDir,
     log: PathBuf,
@@ -179,6 +188,11 @@ impl Gateway {
         response
     }
 
+    /// The configuration that a new process would read.
+    pub fn conf(&self) -> PathBuf {
+        self.dir.path().join("tyk.conf")
+    }
+
     pub fn apps(&self) -> PathBuf {
         self.dir.path().join("apps")
     }
@@ -201,11 +215,30 @@ impl Gateway {
 
     /// Sends a signal by its name.
     pub fn signal(&self, name: &str) {
-        let status = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status();
+        let status = Command::new("kill").arg(format!("-{name}")).arg(self.pid.to_string()).status();
         assert!(status.expect("kill runs").success());
     }
 
-    /// Waits for the process to end by itself.
+    /// Has the process hand over to a new one, and waits until that serves.
+    pub fn restart(&mut self) {
+        let known = self.log().len();
+        self.signal("USR2");
+        super::eventually("the process hands over", || {
+            let log = self.log();
+            assert!(!log[known..].contains("does not take over"), "{log}");
+            log[known..].contains("handed over; draining")
+        });
+        self.pid = *self.successors().last().expect("a new process");
+    }
+
+    /// The processes that were started to take over, as the log names them.
+    pub fn successors(&self) -> Vec<u32> {
+        let log = self.log();
+        let lines = log.lines().filter(|line| line.contains("new process started"));
+        lines.filter_map(|line| line.split("pid=").nth(1)?.trim().parse().ok()).collect()
+    }
+
+    /// Waits for the process that was started first to end by itself.
     pub fn wait_for_exit(&mut self) -> ExitStatus {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -223,7 +256,7 @@ impl Gateway {
 
     /// A figure of `/proc/<pid>/status` in KiB, such as `VmRSS` or `VmHWM`.
     pub fn memory_kib(&self, name: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a running process");
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).expect("a running process");
         let line = status.lines().find(|line| line.starts_with(name)).expect("the figure");
         line.split_whitespace().nth(1).expect("a number").parse().expect("a number")
     }
@@ -237,7 +270,7 @@ impl Gateway {
     }
 
     pub fn open_files(&self) -> usize {
-        fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("a running process").count()
+        fs::read_dir(format!("/proc/{}/fd", self.pid)).expect("a running process").count()
     }
 }
 
@@ -245,6 +278,9 @@ impl Drop for Gateway {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        for pid in self.successors() {
+            let _ = Command::new("kill").arg("-KILL").arg(pid.to_string()).stderr(Stdio::null()).status();
+        }
         let log = self.log();
         if thread::panicking() {
             eprintln!("--- the gateway's log ---\n{}", tail(&log));

@@ -196,6 +196,14 @@ fn settings_that_are_wrong_or_unsafe() {
             "$.secret: warning: is Tyk's well-known default: anyone who can reach the control API controls the gateway",
         ),
         (r#"{"listen_address": "nowhere"}"#, "$.listen_address: error: must be an IP address"),
+        (
+            r#"{"control_api_port": 1, "tollgate": {"control_listen_address": "x"}}"#,
+            "$.tollgate.control_listen_address: error: must be an IP address",
+        ),
+        (
+            r#"{"tollgate": {"control_listen_address": "::1"}}"#,
+            "$.tollgate.control_listen_address: warning: has no effect without a control_api_port of its own",
+        ),
         (r#"{"version_header": "a b"}"#, "$.version_header: error: is not a header name"),
         (r#"{"proxy_default_timeout": -1}"#, "$.proxy_default_timeout: error: must not be negative"),
         (

@@ -1,5 +1,8 @@
 use super::*;
 
+#[path = "invariants.rs"]
+mod invariants;
+
 fn fields(key_id: &str, algorithm: &str, headers: &[&str], signature: &[u8]) -> Option<Fields> {
     let headers = headers.iter().map(|name| (*name).to_owned()).collect();
     Some(Fields { key_id: key_id.into(), algorithm: algorithm.into(), headers, signature: signature.to_vec() })
@@ -51,4 +54,10 @@ fn cut_and_changed_values_never_panic() {
             let _ = Fields::parse(&format!("{}{byte}{}", &value[..end], &value[end..]));
         }
     }
+}
+
+/// The fuzzer's corpus without a fuzzer.
+#[test]
+fn what_is_read_can_be_written() {
+    crate::mutation::Corpus::read("signature_fields").each_and_mutated(20_000, invariants::signature_fields);
 }

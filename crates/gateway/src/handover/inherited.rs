@@ -1,0 +1,170 @@
+//! What a process was started with: sockets from a service manager, or everything that a predecessor left.
+
+use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::RawFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use tollgate_engine::inherited::{take, take_listener};
+
+/// The number of the first descriptor that systemd passes.
+const FIRST_PASSED: RawFd = 3;
+/// Sockets that a service manager may pass; more are a mistake.
+const PASSED_MAX: usize = 256;
+/// How long a predecessor may take to store its quotas.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// What this process was started with.
+#[derive(Debug, Default)]
+pub struct Inherited {
+    sockets: Vec<(Role, TcpListener)>,
+    /// A service manager made them: it chose their addresses.
+    is_managed: bool,
+    /// The store's lock.
+    pub lock: Option<File>,
+    predecessor: Option<UnixStream>,
+}
+
+impl Inherited {
+    /// Takes what the environment names. To be called before anything is opened.
+    ///
+    /// # Errors
+    /// The environment names something that is not there, or that is no listening TCP socket.
+    pub fn take() -> Result<Self, String> {
+        let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+        if let Some(text) = variable(VARIABLE) {
+            return Inherited::of_predecessor(&text);
+        }
+        // For whom it is meant: the variables also reach the children of the process that got the sockets.
+        let is_for_us = variable("LISTEN_PID").is_some_and(|text| text == std::process::id().to_string());
+        match variable("LISTEN_FDS").filter(|_| is_for_us) {
+            Some(count) => Inherited::of_manager(&count, &variable("LISTEN_FDNAMES").unwrap_or_default()),
+            None => Ok(Inherited::default()),
+        }
+    }
+
+    fn of_manager(count: &str, names: &str) -> Result<Self, String> {
+        let count = count.parse::<usize>().ok().filter(|count| *count <= PASSED_MAX);
+        let count = count.ok_or("LISTEN_FDS is not a number of sockets")?;
+        let mut names = names.split(':');
+        let mut inherited = Inherited { is_managed: true, ..Inherited::default() };
+        for number in (FIRST_PASSED..).take(count) {
+            let role = match names.next() {
+                Some("control") => Role::Control,
+                Some("metrics") => Role::Metrics,
+                _ => Role::Given,
+            };
+            let socket = take_listener(number).map_err(|error| format!("LISTEN_FDS: descriptor {number}: {error}"))?;
+            inherited.sockets.push((role, socket));
+        }
+        Ok(inherited)
+    }
+
+    fn of_predecessor(text: &str) -> Result<Self, String> {
+        let mut inherited = Inherited::default();
+        for entry in text.split(',') {
+            let wrong = |error: String| format!("{VARIABLE}: {entry}: {error}");
+            let (name, number) = entry.split_once('=').ok_or_else(|| wrong("not name=number".to_owned()))?;
+            let role = Role::named(name).ok_or_else(|| wrong("no such name".to_owned()))?;
+            let number = number.parse().map_err(|_| wrong("not a number".to_owned()))?;
+            let unusable = |error: std::io::Error| wrong(error.to_string());
+            match role {
+                Role::Lock => inherited.lock = Some(take(number).map_err(unusable)?.into()),
+                Role::Talk => inherited.predecessor = Some(take(number).map_err(unusable)?.into()),
+                _ => inherited.sockets.push((role, take_listener(number).map_err(unusable)?)),
+            }
+            inherited.is_managed |= role == Role::Given;
+        }
+        Ok(inherited)
+    }
+
+    /// The sockets of the data plane: those of a service manager whatever their address, those of a predecessor when their
+    /// address is still the configured one. And whether they are a service manager's.
+    pub fn data(&mut self, wanted: SocketAddr) -> (Vec<TcpListener>, bool) {
+        let given = self.take_sockets(|role, _| role == Role::Given);
+        if !given.is_empty() {
+            return (given, true);
+        }
+        (self.take_sockets(|role, address| role == Role::Data && is_for(address, wanted)), false)
+    }
+
+    /// The socket of another port.
+    pub fn port(&mut self, role: Role, wanted: SocketAddr) -> Option<TcpListener> {
+        let is_managed = self.is_managed;
+        let is_it = |has: Role, address| has == role && (is_managed || is_for(address, wanted));
+        self.take_sockets(is_it).pop()
+    }
+
+    fn take_sockets(&mut self, is_wanted: impl Fn(Role, SocketAddr) -> bool) -> Vec<TcpListener> {
+        let is_wanted =
+            |(role, socket): &mut (Role, TcpListener)| socket.local_addr().is_ok_and(|address| is_wanted(*role, address));
+        self.sockets.extract_if(.., is_wanted).map(|(_, socket)| socket).collect()
+    }
+
+    /// What nothing has asked for, in words.
+    pub fn unused(&self) -> Vec<String> {
+        let text = |(role, socket): &(Role, TcpListener)| {
+            let address = socket.local_addr().map_or("no address".to_owned(), |address| address.to_string());
+            format!("{} ({address})", role.name())
+        };
+        self.sockets.iter().map(text).collect()
+    }
+
+    /// Who left it.
+    ///
+    /// # Errors
+    /// The socket to the predecessor can't be used.
+    pub fn predecessor(&self) -> Result<Option<Predecessor>, String> {
+        self.predecessor.as_ref().map(|talk| Predecessor::new(talk).map_err(|error| error.to_string())).transpose()
+    }
+}
+
+fn is_for(address: SocketAddr, wanted: SocketAddr) -> bool {
+    address.ip() == wanted.ip() && (wanted.port() == 0 || wanted.port() == address.port())
+}
+
+/// The process that this one takes over from.
+pub struct Predecessor(UnixStream);
+
+impl Predecessor {
+    fn new(talk: &UnixStream) -> std::io::Result<Self> {
+        let talk = talk.try_clone()?;
+        talk.set_nonblocking(false)?;
+        talk.set_read_timeout(Some(ANSWER_TIME_MAX))?;
+        Ok(Predecessor(talk))
+    }
+
+    /// Says that all is prepared, and waits until the predecessor has stored what it counted. One that has died has nothing more to store.
+    ///
+    /// # Errors
+    /// The predecessor lives and does not answer.
+    pub fn wait_for_go(&self) -> Result<(), String> {
+        if self.say(PREPARED).is_err() {
+            return Ok(());
+        }
+        let mut line = String::new();
+        match BufReader::new(&self.0).read_line(&mut line) {
+            Ok(0) => Ok(()),
+            Ok(_) if line.trim_end() == GO => Ok(()),
+            Ok(_) => Err(format!("the process before this one said {:?}", line.trim_end())),
+            Err(error) => Err(format!("the process before this one does not answer: {error}")),
+        }
+    }
+
+    /// Says that this process serves.
+    pub fn say_ready(&self) {
+        // Whether it still listens makes no difference here.
+        let _ = self.say(READY);
+    }
+
+    /// Says why this process does not.
+    pub fn say_failed(&self, why: &str) {
+        let _ = self.say(&format!("{FAILED}{}", why.replace('\n', "; ")));
+    }
+
+    fn say(&self, line: &str) -> std::io::Result<()> {
+        (&self.0).write_all(format!("{line}\n").as_bytes())
+    }
+}

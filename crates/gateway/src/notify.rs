@@ -1,0 +1,75 @@
+//! What a service manager is told of the gateway's state, as systemd has it (sd_notify): one datagram for each change. Without
+//! `NOTIFY_SOCKET` nobody is told anything.
+
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
+
+/// Whom to tell.
+pub struct Notifier {
+    to: Option<(UnixDatagram, SocketAddr)>,
+}
+
+impl Notifier {
+    /// Whom the environment names.
+    pub fn from_environment() -> Self {
+        let to = std::env::var("NOTIFY_SOCKET").ok().filter(|name| !name.is_empty()).and_then(|name| {
+            let opened = address(&name).and_then(|address| Ok((UnixDatagram::unbound()?, address)));
+            opened.inspect_err(|error| tracing::warn!(%error, name, "NOTIFY_SOCKET can't be used")).ok()
+        });
+        Notifier { to }
+    }
+
+    /// The gateway serves. `pid` is that of a process that took over from the one that the manager knows.
+    pub fn ready(&self, pid: Option<u32>) {
+        let main = pid.map_or(String::new(), |pid| format!("MAINPID={pid}\n"));
+        self.tell(&format!("{main}READY=1\nSTATUS=serving"));
+    }
+
+    /// Definitions are read again.
+    pub fn reloading(&self) {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let micros = now.tv_sec * 1_000_000 + now.tv_nsec / 1_000;
+        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={micros}\nSTATUS=reloading"));
+    }
+
+    /// What is in flight is finished, and then the process ends.
+    pub fn stopping(&self) {
+        self.tell("STOPPING=1\nSTATUS=draining");
+    }
+
+    /// A line for those who look.
+    pub fn status(&self, text: &str) {
+        self.tell(&format!("STATUS={text}"));
+    }
+
+    /// The gateway is alive.
+    pub fn alive(&self) {
+        self.tell("WATCHDOG=1");
+    }
+
+    /// How often to say that the gateway is alive, if it is asked: twice in the time after which the manager gives it up.
+    pub fn alive_every(&self) -> Option<Duration> {
+        self.to.as_ref()?;
+        let variable = |name: &str| std::env::var(name).ok();
+        let is_ours = variable("WATCHDOG_PID").is_none_or(|pid| pid == std::process::id().to_string());
+        let micros = variable("WATCHDOG_USEC").filter(|_| is_ours)?.parse::<u64>().ok().filter(|micros| *micros > 0)?;
+        Some(Duration::from_micros(micros / 2))
+    }
+
+    fn tell(&self, text: &str) {
+        let Some((socket, address)) = &self.to else { return };
+        if let Err(error) = socket.send_to_addr(text.as_bytes(), address) {
+            tracing::warn!(%error, "the service manager can't be told");
+        }
+    }
+}
+
+/// A path, or a name without a file when it begins with `@`.
+fn address(name: &str) -> io::Result<SocketAddr> {
+    match name.strip_prefix('@') {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(name),
+    }
+}

@@ -1,0 +1,21 @@
+//! JSON Web Tokens of clients, before their signatures are looked at. What must hold is written beside the tests, which run the same corpus
+//! without a fuzzer.
+#![no_main]
+
+#[path = "../../crates/gateway/src/jwt/claims.rs"]
+#[allow(dead_code)]
+mod claims;
+#[path = "../../crates/gateway/src/jwt/token.rs"]
+mod token;
+
+#[path = "../../crates/gateway/src/jwt/invariants.rs"]
+mod invariants;
+
+use claims::Claims;
+
+/// As much of the gateway's module as takes tokens apart.
+mod jwt {
+    pub use crate::token::Token;
+}
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::token(bytes));

@@ -114,8 +114,9 @@ impl Copy {
         Ok(names)
     }
 
+    /// Of the OAuth provider's only its clients: codes and tokens are named differently, and end soon.
     fn documents(&mut self, kind: Kind) -> Result<(), Box<dyn Error>> {
-        self.each(kind, &mut Some)
+        self.each(kind, &mut |document| Some(document).filter(|document| is_copied(kind, &document.id)))
     }
 
     /// Copies the documents of a kind, as `translate` makes them.
@@ -220,7 +221,7 @@ impl Source {
                 see(Document { id: id.to_owned(), value: value.to_vec(), expires_unix_s: None });
             }),
             Source::Redis(store) => {
-                for id in runtime.block_on(store.ids(kind))? {
+                for id in runtime.block_on(store.ids(kind))?.into_iter().filter(|id| is_copied(kind, id)) {
                     let Some((value, life)) = runtime.block_on(store.document(kind, &id))? else { continue };
                     let expires_unix_s = life.map(|life| unix_s() + life.as_secs() + 1);
                     see(Document { id, value, expires_unix_s });
@@ -278,6 +279,11 @@ fn settled(answer: tollgate_store::Answer) -> Result<bool, StoreFault> {
     }
 }
 
+/// Lists and sets have names of the same beginning, and are no documents.
+fn is_copied(kind: Kind, id: &str) -> bool {
+    kind != Kind::OAuth || id.contains(".oauth-clientid.") && !id.contains(".oauth-clientset.")
+}
+
 fn bar(name: &'static str, length: u64) -> ProgressBar {
     // Shown on a terminal only.
     let style = ProgressStyle::with_template("{msg:>14} [{bar:40}] {pos}/{len} {eta}");
@@ -292,7 +298,7 @@ fn plural(kind: Kind) -> &'static str {
         Kind::Policy => "policies",
         Kind::Api => "definitions",
         Kind::Certificate => "certificates",
-        Kind::OAuthClient => "OAuth clients",
+        Kind::OAuth => "OAuth clients",
     }
 }
 

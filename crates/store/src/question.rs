@@ -31,13 +31,13 @@ pub enum Kind {
     Api,
     /// A certificate with or without its private key.
     Certificate,
-    /// A client of the OAuth server.
-    OAuthClient,
+    /// What the OAuth 2.0 provider keeps: clients, codes and tokens, told apart by their ids.
+    OAuth,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 6] = [Kind::Session, Kind::OrgSession, Kind::Policy, Kind::Api, Kind::Certificate, Kind::OAuthClient];
+    pub const ALL: [Kind; 6] = [Kind::Session, Kind::OrgSession, Kind::Policy, Kind::Api, Kind::Certificate, Kind::OAuth];
 
     /// The number in the file. Never given to another kind, not even after a kind is gone.
     pub(crate) fn code(self) -> i64 {
@@ -47,7 +47,7 @@ impl Kind {
             Kind::Policy => 3,
             Kind::Api => 4,
             Kind::Certificate => 5,
-            Kind::OAuthClient => 6,
+            Kind::OAuth => 6,
         }
     }
 }

@@ -19,6 +19,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
 mod answer;
+mod collections;
 mod connection;
 mod ear;
 mod link;

@@ -15,7 +15,7 @@ pub(super) fn prefix(kind: Kind) -> &'static str {
         Kind::Policy => "tollgate.policy.",
         Kind::Api => "tollgate.api.",
         Kind::Certificate => "cert-raw-",
-        Kind::OAuthClient => "oauth-data.",
+        Kind::OAuth => "oauth-data.",
     }
 }
 

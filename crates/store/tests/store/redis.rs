@@ -198,6 +198,34 @@ fn batches_are_appended_to_a_list_that_expires() {
     assert_eq!(server.cli(&["EXISTS", "nothing"]), "0");
 }
 
+#[test]
+fn lists_and_sets_stand_beside_the_documents() {
+    let server = Server::start(&[]);
+    let store = open(at(&[server.port]));
+    let kind = Kind::OAuth;
+    for value in ["a", "b", "a"] {
+        wait(store.put_last(kind, "a1.index", value)).unwrap();
+    }
+    assert_eq!(server.cli(&["LRANGE", "oauth-data.a1.index", "0", "-1"]), "b\na");
+    wait(store.take_out(kind, "a1.index", "b")).unwrap();
+    assert_eq!(wait(store.list(kind, "a1.index")).unwrap(), ["a"]);
+    assert!(wait(store.list(kind, "none")).unwrap().is_empty());
+    wait(store.replace(kind, "a1.set", None, Some(b"one"))).unwrap();
+    wait(store.replace(kind, "a1.set", Some(b"one"), Some(b"two"))).unwrap();
+    assert_eq!(server.cli(&["SMEMBERS", "oauth-data.a1.set"]), "two");
+    wait(store.replace(kind, "a1.set", Some(b"two"), None)).unwrap();
+    assert_eq!(server.cli(&["EXISTS", "oauth-data.a1.set"]), "0");
+    for (name, ends) in [("late", 300), ("early", 100), ("middle", 200)] {
+        wait(store.put_ending(kind, "a1.tokens", name, ends)).unwrap();
+    }
+    let not_ended = |unix_s| wait(store.not_ended(kind, "a1.tokens", unix_s)).unwrap();
+    assert_eq!(not_ended(0), [("early".to_owned(), 100), ("middle".to_owned(), 200), ("late".to_owned(), 300)]);
+    wait(store.take_out_ending(kind, "a1.tokens", "middle")).unwrap();
+    assert_eq!(not_ended(101), [("late".to_owned(), 300)]);
+    wait(store.take_out_ended(kind, "a1.tokens", 100)).unwrap();
+    assert_eq!(server.cli(&["ZRANGE", "oauth-data.a1.tokens", "0", "-1"]), "late");
+}
+
 /// What is heard, until it is this.
 fn hear(heard: &mpsc::Receiver<Heard>, expected: &Heard) {
     let deadline = Instant::now() + PATIENCE;

@@ -1,0 +1,91 @@
+//! Lists and sets beside the documents of a kind, where Tyk's nodes look for them: who belongs together, and when it ends. Each
+//! command is about one name, so that a cluster takes it.
+
+use super::{Redis, answer, names};
+use crate::fault::StoreFault;
+use crate::question::Kind;
+use redis::{Cmd, FromRedisValue};
+
+impl Redis {
+    /// The values of a list, in order; none if there is no such list.
+    ///
+    /// # Errors
+    /// What the server says, or that there is none.
+    pub async fn list(&self, kind: Kind, id: &str) -> Result<Vec<String>, StoreFault> {
+        self.told(named("LRANGE", kind, id).arg(0).arg(-1)).await
+    }
+
+    /// Puts a value at the end of a list and nowhere else in it.
+    ///
+    /// # Errors
+    /// As for [`Redis::list`]; it may be gone from the list then.
+    pub async fn put_last(&self, kind: Kind, id: &str, value: &str) -> Result<(), StoreFault> {
+        self.take_out(kind, id, value).await?;
+        self.told::<i64>(named("RPUSH", kind, id).arg(value)).await.map(|_| ())
+    }
+
+    /// Takes a value out of a list.
+    ///
+    /// # Errors
+    /// As for [`Redis::list`].
+    pub async fn take_out(&self, kind: Kind, id: &str, value: &str) -> Result<(), StoreFault> {
+        self.told::<i64>(named("LREM", kind, id).arg(0).arg(value)).await.map(|_| ())
+    }
+
+    /// Puts a value into a set in place of another one, either of which may be nothing.
+    ///
+    /// # Errors
+    /// As for [`Redis::list`].
+    pub async fn replace(&self, kind: Kind, id: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<(), StoreFault> {
+        if let Some(old) = old.filter(|old| Some(*old) != new) {
+            self.told::<i64>(named("SREM", kind, id).arg(old)).await?;
+        }
+        if let Some(new) = new {
+            self.told::<i64>(named("SADD", kind, id).arg(new)).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts a name into a set that is ordered by when things end, in seconds since 1970.
+    ///
+    /// # Errors
+    /// As for [`Redis::list`].
+    pub async fn put_ending(&self, kind: Kind, id: &str, name: &str, ends_unix_s: u64) -> Result<(), StoreFault> {
+        self.told::<i64>(named("ZADD", kind, id).arg(ends_unix_s).arg(name)).await.map(|_| ())
+    }
+
+    /// Names and ends of what has not ended by then, the first to end first.
+    ///
+    /// # Errors
+    /// As for [`Redis::list`].
+    pub async fn not_ended(&self, kind: Kind, id: &str, unix_s: u64) -> Result<Vec<(String, u64)>, StoreFault> {
+        let command = named("ZRANGEBYSCORE", kind, id).arg(unix_s).arg("+inf").arg("WITHSCORES").to_owned();
+        let found: Vec<(String, f64)> = self.told(&command).await?;
+        Ok(found.into_iter().map(|(name, ends)| (name, ends.max(0.0) as u64)).collect())
+    }
+
+    /// Takes a name out of such a set.
+    ///
+    /// # Errors
+    /// As for [`Redis::list`].
+    pub async fn take_out_ending(&self, kind: Kind, id: &str, name: &str) -> Result<(), StoreFault> {
+        self.told::<i64>(named("ZREM", kind, id).arg(name)).await.map(|_| ())
+    }
+
+    /// Takes out of such a set what had ended by then.
+    ///
+    /// # Errors
+    /// As for [`Redis::list`].
+    pub async fn take_out_ended(&self, kind: Kind, id: &str, unix_s: u64) -> Result<(), StoreFault> {
+        self.told::<i64>(named("ZREMRANGEBYSCORE", kind, id).arg("-inf").arg(unix_s)).await.map(|_| ())
+    }
+
+    async fn told<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreFault> {
+        answer::read(self.command(command.clone()).await?)
+    }
+}
+
+/// The beginning of a command about one name.
+fn named(command: &str, kind: Kind, id: &str) -> Cmd {
+    redis::cmd(command).arg(names::document(kind, id)).to_owned()
+}

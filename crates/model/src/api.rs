@@ -20,6 +20,7 @@ mod endpoint;
 mod jwt;
 mod known;
 mod method;
+mod oauth;
 mod proxy;
 mod rewrite;
 mod tollgate;
@@ -36,6 +37,7 @@ pub use endpoint::{
 };
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;
+pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
 pub use proxy::{Proxy, Transport};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use tollgate::{ForwardAuth, Tollgate};
@@ -118,8 +120,12 @@ pub struct ApiDefinition {
     pub jwt_scope_claim_name: String,
     /// Which policies the scopes of a token stand for.
     pub scopes: Scopes,
-    /// OAuth 2.0 with the gateway as server; not supported yet.
+    /// OAuth 2.0 with the gateway as server.
     pub use_oauth2: bool,
+    /// What clients may ask of it.
+    pub oauth_meta: OAuthMeta,
+    /// Who is told of its new tokens.
+    pub notifications: Notifications,
     /// Tokens of another OAuth 2.0 server, by introspection.
     pub external_oauth: ExternalOAuth,
     /// OpenID Connect.
@@ -395,7 +401,6 @@ impl ApiDefinition {
     /// Tyk field and name of each method asked for and not supported.
     fn unsupported_auth_fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         [
-            (self.use_oauth2, "use_oauth2", "OAuth 2.0"),
             (
                 self.external_oauth.enabled && self.introspection().is_none(),
                 "external_oauth",

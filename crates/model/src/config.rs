@@ -183,6 +183,16 @@ pub struct GatewayConfig {
     pub enable_separate_cache_store: bool,
     /// Which.
     pub cache_storage: Storage,
+    /// Seconds for which access tokens of the OAuth 2.0 provider are good; an hour when 0.
+    pub oauth_token_expire: u64,
+    /// Seconds for which its refresh tokens are good; 14 days when 0.
+    pub oauth_refresh_token_expire: u64,
+    /// Seconds for which tokens that have ended stay in the lists of a shared store; a day when 0.
+    pub oauth_token_expired_retain_period: u64,
+    /// What stands between several redirect URIs of one client; empty when a client has one.
+    pub oauth_redirect_uri_separator: String,
+    /// Status of refused token requests; 403 when 0.
+    pub oauth_error_status_code: u16,
     /// Record requests for analytics.
     pub enable_analytics: bool,
     /// How.
@@ -335,6 +345,11 @@ impl GatewayConfig {
             enable_redis_rolling_limiter: false,
             enable_sentinel_rate_limiter: false,
             drl_threshold: 5.0,
+            oauth_token_expire: 0,
+            oauth_refresh_token_expire: 0,
+            oauth_token_expired_retain_period: 0,
+            oauth_redirect_uri_separator: String::new(),
+            oauth_error_status_code: 0,
             enable_custom_domains: false,
             ignore_endpoint_case: false,
             http_server_options: HttpServerOptions::default(),

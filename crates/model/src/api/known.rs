@@ -16,7 +16,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("hook_references", Never),
     ("db_app_configs", Never),
     // Settings of methods of authentication: the method itself is reported.
-    ("oauth_meta", Never),
     ("idp_client_id_mapping_disabled", Never),
     ("external_oauth.providers.jwt", Never),
     ("security_requirements", Set),
@@ -26,7 +25,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("auth_configs.*.signature", Never),
     ("auth_provider", Never),
     ("session_provider", Never),
-    ("notifications", Set),
     // TLS.
     ("request_signing", Member("is_enabled")),
     ("upstream_auth", Member("enabled")),

@@ -5,6 +5,8 @@ use super::{ApiDefinition, AuthConfig};
 /// A way to be let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMethod {
+    /// A token of the gateway's own OAuth 2.0 provider.
+    OAuth,
     /// A token of another OAuth 2.0 server.
     ExternalOAuth,
     /// User and password.
@@ -23,7 +25,8 @@ pub enum AuthMethod {
 
 impl AuthMethod {
     /// Every method, in the order in which they are asked.
-    pub(super) const ALL: [AuthMethod; 7] = [
+    pub(super) const ALL: [AuthMethod; 8] = [
+        AuthMethod::OAuth,
         AuthMethod::ExternalOAuth,
         AuthMethod::Basic,
         AuthMethod::Hmac,
@@ -41,6 +44,7 @@ impl AuthMethod {
     /// Its name in `auth_configs`.
     pub fn config_name(self) -> &'static str {
         match self {
+            AuthMethod::OAuth => "oauth",
             AuthMethod::ExternalOAuth => "externalOAuth",
             AuthMethod::OpenId => "oidc",
             AuthMethod::Forward => "forward",
@@ -54,6 +58,7 @@ impl AuthMethod {
     /// Its name in `base_identity_provided_by`.
     pub fn identity_name(self) -> &'static str {
         match self {
+            AuthMethod::OAuth => "oauth_key",
             AuthMethod::ExternalOAuth => "external_oauth",
             AuthMethod::OpenId => "oidc_user",
             AuthMethod::Forward => "forward_auth",
@@ -75,6 +80,7 @@ impl ApiDefinition {
     pub fn is_on(&self, method: AuthMethod) -> bool {
         !self.use_keyless
             && match method {
+                AuthMethod::OAuth => self.use_oauth2,
                 AuthMethod::ExternalOAuth => self.introspection().is_some(),
                 AuthMethod::OpenId => self.use_openid,
                 AuthMethod::Forward => self.tollgate.forward_auth.is_some(),

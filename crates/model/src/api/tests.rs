@@ -125,8 +125,8 @@ fn authentication() {
     );
     check(with("/auth_configs", json!({"authToken": {"disable_header": true, "use_cookie": true}})), &[]);
     check(
-        with("/use_oauth2", json!(true)),
-        &["$.use_oauth2: warning: authentication by OAuth 2.0 is not supported yet: the API refuses every request"],
+        with("/use_go_plugin_auth", json!(true)),
+        &["$.use_go_plugin_auth: warning: authentication by Go plugin is not supported yet: the API refuses every request"],
     );
     check(
         with("/enable_jwt", json!(true)),
@@ -158,7 +158,7 @@ fn authentication() {
         with("/base_identity_provided_by", json!("jwt_claim")),
         &["$.base_identity_provided_by: warning: names no method that is switched on: every request is refused"],
     );
-    let mut keyless = with("/use_oauth2", json!(true));
+    let mut keyless = with("/use_go_plugin_auth", json!(true));
     keyless["use_keyless"] = json!(true);
     assert!(parsed(&keyless).unsupported_auth().is_empty());
     check(keyless, &[]);
@@ -214,6 +214,46 @@ fn an_alternative_is_a_definition_with_its_methods_alone() {
     }
     document["use_keyless"] = json!(true);
     assert!(parsed(&document).auth_alternatives().is_empty());
+}
+
+#[test]
+fn the_oauth_provider() {
+    let with_meta = |meta: Value| {
+        let mut api = with("/use_oauth2", json!(true));
+        api["oauth_meta"] = meta;
+        api
+    };
+    check(
+        with("/use_oauth2", json!(true)),
+        &["$.oauth_meta.allowed_access_types: warning: is empty: nobody can be given a token at the token endpoint"],
+    );
+    check(
+        with_meta(json!({
+            "allowed_access_types": ["authorization_code", "assertion", "sorcery"],
+            "allowed_authorize_types": ["code", "token", "id_token"],
+            "auth_login_redirect": "https://login.test/a b"
+        })),
+        &[
+            "$.oauth_meta.allowed_access_types[1]: warning: \"assertion\" is not a grant type that there is: it is refused",
+            "$.oauth_meta.allowed_access_types[2]: warning: \"sorcery\" is not a grant type that there is: it is refused",
+            "$.oauth_meta.allowed_authorize_types[2]: warning: \"id_token\" is not a response type that there is: it is refused",
+            "$.oauth_meta.auth_login_redirect: error: must not contain spaces, control characters or anything but ASCII",
+        ],
+    );
+    check(
+        with_meta(json!({"allowed_access_types": ["authorization_code"]})),
+        &["$.oauth_meta.allowed_authorize_types: warning: is empty: nobody can be given a code"],
+    );
+    let mut noted = with_meta(json!({"allowed_access_types": ["client_credentials"]}));
+    noted["notifications"] = json!({"shared_secret": "s", "oauth_on_keychange_url": "nowhere"});
+    noted["tollgate"] = json!({"oauth": {"pkce_required": true, "pkce_methods": ["S256"], "exact_redirect_uris": true}});
+    check(
+        noted,
+        &[
+            "$.notifications.oauth_on_keychange_url: warning: must be an absolute URL such as http://host:8080/: nobody is told of \
+             new tokens",
+        ],
+    );
 }
 
 #[test]

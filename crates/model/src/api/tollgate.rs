@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use super::OAuthRules;
+
 /// `tollgate`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
@@ -11,6 +13,8 @@ pub struct Tollgate {
     pub auth_alternatives: Vec<Vec<String>>,
     /// Another HTTP service decides who is let in.
     pub forward_auth: Option<ForwardAuth>,
+    /// What the OAuth 2.0 provider does beyond Tyk's.
+    pub oauth: OAuthRules,
 }
 
 /// `tollgate.forward_auth`.

@@ -10,6 +10,7 @@ use crate::network::parse_network;
 use crate::problem::Findings;
 use crate::token::{is_header_value, is_token, target_url_fault};
 
+mod oauth;
 mod paths;
 
 /// Adds what is wrong with `api` to `findings`.
@@ -146,6 +147,7 @@ fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
     }
     check_signatures(api, findings);
     check_others(api, findings);
+    oauth::check(api, findings);
 }
 
 /// A method that is on and in no alternative would be asked of nobody, though its author wants it.

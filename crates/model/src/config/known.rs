@@ -76,12 +76,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("uptime_tests", Never),
     ("monitor", Member("enable_trigger_monitors")),
     ("graceful_shutdown_delay_seconds", Set),
-    // OAuth.
-    ("oauth_refresh_token_expire", Never),
-    ("oauth_token_expire", Never),
-    ("oauth_token_expired_retain_period", Never),
-    ("oauth_redirect_uri_separator", Never),
-    ("oauth_error_status_code", Never),
     // Plugins.
     ("enable_jsvm", Set),
     ("jsvm_timeout", Never),

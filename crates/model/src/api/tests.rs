@@ -249,10 +249,8 @@ fn the_oauth_provider() {
     noted["tollgate"] = json!({"oauth": {"pkce_required": true, "pkce_methods": ["S256"], "exact_redirect_uris": true}});
     check(
         noted,
-        &[
-            "$.notifications.oauth_on_keychange_url: warning: must be an absolute URL such as http://host:8080/: nobody is told of \
-             new tokens",
-        ],
+        &["$.notifications.oauth_on_keychange_url: warning: must be an absolute URL such as http://host:8080/: nobody is told of \
+             new tokens"],
     );
 }
 

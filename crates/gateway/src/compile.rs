@@ -6,10 +6,11 @@ mod version;
 
 pub use chain::Source;
 
+use crate::oauth::Rules;
 use crate::registry::Registry;
 use crate::route::{RouterBuilder, listen_path_weight};
 use crate::settings::Settings;
-use crate::snapshot::{Api, Expiry, Snapshot, VersionLocation, VersionSelector, Versions};
+use crate::snapshot::{Api, Expiry, Provider, Snapshot, VersionLocation, VersionSelector, Versions};
 use regex::Regex;
 use std::collections::HashSet;
 use std::path::Path;
@@ -50,6 +51,9 @@ pub fn compile(
 
 fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Api> {
     let versions = compile_versions(definition, context);
+    let provided = definition.use_oauth2.then(|| version::compile_provider(definition, context)).flatten();
+    let rules = || Arc::new(Rules::new(definition, &context.settings.oauth));
+    let provider = provided.map(|version| Provider { version, rules: rules() });
     Some(Api {
         id: definition.api_id.clone(),
         name: definition.name.clone(),
@@ -65,6 +69,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         disable_strip_slash: definition.proxy.disable_strip_slash,
         options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
         versions: versions?,
+        provider,
         meter: context.registry.meters.get(&definition.api_id),
         facts: context.registry.directory.add(definition, &sanitized_listen_path(&definition.proxy.listen_path)),
         raw: definition.raw.clone(),

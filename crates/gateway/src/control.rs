@@ -9,15 +9,18 @@ mod certs;
 mod health;
 mod keys;
 mod metrics;
+mod oauth;
 mod openapi;
 mod orgs;
 mod own_port;
 mod policies;
+mod provider;
 mod reload;
 mod schema;
 mod usage;
 mod versions;
 
+use crate::oauth::{Ledger, Notices};
 use crate::reload::{Loader, Reloads};
 use crate::secret::Secret;
 use crate::snapshot::Shared;
@@ -28,7 +31,7 @@ use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{MethodRouter, any, delete, get, post, put};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
@@ -62,6 +65,10 @@ pub struct Control {
     pub health: Arc<Health>,
     /// `None`: switched off.
     pub api_health: Option<ApiHealth>,
+    /// What the OAuth 2.0 provider keeps.
+    pub ledger: Ledger,
+    /// Who is told of its tokens.
+    pub notices: Arc<Notices>,
 }
 
 /// The other ends of connections that the data plane makes.
@@ -96,6 +103,8 @@ pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Po
     let control = Arc::new(control);
     let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
     let router = router(control.clone(), &names);
+    // Only the data plane leads there.
+    let provided = Router::new().route("/oauth/{api}/{endpoint}", any(provider::answer)).with_state(control.clone());
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
         runtime.block_on(async {
             tokio::spawn(keys.clone().follow_orgs());
@@ -113,7 +122,7 @@ pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Po
             }
             // Whoever waits for the end of these ports does not wait for this.
             drop(ports.closed);
-            serve(router, pairs).await;
+            serve(router.merge(provided), pairs).await;
         })
     })?;
     Ok(())
@@ -140,6 +149,17 @@ const ENDPOINTS: &[Endpoint] = &[
     ("/tyk/policies/{id}", || get(policies::show).post(policies::create).put(policies::update).merge(delete(policies::remove))),
     ("/tyk/certs", || get(certs::list).post(certs::add)),
     ("/tyk/certs/{id}", || get(certs::show).post(certs::add).merge(delete(certs::remove))),
+    ("/tyk/oauth/clients/create", || post(oauth::create)),
+    ("/tyk/oauth/clients/apis/{client}", || get(oauth::apis_of_client)),
+    ("/tyk/oauth/clients/{id}", || get(oauth::list)),
+    ("/tyk/oauth/clients/{id}/{client}", || get(oauth::show).put(oauth::update).merge(delete(oauth::remove))),
+    ("/tyk/oauth/clients/{id}/{client}/rotate", || put(oauth::rotate)),
+    ("/tyk/oauth/clients/{id}/{client}/tokens", || get(oauth::tokens).merge(delete(oauth::revoke_tokens))),
+    ("/tyk/oauth/authorize-client", || post(provider::authorize_client_of)),
+    ("/tyk/oauth/refresh/{token}", || delete(oauth::remove_refresh)),
+    ("/tyk/oauth/revoke", || post(oauth::revoke)),
+    ("/tyk/oauth/revoke_all", || post(oauth::revoke_all)),
+    ("/tyk/oauth/tokens", || delete(oauth::purge)),
     ("/tyk/cache/{id}", || delete(cache::invalidate)),
     ("/tyk/cache/jwks", || delete(cache::forget_all_key_sets)),
     ("/tyk/cache/jwks/{id}", || delete(cache::forget_key_sets)),

@@ -20,6 +20,24 @@ impl Places {
 
     /// The credential, without the scheme `Bearer` in front of it.
     pub fn find<'e>(&self, exchange: &'e Exchange<'_>) -> Option<Cow<'e, str>> {
+        let in_header = || {
+            let value = without_scheme(exchange.request.headers.get(self.0.header()?)?, b"bearer ");
+            let text = || std::str::from_utf8(value).map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed);
+            if value.is_empty() { None } else { Some(text()) }
+        };
+        self.beside_header(exchange).or_else(in_header)
+    }
+
+    /// The credential as it stands there, and whether that is in a header.
+    pub fn whole<'e>(&self, exchange: &'e Exchange<'_>) -> Option<(Cow<'e, str>, bool)> {
+        let in_header = || {
+            let value = exchange.request.headers.get(self.0.header()?)?;
+            if value.is_empty() { None } else { Some((String::from_utf8_lossy(value), true)) }
+        };
+        self.beside_header(exchange).map(|value| (value, false)).or_else(in_header)
+    }
+
+    fn beside_header<'e>(&self, exchange: &'e Exchange<'_>) -> Option<Cow<'e, str>> {
         let headers = &exchange.request.headers;
         let in_cookie = || {
             let line = std::str::from_utf8(headers.get("cookie")?).ok()?;
@@ -29,12 +47,7 @@ impl Places {
             let value = parameter(exchange.query()?, self.0.param()?)?;
             Some(value).filter(|found| !found.is_empty()).map(Cow::Owned)
         };
-        let in_header = || {
-            let value = without_scheme(headers.get(self.0.header()?)?, b"bearer ");
-            let text = || std::str::from_utf8(value).map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed);
-            if value.is_empty() { None } else { Some(text()) }
-        };
-        in_cookie().or_else(in_query).or_else(in_header)
+        in_cookie().or_else(in_query)
     }
 }
 

@@ -3,6 +3,7 @@
 //! used lately: see `shared`.
 
 mod digest;
+mod ends;
 mod identities;
 mod key;
 mod limits;
@@ -20,6 +21,7 @@ use crate::limit::{Algorithm, Limiter};
 use crate::passwords;
 use crate::secret::random_text;
 use arc_swap::ArcSwap;
+use ends::Ends;
 use identities::Identities;
 use limits::Source;
 use orgs::Org;
@@ -70,6 +72,8 @@ pub struct Keys {
     /// Quotas are not stored for now: another process takes over.
     holds_quotas: AtomicBool,
     identities: Mutex<Identities>,
+    /// Keys that are forgotten some time after they end.
+    ends: Mutex<Ends>,
 }
 
 /// How keys are made, hashed and found.
@@ -123,7 +127,13 @@ impl Keys {
             Some((digest, shown)) => {
                 let is_named = keys.rules.hash_keys && key_format::digest(&shown) == digest;
                 keys.has_named.fetch_or(is_named, Ordering::Relaxed);
-                keys.table.insert(digest, &shown, Entry::new(document.into(), None, false));
+                let entry = Entry::new(document.into(), None, false);
+                if ends::may_be_forgotten(document)
+                    && let Some(session) = entry.session()
+                {
+                    keys.note_end(digest, &session);
+                }
+                keys.table.insert(digest, &shown, entry);
             }
             None => unreadable += 1,
         })?;
@@ -169,6 +179,7 @@ impl Keys {
             saved: SavedQuotas::default(),
             holds_quotas: AtomicBool::new(false),
             identities: Mutex::default(),
+            ends: Mutex::default(),
         }
     }
 
@@ -335,13 +346,14 @@ impl Keys {
             return shared.put(&stored, keep_counters).await;
         }
         let document = stored.to_bytes();
-        let value = document.clone();
-        self.store.ask(Question::Put { kind: Kind::Session, id: hex(&digest), value, expires_unix_s: None }).await?;
+        let (id, value, expires_unix_s) = (hex(&digest), document.clone(), ends::forgotten_at(&stored.session));
+        self.store.ask(Question::Put { kind: Kind::Session, id, value, expires_unix_s }).await?;
         let mut counters = self.table.with(&digest, |entry| entry.counters().clone());
         if !keep_counters || counters.is_none() {
             self.forget_quotas(&digest, counters.take().as_deref()).await?;
         }
         self.table.insert(digest, shown, Entry::new(document.into(), counters, false));
+        self.note_end(digest, &stored.session);
         Ok(())
     }
 
@@ -468,6 +480,7 @@ impl Keys {
     pub async fn write_behind(self: Arc<Self>) {
         loop {
             tokio::time::sleep(WRITE_BEHIND).await;
+            self.forget_ended(crate::clock::unix_s());
             if self.holds_quotas.load(Ordering::Acquire) {
                 continue;
             }

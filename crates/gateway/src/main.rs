@@ -28,6 +28,7 @@ mod mock;
 #[path = "../../http/tests/corpus/mutation.rs"]
 mod mutation;
 mod notify;
+mod oauth;
 mod observe;
 mod outside;
 mod passwords;

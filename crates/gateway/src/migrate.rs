@@ -4,6 +4,7 @@
 use crate::cli::{MigrateOptions, StoreName};
 use crate::clock::unix_s;
 use crate::keys::{self, Digest};
+use crate::oauth;
 use crate::run;
 use crate::storage::redis_settings;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -281,7 +282,7 @@ fn settled(answer: tollgate_store::Answer) -> Result<bool, StoreFault> {
 
 /// Lists and sets have names of the same beginning, and are no documents.
 fn is_copied(kind: Kind, id: &str) -> bool {
-    kind != Kind::OAuth || id.contains(".oauth-clientid.") && !id.contains(".oauth-clientset.")
+    kind != Kind::OAuth || oauth::is_client(id)
 }
 
 fn bar(name: &'static str, length: u64) -> ProgressBar {

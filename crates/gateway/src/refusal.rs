@@ -86,6 +86,12 @@ pub const OPENID_MISSING: Refusal = Refusal::new(401, "auth_missing", "Authoriza
 pub const OPENID_REFUSED: Refusal = Refusal::new(401, "openid_refused", "Key not authorised");
 pub const EXTERNAL_MISSING: Refusal = Refusal::new(400, "auth_missing", "authorization field missing");
 pub const EXTERNAL_REFUSED: Refusal = Refusal::new(401, "external_refused", "access token is not valid");
+pub const OAUTH_MISSING: Refusal = Refusal::with_id(400, "auth_missing", "Authorization field missing", "oauth.auth_field_missing");
+pub const OAUTH_MALFORMED: Refusal =
+    Refusal::with_id(400, "oauth_malformed", "Bearer token malformed", "oauth.auth_field_malformed");
+pub const OAUTH_KEY_UNKNOWN: Refusal = Refusal::with_id(403, "oauth_key_unknown", "Key not authorised", "oauth.key_not_found");
+pub const OAUTH_CLIENT_GONE: Refusal =
+    Refusal::with_id(403, "oauth_client_gone", "Key not authorised. OAuth client access was revoked", "oauth.client_deleted");
 pub const FORWARD_AUTH_FAILED: Refusal = Refusal::new(503, "forward_auth_failed", "Authentication is not available");
 pub const STORE_SILENT: Refusal = Refusal::new(503, "store_silent", "Sessions cannot be read at the moment");
 pub const KEY_INACTIVE: Refusal = Refusal::new(403, "key_inactive", "Key is inactive, please renew");

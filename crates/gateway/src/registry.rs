@@ -4,6 +4,7 @@
 use crate::breaker::{Breaker, BreakerPlace};
 use crate::jwt::{KeySet, SetRules};
 use crate::limit::{Algorithm, Limiter};
+use crate::oauth::Clients;
 use crate::observe::{Directory, Meters};
 use crate::outside::{LazyOutside, Outside};
 use crate::passwords::{LazyPasswords, Passwords};
@@ -30,6 +31,8 @@ pub struct Registry {
     key_sets: Interned<(String, SetRules), KeySet>,
     outside: LazyOutside,
     passwords: LazyPasswords,
+    /// The clients of the OAuth 2.0 provider.
+    pub oauth_clients: Arc<Clients>,
     /// Certificates by file or identifier.
     pub certificates: Arc<Library>,
     client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,

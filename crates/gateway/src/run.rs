@@ -6,6 +6,7 @@ use crate::error_templates::ErrorTemplates;
 use crate::handover::{Estate, Inherited, Predecessor, Role};
 use crate::limit::{AddressRates, Rate};
 use crate::notify::Notifier;
+use crate::oauth::Ledger;
 use crate::observe::{Meters, Observer, Pusher, Recording, Statsd};
 use crate::reload::{Loader, Reloads};
 use crate::service::{CoreHandle, CoreService};
@@ -70,6 +71,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         let keys = keys.clone();
         registry.directory.enforce_data_ages(Box::new(move |org| keys.data_age_s(org)));
     }
+    registry.oauth_clients.connect(store.as_ref(), keys.shared_keys().map(|shared| shared.redis.clone()))?;
+    let ledger = Ledger::new(store.clone(), keys.clone(), registry.oauth_clients.clone());
     let certificates = Arc::new(storage::open_certificates(store, &keys)?);
     let uploaded = certificates.clone();
     registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
@@ -135,7 +138,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     let health = Arc::new(Health::default());
     let api_health = ApiHealth::new(&config);
-    let control = Control { shared, loader, reloads: reloads.clone(), secret, health: health.clone(), api_health };
+    let notices = Arc::default();
+    let control = Control { shared, loader, reloads: reloads.clone(), secret, health: health.clone(), api_health, ledger, notices };
     let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
     let data = if are_given { Role::Given } else { Role::Data };
     let mut sockets: Vec<(Role, TcpListener)> =

@@ -19,7 +19,7 @@ use crate::route::{self, Path};
 use crate::snapshot::{CoreSnapshot, Shared};
 use crate::tls::CallerTls;
 use crate::trace::{Trace, TraceId};
-use in_flight::{InFlight, Place};
+use in_flight::{Chosen, InFlight, Place};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -281,8 +281,10 @@ impl Handler for GatewayHandler {
 
     fn target(&self) -> Option<Arc<Target>> {
         match &self.in_flight {
-            Some(in_flight) => in_flight.upstream().map(|upstream| upstream.target.clone()),
-            None => Some(self.core.shared.control.clone()),
+            Some(in_flight) if !matches!(in_flight.chosen, Chosen::Control) => {
+                in_flight.upstream().map(|upstream| upstream.target.clone())
+            }
+            _ => Some(self.core.shared.control.clone()),
         }
     }
 

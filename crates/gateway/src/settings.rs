@@ -3,6 +3,7 @@
 use crate::endpoints::PatternRules;
 use crate::error_templates::ErrorTemplates;
 use crate::limit::Algorithm;
+use crate::oauth::OAuthSettings;
 use crate::refusal::{QUOTA_EXCEEDED, Refusal};
 use crate::tls::TlsSettings;
 use crate::trace::Tracer;
@@ -67,6 +68,8 @@ pub struct Settings {
     pub insecure_jwks_tls: bool,
     /// After which a key set is fetched again.
     pub jwks_age_max: Duration,
+    /// The OAuth 2.0 provider.
+    pub oauth: OAuthSettings,
     overrides: BTreeMap<String, MessageOverride>,
     /// The operator's own error bodies.
     pub error_templates: ErrorTemplates,
@@ -114,6 +117,7 @@ impl Settings {
                 0 => JWKS_AGE_MAX,
                 seconds => Duration::from_secs(seconds),
             },
+            oauth: OAuthSettings::new(config),
             overrides: config.override_messages.clone(),
             error_templates: ErrorTemplates::default(),
             control_paths: if shares_port { control_paths.collect() } else { Vec::new() },

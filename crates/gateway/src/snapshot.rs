@@ -3,6 +3,7 @@
 use crate::endpoints::EndpointMatcher;
 use crate::exchange::{HeaderChange, Url};
 use crate::middleware::Middleware;
+use crate::oauth::Rules;
 use crate::observe::{ApiFacts, Meter, Observer};
 use crate::route::{Found, Router};
 use crate::settings::Settings;
@@ -44,12 +45,39 @@ pub struct Api {
     pub disable_strip_slash: bool,
     pub options_passthrough: bool,
     pub versions: Versions,
+    /// Gives tokens to OAuth clients.
+    pub provider: Option<Provider>,
     /// Its counters.
     pub meter: Arc<Meter>,
     /// What records need to know of it.
     pub facts: Arc<ApiFacts>,
     /// The definition as written.
     pub raw: Value,
+}
+
+/// An API's OAuth 2.0 provider. Its endpoints are like a version of their own, whose upstream is the control plane: they have a chain of what
+/// strangers must pass, and nothing of the API's versions.
+pub struct Provider {
+    pub version: Version,
+    pub rules: Arc<Rules>,
+}
+
+impl Provider {
+    /// The endpoint that a URL names.
+    #[inline]
+    pub fn endpoint(url: &Url<'_>) -> Option<&'static str> {
+        let behind = url.path.decoded.get(url.listen_bytes..).unwrap_or_default();
+        let behind = behind.strip_prefix('/').unwrap_or(behind);
+        match behind.strip_suffix('/').unwrap_or(behind) {
+            "oauth/authorize" => Some("authorize"),
+            "oauth/token" => Some("token"),
+            "oauth/revoke" => Some("revoke"),
+            "oauth/revoke_all" => Some("revoke_all"),
+            "oauth/introspect" => Some("introspect"),
+            "tyk/oauth/authorize-client" => Some("authorize-client"),
+            _ => None,
+        }
+    }
 }
 
 /// How the version of a request is found.
@@ -128,6 +156,8 @@ pub enum Upstreams {
     },
     /// Another API, by id or name.
     Loop(String),
+    /// The control plane.
+    Control,
 }
 
 impl Upstreams {
@@ -136,7 +166,7 @@ impl Upstreams {
     pub fn next(&self) -> usize {
         match self {
             Upstreams::Many { list, turn } => turn.fetch_add(1, Ordering::Relaxed).checked_rem(list.len()).unwrap_or_default(),
-            Upstreams::One(_) | Upstreams::Loop(_) => 0,
+            Upstreams::One(_) | Upstreams::Loop(_) | Upstreams::Control => 0,
         }
     }
 
@@ -146,7 +176,7 @@ impl Upstreams {
         match self {
             Upstreams::One(upstream) => Some(upstream),
             Upstreams::Many { list, .. } => list.get(index),
-            Upstreams::Loop(_) => None,
+            Upstreams::Loop(_) | Upstreams::Control => None,
         }
     }
 }

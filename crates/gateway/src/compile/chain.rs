@@ -39,6 +39,7 @@ const BEFORE: &[Maker] = &[
 const WHO: &[Maker] = &[
     UnsupportedAuth::compile,
     AnyAuth::compile,
+    OAuthToken::compile,
     IntrospectionAuth::compile,
     BasicAuth::compile,
     SignatureAuth::compile,
@@ -71,18 +72,33 @@ const AFTER: &[Maker] = &[
     ResponseHeaders::compile,
 ];
 
+/// What strangers must pass to come to an endpoint where they are told how to be none.
+const STRANGERS: &[Maker] = &[CrossOrigin::compile, IpAllow::compile, IpBlock::compile, CertificateCheck::compile];
+
 /// The chain and the automaton over all endpoint patterns in it; `None` when something in it can't be used.
-pub fn compile(
+pub fn compile(definition: &ApiDefinition, version_name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<Compiled> {
+    compile_list(&[BEFORE, WHO, AFTER], definition, version_name, info, context)
+}
+
+/// The chain before the endpoints of the OAuth 2.0 provider.
+pub fn compile_for_strangers(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Compiled> {
+    compile_list(&[STRANGERS], definition, "", &VersionInfo::default(), context)
+}
+
+type Compiled = (Vec<Box<dyn Middleware>>, EndpointMatcher);
+
+fn compile_list(
+    lists: &[&[Maker]],
     definition: &ApiDefinition,
     version_name: &str,
     info: &VersionInfo,
     context: &mut Context<'_>,
-) -> Option<(Vec<Box<dyn Middleware>>, EndpointMatcher)> {
+) -> Option<Compiled> {
     let own = context.settings.patterns;
     let rules = PatternRules { ignore_case: own.ignore_case || info.ignore_endpoint_case, ..own };
     let before = context.problems.len();
     let mut source = Source { definition, version_name, info, patterns: PatternBuilder::new(rules), context };
-    let chain: Vec<_> = BEFORE.iter().chain(WHO).chain(AFTER).filter_map(|make| make(&mut source)).collect();
+    let chain: Vec<_> = lists.iter().copied().flatten().filter_map(|make| make(&mut source)).collect();
     let matcher = source.patterns.build();
     if context.problems.len() > before {
         return None;

@@ -29,6 +29,23 @@ pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, conte
     })
 }
 
+/// The endpoints of the OAuth 2.0 provider, as a version of their own.
+pub fn compile_provider(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Version> {
+    let (chain, matcher) = chain::compile_for_strangers(definition, context)?;
+    Some(Version {
+        name: String::new(),
+        expires: Expiry::Never,
+        matcher,
+        chain,
+        upstreams: Upstreams::Control,
+        first_byte_ms: None,
+        response_lines: Vec::new(),
+        replaces_rate_limit: false,
+        response_changes: Vec::new(),
+        keeps_forwarded_for: false,
+    })
+}
+
 /// The settings for an API's connections to its upstreams.
 pub fn tls_settings(definition: &ApiDefinition, context: &Context<'_>) -> TlsSettings {
     context.settings.upstream_tls.for_api(definition)

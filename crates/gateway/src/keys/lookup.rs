@@ -227,6 +227,14 @@ impl Keys {
         texts.iter().map(|text| self.name(text)).map(|name| Candidate { digest: key_format::digest(&name), name }).collect()
     }
 
+    /// Removes the session that a shared store has under a name, if it is there.
+    pub async fn remove_named(&self, name: &str) -> Result<(), StoreFault> {
+        let Some(shared) = &self.shared else { return Ok(()) };
+        let candidate = Candidate { digest: key_format::digest(name), name: name.to_owned() };
+        shared.read(std::slice::from_ref(&candidate), &AtomicBool::default()).await?;
+        shared.remove(&candidate.digest).await.map(|_| ())
+    }
+
     /// Reads what the control API is about to work on: the sessions that a text may stand for. Does nothing without a shared store.
     pub async fn refresh(&self, token: &str, org: &str) -> Result<(), StoreFault> {
         let Some(shared) = &self.shared else { return Ok(()) };

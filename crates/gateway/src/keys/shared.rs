@@ -2,6 +2,7 @@
 //! first presents its key, and stays until somebody changes it, which every gateway is told at once. While nothing can be heard of
 //! changes, every request has its session read again; when nothing can be read either, `on_failure` says what holds.
 
+use super::ends::forgotten_at;
 use super::lookup::Lookups;
 use super::{Digest, DigestHasher, Entry, Policies, lets_call, shared_quota_name};
 use crate::bus::{Bus, Notice, SESSIONS_CHANGED};
@@ -252,7 +253,8 @@ impl SharedKeys {
     pub(super) async fn put(&self, stored: &StoredSession, keep_counters: bool) -> Result<(), StoreFault> {
         let value = stored.session.to_json().to_string().into_bytes();
         let (kind, id) = (Kind::Session, stored.shown.clone());
-        self.redis.ask(Question::Put { kind, id, value, expires_unix_s: None }).await?;
+        let expires_unix_s = forgotten_at(&stored.session);
+        self.redis.ask(Question::Put { kind, id, value, expires_unix_s }).await?;
         if !keep_counters {
             self.forget_counters(&stored.shown, &stored.session).await?;
         }

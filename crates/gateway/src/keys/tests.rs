@@ -124,3 +124,25 @@ fn counters_that_are_kept_go_on() {
     at_once(stage.keys.save_quotas()).unwrap();
     assert_eq!(stage.stored(), [2]);
 }
+
+#[test]
+fn tokens_of_clients_are_forgotten_some_time_after_they_end_and_keys_are_not() {
+    let stage = Stage::new();
+    let put = |token: &str, expires: i64, client: &str| {
+        let session = Session { expires, oauth_client_id: client.to_owned(), ..Session::default() };
+        at_once(stage.keys.put(token, session, false)).unwrap();
+    };
+    put("token-1", 1_000, "shop");
+    put("token-2", 1_000, "shop");
+    put("token-3", 0, "shop");
+    put("key-1", 1_000, "");
+    // It is given more time.
+    put("token-2", 2_000, "shop");
+    let known = |token: &str| stage.keys.digest_of(token).is_some();
+    stage.keys.forget_ended(1_599);
+    assert!(known("token-1"));
+    stage.keys.forget_ended(1_600);
+    assert_eq!(["token-1", "token-2", "token-3", "key-1"].map(known), [false, true, true, true]);
+    stage.keys.forget_ended(2_600);
+    assert_eq!(["token-2", "token-3", "key-1"].map(known), [false, true, true]);
+}

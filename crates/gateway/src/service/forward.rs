@@ -2,9 +2,14 @@
 
 use super::walk::made_path;
 use crate::exchange::{Exchange, Url};
+use crate::snapshot::Provider;
+use crate::template::encode_form;
 use crate::upstream::{Upstream, join_path};
 use std::borrow::Cow;
 use tollgate_engine::Forward;
+
+/// Bytes of a request to the OAuth 2.0 provider: a session that a login page asks for has some KiB.
+const PROVIDER_BODY_BYTES_MAX: u64 = 1 << 20;
 
 /// Fills `outgoing` with method, URL and Host for the upstream.
 #[inline]
@@ -36,6 +41,29 @@ pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Forward {
         first_byte_ms: exchange.first_byte_ms,
         body_bytes_max: exchange.settings.request_body_bytes_max,
         upgrade: exchange.settings.websockets,
+        timed: exchange.counting_core.is_some(),
+        capture_bytes_max: 0,
+    }
+}
+
+/// Fills `outgoing` for the endpoints of the OAuth 2.0 provider.
+pub fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64) -> Forward {
+    let endpoint = Provider::endpoint(&exchange.url).unwrap_or_default();
+    let outgoing = &mut *exchange.outgoing;
+    outgoing
+        .target
+        .extend_from_slice(format!("/oauth/{}/{endpoint}", encode_form(&exchange.api.id).replace('+', "%20")).as_bytes());
+    if let Some(query) = exchange.url.query.as_deref() {
+        outgoing.target.push(b'?');
+        outgoing.target.extend_from_slice(query.as_bytes());
+    }
+    let host = exchange.request.authority;
+    outgoing.host.extend_from_slice(if host.is_empty() { b"localhost" } else { host });
+    Forward {
+        target_serial,
+        first_byte_ms: None,
+        body_bytes_max: Some(PROVIDER_BODY_BYTES_MAX),
+        upgrade: false,
         timed: exchange.counting_core.is_some(),
         capture_bytes_max: 0,
     }

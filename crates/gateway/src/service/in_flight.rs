@@ -38,15 +38,20 @@ pub enum Chosen {
     Listed(usize),
     /// One that a rewrite named.
     Named(Arc<Upstream>),
+    /// The control plane.
+    Control,
 }
 
 /// A version of an API in a snapshot.
 #[derive(Clone, Copy, Default)]
 pub struct Place {
     pub api: usize,
-    /// Among `Versions::Many`.
+    /// Among `Versions::Many`, or [`PROVIDER`].
     pub version: usize,
 }
+
+/// The number of the version that is the OAuth 2.0 provider.
+pub const PROVIDER: usize = usize::MAX;
 
 impl InFlight {
     pub fn api(&self) -> Option<&Api> {
@@ -62,6 +67,7 @@ impl InFlight {
         match &self.chosen {
             Chosen::Listed(index) => self.version()?.upstreams.get(*index),
             Chosen::Named(upstream) => Some(upstream),
+            Chosen::Control => None,
         }
     }
 
@@ -83,6 +89,9 @@ impl InFlight {
 
 impl Place {
     pub fn version(self, api: &Api) -> Option<&Version> {
+        if self.version == PROVIDER {
+            return api.provider.as_ref().map(|provider| &provider.version);
+        }
         match &api.versions {
             Versions::One { version, .. } | Versions::Apis { own: version, .. } => Some(version),
             Versions::Many { versions, .. } => versions.get(self.version),

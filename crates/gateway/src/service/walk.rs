@@ -1,12 +1,12 @@
 //! The walk of one request: version, chain, and where it leads; from API to API as long as it loops.
 
-use super::in_flight::{Chosen, InFlight, Place};
+use super::in_flight::{Chosen, InFlight, PROVIDER, Place};
 use super::{CoreService, GatewayHandler, draft, forward, reply, select};
 use crate::exchange::{Exchange, Redirect, RequestId, Step, Track, Url};
 use crate::observe::method_number;
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
-use crate::snapshot::{Api, CoreSnapshot, Snapshot, Upstreams, Version};
+use crate::snapshot::{Api, CoreSnapshot, Provider, Snapshot, Upstreams, Version};
 use crate::template::parameter;
 use crate::tls::CallerTls;
 use crate::trace::Trace;
@@ -51,6 +51,7 @@ struct Turn<'a> {
 /// Where a chain led.
 enum Destination {
     Upstream(Chosen),
+    Control,
     Loop(String),
 }
 
@@ -70,8 +71,12 @@ impl GatewayHandler {
         for level in 0..=LOOPS_MAX {
             let Some(api) = snapshot.apis.get(turn.api) else { break };
             self.place = Place { api: turn.api, version: 0 };
-            let selected =
-                select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes, &mut outgoing.edits)?;
+            let is_for_provider = level == 0 && api.provider.is_some() && Provider::endpoint(&turn.url).is_some();
+            let selected = match is_for_provider {
+                // Whoever asks for a token need not know of versions.
+                true => Place { api: turn.api, version: PROVIDER },
+                false => select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes, &mut outgoing.edits)?,
+            };
             let Some(api) = snapshot.apis.get(selected.api) else { break };
             let Some(version) = selected.version(api) else { break };
             self.place = selected;
@@ -180,10 +185,16 @@ impl GatewayHandler {
             }
         }
         match destination(&mut exchange)? {
+            Destination::Control => {
+                // Nothing is recorded of it: bodies have secrets, and it is no call of the API.
+                let forward = forward::fill_for_provider(&mut exchange, arrival.core.shared.control.serial);
+                Ok(Run::Forward(Verdict::Forward(forward), Chosen::Control, None))
+            }
             Destination::Upstream(chosen) => {
                 let upstream = match &chosen {
                     Chosen::Listed(index) => version.upstreams.get(*index).ok_or(refusal::UPSTREAM_FAILED)?,
                     Chosen::Named(upstream) => upstream,
+                    Chosen::Control => return Err(refusal::UPSTREAM_FAILED),
                 };
                 let mut forward = forward::fill(&mut exchange, upstream);
                 self.record = draft::draft(arrival, &exchange, &upstream.host);
@@ -217,6 +228,7 @@ fn destination(exchange: &mut Exchange<'_>) -> Result<Destination, Refusal> {
         Some(Redirect::Loop(name)) => Ok(Destination::Loop(name)),
         None => match &exchange.version.upstreams {
             Upstreams::Loop(name) => Ok(Destination::Loop(name.clone())),
+            Upstreams::Control => Ok(Destination::Control),
             upstreams => Ok(Destination::Upstream(Chosen::Listed(upstreams.next()))),
         },
     }

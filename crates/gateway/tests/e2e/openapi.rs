@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::gateway::SECRET;
-use crate::harness::{Gateway, Response, request};
+use crate::harness::{Gateway, Response, api, request};
 
 const METHODS: [&str; 5] = ["POST", "GET", "PUT", "DELETE", "PATCH"];
 
@@ -105,6 +105,11 @@ impl Operation<'_> {
     fn example(&self) -> String {
         match self.body() {
             Some(("application/json", content)) => content["example"].to_string(),
+            Some(("application/x-www-form-urlencoded", content)) => {
+                let fields = content["example"].as_object().expect("fields").iter();
+                let pairs = fields.map(|(name, value)| format!("{name}={}", value.as_str().expect("a text").replace(' ', "+")));
+                pairs.collect::<Vec<_>>().join("&")
+            }
             Some((_, content)) => content["example"].as_str().expect("a text").to_owned(),
             None => String::new(),
         }
@@ -115,7 +120,7 @@ impl Operation<'_> {
     }
 }
 
-/// What the examples speak of: an API, a policy, a key.
+/// What the examples speak of: two APIs, a policy, a key.
 fn prepared() -> Stage {
     let stage = Stage::new();
     for path in ["/tyk/apis", "/tyk/policies", "/tyk/keys/{id}"] {
@@ -124,6 +129,19 @@ fn prepared() -> Stage {
         let answer = stage.send(operation, &operation.target(None), &operation.example());
         assert_eq!(answer.status, 200, "{path}: {answer}");
     }
+    // The APIs' own examples stay short.
+    let accounts = api("accounts", "/accounts/", "http://127.0.0.1:9090/")
+        .with_keys()
+        .set("use_oauth2", true)
+        .set("oauth_meta/allowed_authorize_types", json!(["code"]))
+        .set("oauth_meta/allowed_access_types", json!(["authorization_code"]));
+    let answer = stage.gateway.control("POST", "/tyk/apis", &accounts.0.to_string());
+    assert_eq!(answer.status, 200, "{answer}");
+    let gold = json!({"id": "gold", "org_id": "default", "access_rights": {
+        "quick": {"api_id": "quick", "versions": ["Default"]}, "accounts": {"api_id": "accounts", "versions": ["Default"]}
+    }});
+    let answer = stage.gateway.control("PUT", "/tyk/policies/gold", &gold.to_string());
+    assert_eq!(answer.status, 200, "{answer}");
     stage
 }
 
@@ -175,7 +193,9 @@ fn a_method_that_is_not_described_is_not_served() {
     for (path, item) in stage.document["paths"].as_object().unwrap() {
         for method in METHODS {
             if item.get(method.to_lowercase()).is_none() {
-                let answer = stage.gateway.control(method, &path.replace("{id}", "x").replace("{hash}", "x"), "");
+                let filled =
+                    ["{id}", "{hash}", "{client}", "{token}"].iter().fold(path.clone(), |path, name| path.replace(name, "x"));
+                let answer = stage.gateway.control(method, &filled, "");
                 assert_eq!(answer.status, 405, "{method} {path}: {answer}");
             }
         }

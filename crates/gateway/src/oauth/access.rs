@@ -1,0 +1,77 @@
+//! What is kept of a token beside its session: whose it is and how it can be renewed. Written down as Tyk does.
+
+use serde_json::{Map, Value, json};
+use std::time::{Duration, UNIX_EPOCH};
+
+/// One access token, with its refresh token if there is one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    pub client_id: String,
+    pub redirect_uri: String,
+    /// The token, or what stands for it where tokens are not kept.
+    pub token: String,
+    /// The same for the refresh token; empty when there is none.
+    pub refresh: String,
+    pub expires_in_s: u64,
+    pub scope: String,
+    pub created_unix_s: u64,
+    /// The session that was asked for in place of the client's policy, JSON.
+    pub session: Option<String>,
+}
+
+impl Access {
+    /// As it is stored.
+    pub fn to_stored(&self) -> Value {
+        let mut fields = Map::new();
+        // Tyk wants to know both of a client.
+        fields.insert("Client".to_owned(), json!({ "id": self.client_id, "redirecturi": self.redirect_uri }));
+        fields.insert("AccessToken".to_owned(), self.token.as_str().into());
+        fields.insert("RefreshToken".to_owned(), self.refresh.as_str().into());
+        fields.insert("ExpiresIn".to_owned(), self.expires_in_s.into());
+        fields.insert("Scope".to_owned(), self.scope.as_str().into());
+        fields.insert("RedirectUri".to_owned(), self.redirect_uri.as_str().into());
+        fields.insert("CreatedAt".to_owned(), date(self.created_unix_s).into());
+        if let Some(session) = &self.session {
+            fields.insert("UserData".to_owned(), session.as_str().into());
+        }
+        Value::Object(fields)
+    }
+
+    /// What was stored, here or by Tyk.
+    pub fn parse(document: &[u8]) -> Option<Self> {
+        let value: Value = serde_json::from_slice(document).ok()?;
+        Some(Access {
+            client_id: client_id(&value)?,
+            redirect_uri: text(&value, "RedirectUri"),
+            token: text(&value, "AccessToken"),
+            refresh: text(&value, "RefreshToken"),
+            expires_in_s: value.get("ExpiresIn").and_then(Value::as_u64).unwrap_or_default(),
+            scope: text(&value, "Scope"),
+            created_unix_s: unix_s(&text(&value, "CreatedAt")),
+            session: Some(text(&value, "UserData")).filter(|session| !session.is_empty()),
+        })
+    }
+}
+
+/// A member of a document that is a text.
+pub fn text(value: &Value, name: &str) -> String {
+    value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// The client of a document.
+pub fn client_id(value: &Value) -> Option<String> {
+    let client = value.get("Client")?;
+    let id = client.get("id").or_else(|| client.get("Id"))?.as_str()?;
+    Some(id.to_owned()).filter(|id| !id.is_empty())
+}
+
+/// A time as RFC 3339 says.
+pub fn date(unix_s: u64) -> String {
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(unix_s)).to_string()
+}
+
+/// The time of such a text; 0 when it is none.
+fn unix_s(date: &str) -> u64 {
+    let time = humantime::parse_rfc3339_weak(date).ok();
+    time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,64 @@
+//! Who asks: a client shows its id and secret, in a header (RFC 7617) or, as RFC 6749 allows and Tyk does not, in the body.
+
+use super::Provider;
+use super::client::Client;
+use super::parameters::Parameters;
+use super::refused::{ErrorCode, Refused};
+use crate::template::decode_form;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// What a request says of its client.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Credentials {
+    id: String,
+    secret: String,
+}
+
+impl Credentials {
+    /// What a request shows; `None` when it shows nothing.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidRequest`] for a header that can't be read, and for a client that shows two things at once.
+    pub fn of(authorization: Option<&[u8]>, parameters: &Parameters) -> Result<Option<Self>, Refused> {
+        let in_body = parameters.find("client_secret").zip(parameters.find("client_id"));
+        let Some(header) = authorization.filter(|header| !header.is_empty()) else {
+            return Ok(in_body.map(|(secret, id)| Credentials { id: id.to_owned(), secret: secret.to_owned() }));
+        };
+        if in_body.is_some() {
+            let message = "the client shows its secret in a header and in the body";
+            return Err(Refused::because(ErrorCode::InvalidRequest, message));
+        }
+        basic(header).map(Some).ok_or(ErrorCode::InvalidRequest.into())
+    }
+}
+
+fn basic(header: &[u8]) -> Option<Credentials> {
+    let (scheme, encoded) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
+    let decoded = STANDARD.decode(encoded.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    let (id, secret) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;
+    Some(Credentials { id: id.to_owned(), secret: secret.to_owned() })
+}
+
+/// The client that asks, when it has shown its secret.
+///
+/// # Errors
+/// [`ErrorCode::InvalidRequest`] when it has shown nothing, [`ErrorCode::UnauthorizedClient`] when there is no such client or the secret is
+/// another's: who guesses does not learn which.
+pub async fn named_client(provider: &Provider<'_>, credentials: Option<Credentials>) -> Result<Client, Refused> {
+    let Some(Credentials { id, secret }) = credentials else { return Err(ErrorCode::InvalidRequest.into()) };
+    let api = &provider.rules.api_id;
+    let mut client = provider.ledger.client(api, &id).await?;
+    if client.is_none()
+        && let Some(unescaped) = decode_form(&id).filter(|unescaped| *unescaped != id)
+    {
+        client = provider.ledger.client(api, &unescaped).await?;
+    }
+    // Compared with something in any case, so that it takes the same time.
+    let nobody = Client { secret: "nobody".to_owned(), ..Client::default() };
+    let is_right = client.as_ref().unwrap_or(&nobody).secret_is(&secret);
+    client.filter(|_| is_right).ok_or(ErrorCode::UnauthorizedClient.into())
+}
+
+#[cfg(test)]
+mod tests;

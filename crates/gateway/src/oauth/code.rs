@@ -1,0 +1,61 @@
+//! An authorisation code: what a user has consented to, until the client redeems it. Written down as Tyk does, with the challenge of
+//! RFC 7636 beside it.
+
+use super::access::{client_id, date, text};
+use super::pkce::Challenge;
+use serde_json::{Map, Value, json};
+use tollgate_model::api::PkceMethod;
+
+/// For which a code can be redeemed.
+pub const CODE_S: u64 = 250;
+
+/// One code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    pub client_id: String,
+    pub redirect_uri: String,
+    pub scope: String,
+    pub state: String,
+    /// The session that the token will have in place of the client's policy, JSON.
+    pub session: Option<String>,
+    pub challenge: Option<Challenge>,
+}
+
+impl Code {
+    /// As it is stored; `kept` stands for the code itself.
+    pub fn to_stored(&self, kept: &str, created_unix_s: u64) -> Value {
+        let mut fields = Map::new();
+        fields.insert("Client".to_owned(), json!({ "id": self.client_id, "redirecturi": self.redirect_uri }));
+        fields.insert("Code".to_owned(), kept.into());
+        fields.insert("ExpiresIn".to_owned(), CODE_S.into());
+        fields.insert("Scope".to_owned(), self.scope.as_str().into());
+        fields.insert("RedirectUri".to_owned(), self.redirect_uri.as_str().into());
+        fields.insert("State".to_owned(), self.state.as_str().into());
+        fields.insert("CreatedAt".to_owned(), date(created_unix_s).into());
+        fields.insert("UserData".to_owned(), self.session.as_deref().unwrap_or_default().into());
+        if let Some(challenge) = &self.challenge {
+            fields.insert("CodeChallenge".to_owned(), challenge.text.as_str().into());
+            fields.insert("CodeChallengeMethod".to_owned(), challenge.method.name().into());
+        }
+        Value::Object(fields)
+    }
+
+    /// What was stored, here or by Tyk.
+    pub fn parse(document: &[u8]) -> Option<Self> {
+        let value: Value = serde_json::from_slice(document).ok()?;
+        let challenge = text(&value, "CodeChallenge");
+        let challenge = match challenge.is_empty() {
+            true => None,
+            // A challenge that can't be understood must not count as none.
+            false => Some(Challenge { method: PkceMethod::from_name(&text(&value, "CodeChallengeMethod"))?, text: challenge }),
+        };
+        Some(Code {
+            client_id: client_id(&value)?,
+            redirect_uri: text(&value, "RedirectUri"),
+            scope: text(&value, "Scope"),
+            state: text(&value, "State"),
+            session: Some(text(&value, "UserData")).filter(|session| !session.is_empty()),
+            challenge,
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! What a token is worth (RFC 7662), for those who are shown one: any client of the API may ask.
+
+use super::Provider;
+use super::parameters::Parameters;
+use super::refused::Refused;
+use serde_json::{Map, Value, json};
+
+/// What there is to say of a token. Of one that is not good nothing is told but that.
+///
+/// # Errors
+/// The store is silent.
+pub async fn introspect(provider: &Provider<'_>, parameters: &Parameters) -> Result<Value, Refused> {
+    let (api, token) = (&provider.rules.api_id, parameters.get("token"));
+    let of_refresh = || async {
+        let access = provider.ledger.refresh(api, token).await?;
+        let ends = access.as_ref().map(|access| access.created_unix_s + provider.rules.settings.refresh_s);
+        Ok::<_, Refused>(access.zip(ends).map(|found| (found, "refresh_token")))
+    };
+    let of_access = || async {
+        let ledger = provider.ledger;
+        let Some(access) = ledger.access(api, token).await? else { return Ok(None) };
+        ledger.keys().refresh(token, "").await?;
+        // An operator may have switched the session off, or taken it away.
+        let digest = ledger.keys().digest_of(token);
+        let session = digest.and_then(|digest| ledger.keys().live_session(&digest, provider.unix_s));
+        let session = session.filter(|session| !session.is_inactive && session.expires.unsigned_abs() > provider.unix_s);
+        Ok::<_, Refused>(session.map(|session| ((access, session.expires.unsigned_abs()), "bearer")))
+    };
+    // The hint says where to look first (section 2.1); it need not be right.
+    let found = match parameters.get("token_type_hint") {
+        "refresh_token" => match of_refresh().await? {
+            None => of_access().await?,
+            found => found,
+        },
+        _ => match of_access().await? {
+            None => of_refresh().await?,
+            found => found,
+        },
+    };
+    let Some(((access, ends), kind)) = found else { return Ok(json!({ "active": false })) };
+    let mut told = Map::new();
+    told.insert("active".to_owned(), true.into());
+    told.insert("client_id".to_owned(), access.client_id.into());
+    told.insert("exp".to_owned(), ends.into());
+    if access.created_unix_s > 0 {
+        told.insert("iat".to_owned(), access.created_unix_s.into());
+    }
+    if !access.scope.is_empty() {
+        told.insert("scope".to_owned(), access.scope.into());
+    }
+    told.insert("token_type".to_owned(), kind.into());
+    Ok(Value::Object(told))
+}

@@ -1,0 +1,104 @@
+//! What a client is told when it gets nothing: the errors of RFC 6749, sections 4.1.2.1 and 5.2, in the wording that Tyk's clients know.
+
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use tollgate_store::StoreFault;
+
+/// `error` of a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorCode {
+    InvalidRequest,
+    InvalidGrant,
+    InvalidScope,
+    UnauthorizedClient,
+    UnsupportedGrantType,
+    UnsupportedResponseType,
+    AccessDenied,
+    ServerError,
+    TemporarilyUnavailable,
+}
+
+/// A refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub code: ErrorCode,
+    /// In place of the usual one.
+    description: Option<Cow<'static, str>>,
+}
+
+impl ErrorCode {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorCode::InvalidRequest => "invalid_request",
+            ErrorCode::InvalidGrant => "invalid_grant",
+            ErrorCode::InvalidScope => "invalid_scope",
+            ErrorCode::UnauthorizedClient => "unauthorized_client",
+            ErrorCode::UnsupportedGrantType => "unsupported_grant_type",
+            ErrorCode::UnsupportedResponseType => "unsupported_response_type",
+            ErrorCode::AccessDenied => "access_denied",
+            ErrorCode::ServerError => "server_error",
+            ErrorCode::TemporarilyUnavailable => "temporarily_unavailable",
+        }
+    }
+
+    fn description(self) -> &'static str {
+        match self {
+            ErrorCode::InvalidRequest => {
+                "The request is missing a required parameter, includes an invalid parameter value, includes a parameter more than once, \
+                 or is otherwise malformed."
+            }
+            ErrorCode::InvalidGrant => {
+                "The provided authorization grant (e.g., authorization code, resource owner credentials) or refresh token is invalid, \
+                 expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."
+            }
+            ErrorCode::InvalidScope => "The requested scope is invalid, unknown, or malformed.",
+            ErrorCode::UnauthorizedClient => "The client is not authorized to request a token using this method.",
+            ErrorCode::UnsupportedGrantType => "The authorization grant type is not supported by the authorization server.",
+            ErrorCode::UnsupportedResponseType => "The authorization server does not support obtaining a token using this method.",
+            ErrorCode::AccessDenied => "The resource owner or authorization server denied the request.",
+            ErrorCode::ServerError => {
+                "The authorization server encountered an unexpected condition that prevented it from fulfilling the request."
+            }
+            ErrorCode::TemporarilyUnavailable => {
+                "The authorization server is currently unable to handle the request due to a temporary overloading or maintenance of the \
+                 server."
+            }
+        }
+    }
+}
+
+impl Refused {
+    /// One with a description of its own, which names no secret.
+    pub fn because(code: ErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
+        Refused { code, description: Some(description.into()) }
+    }
+
+    /// `error_description`.
+    pub fn description(&self) -> &str {
+        self.description.as_deref().unwrap_or(self.code.description())
+    }
+
+    /// As the body of an answer; members are in the order of their names.
+    pub fn to_json(&self) -> Value {
+        json!({ "error": self.code.name(), "error_description": self.description() })
+    }
+
+    /// Its status, where refusals have `usual`. That the store is silent is nobody's fault who asks.
+    pub fn status(&self, usual: u16) -> u16 {
+        if self.code == ErrorCode::TemporarilyUnavailable { 503 } else { usual }
+    }
+}
+
+impl From<ErrorCode> for Refused {
+    fn from(code: ErrorCode) -> Self {
+        Refused { code, description: None }
+    }
+}
+
+impl From<StoreFault> for Refused {
+    fn from(fault: StoreFault) -> Self {
+        tracing::error!(%fault, "the OAuth 2.0 provider can't reach what it keeps");
+        ErrorCode::TemporarilyUnavailable.into()
+    }
+}

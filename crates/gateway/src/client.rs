@@ -3,6 +3,7 @@
 
 mod apis;
 mod certs;
+mod clients;
 mod connection;
 mod document;
 mod keys;
@@ -34,6 +35,8 @@ pub enum Request {
     Apis(About<apis::Apis>),
     /// Add, list, show and delete certificates.
     Certs(About<certs::Certs>),
+    /// Make, list, show and delete clients of the OAuth 2.0 provider.
+    Clients(About<clients::Clients>),
     /// Read definitions and policies again, and say what is wrong with them.
     Reload(GatewayOptions),
     /// Say whether the gateway is up and ready, and what it serves.
@@ -129,6 +132,7 @@ fn ask(request: Request) -> Result<(), Failure> {
         Request::Policies(About { command, gateway }) => policies::run(command, &Gateway::new(&gateway)?),
         Request::Apis(About { command, gateway }) => apis::run(command, &Gateway::new(&gateway)?),
         Request::Certs(About { command, gateway }) => certs::run(command, &Gateway::new(&gateway)?),
+        Request::Clients(About { command, gateway }) => clients::run(command, &Gateway::new(&gateway)?),
         Request::Reload(gateway) => status::reload(&Gateway::new(&gateway)?),
         Request::Status { ready: true, gateway } => status::ready(&Gateway::new(&gateway)?),
         Request::Status { ready: false, gateway } => status::status(&Gateway::new(&gateway)?),

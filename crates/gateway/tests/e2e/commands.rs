@@ -386,3 +386,21 @@ fn address_and_secret_are_taken_from_the_configuration_and_the_data_directory() 
     let broken = bare().current_dir(gateway.dir()).args(["apis", "list"]).output().unwrap();
     Outcome::of(broken).fails(1, "the configuration is not usable");
 }
+
+#[test]
+fn clients_are_made_listed_rotated_and_deleted() {
+    let crate::oauth_clients::Stage { gateway, .. } = crate::oauth_clients::stage(json!({}), |api| api);
+    let made = tollgate(&gateway, "clients create --api a --policy gold --id shop --redirect-uri https://app.test/cb").ok();
+    assert_eq!(row(&made, "policy"), ["policy", "gold"]);
+    let secret = row(&made, "secret")[1].clone();
+    assert_eq!(row(&tollgate(&gateway, "clients list a").ok(), "shop")[1], "gold");
+    assert_eq!(tollgate(&gateway, "clients show a shop --json").json()["secret"], secret);
+    assert_ne!(tollgate(&gateway, "clients rotate a shop --json").json()["secret"], secret);
+    assert_eq!(tollgate(&gateway, "clients tokens a shop").ok().lines().count(), 1, "the header alone");
+    assert_eq!(tollgate(&gateway, "clients revoke a shop").ok(), "shop: all tokens revoked\n");
+    assert_eq!(tollgate(&gateway, "clients delete a shop").ok(), "shop: deleted\n");
+    tollgate(&gateway, "clients delete a shop").fails(1, "the API a has no client with the id shop");
+    tollgate(&gateway, "clients show a shop").fails(1, "OAuth Client ID not found");
+    tollgate(&gateway, "clients create --api plain").fails(1, "API is not OAuth2");
+    tollgate(&gateway, "clients create").fails(2, "--api");
+}

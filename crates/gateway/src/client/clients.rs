@@ -1,0 +1,155 @@
+//! `tollgate clients`.
+
+use super::session::shown;
+use super::{Failure, Gateway, segment, table};
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+/// Commands about the clients of the OAuth 2.0 provider.
+#[derive(Debug, Subcommand)]
+pub enum Clients {
+    /// List the clients of an API.
+    List(Api),
+    /// Show a client with its secret.
+    Show(Named),
+    /// Make a client, or replace the one with the same id.
+    #[command(
+        after_help = "Examples:\n  tollgate clients create --api orders --policy gold --redirect-uri https://app.example.com/callback\n  \
+                            tollgate clients create --policy gold"
+    )]
+    Create(Create),
+    /// Give a client another secret.
+    Rotate(Named),
+    /// List the tokens of a client that have not ended.
+    Tokens(Named),
+    /// Revoke all tokens of a client.
+    Revoke(Named),
+    /// Delete a client and all its tokens.
+    #[command(visible_alias = "rm")]
+    Delete(Named),
+}
+
+/// Which API.
+#[derive(Debug, Args)]
+pub struct Api {
+    /// The API's id
+    #[arg(value_name = "API")]
+    api: String,
+}
+
+/// Which client.
+#[derive(Debug, Args)]
+pub struct Named {
+    /// The API's id
+    #[arg(value_name = "API")]
+    api: String,
+    /// The client's id
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Options of `create`.
+#[derive(Debug, Args)]
+pub struct Create {
+    /// The API that it is for [default: all APIs of the policy]
+    #[arg(long, value_name = "ID", required_unless_present = "policy")]
+    api: Option<String>,
+    /// The policy of its tokens
+    #[arg(long, value_name = "ID")]
+    policy: Option<String>,
+    /// Where its users may be sent back to
+    #[arg(long, value_name = "URL")]
+    redirect_uri: Option<String>,
+    /// The client's id [default: a random one]
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// What it is, for people
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+}
+
+pub fn run(command: Clients, gateway: &Gateway) -> Result<(), Failure> {
+    match command {
+        Clients::List(Api { api }) => list(&api, gateway),
+        Clients::Show(named) => {
+            let client = gateway.get(&named.path())?;
+            gateway.print(&client, || details(&client));
+            Ok(())
+        }
+        Clients::Create(options) => create(options, gateway),
+        Clients::Rotate(named) => {
+            let client = gateway.call("PUT", &format!("{}/rotate", named.path()), None)?;
+            gateway.print(&client, || details(&client));
+            Ok(())
+        }
+        Clients::Tokens(named) => tokens(&named, gateway),
+        Clients::Revoke(named) => {
+            let answer = gateway.call("DELETE", &format!("{}/tokens", named.path()), None)?;
+            gateway.print(&answer, || format!("{}: all tokens revoked", named.id));
+            Ok(())
+        }
+        Clients::Delete(named) => {
+            // The gateway, like Tyk, says "deleted" of anything.
+            if gateway.find(&named.path())?.is_none() {
+                return Err(Failure::Refused(format!("the API {} has no client with the id {}", named.api, named.id)));
+            }
+            let answer = gateway.call("DELETE", &named.path(), None)?;
+            gateway.print(&answer, || format!("{}: deleted", named.id));
+            Ok(())
+        }
+    }
+}
+
+impl Named {
+    fn path(&self) -> String {
+        format!("/tyk/oauth/clients/{}/{}", segment(&self.api), segment(&self.id))
+    }
+}
+
+fn list(api: &str, gateway: &Gateway) -> Result<(), Failure> {
+    let answer = gateway.get(&format!("/tyk/oauth/clients/{}", segment(api)))?;
+    gateway.print(&answer, || {
+        let rows = answer
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|client| ["client_id", "policy_id", "redirect_uri", "description"].map(|name| shown(client, name)).to_vec());
+        table::columns(&["id", "policy", "redirect uri", "description"], rows.collect())
+    });
+    Ok(())
+}
+
+fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
+    let fields = [
+        ("client_id", options.id),
+        ("redirect_uri", options.redirect_uri),
+        ("api_id", options.api),
+        ("policy_id", options.policy),
+        ("description", options.description),
+    ];
+    let written: Map<String, Value> =
+        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?)))).collect();
+    let client = gateway.call("POST", "/tyk/oauth/clients/create", Some(&Value::Object(written)))?;
+    gateway.print(&client, || details(&client));
+    Ok(())
+}
+
+fn tokens(named: &Named, gateway: &Gateway) -> Result<(), Failure> {
+    let answer = gateway.get(&format!("{}/tokens", named.path()))?;
+    gateway.print(&answer, || {
+        let rows = answer.as_array().into_iter().flatten().map(|token| vec![shown(token, "code"), shown(token, "expires")]);
+        table::columns(&["token", "expires"], rows.collect())
+    });
+    Ok(())
+}
+
+fn details(client: &Value) -> String {
+    let rows = [
+        ("id", "client_id"),
+        ("secret", "secret"),
+        ("redirect uri", "redirect_uri"),
+        ("policy", "policy_id"),
+        ("description", "description"),
+    ];
+    table::pairs(rows.into_iter().map(|(title, name)| (title, shown(client, name))).collect())
+}

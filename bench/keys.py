@@ -27,7 +27,10 @@ def main() -> int:
         upstream = bench.nginx_upstream(rig)
         open_api = bench.api_definition("open", "/open/", upstream.url("/"))
         keyed_api = bench.api_definition("keyed", "/keyed/", upstream.url("/")) | {"use_keyless": False}
-        gateway = bench.tollgate_gateway(rig, args.binary, [open_api, keyed_api], "/open/")
+        oauth_api = bench.api_definition("oauth", "/oauth/", upstream.url("/")) | {
+            "use_keyless": False, "use_oauth2": True, "oauth_meta": {"allowed_authorize_types": ["token"]},
+        }
+        gateway = bench.tollgate_gateway(rig, args.binary, [open_api, keyed_api, oauth_api], "/open/")
         rows = shapes(gateway)
         rounds = [
             {name: sample(rig, gateway, *row, args) for name, row in rows.items()} for _ in range(args.rounds + 1)
@@ -64,18 +67,30 @@ def shapes(gateway: Tollgate) -> dict[str, tuple[str, dict[str, str], bool]]:
     }
     rows = {"keyless": ("/open/json/valid", {}, False)}
     rows |= {name: ("/keyed/json/valid", {"Authorization": token}, name == "429") for name, token in keys.items()}
+    rows["OAuth token"] = ("/oauth/json/valid", {"Authorization": f"Bearer {oauth_token(gateway)}"}, False)
     return rows | {"401": ("/keyed/json/valid", {}, True)}
 
 
 def key(gateway: Tollgate, right: dict, **session) -> str:
     body = {"org_id": "default", "expires": 0, "access_rights": {"keyed": right}} | session
+    return control(gateway, "keys/create", body)["key"]
+
+
+def oauth_token(gateway: Tollgate) -> str:
+    control(gateway, "oauth/clients/create", {"client_id": "bench", "api_id": "oauth", "redirect_uri": "https://bench.test/"})
+    rules = {"org_id": "default", "access_rights": {"oauth": {"api_id": "oauth", "versions": ["Default"]}}}
+    asked = {"api_id": "oauth", "response_type": "token", "client_id": "bench", "key_rules": json.dumps(rules)}
+    return control(gateway, "oauth/authorize-client", asked)["access_token"]
+
+
+def control(gateway: Tollgate, path: str, body: dict) -> dict:
     request = urllib.request.Request(
-        f"http://{bench.HOST}:{gateway.port}/tyk/keys/create",
+        f"http://{bench.HOST}:{gateway.port}/tyk/{path}",
         data=json.dumps(body).encode(),
-        headers={"x-tyk-authorization": gateway.secret},
+        headers={"x-tyk-authorization": gateway.secret, "content-type": "application/json"},
     )
     with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["key"]
+        return json.load(answer)
 
 
 def sample(rig: Rig, gateway: Tollgate, path: str, headers: dict, is_refusal: bool, args: argparse.Namespace) -> dict:

@@ -120,6 +120,7 @@ impl ApiDefinition {
         narrowed.tollgate.auth_alternatives.clear();
         for method in AuthMethod::ALL.into_iter().filter(|method| !methods.contains(method)) {
             match method {
+                AuthMethod::OAuth => narrowed.use_oauth2 = false,
                 AuthMethod::ExternalOAuth => narrowed.external_oauth.enabled = false,
                 AuthMethod::OpenId => narrowed.use_openid = false,
                 AuthMethod::Forward => narrowed.tollgate.forward_auth = None,

@@ -1,6 +1,7 @@
 //! One client connection: reads heads, sends requests on, relays both bodies, and starts over. A state machine driven by one
 //! task; between polls it holds no buffer unless a socket is full.
 
+mod collect;
 mod exchange;
 mod relay;
 
@@ -16,6 +17,7 @@ use crate::pool::Slot;
 use crate::service::{Capture, Client, Forward, Handler, Outgoing, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
+use collect::Collected;
 use exchange::Exchange;
 use std::future::Future;
 use std::io::Write;
@@ -65,6 +67,8 @@ enum Stage {
     },
     /// Holding a request, whose bytes are in `input`, until this coarse time or until some work is done.
     Pause(u64, Option<Work>),
+    /// Reading the body of a request, whose bytes are in `input`.
+    Collect(Box<Collected>),
     /// Waiting for a new upstream connection.
     Dial(Dial),
     /// Request and response are passing.
@@ -148,6 +152,7 @@ impl Connection {
                 // Ends when the time is over.
                 Stage::Pause(_, None) => Poll::Pending,
                 Stage::Pause(_, Some(work)) => work.as_mut().poll(cx).map(|()| self.enter(Stage::Head { unread: true })),
+                Stage::Collect(_) => self.poll_collect(cx, buffers),
                 Stage::Dial(_) => self.poll_dial(cx, buffers),
                 Stage::Relay => self.poll_relay(cx, buffers),
                 Stage::Tunnel(tunnel) => {
@@ -181,7 +186,7 @@ impl Connection {
                 Begun::Incomplete => {
                     self.input = input;
                     // A request that is held for work waits for that first; one that is held for a time notices when its client goes.
-                    if matches!(self.stage, Stage::Pause(_, Some(_))) {
+                    if !matches!(self.stage, Stage::Head { unread: false } | Stage::Pause(_, None)) {
                         return Poll::Ready(());
                     }
                 }
@@ -278,6 +283,7 @@ impl Connection {
         let verdict = match verdict {
             Verdict::Wait(time) => return self.pause(time, None),
             Verdict::Await(work, time) => return self.pause(time, Some(work)),
+            Verdict::Read(bytes_max) => return self.collect(cx, &request, bytes_max),
             Verdict::Reply => None,
             Verdict::Forward(forward) => Some(forward),
         };
@@ -539,7 +545,7 @@ impl Connection {
             }
             _ if client_is_late => limits.client_write_ms,
             Stage::Head { .. } if self.input.is_empty() => return self.idle_end_ms(),
-            Stage::Head { .. } => limits.head_ms,
+            Stage::Head { .. } | Stage::Collect(_) => limits.head_ms,
             Stage::Relay if self.exchange.awaits_answer() && !self.exchange.watches_client => {
                 self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
             }
@@ -584,6 +590,11 @@ impl Connection {
             Stage::Relay => {
                 let fault = Fault::new(self.exchange.wait_fault());
                 self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
+            }
+            Stage::Collect(_) => {
+                self.handler.on_end(self.exchange.ended());
+                self.input = Vec::new();
+                self.refuse_head(cx, &[], 408, &mut buffers.out);
             }
             Stage::Dial(_) => {}
             Stage::Head { .. } => {

@@ -44,6 +44,10 @@ pub trait Handler {
     /// A request's head has arrived. A verdict of `Forward` has filled `outgoing`'s target and host, one of `Reply` its status and body.
     fn on_request(&mut self, request: &Request<'_>, now: Instant, outgoing: &mut Outgoing) -> Verdict;
 
+    /// The whole body of the request, without its framing, after a verdict of `Read`; `None` when it is larger than that or can't be read.
+    /// [`Handler::on_request`] comes next.
+    fn on_body(&mut self, body: Option<Vec<u8>>);
+
     /// Where the current exchange goes, when a new connection is needed.
     fn target(&self) -> Option<Arc<Target>>;
 
@@ -67,6 +71,8 @@ pub enum Verdict {
     Wait(Duration),
     /// Keep the request and ask again when this is done, but at the latest after this long.
     Await(Work, Duration),
+    /// Keep the request until its body is there, of at most so many bytes, hand that over and ask again.
+    Read(usize),
 }
 
 /// Something that goes on elsewhere and that a request waits for. Dropped when the client goes or the time is over.

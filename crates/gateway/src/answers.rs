@@ -6,6 +6,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tollgate_engine::Work;
 
+/// The number of the request's body; those of middlewares are small.
+const BODY: u64 = 1 << 62;
+
 /// The answers for one request. There are at most as many as the chain has middlewares that ask.
 #[derive(Default)]
 pub struct Answers(Vec<(u64, Box<dyn Any>)>);
@@ -20,6 +23,16 @@ impl Answers {
     pub fn put<T: 'static>(&mut self, serial: u64, value: T) {
         self.0.retain(|(known, _)| *known != serial);
         self.0.push((serial, Box::new(value)));
+    }
+
+    /// Keeps the request's body; `None` when it is too large.
+    pub fn put_body(&mut self, body: Option<Vec<u8>>) {
+        self.put(BODY, body);
+    }
+
+    /// The request's body, if it was asked for and has come.
+    pub fn body(&self) -> Option<Option<&[u8]>> {
+        self.get::<Option<Vec<u8>>>(BODY).map(Option::as_deref)
     }
 
     /// Forgets everything: the request is over.

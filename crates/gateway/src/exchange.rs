@@ -110,6 +110,8 @@ pub enum Step {
     Wait(Duration),
     /// Holds the request until some work is done, at most this long, and starts over.
     Await(Work, Duration),
+    /// Holds the request until its body is there, of at most so many bytes, and starts over: see [`Answers::body`].
+    Read(usize),
     /// Ends with a refusal.
     Refuse(Refusal),
     /// Ends with the answer in `outgoing`.

@@ -80,6 +80,8 @@ pub const BASIC_ENCODING: Refusal =
     Refusal::new(400, "basic_malformed", "Attempted access with malformed header, auth data not encoded correctly");
 pub const BASIC_VALUES: Refusal =
     Refusal::new(400, "basic_malformed", "Attempted access with malformed header, values not in basic auth format");
+pub const BASIC_BODY_USER: Refusal = Refusal::new(400, "basic_malformed", "Body do not contain username");
+pub const BASIC_BODY_PASSWORD: Refusal = Refusal::new(400, "basic_malformed", "Body do not contain password");
 pub const AUTH_BUSY: Refusal = Refusal::new(503, "auth_busy", "Too many requests wait to be authenticated");
 pub const SIGNATURE_REFUSED: Refusal = Refusal::new(400, "signature_refused", "Authorization field missing, malformed or invalid");
 pub const OPENID_MISSING: Refusal = Refusal::new(401, "auth_missing", "Authorization field missing");

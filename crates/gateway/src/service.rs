@@ -259,7 +259,7 @@ impl Handler for GatewayHandler {
                 self.count_reply(&arrival, &snapshot, outgoing, None);
                 Verdict::Reply
             }
-            Ok(verdict @ (Verdict::Wait(_) | Verdict::Await(..))) => {
+            Ok(verdict @ (Verdict::Wait(_) | Verdict::Await(..) | Verdict::Read(_))) => {
                 self.began = Some(arrival.began);
                 verdict
             }
@@ -277,6 +277,10 @@ impl Handler for GatewayHandler {
                 Verdict::Reply
             }
         }
+    }
+
+    fn on_body(&mut self, body: Option<Vec<u8>>) {
+        self.answers.put_body(body);
     }
 
     fn target(&self) -> Option<Arc<Target>> {

@@ -69,7 +69,7 @@ impl Middleware for AnyAuth {
         let mut failures = Vec::new();
         for alternative in &self.alternatives {
             let failure = match alternative.on_request(exchange) {
-                step @ (Step::Next | Step::Wait(_) | Step::Await(..)) => return step,
+                step @ (Step::Next | Step::Wait(_) | Step::Await(..) | Step::Read(_)) => return step,
                 Step::Refuse(refusal) => Failure::Refusal(refusal),
                 Step::Reply => Failure::Reply {
                     status: exchange.outgoing.status,

@@ -1,8 +1,10 @@
 //! HTTP basic authentication (RFC 7617). Reads `use_basic_auth`, `basic_auth` and `auth_configs.basic`; a user is a key of that name with
-//! `basic_auth_data`. The client sees 401 with `WWW-Authenticate`, `Authorization field missing` or `User not authorised`, and 400 for a
+//! `basic_auth_data`. Where no header has them, user and password may stand in the body: see `body`. The client sees 401 with `WWW-Authenticate`, `Authorization field missing` or `User not authorised`, and 400 for a
 //! header that can't be read. Passwords are checked on threads of their own while the request is held, as long for users who do not exist.
 //! A password that was right is remembered for a minute by a keyed digest, a wrong one until others take its place, and requests with the
 //! same one wait for one check. When too many wait the client sees 503.
+
+mod body;
 
 use super::Middleware;
 use crate::answers::{Coming, GRACE};
@@ -15,6 +17,7 @@ use crate::recent::Recent;
 use crate::refusal::{self, Refusal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use body::BodyPatterns;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tollgate_model::api::AuthMethod;
@@ -31,6 +34,7 @@ pub struct BasicAuth {
     places: Places,
     org_id: String,
     challenge: String,
+    body: Option<BodyPatterns>,
     gives_session: bool,
     passwords: Arc<Passwords>,
     /// When each was found right, by a digest of user, stored and given password.
@@ -72,6 +76,7 @@ impl BasicAuth {
             places: Places::new(definition.places(AuthMethod::Basic)),
             org_id: definition.org_id.clone(),
             challenge: format!("Basic realm=\"{realm}\""),
+            body: BodyPatterns::compile(source),
             gives_session: definition.takes_session_of(AuthMethod::Basic),
             passwords,
             right: Recent::new(REMEMBERED_MAX),
@@ -142,10 +147,14 @@ impl Middleware for BasicAuth {
         if exchange.ignored {
             return Step::Next;
         }
-        let Some(value) = self.places.find(exchange) else { return self.refuse(exchange, refusal::BASIC_MISSING) };
-        let (user, password) = match credentials(&value) {
-            Ok(found) => found,
-            Err(refusal) => return self.refuse(exchange, refusal),
+        let in_header = self.places.find(exchange).ok_or(refusal::BASIC_MISSING).and_then(|value| credentials(&value));
+        let (user, password) = match (in_header, &self.body) {
+            (Ok(found), _) => found,
+            (Err(refusal), None) => return self.refuse(exchange, refusal),
+            (Err(_), Some(patterns)) => match patterns.find(exchange) {
+                Ok(found) => found,
+                Err(step) => return step,
+            },
         };
         let key = match exchange.key_or_ask(&user, &self.org_id) {
             Ok(key) => key,

@@ -91,6 +91,7 @@ impl GatewayHandler {
                     return Ok(Verdict::Wait(time));
                 }
                 Run::Await(work, time_max) => return Ok(Verdict::Await(work, time_max)),
+                Run::Read(bytes_max) => return Ok(Verdict::Read(bytes_max)),
                 Run::Forward(verdict, chosen, breaker) => {
                     let xml_type = reply::xml_type(arrival.request);
                     self.in_flight = Some(InFlight {
@@ -182,6 +183,7 @@ impl GatewayHandler {
                 }
                 Step::Wait(time) => return Ok(Run::Wait(time)),
                 Step::Await(work, time_max) => return Ok(Run::Await(work, time_max)),
+                Step::Read(bytes_max) => return Ok(Run::Read(bytes_max)),
             }
         }
         match destination(&mut exchange)? {
@@ -218,6 +220,7 @@ enum Run {
     Reply,
     Wait(Duration),
     Await(Work, Duration),
+    Read(usize),
     Forward(Verdict, Chosen, Option<(crate::breaker::BreakerRule, Arc<crate::breaker::Breaker>)>),
     Loop { name: String, url: Url<'static>, method: String },
 }

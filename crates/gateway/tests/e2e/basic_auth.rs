@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::harness::{Definition, Gateway, Response, Upstream, error_json, request};
+use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, request};
 use crate::keys::{keyed, session};
 
 fn with_users(id: &str, upstream: &Upstream) -> Definition {
@@ -217,4 +217,75 @@ fn a_password_that_was_wrong_is_right_when_it_becomes_the_users() {
     refused(&ask(&gateway, "alice", "word"), "User not authorised");
     put_user(&gateway, "PUT", "alice", json!({"password": "word"}));
     assert_eq!(ask(&gateway, "alice", "word").status, 200);
+}
+
+fn from_body(user: &str, password: &str) -> (Upstream, Gateway) {
+    let patterns = json!({"extract_from_body": true, "body_user_regexp": user, "body_password_regexp": password});
+    let (upstream, gateway) = start(|definition| definition.set("basic_auth", patterns.clone()));
+    put_user(&gateway, "POST", "alice", json!({"password": "open sesame"}));
+    (upstream, gateway)
+}
+
+#[test]
+fn user_and_password_are_found_in_bodies() {
+    let (upstream, gateway) = from_body("\"user\":\\s*\"([^\"]+)\"", "\"pass\":\\s*\"([^\"]+)\"");
+    let post = |lines: &[&str], body: &str| gateway.send(request("POST", "/a/x", lines, body));
+    let good = r#"{"user": "alice", "pass": "open sesame", "more": "text"}"#;
+    for lines in [Vec::new(), vec!["Authorization: Bearer x"]] {
+        let response = post(&lines, good);
+        assert_eq!((response.status, upstream.last().text().as_str()), (200, good), "{lines:?}: {response}");
+    }
+    // Whoever waits to be told to go on is told.
+    let mut client = gateway.connect();
+    client.send(request("POST", "/a/x", &["Expect: 100-continue", &format!("Content-Length: {}", good.len())], ""));
+    assert!(client.head().unwrap().first.starts_with("HTTP/1.1 100 "));
+    client.send(good);
+    assert_eq!((client.response("POST").status, upstream.last().text().as_str()), (200, good));
+    let chunked = "Transfer-Encoding: chunked\r\n\r\n18\r\n{\"user\":\"alice\",\"pass\":\"\r\nd\r\nopen sesame\"}\r\n0\r\n\r\n";
+    let whole = format!("POST /a/x HTTP/1.1\r\nHost: gateway.test\r\n{chunked}");
+    for pause in [usize::MAX, 100, 7] {
+        let mut client = gateway.connect();
+        for piece in whole.as_bytes().chunks(pause) {
+            client.send(piece);
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        assert_eq!(client.response("POST").status, 200, "in pieces of {pause}");
+        assert_eq!(upstream.last().text(), r#"{"user":"alice","pass":"open sesame"}"#);
+        // The connection goes on.
+        assert_eq!(client.ask(request("GET", "/a/x", &[&line("alice", "open sesame")], "")).status, 200);
+    }
+    let let_in = upstream.requests();
+    let large = format!("{good}{}", " ".repeat(70_000));
+    for (body, status, message) in [
+        (r#"{"user": "alice", "pass": "wrong"}"#, 401, "User not authorised"),
+        (r#"{"user": "nobody", "pass": "open sesame"}"#, 401, "User not authorised"),
+        (r#"{"pass": "open sesame"}"#, 400, "Body do not contain username"),
+        (r#"{"user": "alice"}"#, 400, "Body do not contain password"),
+        ("", 400, "Body do not contain username"),
+        (large.as_str(), 400, "Request is too large"),
+    ] {
+        let response = post(&[], body);
+        assert_eq!((response.status, response.text()), (status, error_json(message)), "{body:.60}");
+    }
+    let endless =
+        format!("POST /a/x HTTP/1.1\r\nHost: gateway.test\r\nTransfer-Encoding: chunked\r\n\r\n{}", "1\r\nx\r\n".repeat(40_000));
+    let answer = gateway.raw_or_reset(endless);
+    assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 400 "), "{}", String::from_utf8_lossy(&answer));
+    let broken = "POST /a/x HTTP/1.1\r\nHost: gateway.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
+    assert!(gateway.raw_or_reset(broken).starts_with(b"HTTP/1.1 400 "));
+    assert_eq!(upstream.requests(), let_in);
+}
+
+#[test]
+fn patterns_for_bodies_must_find_something() {
+    let upstream = Upstream::ok();
+    for (user, password, field) in
+        [("(a", "(b)", "body_user_regexp"), ("(a)", "b", "body_password_regexp"), ("", "(b)", "body_user_regexp")]
+    {
+        let patterns = json!({"extract_from_body": true, "body_user_regexp": user, "body_password_regexp": password});
+        let broken = with_users("a", &upstream).set("basic_auth", patterns);
+        let gateway = Gateway::start(json!({}), [broken, api("b", "/b/", &upstream.url())]);
+        assert_eq!((gateway.get("/a/x").status, gateway.get("/b/x").status), (404, 200));
+        assert!(gateway.log().contains(&format!("$.basic_auth.{field}")), "{}", gateway.log());
+    }
 }

@@ -39,11 +39,11 @@ pub struct BasicAuth {
     /// Seconds for which a right password is remembered; 60 when not more than 0.
     #[serde(deserialize_with = "whole")]
     pub cache_ttl: i64,
-    /// Look into bodies; not supported.
+    /// Look into bodies when no header has user and password.
     pub extract_from_body: bool,
-    /// For `extract_from_body`.
+    /// For `extract_from_body`: the first group is the user.
     pub body_user_regexp: String,
-    /// For `extract_from_body`.
+    /// For `extract_from_body`: the first group is the password.
     pub body_password_regexp: String,
 }
 

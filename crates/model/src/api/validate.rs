@@ -141,10 +141,6 @@ fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
         findings.warning(&JsonPath::of("base_identity_provided_by"), message);
     }
     check_jwt(api, findings);
-    if api.is_on(AuthMethod::Basic) && api.basic_auth.extract_from_body {
-        let message = "not supported yet: user and password must stand in a header, parameter or cookie";
-        findings.ignored(&JsonPath::of("basic_auth.extract_from_body"), message);
-    }
     check_signatures(api, findings);
     check_others(api, findings);
     oauth::check(api, findings);

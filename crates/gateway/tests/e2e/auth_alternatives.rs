@@ -246,6 +246,25 @@ fn what_a_failed_alternative_did_is_taken_back() {
 }
 
 #[test]
+fn a_body_is_looked_into_before_the_next_way_is_tried() {
+    let stage = stage(&[&["basic"], &["authToken"]], |definition| {
+        let patterns =
+            json!({"extract_from_body": true, "body_user_regexp": "user=([^&]+)", "body_password_regexp": "pass=([^&]+)"});
+        apart(definition).set("basic_auth", patterns)
+    });
+    let key = format!("X-Key: {}", stage.key);
+    let post = |lines: &[&str], body: &str| {
+        let response = stage.gateway.send(request("POST", "/a/x", lines, body));
+        (response.status, response.header("x-ratelimit-limit").map(str::to_owned))
+    };
+    assert_eq!(post(&[&key], "nothing in it"), (200, Some("11".to_owned())));
+    assert_eq!(stage.upstream.last().text(), "nothing in it");
+    assert_eq!(post(&[], "user=alice&pass=open sesame"), (200, Some("12".to_owned())));
+    assert_eq!(post(&[], "user=alice&pass=wrong"), (401, None));
+    assert_eq!(post(&[&key], "user=alice&pass=wrong"), (200, Some("11".to_owned())));
+}
+
+#[test]
 fn credentials_of_all_alternatives_are_stripped_and_open_endpoints_stay_open() {
     let stage = stage(&[&["jwt"], &["authToken"]], |definition| {
         apart(definition).set("strip_auth_data", true).list("ignored", json!([{"path": "/open"}]))

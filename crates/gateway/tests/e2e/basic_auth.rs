@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use crate::harness::http2::{ask as ask_over, connect, converse, post, upload};
 use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, request};
 use crate::keys::{keyed, session};
 
@@ -274,6 +275,48 @@ fn user_and_password_are_found_in_bodies() {
     let broken = "POST /a/x HTTP/1.1\r\nHost: gateway.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
     assert!(gateway.raw_or_reset(broken).starts_with(b"HTTP/1.1 400 "));
     assert_eq!(upstream.requests(), let_in);
+}
+
+#[test]
+fn bodies_of_http2_are_looked_into_too() {
+    let (upstream, gateway) = from_body("user=([^&]+)", "pass=([^&]+)");
+    converse(async {
+        let client = connect(gateway.port).await;
+        for (body, status) in [("user=alice&pass=open sesame", 200), ("user=alice&pass=wrong", 401), ("user=alice", 400)] {
+            let answer = upload(&client, post("/a/x"), body.as_bytes(), None).await.unwrap();
+            assert_eq!(answer.status, status, "{body}");
+        }
+        let missing = ask_over(&client, post("/a/x")).await.unwrap();
+        assert_eq!(missing.status, 400);
+        let again = upload(&client, post("/a/x"), b"pass=open sesame&user=alice", None).await.unwrap();
+        assert_eq!(again.status, 200, "the connection goes on");
+    });
+    assert_eq!((upstream.requests(), upstream.last().text().as_str()), (2, "pass=open sesame&user=alice"));
+}
+
+#[test]
+fn a_body_that_does_not_come_is_waited_for_as_long_as_a_head() {
+    let upstream = Upstream::ok();
+    let patterns = json!({"extract_from_body": true, "body_user_regexp": "(a)", "body_password_regexp": "(b)"});
+    let conf = json!({"tollgate": {"timeouts": {"head_ms": 600}}});
+    let gateway = Gateway::start(conf, [with_users("a", &upstream).set("basic_auth", patterns)]);
+    let mut client = gateway.connect();
+    client.send(request("POST", "/a/x", &["Content-Length: 1000"], ""));
+    let begun = std::time::Instant::now();
+    // A byte now and then does not make it wait longer.
+    client.socket().set_read_timeout(Some(std::time::Duration::from_millis(50))).unwrap();
+    let response = loop {
+        let _ = client.try_send("x");
+        match client.some() {
+            Ok(bytes) => break String::from_utf8_lossy(&bytes).into_owned(),
+            Err(_) => assert!(begun.elapsed().as_secs() < 15, "never answered"),
+        }
+    };
+    assert!(response.starts_with("HTTP/1.1 408 "), "{response}");
+    let mut gone = gateway.connect();
+    gone.send(request("POST", "/a/x", &["Content-Length: 1000"], ""));
+    gone.reset();
+    assert_eq!(upstream.requests(), 0);
 }
 
 #[test]

@@ -315,6 +315,18 @@ fn without_a_source_each_key_has_its_own_secret() {
 }
 
 #[test]
+fn the_name_of_a_key_in_a_tokens_header_can_be_passed_over() {
+    for (skips, expect) in [(true, 200), (false, 403)] {
+        let (_upstream, gateway) = start(|definition| definition.set("jwt_source", "").set("jwt_skip_kid", skips));
+        let key = create(&gateway, &session(json!({"jwt_data": {"secret": "its own"}})));
+        let token = compact(&json!({"alg": "HS256", "kid": "somebody else"}), &json!({"sub": key}), |signed| {
+            aws_lc_rs::hmac::sign(&aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, b"its own"), signed).as_ref().to_vec()
+        });
+        assert_eq!(call(&gateway, "/a/x", &token).status, expect, "{skips}");
+    }
+}
+
+#[test]
 fn tokens_are_found_in_queries_and_cookies_and_can_be_stripped() {
     let (upstream, gateway) = start(|definition| {
         let places = json!({"auth_header_name": "X-Token", "use_param": true, "param_name": "jwt", "use_cookie": true, "cookie_name": "jwt"});

@@ -61,9 +61,9 @@ impl Collected {
 impl Connection {
     /// Begins to read the body.
     pub(super) fn collect(&mut self, cx: &mut Context<'_>, request: &Request<'_>, bytes_max: usize) -> Begun {
-        let awaits_permission = request.headers.get("expect").is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"));
         self.enter(Stage::Collect(Box::new(Collected::new(request, bytes_max))));
-        if awaits_permission && self.to_client.send(cx, &mut self.client, b"HTTP/1.1 100 Continue\r\n\r\n", &[]).is_err() {
+        // Who waits to be told to go on would wait for ever.
+        if request.expects_continue && self.to_client.send(cx, &mut self.client, b"HTTP/1.1 100 Continue\r\n\r\n", &[]).is_err() {
             self.enter(Stage::Closed);
         }
         Begun::Incomplete

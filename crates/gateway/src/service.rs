@@ -228,6 +228,9 @@ impl Handler for GatewayHandler {
         let snapshot = core.snapshot();
         let Some(found) = snapshot.find(request.authority, &path.decoded) else {
             totals.iter().for_each(|totals| totals.not_found.add(1));
+            if settings.logs_not_found {
+                tracing::warn!(client = %self.peer, method = request.method, host, path = request.path(), "no API is for this request");
+            }
             reply::plain(outgoing, 404, "Not Found");
             return Verdict::Reply;
         };

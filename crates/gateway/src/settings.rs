@@ -50,6 +50,8 @@ pub struct Settings {
     quota_status: u16,
     /// Requests get an `X-Request-Id`.
     pub request_id: bool,
+    /// Requests that no API is for are logged.
+    pub logs_not_found: bool,
     /// Responses get a `Server-Timing`.
     pub server_timing: bool,
     /// Requests are traced.
@@ -104,6 +106,7 @@ impl Settings {
             problem_details: config.tollgate.problem_details,
             quota_status: config.tollgate.quota_status,
             request_id: config.tollgate.request_id,
+            logs_not_found: config.track_404_logs,
             server_timing: config.tollgate.server_timing,
             tracer: config.opentelemetry.traces().map(|traces| Tracer::new(&traces)),
             trusted_proxies: config.tollgate.trusted_networks(),

@@ -199,6 +199,8 @@ pub struct GatewayConfig {
     pub analytics_config: AnalyticsConfig,
     /// A line for each request.
     pub access_logs: AccessLogs,
+    /// Log requests that no API is for.
+    pub track_404_logs: bool,
     /// `host:port` of a StatsD server; empty for none.
     pub statsd_connection_string: String,
     /// What its names begin with.
@@ -388,6 +390,7 @@ impl GatewayConfig {
             enable_analytics: false,
             analytics_config: AnalyticsConfig::default(),
             access_logs: AccessLogs::default(),
+            track_404_logs: false,
             statsd_connection_string: String::new(),
             statsd_prefix: String::new(),
             opentelemetry: OpenTelemetry::default(),

@@ -345,6 +345,20 @@ fn a_template_shortens_the_access_log_on_standard_error() {
 }
 
 #[test]
+fn requests_that_no_api_is_for_are_logged_on_demand() {
+    let upstream = Upstream::start(|_| ok());
+    for wanted in [true, false] {
+        let gateway = Gateway::start(json!({"track_404_logs": wanted}), [tracked("shop", "/shop/", &upstream)]);
+        assert_eq!(gateway.get("/nowhere?secret=1").status, 404);
+        assert_eq!(gateway.get("/shop/").status, 200);
+        let log = gateway.log();
+        let lines: Vec<&str> = log.lines().filter(|line| line.contains("no API is for this request")).collect();
+        assert_eq!(lines.len(), usize::from(wanted), "{log}");
+        assert!(lines.iter().all(|line| line.contains("/nowhere") && !line.contains("secret=1")), "{log}");
+    }
+}
+
+#[test]
 fn requests_get_an_identifier_and_timings_on_demand() {
     let upstream = Upstream::start(|_| ok());
     let on = json!({"tollgate": {"request_id": true, "server_timing": true}});

@@ -66,7 +66,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("analytics_config.type", Never),
     ("analytics_config.pool_size", Never),
     ("analytics_config.purge_interval", Never),
-    ("track_404_logs", Set),
     // Upstream.
     ("proxy_ssl_disable_renegotiation", Never),
     ("service_discovery", Never),

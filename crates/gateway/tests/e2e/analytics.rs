@@ -186,6 +186,27 @@ fn a_detailed_record_has_both_messages_and_no_secret() {
 }
 
 #[test]
+fn a_key_can_ask_for_whole_records_of_its_requests() {
+    let upstream = Upstream::start(|_| ok());
+    let (directory, conf) = recording(json!({"tollgate": {"analytics": {"body_bytes_max": 5}}}));
+    let gateway = Gateway::start(conf, [tracked("shop", "/shop/", &upstream).with_keys()]);
+    make_key(&gateway, "shop");
+    let watched = json!({
+        "org_id": "default", "enable_detailed_recording": true, "quota_max": -1,
+        "access_rights": {"shop": {"api_id": "shop", "api_name": "shop", "versions": ["Default"]}}
+    });
+    assert_eq!(gateway.control("POST", "/tyk/keys/watched-key", &watched.to_string()).status, 200);
+    for key in [KEY, "watched-key"] {
+        gateway.send(request("POST", "/shop/", &[&format!("Authorization: {key}")], "a longer body"));
+    }
+    let records = records(&directory, 2);
+    assert_eq!((&records[0]["raw_request"], &records[0]["raw_response"]), (&json!(""), &json!("")));
+    let bytes = base64::engine::general_purpose::STANDARD.decode(records[1]["raw_request"].as_str().unwrap()).unwrap();
+    let sent = String::from_utf8(bytes).unwrap();
+    assert!(sent.ends_with("\r\n\r\na lon") && sent.contains("Authorization: ***"), "{sent}");
+}
+
+#[test]
 fn usage_is_summed_and_survives_a_restart_of_its_writer() {
     let upstream = Upstream::start(|seen| if seen.target.contains("bad") { reply("500 Oops", &[], "") } else { ok() });
     let (_directory, conf) = recording(json!({}));

@@ -79,6 +79,10 @@ fn check_analytics(config: &GatewayConfig, findings: &mut Findings) {
         let message = "only msgpack is supported yet, which is what is written";
         findings.ignored(&JsonPath::of("analytics_config.serializer_type"), message);
     }
+    if settings.enable_geo_ip && settings.geo_ip_db_path.as_os_str().is_empty() {
+        let message = "names no database: records have no places";
+        findings.warning(&JsonPath::of("analytics_config.geo_ip_db_path"), message);
+    }
     if config.enable_separate_analytics_store && !config.analytics_storage.is_redis() {
         let message = "has no effect: analytics_storage says where no Redis is";
         findings.warning(&JsonPath::of("enable_separate_analytics_store"), message);

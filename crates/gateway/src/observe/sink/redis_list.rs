@@ -18,7 +18,7 @@ const BATCH_RECORDS: usize = 1_000;
 const BATCH_BYTES: usize = 1 << 20;
 /// Bytes of records that wait for Redis: more than a second of very busy traffic.
 const WAITING_BYTES_MAX: usize = 64 << 20;
-/// Batches that wait; small ones come about once a second, so they are for a minute without Redis.
+/// Batches that wait; small ones come about once a second, so this is four minutes without Redis.
 const WAITING_BATCHES_MAX: usize = 256;
 /// For how long a list is kept that nobody adds to, if the configuration does not say.
 const KEPT_S: u64 = 60;

@@ -259,6 +259,14 @@ fn settings_that_are_wrong_or_unsafe() {
             r#"{"tollgate": {"shared_store": {"on_failure": "open"}}}"#,
             "$.tollgate.shared_store.on_failure: error: must be one of \"local\", \"allow\", \"deny\", not \"open\"",
         ),
+        (
+            r#"{"enable_separate_analytics_store": true, "analytics_storage": {"type": "embedded"}}"#,
+            "$.enable_separate_analytics_store: warning: has no effect: analytics_storage says where no Redis is",
+        ),
+        (
+            r#"{"analytics_config": {"enable_geo_ip": true}}"#,
+            "$.analytics_config.geo_ip_db_path: warning: names no database: records have no places",
+        ),
         (r#"{"listen_port": "80"}"#, "$.listen_port: error: must be a whole number from 0 to 65535, not a string"),
     ] {
         check(text, &[], &[expect]);

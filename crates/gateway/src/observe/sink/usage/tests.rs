@@ -5,24 +5,25 @@ use tollgate_model::analytics::Time;
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::usage::{UsageBy, UsageQuestion};
 
-#[test]
-fn paths_beyond_the_bound_are_summed_together() {
+/// A sink that keeps its sums for so many days, and where they are.
+fn sink(days: u32) -> (tempfile::TempDir, Usage, UsageSink) {
     let directory = tempfile::tempdir().unwrap();
     let usage = Usage::open(directory.path()).unwrap();
     let analyst = Arc::new(Analyst::new(&GatewayConfig::of_empty_file()).unwrap());
-    let figures = SinkFigures::new("usage");
-    let mut sink = UsageSink::start(analyst, usage.clone(), 30, figures).unwrap();
+    let sink = UsageSink::start(analyst, usage.clone(), days, SinkFigures::new("usage")).unwrap();
+    (directory, usage, sink)
+}
+
+fn take(sink: &mut UsageSink, minute: i64, path: &str) {
     let facts = ApiFacts { id: "shop".to_owned(), ..ApiFacts::default() };
-    let minute = 29_000_000;
-    for number in 0..PATHS_MAX + 30 {
-        let mut record = Record::default();
-        (record.analytics, record.status) = (true, 200);
-        record.write(Text::Method, &[b"GET"]);
-        record.write(Text::Path, &[format!("/a{number}b").as_bytes()]);
-        sink.take(&Hit { record: &record, facts: &facts, time: Time { unix_s: minute * 60, ns: 0 } });
-    }
-    sink.flush(true);
-    drop(sink);
+    let mut record = Record::default();
+    (record.analytics, record.status) = (true, 200);
+    record.write(Text::Method, &[b"GET"]);
+    record.write(Text::Path, &[path.as_bytes()]);
+    sink.take(&Hit { record: &record, facts: &facts, time: Time { unix_s: minute * 60, ns: 0 } });
+}
+
+fn by_path(usage: &Usage) -> Vec<(String, u64)> {
     let question = UsageQuestion {
         from: 0,
         to: i64::MAX,
@@ -35,7 +36,30 @@ fn paths_beyond_the_bound_are_summed_together() {
         by: UsageBy::Path,
         rows_max: 10 * PATHS_MAX,
     };
-    let rows = usage.ask(&question).unwrap();
+    usage.ask(&question).unwrap().into_iter().map(|row| (row.value, row.counts.hits)).collect()
+}
+
+#[test]
+fn ten_thousand_paths_are_so_many_and_the_rest() {
+    let (_directory, usage, mut sink) = sink(30);
+    for number in 0..10_000 {
+        take(&mut sink, 29_000_000, &format!("/a{number}b"));
+    }
+    sink.flush(true);
+    drop(sink);
+    let rows = by_path(&usage);
     assert_eq!(rows.len(), PATHS_MAX + 1);
-    assert_eq!((rows[0].value.as_str(), rows[0].counts.hits), (OTHER, 30));
+    assert_eq!(rows[0], (OTHER.to_owned(), 10_000 - PATHS_MAX as u64));
+}
+
+#[test]
+fn sums_are_kept_for_their_days() {
+    let (_directory, usage, mut sink) = sink(2);
+    let (now, day) = (29_000_000, 24 * 60);
+    for (minute, path) in [(now - 3 * day, "/old"), (now - day, "/yesterday"), (now, "/now")] {
+        take(&mut sink, minute, path);
+    }
+    sink.flush(true);
+    drop(sink);
+    assert_eq!(by_path(&usage), [("/now".to_owned(), 1), ("/yesterday".to_owned(), 1)]);
 }

@@ -41,6 +41,7 @@ use tollgate_store::question::COUNTERS_MAX;
 use tollgate_store::{Counter, Kind, Question, Store, StoreFault, StoreFaultKind};
 
 pub use digest::{Digest, DigestHasher, hex, parse_digest};
+pub use ends::forgotten_at;
 pub use identities::identity_digest;
 pub use key::{Key, KeyState};
 pub use limits::{Checks, Limits, Rejection};

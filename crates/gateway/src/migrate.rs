@@ -97,7 +97,7 @@ impl Copy {
         let mut left_out = Vec::new();
         let mut translate = |document: Document| {
             let translated = if from_embedded { to_shared(&document) } else { to_own(&document) };
-            let Some((digest, name, id, value)) = translated else {
+            let Some((digest, name, id, value, ends)) = translated else {
                 left_out.push(format!("session {}: can't be read", document.id));
                 return None;
             };
@@ -108,7 +108,7 @@ impl Copy {
                 return None;
             }
             names.by_digest.insert(digest, name);
-            Some(Document { id, value, ..document })
+            Some(Document { id, value, expires_unix_s: ends.or(document.expires_unix_s) })
         };
         self.each(Kind::Session, &mut translate)?;
         self.left_out.append(&mut left_out);
@@ -255,21 +255,24 @@ impl Names {
     }
 }
 
-type Translated = (Digest, String, String, Vec<u8>);
+/// Digest, name, id, document, and when the store forgets it.
+type Translated = (Digest, String, String, Vec<u8>, Option<u64>);
 
 /// An own session as a shared store has it.
 fn to_shared(document: &Document) -> Option<Translated> {
     let digest = keys::parse_digest(&document.id)?;
     let stored = StoredSession::parse(&document.value)?;
-    Some((digest, stored.shown.clone(), stored.shown, stored.session.to_json().to_string().into_bytes()))
+    let ends = keys::forgotten_at(&stored.session);
+    Some((digest, stored.shown.clone(), stored.shown, stored.session.to_json().to_string().into_bytes(), ends))
 }
 
 /// A shared session as the embedded store has it. Of a hashed key only its hash is known: it is filed under that.
 fn to_own(document: &Document) -> Option<Translated> {
     let (session, _) = Session::parse(&document.value).ok()?;
     let digest = key::digest(&document.id);
+    let ends = keys::forgotten_at(&session);
     let stored = StoredSession { shown: document.id.clone(), session };
-    Some((digest, document.id.clone(), keys::hex(&digest), stored.to_bytes()))
+    Some((digest, document.id.clone(), keys::hex(&digest), stored.to_bytes(), ends))
 }
 
 /// Whether there was one before.

@@ -16,7 +16,7 @@ const FORGOTTEN_MAX: usize = 10_000;
 pub(super) type Ends = BinaryHeap<Reverse<(u64, Digest)>>;
 
 /// The second since 1970 in which a session is forgotten, if it ever is.
-pub(super) fn forgotten_at(session: &Session) -> Option<u64> {
+pub fn forgotten_at(session: &Session) -> Option<u64> {
     let ends = u64::try_from(session.expires).ok().filter(|ends| *ends > 0)?;
     (!session.oauth_client_id.is_empty()).then_some(ends.saturating_add(KNOWN_AFTER_END_S))
 }

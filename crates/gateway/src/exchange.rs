@@ -4,7 +4,7 @@ use crate::answers::Answers;
 use crate::breaker::{Breaker, BreakerRule};
 use crate::endpoints::Hits;
 use crate::jwt::ClaimTexts;
-use crate::keys::{Key, Keys, Limits, Presented};
+use crate::keys::{HeldKey, Key, Keys, Limits, Presented};
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
 use crate::settings::Settings;
@@ -34,7 +34,7 @@ pub struct Exchange<'a> {
     pub unix_s: u64,
     pub keys: &'a Keys,
     /// The key that the request was let in with.
-    pub key: Option<Arc<Key>>,
+    pub key: Option<HeldKey>,
     /// The claims of its token that variables name.
     pub claims: Option<Arc<ClaimTexts>>,
     /// The core that the request is on, when requests are counted.
@@ -161,7 +161,7 @@ impl<'a> Exchange<'a> {
 
     /// The key that a request presents when [`Keys::find`] has none: asks the store that it shares with other gateways, if it does, and
     /// holds the request meanwhile.
-    pub fn ask_for_key(&mut self, token: &str, org: &str) -> Result<Option<Arc<Key>>, Step> {
+    pub fn ask_for_key(&mut self, token: &str, org: &str) -> Result<Option<HeldKey>, Step> {
         match self.keys.look_up(token, org, self.answers) {
             Presented::Known(key) => Ok(Some(key)),
             Presented::Unknown => Ok(None),
@@ -171,7 +171,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// The key of a name, in memory or in the store.
-    pub fn key_or_ask(&mut self, name: &str, org: &str) -> Result<Option<Arc<Key>>, Step> {
+    pub fn key_or_ask(&mut self, name: &str, org: &str) -> Result<Option<HeldKey>, Step> {
         match self.keys.find(name, org) {
             Some(key) => Ok(Some(key)),
             None => self.ask_for_key(name, org),
@@ -179,7 +179,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// The key of a name, in memory or as the store has answered to this request.
-    pub fn known_key(&self, name: &str, org: &str) -> Option<Arc<Key>> {
+    pub fn known_key(&self, name: &str, org: &str) -> Option<HeldKey> {
         self.keys.find(name, org).or_else(|| self.keys.answered_key(name, org, self.answers))
     }
 

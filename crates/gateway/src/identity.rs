@@ -1,9 +1,8 @@
 //! Somebody whom another server vouches for, and the session that the gateway gives them: one for each, made from policies, or with the
 //! right to one API alone. It is named as Tyk names it, so that scripts find it.
 
-use crate::keys::{Digest, Key, Keys, identity_digest};
+use crate::keys::{Digest, HeldKey, Keys, identity_digest};
 use md5::{Digest as _, Md5};
-use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::policy;
 use tollgate_model::session::{AccessRight, Session};
@@ -61,7 +60,7 @@ impl Identity {
 
     /// Its session.
     #[inline]
-    pub fn key(&self, keys: &Keys) -> Option<Arc<Key>> {
+    pub fn key(&self, keys: &Keys) -> Option<HeldKey> {
         keys.identity(&self.digest, &self.session_id, &self.policies, self.expires, &|| self.session())
     }
 

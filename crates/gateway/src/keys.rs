@@ -4,6 +4,7 @@
 
 mod digest;
 mod ends;
+mod held_key;
 mod identities;
 mod key;
 mod limits;
@@ -42,6 +43,7 @@ use tollgate_store::{Counter, Kind, Question, Store, StoreFault, StoreFaultKind}
 
 pub use digest::{Digest, DigestHasher, hex, parse_digest};
 pub use ends::forgotten_at;
+pub use held_key::HeldKey;
 pub use identities::identity_digest;
 pub use key::{Key, KeyState};
 pub use limits::{Checks, Limits, Rejection};
@@ -212,7 +214,7 @@ impl Keys {
 
     /// The key that a request presents, compiled.
     #[inline]
-    pub fn find(&self, token: &str, org: &str) -> Option<Arc<Key>> {
+    pub fn find(&self, token: &str, org: &str) -> Option<HeldKey> {
         if token.len() < self.rules.token_bytes_min {
             return None;
         }
@@ -228,7 +230,7 @@ impl Keys {
     }
 
     #[inline]
-    fn compiled(&self, digest: &Digest) -> Option<Arc<Key>> {
+    fn compiled(&self, digest: &Digest) -> Option<HeldKey> {
         if let Some(entry) = self.shared.as_ref().and_then(|shared| shared.get(digest)) {
             return Some(self.compiled_entry(digest, &entry));
         }
@@ -236,14 +238,22 @@ impl Keys {
     }
 
     #[inline]
-    fn compiled_entry(&self, digest: &Digest, entry: &Entry) -> Arc<Key> {
+    fn compiled_entry(&self, digest: &Digest, entry: &Entry) -> HeldKey {
         let generation = self.generation();
-        match entry.compiled.load().as_ref() {
-            Some(key) if key.generation == generation => key.clone(),
-            _ => self.compile(digest, entry, generation),
+        if let Some(compiled) = entry.compiled.get() {
+            let key = HeldKey::of(compiled);
+            if key.generation == generation {
+                return key;
+            }
+            compiled.store(self.compile(digest, entry, generation));
+            return HeldKey::of(compiled);
         }
+        // Compiled before, so that nobody who comes at the same time has to wait for it.
+        let key = self.compile(digest, entry, generation);
+        HeldKey::of(entry.compiled.get_or_init(|| ArcSwap::new(key)))
     }
 
+    #[cold]
     fn compile(&self, digest: &Digest, entry: &Entry, generation: u64) -> Arc<Key> {
         let shown = entry.shown();
         let session = entry.session().unwrap_or_else(|| {
@@ -266,9 +276,7 @@ impl Keys {
         };
         let mut key = Key::compile(applied, generation, &source);
         key.shown = shown.into();
-        let key = Arc::new(key);
-        entry.compiled.store(Some(key.clone()));
-        key
+        Arc::new(key)
     }
 
     /// A key's quota counter, as it was stored if it is used for the first time.

@@ -1,9 +1,9 @@
 //! Sessions of identities that are known by something else than a key: a token of another server, say. They are made when they are first
 //! needed, kept in memory only, and made again the same when they are gone; what is used of their quotas is stored as that of keys.
 
-use super::{Counters, Digest, Entry, Key, Keys};
+use super::{Counters, Digest, Entry, HeldKey, Keys};
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 use tollgate_model::session::{Session, StoredSession};
 
 /// Identities at one time. Each takes some KiB with its limits; the longest known goes when there are more. Only those whom a trusted
@@ -33,7 +33,7 @@ impl Keys {
         policies: &[String],
         expires: i64,
         make: &dyn Fn() -> Session,
-    ) -> Option<Arc<Key>> {
+    ) -> Option<HeldKey> {
         let fits = |session: &Session| session.apply_policies == policies && (session.expires <= 0 || session.expires >= expires);
         if let Some(key) = self.compiled(digest)
             && fits(&key.session)

@@ -2,7 +2,7 @@
 //! on its way makes it be asked again.
 
 use super::shared::SharedKeys;
-use super::{Digest, Entry, Key, Keys};
+use super::{Digest, Entry, HeldKey, Keys};
 use crate::answers::{Answers, Coming, GRACE, Promise, coming};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ const PENDING_MAX: usize = 10_000;
 const ROUNDS_MAX: usize = 4;
 /// What a request that presents a key gets.
 pub enum Presented {
-    Known(Arc<Key>),
+    Known(HeldKey),
     Unknown,
     /// The store does not say, and what was last known must not be used or is nothing.
     Unanswered,
@@ -190,7 +190,7 @@ impl Keys {
     }
 
     /// The key that the shared store has answered with to a request that asked before, if it has.
-    pub fn answered_key(&self, token: &str, org: &str, answers: &Answers) -> Option<Arc<Key>> {
+    pub fn answered_key(&self, token: &str, org: &str, answers: &Answers) -> Option<HeldKey> {
         match self.answered(self.shared.as_ref()?, &asked(token, org), token, org, answers)? {
             Presented::Known(key) => Some(key),
             _ => None,

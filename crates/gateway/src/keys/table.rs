@@ -3,7 +3,7 @@
 
 use super::digest::{Digest, DigestHasher};
 use super::{Counters, Key};
-use arc_swap::ArcSwapOption;
+use arc_swap::ArcSwap;
 use papaya::HashMap;
 use std::collections::BTreeSet;
 use std::hash::BuildHasherDefault;
@@ -24,7 +24,7 @@ pub struct Entry {
     /// As in the store.
     document: Box<[u8]>,
     /// Made when the key is first used, and again when policies change.
-    pub compiled: ArcSwapOption<Key>,
+    pub compiled: OnceLock<ArcSwap<Key>>,
     /// Made when the key is first used.
     counters: OnceLock<Arc<Counters>>,
     /// In memory only; see `identities`.
@@ -35,7 +35,7 @@ impl Entry {
     /// A key with the counters that it goes on with, if it had any.
     pub fn new(document: Box<[u8]>, counters: Option<Arc<Counters>>, transient: bool) -> Self {
         let counters = counters.map_or_else(OnceLock::new, OnceLock::from);
-        Entry { document, compiled: ArcSwapOption::empty(), counters, transient }
+        Entry { document, compiled: OnceLock::new(), counters, transient }
     }
 
     /// The session as written; `None` when it is none.

@@ -63,7 +63,7 @@ impl Stage {
         key.limits("a").admit(Duration::ZERO, crate::clock::unix_s(), checks, key.dry_run).unwrap();
     }
 
-    fn key(&self) -> Arc<Key> {
+    fn key(&self) -> HeldKey {
         self.keys.find("k-1", "").expect("the key")
     }
 

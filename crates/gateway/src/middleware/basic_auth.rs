@@ -11,7 +11,7 @@ use crate::answers::{Coming, GRACE};
 use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, HeaderChange, Step};
-use crate::keys::{Digest, Key};
+use crate::keys::{Digest, HeldKey};
 use crate::passwords::{CHECK_TIME_MAX, Passwords, StoredPassword};
 use crate::recent::Recent;
 use crate::refusal::{self, Refusal};
@@ -96,7 +96,7 @@ impl BasicAuth {
         Step::Refuse(refusal)
     }
 
-    fn let_in(&self, exchange: &mut Exchange<'_>, key: Arc<Key>) -> Step {
+    fn let_in(&self, exchange: &mut Exchange<'_>, key: HeldKey) -> Step {
         if self.gives_session {
             exchange.key = Some(key);
         }

@@ -194,7 +194,7 @@ impl Middleware for JwtAuth {
 }
 
 impl JwtAuth {
-    fn let_in(&self, exchange: &mut Exchange<'_>, key: Arc<crate::keys::Key>, admission: &Admission) -> Step {
+    fn let_in(&self, exchange: &mut Exchange<'_>, key: crate::keys::HeldKey, admission: &Admission) -> Step {
         if admission.claims.is_some() {
             exchange.claims.clone_from(&admission.claims);
         }

@@ -10,12 +10,11 @@ use super::Middleware;
 use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
-use crate::keys::Key;
+use crate::keys::{HeldKey, Key};
 use crate::refusal;
 use aws_lc_rs::hmac;
 use fields::Fields;
 use public_keys::PublicKeys;
-use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::api::AuthMethod;
 
@@ -73,7 +72,7 @@ impl SignatureAuth {
     }
 
     /// The key that the request is signed with.
-    fn signer(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Key>, Step> {
+    fn signer(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         const REFUSED: Step = Step::Refuse(refusal::SIGNATURE_REFUSED);
         let (fields, algorithm) = self.signature(exchange).ok_or(REFUSED)?;
         let key = exchange.key_or_ask(&fields.key_id, &self.org_id)?;

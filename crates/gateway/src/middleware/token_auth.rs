@@ -8,9 +8,8 @@ use super::Middleware;
 use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
-use crate::keys::Key;
+use crate::keys::{HeldKey, Key};
 use crate::refusal::{self, Refusal};
-use std::sync::Arc;
 use tollgate_model::api::AuthMethod;
 
 pub struct TokenAuth {
@@ -42,7 +41,7 @@ impl TokenAuth {
 
 impl TokenAuth {
     /// The key that a certificate stands for, when none is sent.
-    fn key_of_certificate(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Key>, Step> {
+    fn key_of_certificate(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         let certificate = exchange.tls.and_then(|tls| tls.certificate.as_ref()).filter(|_| self.use_certificate);
         let Some(certificate) = certificate else { return Err(Step::Refuse(refusal::AUTH_MISSING)) };
         if certificate.facts.has_expired(exchange.unix_s) {
@@ -67,7 +66,7 @@ impl TokenAuth {
         }
     }
 
-    fn key(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Key>, Step> {
+    fn key(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         let Some(token) = self.places.find(exchange) else { return self.key_of_certificate(exchange) };
         let known = match exchange.keys.find(&token, &self.org_id) {
             Some(key) => Some(key),

@@ -2,6 +2,7 @@
 
 use super::walk::Arrival;
 use crate::exchange::{Exchange, Track};
+use crate::keys::HeldKey;
 use crate::observe::{ApiFacts, Record, Text};
 use crate::snapshot::Versions;
 use tollgate_http::{Body, Request, Version};
@@ -22,7 +23,7 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
     let request = arrival.request;
     let mut record = recorder.blank();
     record.api = facts.serial;
-    record.key = exchange.key.clone();
+    record.key = exchange.key.as_ref().map(HeldKey::to_arc);
     record.client_ip = exchange.client_ip;
     record.peer = arrival.peer;
     record.request_id = arrival.request_id.0;

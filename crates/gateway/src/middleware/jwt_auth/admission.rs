@@ -3,7 +3,7 @@
 use crate::exchange::{Exchange, Step};
 use crate::identity::{Identity, is_usable};
 use crate::jwt::{ClaimNames, ClaimTexts, Claims, Token, Validity};
-use crate::keys::{Digest, Key};
+use crate::keys::{Digest, HeldKey};
 use crate::refusal::{self, Refusal};
 use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, ScopeClaim};
@@ -162,7 +162,7 @@ impl Grants {
     }
 
     /// The session of an admission; `None` when what it was decided with is no longer so.
-    pub fn key(&self, admission: &Admission, exchange: &Exchange<'_>) -> Option<Arc<Key>> {
+    pub fn key(&self, admission: &Admission, exchange: &Exchange<'_>) -> Option<HeldKey> {
         match &admission.holder {
             Holder::Key { name, secret } => {
                 let key = exchange.known_key(name, &self.org_id)?;

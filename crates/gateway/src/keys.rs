@@ -222,7 +222,7 @@ impl Keys {
             return Some(key);
         }
         let texts = key_format::candidates(token, org, &self.rules.functions);
-        let found = texts.iter().find_map(|text| self.compiled(&self.digest(text)));
+        let found = texts.iter().filter(|text| *text != token).find_map(|text| self.compiled(&self.digest(text)));
         if found.is_none() && self.has_named.load(Ordering::Relaxed) {
             return texts.iter().find_map(|text| self.compiled(&key_format::digest(&self.name(text))));
         }

@@ -108,5 +108,38 @@ impl<T: Clone + Send + Sync + 'static> Coming<T> {
     }
 }
 
+/// Under what a request keeps since when it is held for its limits; and limits that it has passed are kept under their address, so that
+/// they do not count it again when the chain starts over.
+const LIMITS_SINCE: u64 = u64::MAX - 1;
+
+impl Answers {
+    /// How long a request has been held for its limits.
+    pub fn held_for_limits(&self, now: Duration) -> Duration {
+        self.get::<Duration>(LIMITS_SINCE).map_or(Duration::ZERO, |since| now.saturating_sub(*since))
+    }
+
+    /// From now on it is held for its limits, if it was not before.
+    pub fn hold_for_limits(&mut self, now: Duration) {
+        if self.get::<Duration>(LIMITS_SINCE).is_none() {
+            self.put(LIMITS_SINCE, now);
+        }
+    }
+
+    /// The request has passed these limits.
+    pub fn pass<T>(&mut self, limits: &T) {
+        self.put(address(limits), ());
+    }
+
+    /// Whether it has passed these limits before it was held.
+    pub fn has_passed<T>(&self, limits: &T) -> bool {
+        self.get::<()>(address(limits)).is_some()
+    }
+}
+
+/// Unlike the numbers of middlewares, which are small.
+fn address<T>(of: &T) -> u64 {
+    std::ptr::from_ref(of).addr() as u64
+}
+
 /// How long a request is held for an answer beyond the answer's own time limit, which comes first.
 pub const GRACE: Duration = Duration::from_secs(1);

@@ -1,10 +1,11 @@
 //! One request on its way through the chain: what is known of it, what was decided so far, and what will be changed in the response.
 
-use crate::answers::Answers;
+use crate::answers::{Answers, Coming};
 use crate::breaker::{Breaker, BreakerRule};
 use crate::endpoints::Hits;
 use crate::jwt::ClaimTexts;
 use crate::keys::{HeldKey, Key, Keys, Limits, Presented};
+use crate::limit::Patience;
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
 use crate::settings::Settings;
@@ -186,6 +187,23 @@ impl<'a> Exchange<'a> {
     /// The limits of a key that hold for this request.
     pub fn limits_of<'k>(&self, key: &'k Key) -> &'k Limits {
         key.limits_at(&self.api.id, &self.method, || self.path_behind_listen())
+    }
+
+    /// Whether the request may be held for what other gateways have counted.
+    pub fn patience(&self) -> Patience {
+        let held = self.answers.held_for_limits(self.now);
+        let is_over = self.keys.shared_keys().is_some_and(|shared| held >= shared.limits.answer_time_max());
+        if is_over { Patience::IsOver } else { Patience::Waits }
+    }
+
+    /// Holds the request until there is an answer about its limits, all of them together for no longer than one answer may take.
+    pub fn hold_for_limits(&mut self, pending: Option<Coming<()>>) -> Step {
+        self.answers.hold_for_limits(self.now);
+        let held = self.answers.held_for_limits(self.now);
+        let time_max = self.keys.shared_keys().map_or(Duration::ZERO, |shared| shared.limits.answer_time_max());
+        // Without one it has come meanwhile.
+        let work: Work = pending.map_or_else(|| Box::pin(std::future::ready(())) as Work, |answer| answer.work());
+        Step::Await(work, time_max.saturating_sub(held))
     }
 
     /// Counts what would have been refused if it were not for the dry run, and tells the client.

@@ -18,7 +18,7 @@ mod table;
 
 use crate::bus;
 use crate::endpoints::PatternRules;
-use crate::limit::{Algorithm, Limiter};
+use crate::limit::{Algorithm, Limiter, SharedQuota};
 use crate::passwords;
 use crate::secret::random_text;
 use arc_swap::ArcSwap;
@@ -270,7 +270,7 @@ impl Keys {
         };
         let counters = entry.counters();
         let source = Source {
-            rate: &|name| counters.rate(name, self.rules.limiter),
+            rate: &|name| counters.rate(name, |name| self.new_rate(&shown, name)),
             quota: &|scope| self.quota(digest, &shown, scope, counters),
             patterns: self.rules.patterns,
         };
@@ -282,12 +282,24 @@ impl Keys {
     /// A key's quota counter, as it was stored if it is used for the first time.
     fn quota(&self, digest: &Digest, shown: &str, scope: &str, counters: &Counters) -> Arc<Quota> {
         let mut quotas = counters.quotas.lock().unwrap_or_else(PoisonError::into_inner);
+        quotas.get(scope).and_then(|known| known.shared()).into_iter().for_each(SharedQuota::revise);
         let make = || {
             let name = self.quota_name(digest, shown, scope);
+            if let Some(shared) = &self.shared {
+                return Arc::new(Quota::of_all(shared.limits.quota(name)));
+            }
             let saved = self.saved.take(digest, scope);
             Arc::new(Quota::new(name, saved, self.dirty.clone(), counters.retired.clone()))
         };
         quotas.entry(scope.to_owned()).or_insert_with(make).clone()
+    }
+
+    /// A rate of which nothing is used.
+    fn new_rate(&self, shown: &str, name: &str) -> Limiter {
+        match &self.shared {
+            Some(shared) => Limiter::Shared(shared.limits.rate(&format!("{shown}{name}"), self.rules.limiter)),
+            None => Limiter::new(self.rules.limiter),
+        }
     }
 
     /// Tyk's name in a shared store; in one of our own, one that no other key can have.
@@ -544,9 +556,14 @@ impl Counters {
     }
 
     /// The counter of one rate limit.
-    fn rate(&self, name: String, algorithm: Algorithm) -> Arc<Limiter> {
+    fn rate(&self, name: String, make: impl FnOnce(&str) -> Limiter) -> Arc<Limiter> {
         let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
-        rates.entry(name).or_insert_with(|| Arc::new(Limiter::new(algorithm))).clone()
+        let Some(known) = rates.get(&name) else {
+            let made = Arc::new(make(&name));
+            rates.insert(name, made.clone());
+            return made;
+        };
+        known.clone()
     }
 }
 

@@ -1,12 +1,20 @@
-//! Local rate limits: so many requests in so much time, counted by one of three algorithms. What each promises is in docs/limits.md.
+//! Limits: so many requests in so much time, counted in this process by one of three algorithms, or together with other gateways. What
+//! each promises is in docs/limits.md.
 
 mod by_address;
 mod fixed_window;
 mod gcra;
+mod lease;
 mod limiter;
+mod quota_lease;
 mod rate;
+mod shared;
+mod shared_quota;
+mod shared_rate;
 mod sliding_window;
 
 pub use by_address::AddressRates;
 pub use limiter::{Algorithm, Limiter};
 pub use rate::Rate;
+pub use shared::{Admission, Patience, SharedLimits};
+pub use shared_quota::SharedQuota;

@@ -3,7 +3,7 @@
 
 use crate::breaker::{Breaker, BreakerPlace};
 use crate::jwt::{KeySet, SetRules};
-use crate::limit::{Algorithm, Limiter};
+use crate::limit::{Algorithm, Limiter, SharedLimits};
 use crate::oauth::Clients;
 use crate::observe::{Directory, Meters};
 use crate::outside::{LazyOutside, Outside};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_engine::{Address, Http2, Target, TargetTls};
 
 /// Everything that outlives configurations.
@@ -26,6 +26,7 @@ pub struct Registry {
     pub directory: Arc<Directory>,
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
+    shared_limits: OnceLock<Arc<SharedLimits>>,
     breakers: Interned<BreakerPlace, Breaker>,
     turns: Interned<String, AtomicUsize>,
     key_sets: Interned<(String, SetRules), KeySet>,
@@ -114,9 +115,15 @@ impl Registry {
         self.next_serial.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The counter of a limit.
+    /// From now on limits are counted together with other gateways.
+    pub fn share_limits(&self, limits: Arc<SharedLimits>) {
+        let _ = self.shared_limits.set(limits);
+    }
+
+    /// The counter of a limit; with a store that gateways share they count together.
     pub fn limit(&self, name: String, algorithm: Algorithm) -> Arc<Limiter> {
-        self.limits.get_or(name, || Limiter::new(algorithm))
+        let shared = self.shared_limits.get().map(|limits| limits.rate(&format!("api.{name}"), algorithm));
+        self.limits.get_or(name, || shared.map_or_else(|| Limiter::new(algorithm), Limiter::Shared))
     }
 
     /// The state of a circuit breaker.

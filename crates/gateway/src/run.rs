@@ -73,6 +73,9 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     registry.oauth_clients.connect(store.as_ref(), keys.shared_keys().map(|shared| shared.redis.clone()))?;
     let ledger = Ledger::new(store.clone(), keys.clone(), registry.oauth_clients.clone());
+    if let Some(shared) = keys.shared_keys() {
+        registry.share_limits(shared.limits.clone());
+    }
     let certificates = Arc::new(storage::open_certificates(store, &keys)?);
     let uploaded = certificates.clone();
     registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
@@ -87,7 +90,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         certificates,
         current: Default::default(),
         generation: Default::default(),
-        start: Instant::now(),
+        start: keys.shared_keys().map_or_else(Instant::now, |shared| shared.limits.start_time()),
         address_rates: address_rates(&config),
         control: Arc::new(control_target),
     });
@@ -189,6 +192,9 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     observer.recording.iter().for_each(Recording::stop);
     pusher.into_iter().for_each(Pusher::stop);
+    if let Some(shared) = keys.shared_keys() {
+        runtime.block_on(shared.limits.settle(true));
+    }
     if end != End::Stop {
         // What is stored is the new process's now.
         tracing::info!("stopped");

@@ -8,7 +8,7 @@ use crate::fault::{StoreFault, StoreFaultKind};
 use crate::question::{Counter, Kind, QUESTION_BYTES_MAX, Question};
 use crate::timings::Timings;
 use crate::{Reply, Store};
-use ::redis::{Cmd, Value};
+use ::redis::{Cmd, ErrorKind, ServerErrorKind, Value};
 use futures_util::future::try_join;
 use link::Link;
 use std::future::ready;
@@ -161,6 +161,31 @@ impl Redis {
         self.link.suspect();
     }
 
+    /// Runs a script on one key; it answers with whole numbers.
+    ///
+    /// # Errors
+    /// What the server says, or that there is none.
+    pub fn run(
+        &self,
+        script: &Script,
+        key: &str,
+        arguments: &[String],
+    ) -> impl Future<Output = Result<Vec<i64>, StoreFault>> + Send + 'static {
+        let known = ::redis::cmd("EVALSHA").arg(&script.hash).arg(1).arg(key).arg(arguments).to_owned();
+        let (code, key, arguments) = (script.code, key.to_owned(), arguments.to_vec());
+        let link = self.link.clone();
+        self.spawn(async move {
+            let connection = link.connection()?;
+            let answer = match connection.ask(&known).await {
+                Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                    connection.ask(::redis::cmd("EVAL").arg(code).arg(1).arg(key).arg(arguments)).await
+                }
+                answer => answer,
+            };
+            answer::read(link.notice(answer)?)
+        })
+    }
+
     /// Asks anything, in the server's own words.
     ///
     /// # Errors
@@ -177,6 +202,19 @@ impl Redis {
     ) -> impl Future<Output = Result<T, StoreFault>> + Send + 'static {
         let task = self.runtime.spawn(work);
         async move { task.await.unwrap_or_else(|_| Err(closed())) }
+    }
+}
+
+/// A script that the server runs as one step.
+pub struct Script {
+    code: &'static str,
+    hash: String,
+}
+
+impl Script {
+    /// A script from its text.
+    pub fn new(code: &'static str) -> Self {
+        Script { code, hash: ::redis::Script::new(code).get_hash().to_owned() }
     }
 }
 

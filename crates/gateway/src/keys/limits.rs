@@ -1,8 +1,9 @@
 //! The limits that hold for a key on an API: rates and a quota, all of them or none.
 
 use super::quota::{Quota, QuotaView};
+use crate::answers::Coming;
 use crate::endpoints::PatternRules;
-use crate::limit::{Limiter, Rate};
+use crate::limit::{Admission, Limiter, Patience, Rate};
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_model::session::{AccessLimit, DryRun, RateLimit};
@@ -47,6 +48,10 @@ pub enum Rejection {
     /// A rate; it may come again after this long.
     Rate(Duration),
     Quota,
+    /// Other gateways count as well, and their store is asked; see [`Limits::pending`].
+    Asked,
+    /// That store does not answer, and nothing may pass meanwhile.
+    Silent,
 }
 
 /// Which limits an API asks for.
@@ -77,31 +82,53 @@ impl Limits {
 
     /// Counts a request against all limits, or against none if one of them is used up. What is in dry run is counted and never
     /// refuses: then the answer says what would have.
-    pub fn admit(&self, now: Duration, now_unix_s: u64, checks: Checks, dry_run: DryRun) -> Result<Option<Rejection>, Rejection> {
+    pub fn admit(
+        &self,
+        now: Duration,
+        now_unix_s: u64,
+        checks: Checks,
+        dry_run: DryRun,
+        patience: Patience,
+    ) -> Result<Option<Rejection>, Rejection> {
         let mut would_refuse = None;
         // Rates in dry run that had no room: they counted nothing. Takes no memory while there are none.
         let mut over = Vec::new();
         let rates = if checks.rates { self.rates.as_slice() } else { &[] };
+        if rates.len() > 1
+            && !dry_run.rate_limit
+            && let Some(wait) = rates.iter().find_map(|rule| rule.counter.shared()?.refuses(now))
+        {
+            // Without taking places under the others only to give them back.
+            return Err(Rejection::Rate(wait));
+        }
         for (index, rule) in rates.iter().enumerate() {
-            if let Err(wait) = rule.counter.admit(rule.rate, now) {
-                if !dry_run.rate_limit {
-                    refund(rates.iter().take(index), now);
-                    return Err(Rejection::Rate(wait));
+            match rule.admit(now, patience) {
+                Ok(()) => {}
+                Err(rejection @ Rejection::Rate(_)) if dry_run.rate_limit => {
+                    over.push(index);
+                    would_refuse = Some(rejection);
                 }
-                over.push(index);
-                would_refuse = Some(Rejection::Rate(wait));
+                Err(rejection) => {
+                    refund(rates.get(..index).unwrap_or_default(), &over, now);
+                    return Err(rejection);
+                }
             }
         }
         let Some(quota) = self.quota.as_ref().filter(|_| checks.quota) else { return Ok(would_refuse) };
-        match quota.counter.take(quota.max, quota.renewal_s, now_unix_s) {
-            Ok(_) => Ok(would_refuse),
-            Err(_) if dry_run.quota => Ok(Some(Rejection::Quota)),
-            Err(_) => {
-                let counted = rates.iter().enumerate().filter(|(index, _)| !over.contains(index));
-                refund(counted.map(|(_, rule)| rule), now);
-                Err(Rejection::Quota)
+        match quota.take(now, now_unix_s, patience) {
+            Ok(()) => Ok(would_refuse),
+            Err(Rejection::Quota) if dry_run.quota => Ok(Some(Rejection::Quota)),
+            Err(rejection) => {
+                refund(rates, &over, now);
+                Err(rejection)
             }
         }
+    }
+
+    /// What a request that is [`Rejection::Asked`] waits for; `None` when it is there already.
+    pub fn pending(&self) -> Option<Coming<()>> {
+        let rates = self.rates.iter().filter_map(|rule| rule.counter.shared()?.pending());
+        rates.chain(self.quota.iter().filter_map(|quota| quota.counter.shared()?.pending())).next()
     }
 
     /// Room under each rate, and how long until it is all there again.
@@ -120,12 +147,37 @@ impl Limits {
     }
 }
 
-/// Takes back what rates have counted at `now`.
-fn refund<'r>(rules: impl Iterator<Item = &'r RateRule>, now: Duration) {
-    rules.for_each(|rule| rule.counter.refund(rule.rate, now));
+/// Takes back what rates have counted at `now`, but for those in `over`, which have counted nothing.
+fn refund(rates: &[RateRule], over: &[usize], now: Duration) {
+    let counted = rates.iter().enumerate().filter(|(index, _)| !over.contains(index));
+    counted.for_each(|(_, rule)| rule.counter.refund(rule.rate, now));
+}
+
+impl QuotaRule {
+    fn take(&self, now: Duration, now_unix_s: u64, patience: Patience) -> Result<(), Rejection> {
+        let Some(shared) = self.counter.shared() else {
+            return self.counter.take(self.max, self.renewal_s, now_unix_s).map(|_| ()).map_err(|_| Rejection::Quota);
+        };
+        match shared.admit(self.max, self.renewal_s, now, patience) {
+            Admission::Admitted => Ok(()),
+            Admission::Refused(_) => Err(Rejection::Quota),
+            Admission::Asked => Err(Rejection::Asked),
+            Admission::Silent => Err(Rejection::Silent),
+        }
+    }
 }
 
 impl RateRule {
+    fn admit(&self, now: Duration, patience: Patience) -> Result<(), Rejection> {
+        let Some(shared) = self.counter.shared() else { return self.counter.admit(self.rate, now).map_err(Rejection::Rate) };
+        match shared.admit(self.rate, now, patience) {
+            Admission::Admitted => Ok(()),
+            Admission::Refused(wait) => Err(Rejection::Rate(wait)),
+            Admission::Asked => Err(Rejection::Asked),
+            Admission::Silent => Err(Rejection::Silent),
+        }
+    }
+
     /// The rule of a rate, `None` if it limits nothing.
     fn new(written: &RateLimit, index: usize, counter: String, source: &Source<'_>) -> Option<Self> {
         let rate = Rate::with_burst(written.rate, written.per, written.burst.unwrap_or(written.rate))?;

@@ -118,7 +118,7 @@ impl Keys {
 
     fn add_org(&self, id: &str, session: Session, counters: Arc<Counters>) {
         let source = Source {
-            rate: &|name| counters.rate(name, self.rules.limiter),
+            rate: &|name| counters.rate(name, |name| self.new_rate(&format!("org.{id}"), name)),
             quota: &|scope| self.quota(&digest(id), id, scope, &counters),
             patterns: self.rules.patterns,
         };

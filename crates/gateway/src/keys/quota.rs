@@ -1,5 +1,6 @@
 //! How much of a quota is used. Exact under concurrency; stored a little later by whoever collects the changed ones.
 
+use crate::limit::SharedQuota;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,8 @@ pub struct Quota {
     dirty: Arc<DirtyQuotas>,
     /// Set when the key was reset or deleted: a request that still holds the counter must not have it stored again.
     retired: Arc<AtomicBool>,
+    /// Counted together with other gateways, and not here.
+    shared: Option<Arc<SharedQuota>>,
 }
 
 /// What is left of a quota.
@@ -60,7 +63,18 @@ impl Quota {
             is_dirty: AtomicBool::new(false),
             dirty,
             retired,
+            shared: None,
         }
+    }
+
+    /// A counter of all gateways together.
+    pub fn of_all(shared: Arc<SharedQuota>) -> Self {
+        Quota { shared: Some(shared), ..Quota::new(String::new(), None, Arc::default(), Arc::default()) }
+    }
+
+    /// The counter of all gateways together, if this is one.
+    pub fn shared(&self) -> Option<&Arc<SharedQuota>> {
+        self.shared.as_ref()
     }
 
     /// Counts a request if there is room for it. The time to the renewal starts with the first request; `renewal_s` of 0 or less
@@ -97,6 +111,11 @@ impl Quota {
 
     /// What is left, without counting anything.
     pub fn view(&self, max: i64, now_unix_s: u64) -> Option<QuotaView> {
+        if let Some(shared) = &self.shared {
+            let (remaining, renews_s) = shared.view()?;
+            let renews_unix_s = renews_s.map_or(u64::MAX, |seconds| now_unix_s + seconds);
+            return Some(QuotaView { remaining: remaining.clamp(0, max.max(0)), renews_unix_s });
+        }
         let renews_unix_s = self.renews_unix_s.load(Ordering::Acquire);
         let is_running = now_unix_s < renews_unix_s;
         is_running.then(|| QuotaView { remaining: max.saturating_sub(self.used.load(SeqCst)).max(0), renews_unix_s })

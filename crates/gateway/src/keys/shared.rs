@@ -6,6 +6,8 @@ use super::ends::forgotten_at;
 use super::lookup::Lookups;
 use super::{Digest, DigestHasher, Entry, Policies, lets_call, shared_quota_name};
 use crate::bus::{Bus, Notice, SESSIONS_CHANGED};
+use crate::limit::SharedLimits;
+use crate::secret::random_text;
 use papaya::HashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -44,6 +46,7 @@ pub struct SharedKeys {
     pub bus: Bus,
     pub rules: SharedStore,
     pub lookups: Lookups,
+    pub limits: Arc<SharedLimits>,
     /// Sessions of organisations have to be read again.
     pub orgs_changed: Notify,
     table: HashMap<Digest, Arc<Cached>, BuildHasherDefault<DigestHasher>>,
@@ -75,6 +78,8 @@ struct Order {
 impl SharedKeys {
     pub fn new(redis: Arc<Redis>, bus: Bus, rules: SharedStore) -> Self {
         let lookups = Lookups::new(Duration::from_millis(rules.answer_ms_max));
+        let id = random_text().unwrap_or_else(|_| std::process::id().to_string());
+        let limits = SharedLimits::start(redis.clone(), rules.clone(), id);
         let (table, order, unknown) = (HashMap::default(), Mutex::default(), HashMap::default());
         // Above the values that have a meaning of their own, and even: nothing is heard yet.
         SharedKeys {
@@ -82,6 +87,7 @@ impl SharedKeys {
             bus,
             rules,
             lookups,
+            limits,
             orgs_changed: Notify::new(),
             table,
             epoch: AtomicU64::new(4),

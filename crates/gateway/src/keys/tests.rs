@@ -60,7 +60,7 @@ impl Stage {
 
     fn use_key(key: &Key) {
         let checks = Checks { rates: true, quota: true };
-        key.limits("a").admit(Duration::ZERO, crate::clock::unix_s(), checks, key.dry_run).unwrap();
+        key.limits("a").admit(Duration::ZERO, crate::clock::unix_s(), checks, key.dry_run, crate::limit::Patience::Waits).unwrap();
     }
 
     fn key(&self) -> HeldKey {

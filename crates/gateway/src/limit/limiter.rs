@@ -3,7 +3,10 @@
 use super::Rate;
 use super::fixed_window::FixedWindow;
 use super::gcra::Gcra;
+use super::shared::{Admission, Patience};
+use super::shared_rate::SharedRate;
 use super::sliding_window::SlidingWindow;
+use std::sync::Arc;
 use std::time::Duration;
 use tollgate_model::config::GatewayConfig;
 
@@ -17,12 +20,13 @@ pub enum Algorithm {
 }
 
 /// The state of one limit. It outlives configurations; a changed rate takes effect on the state there is.
-#[derive(Debug)]
 pub enum Limiter {
     Gcra(Gcra),
     /// Boxed, so that the default takes no more room for their sake.
     Fixed(Box<FixedWindow>),
     Sliding(Box<SlidingWindow>),
+    /// Counted together with other gateways.
+    Shared(Arc<SharedRate>),
 }
 
 impl Algorithm {
@@ -55,6 +59,21 @@ impl Limiter {
             Limiter::Gcra(limit) => limit.admit(rate, now),
             Limiter::Fixed(limit) => limit.admit(rate, now),
             Limiter::Sliding(limit) => limit.admit(rate, now),
+            // Who can wait for an answer asks [`Limiter::shared`].
+            Limiter::Shared(limit) => match limit.admit(rate, now, Patience::IsOver) {
+                Admission::Admitted => Ok(()),
+                Admission::Refused(wait) => Err(wait),
+                Admission::Asked | Admission::Silent => Err(Duration::ZERO),
+            },
+        }
+    }
+
+    /// The part of a limit that several gateways share, if it is one.
+    #[inline]
+    pub fn shared(&self) -> Option<&Arc<SharedRate>> {
+        match self {
+            Limiter::Shared(limit) => Some(limit),
+            _ => None,
         }
     }
 
@@ -64,6 +83,7 @@ impl Limiter {
             Limiter::Gcra(limit) => limit.refund(rate),
             Limiter::Fixed(limit) => limit.refund(now),
             Limiter::Sliding(limit) => limit.refund(rate, now),
+            Limiter::Shared(limit) => limit.give_back(),
         }
     }
 
@@ -73,6 +93,7 @@ impl Limiter {
             Limiter::Gcra(limit) => limit.room(rate, now),
             Limiter::Fixed(limit) => limit.room(rate, now),
             Limiter::Sliding(limit) => limit.room(rate, now),
+            Limiter::Shared(limit) => (limit.room(rate, now), Duration::from_nanos(rate.window_ns)),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Limits over all callers of an API together. Reads `global_rate_limit` and `rate_limit` of `extended_paths`. The client sees 429
-//! `API Rate Limit Exceeded`, or in dry run a header. The counters are in this process; rejected requests do not count.
+//! `API Rate Limit Exceeded`, or in dry run a header. Gateways with one Redis count together; rejected requests do not count.
 
 use super::Middleware;
 use crate::compile::Source;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
-use crate::limit::{Limiter, Rate};
+use crate::limit::{Admission, Limiter, Rate};
 use crate::refusal;
 use std::sync::Arc;
 
@@ -53,15 +53,26 @@ impl Middleware for ApiRateLimit {
         }
         // An endpoint's limit takes the place of the API's.
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
-        match endpoint.or(self.global.as_ref()) {
-            Some(limit) if limit.counter.admit(limit.rate, exchange.now).is_err() => match limit.dry_run {
-                true => {
-                    exchange.report_dry_run(&refusal::API_RATE_LIMIT);
-                    Step::Next
+        let Some(limit) = endpoint.or(self.global.as_ref()) else { return Step::Next };
+        let admitted = match limit.counter.shared() {
+            None => limit.counter.admit(limit.rate, exchange.now).is_ok(),
+            Some(_) if exchange.answers.has_passed(limit) => true,
+            Some(shared) => match shared.admit(limit.rate, exchange.now, exchange.patience()) {
+                Admission::Asked => return exchange.hold_for_limits(shared.pending()),
+                Admission::Silent => return Step::Refuse(refusal::STORE_SILENT),
+                admission => {
+                    exchange.answers.pass(limit);
+                    admission == Admission::Admitted
                 }
-                false => Step::Refuse(refusal::API_RATE_LIMIT),
             },
-            _ => Step::Next,
+        };
+        match admitted {
+            true => Step::Next,
+            false if limit.dry_run => {
+                exchange.report_dry_run(&refusal::API_RATE_LIMIT);
+                Step::Next
+            }
+            false => Step::Refuse(refusal::API_RATE_LIMIT),
         }
     }
 }

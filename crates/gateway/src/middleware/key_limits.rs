@@ -1,6 +1,6 @@
 //! The key's rates and quota. Reads the session's limits and the API's `disable_rate_limit` and `disable_quota`. The client sees 429
 //! `Rate Limit Exceeded`, 403 `Quota exceeded`, and `X-Ratelimit-*` headers; a request over a rate with throttling is held and tried
-//! again. What is refused counts nothing. In dry run a header says what would have been refused.
+//! again, and one that other gateways count as well until the store has answered. What is refused counts nothing. In dry run a header says what would have been refused.
 
 use super::{Middleware, limit_headers};
 use crate::compile::Source;
@@ -34,15 +34,23 @@ impl Middleware for KeyLimits {
 impl KeyLimits {
     fn check(&self, exchange: &mut Exchange<'_>, key: &Key) -> Step {
         let limits = exchange.limits_of(key);
-        let admitted = limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run);
+        if exchange.answers.has_passed(self) {
+            limit_headers::write(exchange, key, limits, None);
+            return Step::Next;
+        }
+        let admitted = limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run, exchange.patience());
         match admitted {
             Ok(would_refuse) => {
-                if let Some(rejection) = would_refuse {
-                    exchange.report_dry_run(&refusal_of(rejection));
+                match would_refuse {
+                    Some(rejection) => exchange.report_dry_run(&refusal_of(rejection)),
+                    // What comes next may hold the request once more.
+                    None if exchange.keys.shared_keys().is_some() => exchange.answers.pass(self),
+                    None => {}
                 }
                 limit_headers::write(exchange, key, limits, None);
                 Step::Next
             }
+            Err(Rejection::Asked) => exchange.hold_for_limits(limits.pending()),
             Err(rejection) => {
                 if let (Rejection::Rate(_), Some((interval, tries))) = (rejection, limits.throttle)
                     && exchange.tries < tries
@@ -60,5 +68,6 @@ fn refusal_of(rejection: Rejection) -> Refusal {
     match rejection {
         Rejection::Rate(_) => refusal::KEY_RATE_LIMIT,
         Rejection::Quota => refusal::QUOTA_EXCEEDED,
+        Rejection::Asked | Rejection::Silent => refusal::STORE_SILENT,
     }
 }

@@ -70,7 +70,7 @@ fn write_retry(exchange: &mut Exchange<'_>, limits: &Limits, refused: Option<Rej
     let wait_s = match refused {
         Some(Rejection::Rate(wait)) => Some(wait.as_secs_f64().ceil() as u64),
         Some(Rejection::Quota) => limits.quota(exchange.unix_s).map(|(_, view)| view.renews_unix_s.saturating_sub(exchange.unix_s)),
-        None => None,
+        Some(Rejection::Asked | Rejection::Silent) | None => None,
     };
     if let Some(wait_s) = wait_s.filter(|wait_s| *wait_s < u64::from(u32::MAX)) {
         let _ = write!(exchange.limit_lines, "Retry-After: {}\r\n", wait_s.max(1));

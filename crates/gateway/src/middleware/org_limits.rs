@@ -2,6 +2,7 @@
 //! without a session is not limited. The client sees 403 in Tyk's words: the organisation is disabled, or over its rate or its quota.
 
 use super::Middleware;
+use crate::answers::Coming;
 use crate::compile::Source;
 use crate::exchange::{Exchange, Step};
 use crate::keys::{Checks, Key, Rejection};
@@ -16,6 +17,8 @@ enum Outcome {
     Pass,
     WouldRefuse(Refusal),
     Refuse(Refusal),
+    /// The store has to say.
+    Hold(Option<Coming<()>>),
 }
 
 impl OrgLimits {
@@ -28,16 +31,21 @@ impl OrgLimits {
 
 impl Middleware for OrgLimits {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if !exchange.check_limits {
+        if !exchange.check_limits || exchange.answers.has_passed(self) {
             return Step::Next;
         }
         match exchange.keys.with_org(&self.org_id, |org| outcome(org, exchange)) {
-            None | Some(Outcome::Pass) => Step::Next,
+            None => Step::Next,
+            Some(Outcome::Pass) => {
+                exchange.answers.pass(self);
+                Step::Next
+            }
             Some(Outcome::WouldRefuse(refusal)) => {
                 exchange.report_dry_run(&refusal);
                 Step::Next
             }
             Some(Outcome::Refuse(refusal)) => Step::Refuse(refusal),
+            Some(Outcome::Hold(pending)) => exchange.hold_for_limits(pending),
         }
     }
 }
@@ -47,8 +55,10 @@ fn outcome(org: &Key, exchange: &Exchange<'_>) -> Outcome {
         return Outcome::Refuse(refusal::ORG_DISABLED);
     }
     let checks = Checks { rates: true, quota: true };
-    match exchange.limits_of(org).admit(exchange.now, exchange.unix_s, checks, org.dry_run) {
+    let limits = exchange.limits_of(org);
+    match limits.admit(exchange.now, exchange.unix_s, checks, org.dry_run, exchange.patience()) {
         Ok(None) => Outcome::Pass,
+        Err(Rejection::Asked) => Outcome::Hold(limits.pending()),
         Ok(Some(rejection)) => Outcome::WouldRefuse(refusal_of(rejection)),
         Err(rejection) => Outcome::Refuse(refusal_of(rejection)),
     }
@@ -58,5 +68,6 @@ fn refusal_of(rejection: Rejection) -> Refusal {
     match rejection {
         Rejection::Rate(_) => refusal::ORG_RATE_LIMIT,
         Rejection::Quota => refusal::ORG_QUOTA,
+        Rejection::Asked | Rejection::Silent => refusal::STORE_SILENT,
     }
 }

@@ -72,6 +72,7 @@ mod secrets;
 #[path = "../../../store/tests/store/servers.rs"]
 mod servers;
 mod shared_keys;
+mod shared_limits;
 mod signatures;
 mod slow_clients;
 mod start;

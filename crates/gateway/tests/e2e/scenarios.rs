@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Gateway, Upstream, api, request};
 use crate::keys::session_for;
+use crate::servers::Server;
 
 const CLIENTS: usize = 20;
 const REQUESTS_PER_CLIENT: usize = 150;
@@ -14,31 +15,46 @@ const ALL: usize = CLIENTS * REQUESTS_PER_CLIENT;
 
 struct Stage {
     upstream: Upstream,
-    gateway: Gateway,
+    gateways: Vec<Gateway>,
+    _store: Option<Server>,
 }
 
 impl Stage {
     /// An API that takes its key from `apikey`, and a key `t1` with these fields.
     fn set(fields: Value) -> Stage {
+        Stage::of(1, json!({"min_token_length": 2, "tollgate": {"threads": 4}}), None, fields)
+    }
+
+    /// The same on three gateways that share a Redis; the clients are spread over them.
+    fn set_on_three(fields: Value) -> Stage {
+        let store = Server::start(&[]);
+        let storage = json!({"host": "127.0.0.1", "port": store.port});
+        // Time for answers on a machine that does ten other things at once: a limit is exact for whom Redis answers.
+        let rules = json!({"shared_store": {"answer_ms_max": 5_000}});
+        Stage::of(3, json!({"min_token_length": 2, "storage": storage, "tollgate": rules}), Some(store), fields)
+    }
+
+    fn of(gateways: usize, conf: Value, store: Option<Server>, fields: Value) -> Stage {
         let upstream = Upstream::ok();
         let auth = json!({"auth_header_name": "Authorization", "use_param": true, "param_name": "apikey"});
         let definition = api("test", "/test/", &upstream.url()).with_keys().set("auth", auth);
-        let gateway = Gateway::start(json!({"min_token_length": 2, "tollgate": {"threads": 4}}), [definition]);
-        let answer = gateway.control("POST", "/tyk/keys/t1", &session_for(&["test"], fields).to_string());
+        let gateways: Vec<Gateway> = (0..gateways).map(|_| Gateway::start(conf.clone(), [definition.clone()])).collect();
+        let answer = gateways[0].control("POST", "/tyk/keys/t1", &session_for(&["test"], fields).to_string());
         assert_eq!(answer.status, 200, "{answer}");
-        Stage { upstream, gateway }
+        Stage { upstream, gateways, _store: store }
     }
 
     /// How often each status came when every client kept one connection.
     fn load(&self, method: &str, target: &str) -> BTreeMap<u16, usize> {
         let request = request(method, target, &[], "").replace("gateway.test", "api.example.com");
-        let one = || {
-            let mut client = self.gateway.connect();
+        let one = &|gateway: &Gateway| {
+            let mut client = gateway.connect();
             (0..REQUESTS_PER_CLIENT).map(|_| client.ask(&request).status).collect::<Vec<_>>()
         };
         let mut counts = BTreeMap::new();
         thread::scope(|scope| {
-            let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(one)).collect();
+            let gateways = self.gateways.iter().cycle().take(CLIENTS);
+            let clients: Vec<_> = gateways.map(|gateway| scope.spawn(move || one(gateway))).collect();
             for status in clients.into_iter().flat_map(|client| client.join().expect("a client")) {
                 *counts.entry(status).or_default() += 1;
             }
@@ -86,6 +102,18 @@ fn four_a_method_filter_beside_two_limits_serves_the_allowed_method_only() {
 #[test]
 fn five_one_request_in_thirty_seconds_is_served_and_the_rest_refused() {
     Stage::set(json!({"rate": 1, "per": 30})).expect("GET", TARGET, &[(200, 1), (429, ALL - 1)]);
+}
+
+#[test]
+fn two_to_five_are_the_same_on_three_gateways_with_one_redis() {
+    let (wide, wider) = (json!({"rate": 1_000_000, "per": 1}), json!({"rate": 100_000_000, "per": 3600}));
+    Stage::set_on_three(wide.clone()).expect("GET", TARGET, &[(200, ALL)]);
+    Stage::set_on_three(json!({"limits": [wide, wider]})).expect("GET", TARGET, &[(200, ALL)]);
+    let rights = json!({"test": {"allowed_urls": [{"url": "/.*", "methods": ["GET"]}]}});
+    let stage = Stage::set_on_three(json!({"limits": [wide, wider], "access_rights": rights}));
+    stage.expect("GET", TARGET, &[(200, ALL)]);
+    stage.expect("DELETE", TARGET, &[(403, ALL)]);
+    Stage::set_on_three(json!({"rate": 1, "per": 30})).expect("GET", TARGET, &[(200, 1), (429, ALL - 1)]);
 }
 
 #[test]

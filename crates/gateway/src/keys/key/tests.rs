@@ -3,7 +3,7 @@ use super::super::quota::Quota;
 use super::*;
 use crate::endpoints::PatternRules;
 use crate::keys::Checks;
-use crate::limit::Algorithm;
+use crate::limit::{Algorithm, Limiter};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn key(endpoints: Value, patterns: PatternRules) -> Key {
     let (session, _) = Session::from_value(&session).unwrap();
     let counters = Counters::default();
     let source = Source {
-        rate: &|name| counters.rate(name, Algorithm::Gcra),
+        rate: &|name| counters.rate(name, |_| Limiter::new(Algorithm::Gcra)),
         quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default(), Arc::default())),
         patterns,
     };
@@ -34,7 +34,9 @@ fn room(key: &Key, api: &str, method: &str, path: &str) -> Option<u64> {
 
 fn admit(key: &Key, api: &str, method: &str, path: &str) -> bool {
     let checks = Checks { rates: true, quota: true };
-    key.limits_at(api, method, || path.into()).admit(Duration::from_secs(1), 1, checks, DryRun::default()).is_ok()
+    key.limits_at(api, method, || path.into())
+        .admit(Duration::from_secs(1), 1, checks, DryRun::default(), crate::limit::Patience::Waits)
+        .is_ok()
 }
 
 fn endpoint(path: &str, method: &str, rate: i64) -> Value {

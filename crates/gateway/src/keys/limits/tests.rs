@@ -15,7 +15,7 @@ fn made(written: &AccessLimit, algorithm: Algorithm) -> Limits {
     let counters = Counters::default();
     let patterns = PatternRules { prefix: true, suffix: true, ignore_case: false };
     let source = Source {
-        rate: &|name| counters.rate(name, algorithm),
+        rate: &|name| counters.rate(name, |_| Limiter::new(algorithm)),
         quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default(), Arc::default())),
         patterns,
     };
@@ -45,7 +45,7 @@ proptest! {
             now += Duration::from_millis(step_ms);
             for _ in 0..requests {
                 let before = room(&limits, now);
-                let admitted = limits.admit(now, now.as_secs(), CHECKS, DryRun::default());
+                let admitted = limits.admit(now, now.as_secs(), CHECKS, DryRun::default(), Patience::Waits);
                 let after = room(&limits, now);
                 let one_less = (before.0.iter().map(|room| room.saturating_sub(1)).collect(), before.1.map(|left| left - 1));
                 let has_room = before.0.iter().all(|room| *room > 0) && before.1.is_none_or(|left| left > 0);
@@ -65,7 +65,7 @@ proptest! {
         let limits = made(&written(&[(rate, 3600)], quota), algorithm);
         let now = Duration::from_secs(1_000);
         for number in 0..requests {
-            let told = limits.admit(now, 1_000, CHECKS, DryRun::ALL).unwrap();
+            let told = limits.admit(now, 1_000, CHECKS, DryRun::ALL, Patience::Waits).unwrap();
             let over = number >= rate || i64::from(number) >= quota;
             prop_assert_eq!(told.is_some(), over, "request {}", number);
         }
@@ -90,7 +90,11 @@ fn a_rate_in_dry_run_that_counted_nothing_is_not_given_anything_back() {
 fn a_quota_is_exact_when_threads_share_it() {
     let limits = made(&written(&[(1_000_000, 1)], 1_234), Algorithm::Gcra);
     let admitted: usize = std::thread::scope(|scope| {
-        let run = || (0..1_000).filter(|_| limits.admit(Duration::from_secs(1), 1, CHECKS, DryRun::default()).is_ok()).count();
+        let run = || {
+            (0..1_000)
+                .filter(|_| limits.admit(Duration::from_secs(1), 1, CHECKS, DryRun::default(), Patience::Waits).is_ok())
+                .count()
+        };
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });

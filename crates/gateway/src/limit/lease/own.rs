@@ -1,0 +1,119 @@
+//! What one gateway has let pass in the window just past, and how much of that the store has not been told. Kept in few parts: it only
+//! matters when the store was silent.
+
+use std::collections::VecDeque;
+
+/// Parts of a window.
+const BUCKETS: u64 = 20;
+
+/// What passed.
+#[derive(Debug, Default)]
+pub struct Own {
+    /// In order of time; no more than [`BUCKETS`] and one that is leaving.
+    buckets: VecDeque<Bucket>,
+    sum: u64,
+    untold: u64,
+}
+
+#[derive(Debug)]
+struct Bucket {
+    number: u64,
+    all: u64,
+    untold: u64,
+}
+
+/// What the store is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    number: u64,
+    /// How long ago, at least.
+    pub age_us: u64,
+    pub places: u64,
+}
+
+impl Own {
+    pub fn sum(&self) -> u64 {
+        self.sum
+    }
+
+    /// A request passed, and the store knows of it or not.
+    pub fn add(&mut self, window_us: u64, now_us: u64, is_told: bool) {
+        let number = now_us / width_us(window_us);
+        let untold = u64::from(!is_told);
+        self.sum += 1;
+        self.untold += untold;
+        match self.buckets.back_mut() {
+            Some(newest) if newest.number >= number => {
+                newest.all += 1;
+                newest.untold += untold;
+            }
+            _ => {
+                self.forget(window_us, now_us);
+                self.buckets.push_back(Bucket { number, all: 1, untold });
+            }
+        }
+    }
+
+    /// The request that passed last did not. False if the store has not been told of it and need not be.
+    pub fn take_back(&mut self) -> bool {
+        let Some(newest) = self.buckets.back_mut().filter(|newest| newest.all > 0) else { return false };
+        let was_told = newest.all > newest.untold;
+        newest.all -= 1;
+        self.sum -= 1;
+        if !was_told {
+            newest.untold -= 1;
+            self.untold -= 1;
+        }
+        was_told
+    }
+
+    /// Drops what has left the window; returns how long the oldest of the rest will stay.
+    pub fn forget(&mut self, window_us: u64, now_us: u64) -> u64 {
+        while let Some(Bucket { number, all, untold }) = self.buckets.front() {
+            let leaves_us = number.saturating_add(1).saturating_mul(width_us(window_us)).saturating_add(window_us);
+            if leaves_us > now_us {
+                return leaves_us - now_us;
+            }
+            self.sum = self.sum.saturating_sub(*all);
+            self.untold = self.untold.saturating_sub(*untold);
+            self.buckets.pop_front();
+        }
+        0
+    }
+
+    /// What the store has to be told.
+    pub fn untold(&self, window_us: u64, now_us: u64) -> Vec<Told> {
+        if self.untold == 0 {
+            return Vec::new();
+        }
+        let told = |bucket: &Bucket| {
+            let ended_us = bucket.number.saturating_add(1).saturating_mul(width_us(window_us));
+            Told { number: bucket.number, age_us: now_us.saturating_sub(ended_us), places: bucket.untold }
+        };
+        self.buckets.iter().filter(|bucket| bucket.untold > 0).map(told).collect()
+    }
+
+    /// The store has been told.
+    pub fn tell(&mut self, told: &[Told]) {
+        for told in told {
+            let Some(bucket) = self.buckets.iter_mut().find(|bucket| bucket.number == told.number) else { continue };
+            let places = told.places.min(bucket.untold);
+            bucket.untold -= places;
+            self.untold -= places;
+        }
+    }
+
+    /// The store has forgotten everything.
+    pub fn untell(&mut self) {
+        self.buckets.iter_mut().for_each(|bucket| bucket.untold = bucket.all);
+        self.untold = self.sum;
+    }
+
+    pub fn has_told(&self) -> bool {
+        self.untold == 0
+    }
+}
+
+fn width_us(window_us: u64) -> u64 {
+    (window_us / BUCKETS).max(1)
+}

@@ -73,6 +73,7 @@ mod secrets;
 mod servers;
 mod shared_keys;
 mod shared_limits;
+mod shared_outages;
 mod signatures;
 mod slow_clients;
 mod start;

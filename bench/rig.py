@@ -285,6 +285,20 @@ class Tollgate(Server):
     apps: pathlib.Path = pathlib.Path()
 
 
+def redis_server(rig: Rig) -> Server:
+    """A Redis that keeps nothing on disk."""
+    port = rig.free_port()
+    child = rig.start("redis", ["redis-server", "--bind", HOST, "--port", port, "--save", "", "--appendonly", "no"])
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and child.poll() is None:
+        try:
+            socket.create_connection((HOST, port), timeout=1).close()
+            return Server("redis", child, port)
+        except OSError:
+            time.sleep(0.05)
+    raise RigError(f"redis-server does not listen:\n{rig.log_tail('redis')}")
+
+
 def tollgate_gateway(
     rig: Rig, binary: pathlib.Path, apis: list[dict], prefix: str, name: str = "tollgate", more: dict | None = None
 ) -> Tollgate:

@@ -8,7 +8,7 @@ use crate::answers::{Asked, GRACE};
 use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, HeaderChange, Step};
-use crate::keys::Key;
+use crate::keys::HeldKey;
 use crate::oauth::{ANSWER_TIME_MAX, ApiClients, Presence};
 use crate::refusal::{self, Refusal};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl OAuthToken {
     }
 
     /// The key that a token is.
-    fn key(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Key>, Step> {
+    fn key(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         let refuse = |refusal| Err(Step::Refuse(refusal));
         let Some((value, is_header)) = self.places.whole(exchange) else { return refuse(refusal::OAUTH_MISSING) };
         let token = match value.split_once(' ') {
@@ -58,7 +58,7 @@ impl OAuthToken {
     }
 
     /// The key, if its client is there.
-    fn checked(&self, key: Arc<Key>, exchange: &mut Exchange<'_>) -> Result<Arc<Key>, Step> {
+    fn checked(&self, key: HeldKey, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         let client = key.session.oauth_client_id.as_str();
         let is_there = match self.clients.presence(client, exchange.unix_s) {
             Presence::There => Some(true),

@@ -1,7 +1,7 @@
 use super::{Document, Names, to_own, to_shared};
-use crate::keys::{self, Stored};
+use crate::keys;
 use tollgate_model::key;
-use tollgate_model::session::Session;
+use tollgate_model::session::{Session, StoredSession};
 
 fn names(shown: &[&str]) -> Names {
     let mut names = Names::default();
@@ -38,7 +38,7 @@ fn tokens_of_clients_end_in_the_other_store_too() {
     for (client, ends) in [("shop", Some(1_600)), ("", None)] {
         let session = Session { expires: 1_000, oauth_client_id: client.to_owned(), ..Session::default() };
         let shared = Document { id: "5b8e".to_owned(), value: session.to_json().to_string().into_bytes(), expires_unix_s: None };
-        let stored = Stored { shown: "5b8e".to_owned(), session };
+        let stored = StoredSession { shown: "5b8e".to_owned(), session };
         let own = Document { id: keys::hex(&key::digest("t")), value: stored.to_bytes(), expires_unix_s: None };
         assert_eq!(to_shared(&own).map(|translated| translated.4), Some(ends), "{client:?}");
         assert_eq!(to_own(&shared).map(|translated| translated.4), Some(ends), "{client:?}");

@@ -78,9 +78,9 @@ fn a_rate_in_dry_run_that_counted_nothing_is_not_given_anything_back() {
         let limits = made(&written(&[(1, 3600), (5, 3600)], 1), algorithm);
         let now = Duration::from_secs(1_000);
         let rates_only = DryRun { rate_limit: true, ..DryRun::default() };
-        assert_eq!(limits.admit(now, 1_000, CHECKS, rates_only), Ok(None));
+        assert_eq!(limits.admit(now, 1_000, CHECKS, rates_only, Patience::Waits), Ok(None));
         for _ in 0..3 {
-            assert_eq!(limits.admit(now, 1_000, CHECKS, rates_only), Err(Rejection::Quota));
+            assert_eq!(limits.admit(now, 1_000, CHECKS, rates_only, Patience::Waits), Err(Rejection::Quota));
             assert_eq!(room(&limits, now), (vec![0, 4], Some(0)), "{algorithm:?}");
         }
     }

@@ -51,7 +51,7 @@ pub fn compile(
 
 fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Api> {
     let versions = compile_versions(definition, context);
-    let provided = definition.use_oauth2.then(|| version::compile_provider(definition, context)).flatten();
+    let provided = definition.is_on(AuthMethod::OAuth).then(|| version::compile_provider(definition, context)).flatten();
     let rules = || Arc::new(Rules::new(definition, &context.settings.oauth));
     let provider = provided.map(|version| Provider { version, rules: rules() });
     Some(Api {

@@ -94,7 +94,7 @@ impl Stage {
             dir,
         };
         let launch = chosen.adapter.prepare(&setup)?;
-        keep(&launch.configuration, &kept.join(name), &setup.secret)?;
+        keep(&launch.configuration, &kept.join(name), &setup)?;
         let mut stores = Vec::new();
         for program in &launch.before {
             let mut store = Child::start(program, &plan.other_cpus(), &setup.dir)?;
@@ -158,8 +158,9 @@ impl Place<'_> {
     }
 }
 
-/// Copies configuration files beside the results, without the run's secret.
-fn keep(files: &[PathBuf], into: &Path, secret: &str) -> Result<(), String> {
+/// Copies configuration files beside the results, without the run's secret and its directory.
+fn keep(files: &[PathBuf], into: &Path, setup: &Setup) -> Result<(), String> {
+    let directory = setup.dir.display().to_string();
     let failed = |error: std::io::Error| format!("{}: cannot be written: {error}", into.display());
     fs::create_dir_all(into).map_err(failed)?;
     for file in files {
@@ -169,7 +170,8 @@ fn keep(files: &[PathBuf], into: &Path, secret: &str) -> Result<(), String> {
         };
         listed.sort();
         for file in listed.iter().take(KEPT_FILES) {
-            let text = fs::read_to_string(file).unwrap_or_default().replace(secret, "SECRET");
+            let text = fs::read_to_string(file).unwrap_or_default();
+            let text = text.replace(&setup.secret, "SECRET").replace(&directory, ".");
             fs::write(into.join(file.file_name().unwrap_or_default()), text).map_err(failed)?;
         }
     }

@@ -160,7 +160,7 @@ fn a_client_that_reads_nothing_at_all_is_given_up() {
     let upstream = Upstream::start(|_| reply("200 OK", &[], &"x".repeat(4_000_000)));
     let timeouts = json!({"client_write_ms": 400, "client_idle_ms": 400});
     let gateway = Gateway::start(json!({"tollgate": {"timeouts": timeouts}}), [api("a", "/a/", &upstream.url())]);
-    let before = gateway.open_files();
+    let before = gateway.open_files_at_rest();
     let clients: Vec<Frames> = (0..4)
         .map(|_| {
             let mut client = Frames::preface(gateway.port);

@@ -269,6 +269,19 @@ impl Gateway {
         self.memory_kib("VmHWM:")
     }
 
+    /// Open files once no more are opened: right after the start some still are.
+    pub fn open_files_at_rest(&self) -> usize {
+        let mut before = self.open_files();
+        loop {
+            thread::sleep(Duration::from_millis(300));
+            let now = self.open_files();
+            if now == before {
+                return now;
+            }
+            before = now;
+        }
+    }
+
     pub fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.pid)).expect("a running process").count()
     }

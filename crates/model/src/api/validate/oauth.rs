@@ -10,7 +10,7 @@ const RESPONSE_TYPES: [&str; 2] = ["code", "token"];
 
 /// Adds what is wrong to `findings`.
 pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
-    if !api.uses(AuthMethod::OAuth) {
+    if !api.is_on(AuthMethod::OAuth) {
         return;
     }
     let meta = &api.oauth_meta;

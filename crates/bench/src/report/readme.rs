@@ -54,7 +54,7 @@ pub fn section(run: &Run, directory: &str) -> String {
     // Writing into a String cannot fail.
     let _ = writeln!(
         text,
-        "\nMedians of {} rounds, in brackets the multiple of Tollgate's; – is what a gateway can't do as shipped, and {BASELINE} needs no CPU \
+        "\nMedians of {} rounds, in brackets the multiple of Tollgate's; – is what a gateway can't do as shipped or has no figure for (see the report), and {BASELINE} needs no CPU \
          of a gateway. {}, {} x {}, Linux {}; {} thread(s) for each gateway. {}. Full report: [{directory}]({directory}/report.md).",
         run.settings.rounds,
         facts.date,

@@ -52,14 +52,8 @@ def main() -> int:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--seconds", type=int, default=2, help="length of one measurement")
-    parser.add_argument("--conns", type=int, default=50)
+    parser = bench.argument_parser(__doc__, rounds=6, seconds=2)
     parser.add_argument("--tokens", type=int, default=4000, help="different tokens of one measurement")
-    parser.add_argument("--threads", type=int, default=bench.GATEWAY_THREADS)
-    parser.add_argument("--binary", type=pathlib.Path, default=bench.default_binary())
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the raw data")
     return parser.parse_args()
 
 

@@ -58,20 +58,14 @@ def main() -> int:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=int, default=3, help="length of one measurement")
-    parser.add_argument("--conns", type=int, default=50)
-    parser.add_argument("--threads", type=int, default=bench.GATEWAY_THREADS)
+    parser = bench.argument_parser(__doc__, rounds=5, seconds=3)
     parser.add_argument("--rows", help="only those whose names contain one of these words, beside the one with all off: redis,metrics")
-    parser.add_argument("--binary", type=pathlib.Path, default=bench.default_binary())
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the raw data")
     return parser.parse_args()
 
 
 def rows_of(rig: Rig, statsd_port: int) -> list[Row]:
     """The rows of the table; the first is what the others are compared with. A further one is one entry."""
-    redis_port = redis_server(rig)
+    redis_port = bench.redis_server(rig).port
     lines, access_log, both = (rig.dir / name for name in ("records.json", "access.log", "both.log"))
 
     def analytics(sinks: dict, more: dict | None = None) -> dict:
@@ -103,18 +97,6 @@ def rows_of(rig: Rig, statsd_port: int) -> list[Row]:
 def wanted(rows: list[Row], args: argparse.Namespace) -> list[Row]:
     words = [word.lower() for word in (args.rows or "").split(",") if word]
     return rows[:1] + [row for row in rows[1:] if not words or any(word in row.name.lower() for word in words)]
-
-
-def redis_server(rig: Rig) -> int:
-    port = rig.free_port()
-    options = ["--bind", bench.HOST, "--port", port, "--save", "", "--appendonly", "no", "--dir", rig.dir]
-    child = rig.start("redis", ["redis-server", *options])
-    deadline = time.monotonic() + 10
-    while redis(port, "PING") != "PONG":
-        if child.poll() is not None or time.monotonic() > deadline:
-            raise bench.RigError(f"redis-server does not answer:\n{rig.log_tail('redis')}")
-        time.sleep(0.05)
-    return port
 
 
 def redis(port: int, *words: str) -> str:

@@ -6,6 +6,7 @@ Python 3.11, standard library only.
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import json
 import os
@@ -283,6 +284,18 @@ class Tollgate(Server):
 
     secret: str = ""
     apps: pathlib.Path = pathlib.Path()
+
+
+def argument_parser(description: str, *, rounds: int, seconds: int) -> argparse.ArgumentParser:
+    """What measurements of Tollgate alone can be told. `description` begins with a line for `--help`."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--seconds", type=int, default=seconds, help="length of one measurement")
+    parser.add_argument("--conns", type=int, default=50)
+    parser.add_argument("--threads", type=int, default=GATEWAY_THREADS)
+    parser.add_argument("--binary", type=pathlib.Path, default=default_binary())
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the raw data")
+    return parser
 
 
 def redis_server(rig: Rig) -> Server:

@@ -36,7 +36,7 @@ const WATCH_AFTER_MS: u64 = 200;
 /// After an early answer, what the client still sends is read for this long and this much, so that a reset does not destroy the
 /// answer on its way.
 const LINGER_MS: u64 = 2_000;
-const LINGER_BYTES_MAX: u64 = 1024 * 1024;
+const LINGER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// After an early answer a body of this size is read to its end, if that comes soon: cheaper for both sides than another connection.
 const DRAIN_BYTES_MAX: u64 = 64 * 1024;
 const DRAIN_MS: u64 = 2_000;

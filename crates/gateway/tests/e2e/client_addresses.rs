@@ -144,8 +144,14 @@ fn connections_of_every_protocol_count_and_those_of_proxies_do_not() {
     let mut one = crate::harness::certificates::connect(&config, gateway.port, "api.test");
     assert!(is_served(&mut one, "/a/"));
     // A connection that has not even begun its handshake takes a place too.
-    let silent = gateway.connect();
-    eventually("the third is refused", || crate::harness::certificates::shake_hands(&config, gateway.port, "api.test").is_err());
+    let mut silent = gateway.connect();
+    eventually("the third is refused", || {
+        // Cores accept for themselves: the one that came later may have got the place.
+        if silent.is_closed() {
+            silent = gateway.connect();
+        }
+        crate::harness::certificates::shake_hands(&config, gateway.port, "api.test").is_err()
+    });
     drop(silent);
 
     let gateway =

@@ -158,7 +158,8 @@ fn a_window_that_stays_shut_ends_its_stream_alone() {
 #[test]
 fn a_client_that_reads_nothing_at_all_is_given_up() {
     let upstream = Upstream::start(|_| reply("200 OK", &[], &"x".repeat(4_000_000)));
-    let timeouts = json!({"client_write_ms": 400, "client_idle_ms": 400});
+    // What the system's buffers take of an answer may be all of it: its connection to the upstream is kept then, for a while.
+    let timeouts = json!({"client_write_ms": 400, "client_idle_ms": 400, "upstream_idle_ms": 400});
     let gateway = Gateway::start(json!({"tollgate": {"timeouts": timeouts}}), [api("a", "/a/", &upstream.url())]);
     let before = gateway.open_files_at_rest();
     let clients: Vec<Frames> = (0..4)

@@ -359,6 +359,17 @@ impl Connection {
         }
     }
 
+    /// Whether the peer has closed by now; bytes that are there are left there.
+    pub fn is_closed(&self) -> bool {
+        self.socket.set_nonblocking(true).expect("a mode");
+        let peeked = self.socket.peek(&mut [0]);
+        self.socket.set_nonblocking(false).expect("a mode");
+        match peeked {
+            Ok(bytes) => bytes == 0,
+            Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+        }
+    }
+
     /// One read of whatever has come; for streams without a message structure.
     pub fn some(&mut self) -> Result<Vec<u8>, Broken> {
         if self.ahead.is_empty() && self.fill()? == 0 {

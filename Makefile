@@ -10,11 +10,12 @@ KEYS_ARGS ?=
 AUTH_ARGS ?=
 MILLION_ARGS ?=
 OBSERVE_ARGS ?=
+INSTRUCTIONS_ARGS ?=
 REDIS_ARGS ?=
 FUZZ_SECONDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-peers bench-memory bench-reload bench-keys bench-auth bench-million bench-observe bench-redis fuzz-short
+.PHONY: help run build release test test-deps check fmt bench bench-peers bench-memory bench-reload bench-keys bench-auth bench-million bench-observe bench-instructions bench-redis fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +76,10 @@ bench-million: release ## 1,000,000 keys: memory, start, and what a request cost
 bench-observe: release ## CPU per request with records, figures and logs, over all of them off (OBSERVE_ARGS)
 	@scripts/test-deps.sh bench
 	python3 bench/observe.py $(OBSERVE_ARGS)
+
+bench-instructions: release ## instructions per request in user space, the steadiest figure (INSTRUCTIONS_ARGS="--keep DIR")
+	@scripts/test-deps.sh bench
+	python3 bench/instructions.py $(INSTRUCTIONS_ARGS)
 
 bench-redis: release ## keys, limits and records through one Redis: cost, round trips, what three gateways let pass (REDIS_ARGS)
 	@scripts/test-deps.sh bench

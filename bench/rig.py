@@ -313,9 +313,16 @@ def redis_server(rig: Rig) -> Server:
 
 
 def tollgate_gateway(
-    rig: Rig, binary: pathlib.Path, apis: list[dict], prefix: str, name: str = "tollgate", more: dict | None = None
+    rig: Rig,
+    binary: pathlib.Path,
+    apis: list[dict],
+    prefix: str,
+    name: str = "tollgate",
+    more: dict | None = None,
+    under: list[str] | None = None,
 ) -> Tollgate:
-    """Starts tollgate with these APIs and `more` configuration; the one at `prefix` is asked until it answers."""
+    """Starts tollgate with these APIs and `more` configuration; the one at `prefix` is asked until it answers. `under` is a command that
+    runs it."""
     if not os.access(binary, os.X_OK):
         raise RigError(f"no program at {binary}; build it (make release) or pass --binary")
     port, secret = rig.free_port(), secrets.token_hex(16)
@@ -332,7 +339,7 @@ def tollgate_gateway(
     }
     conf = conf | (more or {}) | {"tollgate": conf["tollgate"] | (more or {}).get("tollgate", {})}
     conf_path = rig.file(f"{name}/tyk.conf", json.dumps(conf, indent=2))
-    argv = [binary.resolve(), "run", "--conf", conf_path, "--port", port]
+    argv = [*(under or []), binary.resolve(), "run", "--conf", conf_path, "--port", port]
     child = rig.start(name, argv, env={"TYK_GW_SECRET": secret}, gateway=True)
     server = Tollgate(name, child, port, prefix, secret, apps)
     rig.await_answer(name, child, server.url("/json/valid"), seconds=120)

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Instructions in user space per request, counted by valgrind: the same from run to run within half a percent, however busy the machine.
+
+One Tollgate with one data thread runs under callgrind. Each shape is sent `--requests` times over kept-alive connections, between two
+dumps of the counts; the median of `--rounds` is told. With `--keep DIR` the last dump of each shape stays there for callgrind_annotate.
+It says nothing of the kernel, which is most of a request's cost, nor of waiting for memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import urllib.request
+
+import rig as bench
+from rig import Rig, RigError, Tollgate
+
+CONNECTIONS = 8
+PATH = "json/valid"
+# Seconds; a program runs some fifty times slower under valgrind.
+PATIENCE = 120
+
+
+@dataclasses.dataclass
+class Shape:
+    """A request, and the status that it must be answered with."""
+
+    api: str
+    status: int
+    headers: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def bytes(self, port: int) -> bytes:
+        lines = {"Host": f"{bench.HOST}:{port}", "User-Agent": "instructions", "Accept": "*/*"} | self.headers
+        fields = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        return f"GET /{self.api}/{PATH} HTTP/1.1\r\n{fields}\r\n".encode()
+
+
+def main() -> int:
+    args = arguments()
+    for program in ("valgrind", "callgrind_control"):
+        if not shutil.which(program):
+            raise RigError(f"{program} is needed (Debian: apt install valgrind)")
+    facts = bench.circumstances(args.binary)
+    bench.print_circumstances(facts)
+    with Rig(threads=1) as rig:
+        upstream = bench.nginx_upstream(rig)
+        out = rig.dir / "counts"
+        under = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
+        gateway = bench.tollgate_gateway(rig, args.binary, definitions(upstream.url("/")), "/open/", under=under)
+        shapes = {
+            "keyless": Shape("open", 200),
+            "key, limit, quota": Shape("key", 200, {"Authorization": create_key(gateway)}),
+            "no key": Shape("key", 401),
+            "unknown key": Shape("key", 403, {"Authorization": "0123456789abcdef0123456789abcdef"}),
+            "over the limit": Shape("full", 429),
+        }
+        counter = Counter(gateway, out)
+        figures = {name: measure(gateway, counter, name, shape, args) for name, shape in shapes.items()}
+        for name, figure in figures.items():
+            print(f"  {name:20} {figure:8.0f}")
+        if args.keep:
+            args.keep.mkdir(parents=True, exist_ok=True)
+            for name, dump in counter.kept.items():
+                shutil.copy(dump, args.keep / f"{name.replace(', ', '-').replace(' ', '-')}.callgrind")
+    return 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--requests", type=int, default=4000, help="requests of one count")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--binary", type=pathlib.Path, default=bench.default_binary())
+    parser.add_argument("--keep", type=pathlib.Path, metavar="DIR")
+    return parser.parse_args()
+
+
+def definitions(target: str) -> list[dict]:
+    def api(name: str, **fields) -> dict:
+        return bench.api_definition(name, f"/{name}/", target) | fields
+
+    return [
+        api("open"),
+        api("key", use_keyless=False, auth={"auth_header_name": "Authorization"}),
+        api("full", global_rate_limit={"rate": 1, "per": 3600}),
+    ]
+
+
+def create_key(gateway: Tollgate) -> str:
+    session = {
+        "org_id": "default", "rate": 1_000_000_000, "per": 1, "quota_max": 1_000_000_000, "quota_renewal_rate": 86400,
+        "access_rights": {"key": {"api_id": "key", "api_name": "key", "versions": ["Default"]}},
+    }
+    url = f"http://{bench.HOST}:{gateway.port}/tyk/keys/create"
+    headers = {"x-tyk-authorization": gateway.secret}
+    request = urllib.request.Request(url, data=json.dumps(session).encode(), headers=headers)
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return json.load(answer)["key"]
+
+
+class Counter:
+    """Reads the counts of a running callgrind: each dump tells what was executed since the last one."""
+
+    def __init__(self, gateway: Tollgate, out: pathlib.Path):
+        self.pid, self.out, self.dumps, self.kept = gateway.pid, out, 0, {}
+
+    def read(self, name: str) -> int:
+        subprocess.run(["callgrind_control", "-d", str(self.pid)], check=True, capture_output=True, timeout=PATIENCE)
+        self.dumps += 1
+        dump = self.out.with_name(f"{self.out.name}.{self.dumps}")
+        total = re.search(r"(?m)^(?:totals|summary): (\d+)", dump.read_text(errors="replace"))
+        if not total:
+            raise RigError(f"no counts in {dump}")
+        self.kept[name] = dump
+        return int(total[1])
+
+
+def measure(gateway: Tollgate, counter: Counter, name: str, shape: Shape, args: argparse.Namespace) -> float:
+    connections = [socket.create_connection((bench.HOST, gateway.port), timeout=PATIENCE) for _ in range(CONNECTIONS)]
+    send(connections, shape, gateway.port, args.requests // 4)
+    counts = []
+    for _ in range(args.rounds):
+        counter.read(name)
+        send(connections, shape, gateway.port, args.requests)
+        counts.append(counter.read(name) / args.requests)
+    for connection in connections:
+        connection.close()
+    return statistics.median(counts)
+
+
+def send(connections: list[socket.socket], shape: Shape, port: int, requests: int) -> None:
+    """One request on each connection, then all answers, and again."""
+    request = shape.bytes(port)
+    for first in range(0, requests, len(connections)):
+        turn = connections[: requests - first]
+        for connection in turn:
+            connection.sendall(request)
+        for connection in turn:
+            status = receive(connection)
+            # The one request that a limit lets pass comes before the counting.
+            if status != shape.status and not (shape.status == 429 and first == 0):
+                raise RigError(f"{shape} was answered with {status}")
+
+
+def receive(connection: socket.socket) -> int:
+    answer = b""
+    while True:
+        piece = connection.recv(65536)
+        if not piece:
+            raise RigError(f"the connection ended: {answer!r}")
+        answer += piece
+        head, end, body = answer.partition(b"\r\n\r\n")
+        length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+        if end and length and len(body) >= int(length[1]):
+            return int(head.split(b" ", 2)[1])
+
+
+if __name__ == "__main__":
+    bench.run(main)

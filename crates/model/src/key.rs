@@ -141,7 +141,7 @@ pub fn digest(token: &str) -> [u8; 32] {
 
 fn token(org: &str, id: &str, function: KeyFunction) -> String {
     match function {
-        KeyFunction::Plain => format!("{org}{id}"),
+        KeyFunction::Plain => [org, id].concat(),
         _ => {
             let [org, id] = [org, id].map(|text| serde_json::Value::from(text).to_string());
             STANDARD.encode(format!(r#"{{"org":{org},"id":{id},"h":"{}"}}"#, function.name()))

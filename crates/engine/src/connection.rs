@@ -182,7 +182,7 @@ impl Connection {
         if matches!(self.stage, Stage::Head { unread: true }) && !self.input.is_empty() {
             self.stage = Stage::Head { unread: false };
             let mut input = std::mem::take(&mut self.input);
-            match self.begin(cx, &input, &mut buffers.out, &mut buffers.outgoing) {
+            match self.begin(cx, &input, &mut buffers.out, &mut buffers.outgoing, &mut buffers.lines) {
                 Begun::Incomplete => {
                     self.input = input;
                     // A request that is held for work waits for that first; one that is held for a time notices when its client goes.
@@ -202,7 +202,7 @@ impl Connection {
             self.enter(Stage::Closed);
             return Poll::Ready(());
         }
-        let Buffers { scratch, out, outgoing } = buffers;
+        let Buffers { scratch, out, outgoing, lines } = buffers;
         let read = match ready!(self.client.poll_read(cx, scratch)) {
             Ok(read) if read > 0 => read,
             _ => {
@@ -214,7 +214,7 @@ impl Connection {
         if self.input.is_empty() {
             // The whole head in one read is the rule: it is parsed where it lies.
             let bytes = scratch.get(..read).unwrap_or_default();
-            let rest = match self.begin(cx, bytes, out, outgoing) {
+            let rest = match self.begin(cx, bytes, out, outgoing, lines) {
                 Begun::Incomplete => {
                     self.since_ms = self.core.deadlines.now_ms();
                     bytes
@@ -269,10 +269,16 @@ impl Connection {
     }
 
     /// Looks at the head at the start of `bytes` and starts the exchange.
-    fn begin(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>, outgoing: &mut Outgoing) -> Begun {
-        let mut storage = HeaderStorage::new();
+    fn begin(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        outgoing: &mut Outgoing,
+        lines: &mut HeaderStorage,
+    ) -> Begun {
         let limits = &self.core.limits;
-        let request = match Request::parse(bytes, &mut storage) {
+        let request = match Request::parse(bytes, lines) {
             Ok(Some(request)) if request.head_len > limits.head_bytes_max || request.headers.len() > limits.header_lines_max => {
                 return self.refuse_head(cx, bytes, 431, out);
             }

@@ -14,6 +14,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
+use tollgate_http::HeaderStorage;
 
 /// One read takes at most this much. Larger reads mean fewer system calls for large bodies.
 const SCRATCH_BYTES: usize = 64 * 1024;
@@ -64,6 +65,7 @@ pub(crate) struct Buffers {
     pub scratch: Vec<u8>,
     pub out: Vec<u8>,
     pub outgoing: Outgoing,
+    pub lines: HeaderStorage,
 }
 
 impl Core {
@@ -77,8 +79,12 @@ impl Core {
         stats: Arc<CoreStats>,
         address_limit: Option<Arc<AddressLimit>>,
     ) -> Self {
-        let buffers =
-            Buffers { scratch: vec![0; SCRATCH_BYTES], out: Vec::with_capacity(SCRATCH_BYTES), outgoing: Outgoing::default() };
+        let buffers = Buffers {
+            scratch: vec![0; SCRATCH_BYTES],
+            out: Vec::with_capacity(SCRATCH_BYTES),
+            outgoing: Outgoing::default(),
+            lines: HeaderStorage::new(),
+        };
         Core {
             limits,
             service,

@@ -44,7 +44,10 @@ impl Stream {
     pub fn poll_write(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
         if second.is_empty() {
             return match self {
-                Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, first),
+                Stream::Tcp(stream) => match stream.try_write(first) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => Pin::new(stream).poll_write(cx, first),
+                    written => Poll::Ready(written),
+                },
                 Stream::Tls(stream) => Pin::new(stream).poll_write(cx, first),
                 Stream::Local(stream) => Pin::new(stream).poll_write(cx, first),
                 Stream::Pipe(pipe) => pipe.writer.poll_write(cx, first, &[]),
@@ -114,7 +117,12 @@ impl Stream {
 
     /// An idle connection that has something to read is closed, broken, or speaks out of turn. Costs no system call while nothing
     /// has arrived.
+    #[inline]
     pub fn is_stale(&mut self) -> bool {
+        if let Stream::Tcp(stream) = self {
+            let read = stream.try_read(&mut [0]);
+            return !matches!(read, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+        }
         let mut cx = Context::from_waker(Waker::noop());
         self.poll_read(&mut cx, &mut [0]).is_ready()
     }

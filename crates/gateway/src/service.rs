@@ -213,12 +213,15 @@ impl Handler for GatewayHandler {
             totals.iter().for_each(|totals| totals.control.add(1));
             return self.forward_to_control(request, outgoing);
         }
-        let Some(path) = Path::new(Cow::Borrowed(request.path())) else {
+        let path =
+            if request.path_is_plain() { Some(Path::plain(request.path())) } else { Path::new(Cow::Borrowed(request.path())) };
+        let Some(path) = path else {
             totals.iter().for_each(|totals| totals.bad_path.add(1));
             reply::plain(outgoing, 400, "Bad Request");
             return Verdict::Reply;
         };
         if !settings.skip_url_cleaning
+            && !request.path_is_plain()
             && let Some(cleaned) = route::clean(&path.decoded)
         {
             totals.iter().for_each(|totals| totals.redirected.add(1));

@@ -1,6 +1,7 @@
 //! Changes to the header lines of one message: lines taken out and lines put in. The buffers are reused from message to message.
 
 use crate::headers::{Headers, Known};
+use crate::write::append;
 
 /// Lines to take out and lines to put in. Later changes see the earlier ones: a removed line stays removed, and a line that
 /// was put in can be removed again.
@@ -48,7 +49,7 @@ impl HeaderEdits {
     /// Puts in whole lines, made when configuration was loaded; each ends in CRLF.
     #[inline]
     pub fn add_lines(&mut self, lines: &[u8]) {
-        self.added.extend_from_slice(lines);
+        append(lines, &mut self.added);
     }
 
     /// The value that `name` has now: a line that was put in, else one of the message that was not taken out.

@@ -1,8 +1,9 @@
-//! The header lines of one head: names classified in one pass, the facts that framing needs, and the set of lines that
-//! end at this hop (RFC 9110 §7.6.1).
+//! The header lines of one head, read in one pass: where they are, what is known by name, the facts that framing needs, and the set of lines
+//! that end at this hop (RFC 9110 §7.6.1).
 
 use crate::Malformed;
-use std::mem::MaybeUninit;
+use crate::scan::{find, find_control, is};
+use std::ops::Range;
 
 /// Header lines that one head can have at most; line sets are 128-bit masks.
 pub const HEADER_LINES_MAX: usize = 128;
@@ -31,31 +32,24 @@ pub enum Known {
     Authorization,
     Cookie,
     TraceParent,
+    UserAgent,
 }
 
-/// `name` is a token (the parser checked that) and `lower` is lower case: setting bit 5 cannot turn any other token byte
-/// into a letter of `lower`.
+/// What a name is known as; `None` when it may not even be a token. Names that nobody looks for stand here when most heads have them.
 #[inline(always)]
-fn is<const N: usize>(name: &[u8], lower: &[u8; N]) -> bool {
-    let Ok(name): Result<&[u8; N], _> = name.try_into() else { return false };
-    let mut difference = 0u8;
-    for (a, b) in name.iter().zip(lower) {
-        difference |= (a | 0x20) ^ b;
-    }
-    difference == 0
-}
-
-#[inline(always)]
-fn classify(name: &[u8]) -> Known {
-    match name.len() {
+fn classify(name: &[u8]) -> Option<Known> {
+    Some(match name.len() {
         2 if is(name, b"te") => Known::Te,
         4 if is(name, b"host") => Known::Host,
+        4 if is(name, b"date") => Known::Other,
+        6 if is(name, b"accept") || is(name, b"server") => Known::Other,
         6 if is(name, b"cookie") => Known::Cookie,
         6 if is(name, b"origin") => Known::Origin,
         6 if is(name, b"expect") => Known::Expect,
         7 if is(name, b"upgrade") => Known::Upgrade,
         9 if is(name, b"x-real-ip") => Known::RealIp,
         10 if is(name, b"connection") => Known::Connection,
+        10 if is(name, b"user-agent") => Known::UserAgent,
         10 if is(name, b"keep-alive") => Known::HopByHop,
         11 if is(name, b"traceparent") => Known::TraceParent,
         12 if is(name, b"content-type") => Known::ContentType,
@@ -68,25 +62,45 @@ fn classify(name: &[u8]) -> Known {
         18 if is(name, b"proxy-authenticate") => Known::HopByHop,
         19 if is(name, b"proxy-authorization") => Known::HopByHop,
         21 if is(name, b"x-ratelimit-remaining") => Known::RateLimit,
-        _ => Known::Other,
+        _ => return None,
+    })
+}
+
+/// Where one header line lies in its head. It ends where the next one begins.
+#[derive(Clone, Copy)]
+struct Line {
+    start: u32,
+    name_end: u32,
+    value: u32,
+    value_end: u32,
+    known: Known,
+}
+
+impl Line {
+    const NONE: Line = Line { start: 0, name_end: 0, value: 0, value_end: 0, known: Known::Other };
+
+    fn name(&self) -> Range<usize> {
+        self.start as usize..self.name_end as usize
+    }
+
+    fn value(&self) -> Range<usize> {
+        self.value as usize..self.value_end as usize
     }
 }
 
-/// Room for the lines of one head, on the caller's stack.
-pub struct HeaderStorage<'b> {
-    pub(crate) lines: [MaybeUninit<httparse::Header<'b>>; HEADER_LINES_MAX],
-    pub(crate) kinds: [Known; HEADER_LINES_MAX],
+/// Room for the lines of one head; used again for the next one.
+pub struct HeaderStorage {
+    lines: [Line; HEADER_LINES_MAX],
 }
 
-impl HeaderStorage<'_> {
+impl HeaderStorage {
     /// Empty room.
-    #[inline]
     pub fn new() -> Self {
-        HeaderStorage { lines: [const { MaybeUninit::uninit() }; HEADER_LINES_MAX], kinds: [Known::Other; HEADER_LINES_MAX] }
+        HeaderStorage { lines: [Line::NONE; HEADER_LINES_MAX] }
     }
 }
 
-impl Default for HeaderStorage<'_> {
+impl Default for HeaderStorage {
     fn default() -> Self {
         Self::new()
     }
@@ -94,12 +108,12 @@ impl Default for HeaderStorage<'_> {
 
 /// The header lines of one head.
 pub struct Headers<'a> {
-    /// The bytes that the lines lie in; the head ends at its end.
+    /// From the first byte of its message to the end of the empty line.
     head: &'a [u8],
-    lines: &'a [httparse::Header<'a>],
-    /// What each line is; as many as lines.
-    kinds: &'a [Known],
+    lines: &'a [Line],
     present: u32,
+    /// Host lines, one bit for each line.
+    pub(crate) hosts: u128,
     /// Lines that end at this hop, one bit each.
     pub(crate) hop: u128,
 }
@@ -112,56 +126,73 @@ pub(crate) struct Framing {
     pub close: bool,
     pub keep_alive: bool,
     pub upgrade: bool,
-    pub hosts: u32,
 }
 
 impl<'a> Headers<'a> {
-    /// Classifies the lines of `head`, which ends with the empty line, and reads what frames the body.
+    /// Reads the lines of a head, of which the first one begins at `from`, up to and with the empty line behind them; `None` when that has
+    /// not come yet.
     #[inline]
-    pub(crate) fn scan(
-        head: &'a [u8],
-        lines: &'a [httparse::Header<'a>],
-        kinds: &'a mut [Known; HEADER_LINES_MAX],
-    ) -> Result<(Self, Framing), Malformed> {
-        let mut headers = Headers { head, lines, kinds: &[], present: 0, hop: 0 };
+    pub(crate) fn read(bytes: &'a [u8], from: usize, storage: &'a mut HeaderStorage) -> Result<Option<(Self, Framing)>, Malformed> {
+        let mut headers = Headers { head: &[], lines: &[], present: 0, hosts: 0, hop: 0 };
         let mut framing = Framing::default();
         let mut connections: [&[u8]; CONNECTION_LINES_MAX] = [b""; CONNECTION_LINES_MAX];
         let mut connection_lines = 0;
         let mut named_lines = false;
-        let mut line_break = 0u8;
-        for (index, (line, kind)) in lines.iter().zip(kinds.iter_mut()).enumerate() {
-            let name = line.name.as_bytes();
-            // The parser takes a bare LF for a line break; here the line before must have ended in CRLF.
-            let start = offset(head, name);
-            line_break |= head.get(start.wrapping_sub(2)).copied().unwrap_or(0) ^ b'\r';
-            let known = classify(name);
-            *kind = known;
+        let mut count = 0;
+        let mut at = from;
+        let end = loop {
+            match bytes.get(at) {
+                Some(b'\r') => match line_end(bytes, at)? {
+                    Some(end) => break end,
+                    None => return Ok(None),
+                },
+                Some(b'\n') => return Err(Malformed::BareLf),
+                Some(_) => {}
+                None => return Ok(None),
+            }
+            let Some(colon) = find(bytes, at, b':') else {
+                return if is_token(bytes.get(at..).unwrap_or_default()) { Ok(None) } else { Err(Malformed::Syntax) };
+            };
+            let name = bytes.get(at..colon).unwrap_or_default();
+            let known = match classify(name) {
+                Some(known) => known,
+                None if is_token(name) => Known::Other,
+                None => return Err(Malformed::Syntax),
+            };
+            let Some((value, next)) = value(bytes, colon + 1)? else { return Ok(None) };
+            let line = storage.lines.get_mut(count).ok_or(Malformed::TooManyLines)?;
+            *line =
+                Line { start: at as u32, name_end: colon as u32, value: value.start as u32, value_end: value.end as u32, known };
             headers.present |= 1 << known as u8;
-            let bit = 1u128 << index;
+            let text = bytes.get(value).unwrap_or_default();
             match known {
-                Known::Host => framing.hosts += 1,
+                Known::Host => headers.hosts |= 1 << count,
                 Known::ContentLength if framing.content_length.is_some() => return Err(Malformed::ContentLength),
-                Known::ContentLength => framing.content_length = Some(content_length(line.value)?),
+                Known::ContentLength => framing.content_length = Some(content_length(text)?),
                 Known::TransferEncoding => {
-                    if framing.chunked || !line.value.eq_ignore_ascii_case(b"chunked") {
+                    if framing.chunked || !text.eq_ignore_ascii_case(b"chunked") {
                         return Err(Malformed::TransferEncoding);
                     }
                     framing.chunked = true;
                 }
                 Known::Connection => {
-                    headers.hop |= bit;
-                    *connections.get_mut(connection_lines).ok_or(Malformed::Connection)? = line.value;
+                    headers.hop |= 1 << count;
+                    *connections.get_mut(connection_lines).ok_or(Malformed::Connection)? = text;
                     connection_lines += 1;
-                    named_lines |= connection_tokens(line.value, &mut framing);
+                    named_lines |= connection_tokens(text, &mut framing);
                 }
-                Known::HopByHop | Known::Upgrade => headers.hop |= bit,
-                Known::Te if !line.value.eq_ignore_ascii_case(b"trailers") => headers.hop |= bit,
+                Known::HopByHop | Known::Upgrade => headers.hop |= 1 << count,
+                Known::Te if !text.eq_ignore_ascii_case(b"trailers") => headers.hop |= 1 << count,
                 _ => {}
             }
-        }
-        headers.kinds = kinds.get(..lines.len()).unwrap_or_default();
-        if line_break != 0 || !head.ends_with(b"\r\n\r\n") {
-            return Err(Malformed::BareLf);
+            count += 1;
+            at = next;
+        };
+        headers.head = bytes.get(..end).unwrap_or_default();
+        headers.lines = storage.lines.get(..count).unwrap_or_default();
+        // Offsets of lines have 32 bits.
+        if u32::try_from(end).is_err() {
+            return Err(Malformed::TooManyLines);
         }
         if framing.chunked && framing.content_length.is_some() {
             return Err(Malformed::ContentLength);
@@ -169,7 +200,7 @@ impl<'a> Headers<'a> {
         if named_lines {
             headers.drop_named(connections.get(..connection_lines).unwrap_or_default());
         }
-        Ok((headers, framing))
+        Ok(Some((headers, framing)))
     }
 
     /// Marks the lines whose names stand in a Connection line. Names that frame or route the message are not a sender's to
@@ -178,10 +209,11 @@ impl<'a> Headers<'a> {
     fn drop_named(&mut self, connections: &[&[u8]]) {
         for (index, line) in self.lines.iter().enumerate() {
             let plain = !matches!(
-                self.kinds.get(index),
-                Some(Known::Host | Known::ContentLength | Known::TransferEncoding | Known::ForwardedFor | Known::RealIp)
+                line.known,
+                Known::Host | Known::ContentLength | Known::TransferEncoding | Known::ForwardedFor | Known::RealIp
             );
-            if plain && connections.iter().any(|value| tokens(value).any(|t| t.eq_ignore_ascii_case(line.name.as_bytes()))) {
+            let name = self.slice(line.name());
+            if plain && connections.iter().any(|value| tokens(value).any(|token| token.eq_ignore_ascii_case(name))) {
                 self.hop |= 1 << index;
             }
         }
@@ -197,67 +229,127 @@ impl<'a> Headers<'a> {
         self.lines.is_empty()
     }
 
+    /// Bytes of the head, with the empty line.
+    pub(crate) fn head_len(&self) -> usize {
+        self.head.len()
+    }
+
+    #[inline]
+    fn slice(&self, range: Range<usize>) -> &'a [u8] {
+        self.head.get(range).unwrap_or_default()
+    }
+
     /// Name and value of each line, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + '_ {
-        self.lines.iter().map(|line| (line.name, line.value))
+        // Tokens are ASCII.
+        let name = |line: &Line| std::str::from_utf8(self.slice(line.name())).unwrap_or_default();
+        self.lines.iter().map(move |line| (name(line), self.slice(line.value())))
+    }
+
+    /// There is a line with a known name.
+    #[inline]
+    pub fn has(&self, known: Known) -> bool {
+        self.present & 1 << known as u8 != 0
     }
 
     /// The value of the first line with a known name.
     #[inline]
-    pub fn known(&self, kind: Known) -> Option<&'a [u8]> {
-        if self.present & 1 << kind as u8 == 0 {
+    pub fn known(&self, known: Known) -> Option<&'a [u8]> {
+        if !self.has(known) {
             return None;
         }
-        let index = self.kinds.iter().position(|k| *k == kind)?;
-        Some(self.lines.get(index)?.value)
+        self.all_known(known).next()
     }
 
     /// All values of lines with a known name, in order.
-    pub fn all_known(&self, kind: Known) -> impl Iterator<Item = &'a [u8]> + '_ {
-        self.lines.iter().zip(self.kinds).filter(move |(_, k)| **k == kind).map(|(line, _)| line.value)
+    #[inline]
+    pub fn all_known(&self, known: Known) -> impl Iterator<Item = &'a [u8]> + '_ {
+        self.lines.iter().filter(move |line| line.known == known).map(|line| self.slice(line.value()))
     }
 
     /// The value of the first line called `name`, in any letter case.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        self.lines.iter().find(|line| line.name.eq_ignore_ascii_case(name)).map(|line| line.value)
+        self.lines.iter().find(|line| self.is_called(line, name)).map(|line| self.slice(line.value()))
+    }
+
+    #[inline]
+    fn is_called(&self, line: &Line, name: &str) -> bool {
+        self.slice(line.name()).eq_ignore_ascii_case(name.as_bytes())
     }
 
     /// The set of lines with a known name.
     #[inline]
-    pub(crate) fn lines_of(&self, kind: Known) -> u128 {
-        if self.present & 1 << kind as u8 == 0 {
-            return 0;
-        }
-        let lines = self.kinds.iter().enumerate();
-        lines.fold(0, |set, (index, k)| if *k == kind { set | 1 << index } else { set })
+    pub(crate) fn lines_of(&self, known: Known) -> u128 {
+        if self.has(known) { self.set_of(|line| line.known == known) } else { 0 }
     }
 
     /// The set of lines called `name`, in any letter case.
     pub(crate) fn lines_called(&self, name: &str) -> u128 {
-        let lines = self.lines.iter().enumerate();
-        lines.fold(0, |set, (index, line)| if line.name.eq_ignore_ascii_case(name) { set | 1 << index } else { set })
+        self.set_of(|line| self.is_called(line, name))
     }
 
-    /// Copies all lines but those in `dropped`, in as few spans as possible.
+    fn set_of(&self, is_meant: impl Fn(&Line) -> bool) -> u128 {
+        let lines = self.lines.iter().enumerate();
+        lines.fold(0, |set, (index, line)| if is_meant(line) { set | 1 << index } else { set })
+    }
+
+    /// Copies what stands from `from` to the empty line, but for the lines in `dropped`, in as few spans as possible.
     #[inline]
-    pub(crate) fn copy_without(&self, mut dropped: u128, out: &mut Vec<u8>) {
+    pub(crate) fn copy_without(&self, mut dropped: u128, from: usize, out: &mut Vec<u8>) {
         let end = self.head.len().saturating_sub(2);
-        let start_of = |index: usize| self.lines.get(index).map_or(end, |line| offset(self.head, line.name.as_bytes()));
-        let mut span = start_of(0);
+        let start_of = |index: usize| self.lines.get(index).map_or(end, |line| line.start as usize);
+        let mut span = from;
         while dropped != 0 {
             let index = dropped.trailing_zeros() as usize;
             dropped &= dropped - 1;
-            out.extend_from_slice(self.head.get(span..start_of(index)).unwrap_or_default());
+            out.extend_from_slice(self.slice(span..start_of(index)));
             span = start_of(index + 1);
         }
-        out.extend_from_slice(self.head.get(span..end).unwrap_or_default());
+        out.extend_from_slice(self.slice(span..end));
+    }
+
+    /// Where the first line begins.
+    #[inline]
+    pub(crate) fn start(&self) -> usize {
+        self.lines.first().map_or(self.head.len().saturating_sub(2), |line| line.start as usize)
     }
 }
 
-/// Offset of `part` inside `whole`.
+/// The first byte at or behind `from` that is no text: a line break, or a fault.
 #[inline(always)]
-fn offset(whole: &[u8], part: &[u8]) -> usize {
-    (part.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize)
+pub(crate) fn text_end(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = find_control(bytes, from, b' ')?;
+    while bytes.get(at) == Some(&b'\t') {
+        at = find_control(bytes, at + 1, b' ')?;
+    }
+    Some(at)
+}
+
+/// The end of the line break that begins at `at` with CR; `None` when the LF has not come yet.
+#[inline(always)]
+pub(crate) fn line_end(bytes: &[u8], at: usize) -> Result<Option<usize>, Malformed> {
+    match (bytes.get(at), bytes.get(at + 1)) {
+        (Some(b'\r'), Some(b'\n')) => Ok(Some(at + 2)),
+        (Some(b'\r'), None) | (None, _) => Ok(None),
+        (Some(b'\n'), _) => Err(Malformed::BareLf),
+        _ => Err(Malformed::Syntax),
+    }
+}
+
+/// The value of the header line whose colon stands before `from`, without the white space around it, and where the next line begins.
+#[inline(always)]
+fn value(bytes: &[u8], from: usize) -> Result<Option<(Range<usize>, usize)>, Malformed> {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let mut start = from;
+    while bytes.get(start).is_some_and(is_space) {
+        start += 1;
+    }
+    let Some(mut end) = text_end(bytes, start) else { return Ok(None) };
+    let Some(next) = line_end(bytes, end)? else { return Ok(None) };
+    while end > start && bytes.get(end - 1).is_some_and(is_space) {
+        end -= 1;
+    }
+    Ok(Some((start..end, next)))
 }
 
 /// Decimal digits only: no sign, no list, no space; 18 digits stay below 2^63.
@@ -273,6 +365,11 @@ fn content_length(value: &[u8]) -> Result<u64, Malformed> {
 
 /// Reads a Connection value; true when it names lines beyond the well-known tokens.
 fn connection_tokens(value: &[u8], framing: &mut Framing) -> bool {
+    // What nearly all senders say.
+    if is(value, b"keep-alive") {
+        framing.keep_alive = true;
+        return false;
+    }
     let mut named = false;
     for token in tokens(value) {
         if token.eq_ignore_ascii_case(b"close") {
@@ -292,10 +389,25 @@ fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
 }
 
-/// `name` can be a header name or a method (RFC 9110 §5.6.2).
+/// Bytes of a token (RFC 9110 §5.6.2); a table, because every head asks.
+#[allow(clippy::indexing_slicing)] // evaluated by the compiler, which checks it
+const IS_TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let c = byte as u8;
+        let is_mark =
+            matches!(c, b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~');
+        table[byte] = c.is_ascii_alphanumeric() || is_mark;
+        byte += 1;
+    }
+    table
+};
+
+/// `name` can be a header name or a method.
+#[inline]
 pub fn is_token(name: &[u8]) -> bool {
-    let extra = b"!#$%&'*+-.^_`|~";
-    !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || extra.contains(byte))
+    !name.is_empty() && name.iter().all(|byte| IS_TOKEN.get(usize::from(*byte)).copied().unwrap_or(false))
 }
 
 /// `value` can stand in a header line: no CR, LF, NUL or other control byte but the tab.

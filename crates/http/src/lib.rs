@@ -11,6 +11,7 @@ mod headers;
 mod malformed;
 mod request;
 mod response;
+mod scan;
 mod write;
 
 pub use body::{Body, BodyReader};

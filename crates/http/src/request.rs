@@ -1,7 +1,8 @@
 //! A request head, parsed strictly. What is ambiguous between two HTTP implementations is refused, never repaired.
 
-use crate::headers::{Framing, HeaderStorage, Headers, Known};
-use crate::{Body, Malformed};
+use crate::headers::{Framing, HeaderStorage, Headers, Known, line_end};
+use crate::scan::{find, find_control, word};
+use crate::{Body, Malformed, is_token};
 
 /// The versions of HTTP/1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Request<'a> {
     pub target: &'a str,
     /// Bytes of the target that are the path.
     path_len: usize,
+    /// The path has no escape, and no slash with a slash or a dot behind it.
+    path_is_plain: bool,
     /// Host and port that the client asked for: of an absolute URL, else of the Host line; empty in HTTP/1.0 without one.
     pub authority: &'a [u8],
     /// The client's version.
@@ -41,20 +44,11 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// Parses the head at the start of `bytes`; `None` when it is not complete yet.
     #[inline]
-    pub fn parse(bytes: &'a [u8], storage: &'a mut HeaderStorage<'a>) -> Result<Option<Self>, Malformed> {
-        let mut parsed = httparse::Request::new(&mut []);
-        let head_len = match parsed.parse_with_uninit_headers(bytes, &mut storage.lines) {
-            Ok(httparse::Status::Complete(head_len)) => head_len,
-            Ok(httparse::Status::Partial) => return Ok(None),
-            Err(error) => return Err(malformed(error)),
-        };
-        let (Some(method), Some(target), Some(minor)) = (parsed.method, parsed.path, parsed.version) else {
-            return Err(Malformed::Syntax);
-        };
-        let head = bytes.get(..head_len).unwrap_or_default();
-        let (headers, framing) = Headers::scan(head, parsed.headers, &mut storage.kinds)?;
-        let version = if minor == 0 { Version::Http10 } else { Version::Http11 };
-        let (authority, target) = authority_and_target(method, target, version, &headers, &framing)?;
+    pub fn parse(bytes: &'a [u8], storage: &'a mut HeaderStorage) -> Result<Option<Self>, Malformed> {
+        let Some((line, lines_start)) = RequestLine::parse(bytes)? else { return Ok(None) };
+        let Some((headers, framing)) = Headers::read(bytes, lines_start, storage)? else { return Ok(None) };
+        let RequestLine { method, target, version } = line;
+        let (authority, target) = authority_and_target(method, target, version, &headers)?;
         let body = request_body(version, &framing)?;
         let upgrade = if framing.upgrade && version == Version::Http11 { headers.known(Known::Upgrade) } else { None };
         let expects_continue = version == Version::Http11
@@ -64,11 +58,14 @@ impl<'a> Request<'a> {
             Version::Http10 => framing.keep_alive && !framing.close,
             Version::Http11 => !framing.close,
         };
-        let path_len = target.as_bytes().iter().position(|byte| *byte == b'?').unwrap_or(target.len());
+        let path_len = find(target.as_bytes(), 0, b'?').unwrap_or(target.len());
+        let path_is_plain = is_plain(target.as_bytes().get(..path_len).unwrap_or_default());
+        let head_len = headers.head_len();
         Ok(Some(Request {
             method,
             target,
             path_len,
+            path_is_plain,
             authority,
             version,
             headers,
@@ -86,6 +83,12 @@ impl<'a> Request<'a> {
         self.target.get(..self.path_len).unwrap_or_default()
     }
 
+    /// Whether the path means itself: it has no escape, and no slash with a slash or a dot behind it.
+    #[inline]
+    pub fn path_is_plain(&self) -> bool {
+        self.path_is_plain
+    }
+
     /// The query after the first `?`, exactly as sent.
     #[inline]
     pub fn query(&self) -> Option<&'a str> {
@@ -99,12 +102,89 @@ impl<'a> Request<'a> {
     }
 }
 
-fn malformed(error: httparse::Error) -> Malformed {
-    match error {
-        httparse::Error::TooManyHeaders => Malformed::TooManyLines,
-        httparse::Error::Version => Malformed::Version,
-        _ => Malformed::Syntax,
+/// The first line of a request.
+struct RequestLine<'a> {
+    method: &'a str,
+    target: &'a str,
+    version: Version,
+}
+
+impl<'a> RequestLine<'a> {
+    /// The line, and where the next one begins. Empty lines before it are skipped (RFC 9112 §2.2).
+    #[inline(always)]
+    fn parse(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Malformed> {
+        let Some(start) = skip_empty_lines(bytes)? else { return Ok(None) };
+        let Some((method, target_start)) = method(bytes, start)? else { return Ok(None) };
+        let Some(target_end) = find_control(bytes, target_start, b' ' + 1) else { return Ok(None) };
+        if bytes.get(target_end) != Some(&b' ') || target_end == target_start {
+            return Err(Malformed::Syntax);
+        }
+        let Some(version) = version(bytes, target_end + 1)? else { return Ok(None) };
+        let Some(end) = line_end(bytes, target_end + 1 + VERSION_BYTES)? else { return Ok(None) };
+        let target = bytes.get(target_start..target_end).unwrap_or_default();
+        let target = std::str::from_utf8(target).map_err(|_| Malformed::Syntax)?;
+        Ok(Some((RequestLine { method, target, version }, end)))
     }
+}
+
+/// Bytes of `HTTP/1.1`.
+pub(crate) const VERSION_BYTES: usize = 8;
+
+/// Where the first line begins that is not empty.
+#[inline(always)]
+pub(crate) fn skip_empty_lines(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
+    let mut at = 0;
+    loop {
+        match bytes.get(at) {
+            Some(b'\r' | b'\n') => match line_end(bytes, at)? {
+                Some(end) => at = end,
+                None => return Ok(None),
+            },
+            Some(_) => return Ok(Some(at)),
+            None => return Ok(None),
+        }
+    }
+}
+
+/// The method at `start`, and what follows the space behind it.
+#[inline(always)]
+fn method(bytes: &[u8], start: usize) -> Result<Option<(&str, usize)>, Malformed> {
+    if bytes.get(start..).is_some_and(|rest| rest.starts_with(b"GET ")) {
+        return Ok(Some(("GET", start + 4)));
+    }
+    let rest = bytes.get(start..).unwrap_or_default();
+    let end = find(rest, 0, b' ');
+    let method = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    if !is_token(method) {
+        return Err(Malformed::Syntax);
+    }
+    // Tokens are ASCII.
+    Ok(end.map(|end| (std::str::from_utf8(method).unwrap_or_default(), start + end + 1)))
+}
+
+/// The version at `at`; refused as soon as it is none of HTTP/1's.
+#[inline(always)]
+pub(crate) fn version(bytes: &[u8], at: usize) -> Result<Option<Version>, Malformed> {
+    const HTTP10: u64 = u64::from_le_bytes(*b"HTTP/1.0");
+    const HTTP11: u64 = u64::from_le_bytes(*b"HTTP/1.1");
+    match word(bytes, at) {
+        Some(HTTP11) => Ok(Some(Version::Http11)),
+        Some(HTTP10) => Ok(Some(Version::Http10)),
+        None if b"HTTP/1.".starts_with(bytes.get(at..).unwrap_or_default()) => Ok(None),
+        _ => Err(Malformed::Version),
+    }
+}
+
+/// See [`Request::path_is_plain`].
+#[inline(always)]
+fn is_plain(path: &[u8]) -> bool {
+    let mut after_slash = false;
+    let mut is_plain = true;
+    for byte in path {
+        is_plain &= !(after_slash & matches!(byte, b'/' | b'.')) & (*byte != b'%');
+        after_slash = *byte == b'/';
+    }
+    is_plain
 }
 
 #[inline]
@@ -124,9 +204,10 @@ fn authority_and_target<'a>(
     target: &'a str,
     version: Version,
     headers: &Headers<'a>,
-    framing: &Framing,
 ) -> Result<(&'a [u8], &'a str), Malformed> {
-    if framing.hosts > 1 || (framing.hosts == 0 && version == Version::Http11) {
+    let hosts = headers.hosts;
+    let is_one = hosts != 0 && hosts & (hosts - 1) == 0;
+    if !is_one && (hosts != 0 || version == Version::Http11) {
         return Err(Malformed::Host);
     }
     let host = headers.known(Known::Host).unwrap_or_default();
@@ -134,7 +215,7 @@ fn authority_and_target<'a>(
         return Err(Malformed::Host);
     }
     // The parser has refused spaces and control bytes already.
-    if target.as_bytes().contains(&b'#') {
+    if find(target.as_bytes(), 0, b'#').is_some() {
         return Err(Malformed::Target);
     }
     if target.starts_with('/') || (target == "*" && method == "OPTIONS") {
@@ -187,9 +268,8 @@ fn is_authority(authority: &[u8]) -> bool {
             (!address.is_empty() && address.iter().all(is_address), tail.strip_prefix(b"]"))
         }
         None => {
-            let end = authority.iter().position(|byte| *byte == b':').unwrap_or(authority.len());
-            let (name, tail) = authority.split_at_checked(end).unwrap_or_default();
-            (name.iter().all(is_name), Some(tail))
+            let end = authority.iter().position(|byte| !is_name(byte)).unwrap_or(authority.len());
+            (true, authority.get(end..))
         }
     };
     let port_is_valid = match tail {

@@ -1,14 +1,15 @@
 //! A response head, parsed as strictly as a request: an upstream that answers ambiguously is a fault, not a puzzle.
 
-use crate::headers::{HeaderStorage, Headers, Known};
-use crate::{Body, Malformed};
+use crate::headers::{HeaderStorage, Headers, Known, line_end, text_end};
+use crate::request::{VERSION_BYTES, skip_empty_lines, version};
+use crate::{Body, Malformed, Version};
 
 /// One response head; borrows the bytes it was parsed from.
 pub struct Response<'a> {
     /// The status code, 100 to 599 and beyond up to 999 as upstreams send.
     pub status: u16,
-    /// The reason phrase, possibly empty.
-    pub reason: &'a str,
+    /// Where the status line goes on behind the version, if it can be passed on: there is a space before the reason, and that is ASCII.
+    pub(crate) behind_version: Option<usize>,
     /// The header lines.
     pub headers: Headers<'a>,
     /// How the body is framed.
@@ -24,21 +25,13 @@ pub struct Response<'a> {
 impl<'a> Response<'a> {
     /// Parses the head at the start of `bytes`, the answer to HEAD if `to_head`; `None` when it is not complete yet.
     #[inline]
-    pub fn parse(bytes: &'a [u8], to_head: bool, storage: &'a mut HeaderStorage<'a>) -> Result<Option<Self>, Malformed> {
-        let mut parsed = httparse::Response::new(&mut []);
-        let head_len =
-            match httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut parsed, bytes, &mut storage.lines) {
-                Ok(httparse::Status::Complete(head_len)) => head_len,
-                Ok(httparse::Status::Partial) => return Ok(None),
-                Err(httparse::Error::TooManyHeaders) => return Err(Malformed::TooManyLines),
-                Err(_) => return Err(Malformed::Syntax),
-            };
-        let (Some(status), Some(minor)) = (parsed.code, parsed.version) else { return Err(Malformed::Syntax) };
+    pub fn parse(bytes: &'a [u8], to_head: bool, storage: &'a mut HeaderStorage) -> Result<Option<Self>, Malformed> {
+        let Some((line, lines_start)) = StatusLine::parse(bytes)? else { return Ok(None) };
+        let Some((headers, framing)) = Headers::read(bytes, lines_start, storage)? else { return Ok(None) };
+        let StatusLine { version, status, behind_version } = line;
         if status < 100 {
             return Err(Malformed::Status);
         }
-        let head = bytes.get(..head_len).unwrap_or_default();
-        let (headers, framing) = Headers::scan(head, parsed.headers, &mut storage.kinds)?;
         let bodiless = to_head || status < 200 || status == 204 || status == 304;
         let body = match framing.content_length {
             _ if bodiless => Body::None,
@@ -47,11 +40,53 @@ impl<'a> Response<'a> {
             Some(bytes) => Body::Length(bytes),
             None => Body::UntilClose,
         };
-        let persistent = if minor == 0 { framing.keep_alive && !framing.close } else { !framing.close };
+        let persistent = match version {
+            Version::Http10 => framing.keep_alive && !framing.close,
+            Version::Http11 => !framing.close,
+        };
         let keep_alive = persistent && body != Body::UntilClose;
         let upgrade = if status == 101 { headers.known(Known::Upgrade) } else { None };
-        let reason = parsed.reason.unwrap_or_default();
-        Ok(Some(Response { status, reason, headers, body, keep_alive, upgrade, head_len }))
+        let head_len = headers.head_len();
+        Ok(Some(Response { status, behind_version, headers, body, keep_alive, upgrade, head_len }))
+    }
+}
+
+/// The first line of a response.
+struct StatusLine {
+    version: Version,
+    status: u16,
+    /// See [`Response::behind_version`].
+    behind_version: Option<usize>,
+}
+
+impl StatusLine {
+    /// The line, and where the next one begins. Empty lines before it are skipped.
+    #[inline(always)]
+    fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
+        let Some(start) = skip_empty_lines(bytes)? else { return Ok(None) };
+        let Some(version) = version(bytes, start).map_err(|_| Malformed::Syntax)? else { return Ok(None) };
+        let code_start = start + VERSION_BYTES;
+        let rest = bytes.get(code_start..).unwrap_or_default();
+        let mut status = 0;
+        for (place, byte) in rest.iter().take(b" 200".len()).enumerate() {
+            match (place, byte) {
+                (0, b' ') => {}
+                (1.., b'0'..=b'9') => status = status * 10 + u16::from(byte - b'0'),
+                _ => return Err(Malformed::Syntax),
+            }
+        }
+        let reason_start = code_start + b" 200".len();
+        let has_space = match bytes.get(reason_start) {
+            Some(b' ') => true,
+            Some(b'\r' | b'\n') => false,
+            Some(_) => return Err(Malformed::Syntax),
+            None => return Ok(None),
+        };
+        let Some(reason_end) = text_end(bytes, reason_start) else { return Ok(None) };
+        let Some(end) = line_end(bytes, reason_end)? else { return Ok(None) };
+        let is_ascii = bytes.get(reason_start..reason_end).is_some_and(<[u8]>::is_ascii);
+        let behind_version = (has_space && is_ascii).then_some(code_start);
+        Ok(Some((StatusLine { version, status, behind_version }, end)))
     }
 }
 

@@ -28,7 +28,7 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
     out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
     out.extend_from_slice(head.host);
     out.extend_from_slice(b"\r\n");
-    let mut dropped = headers.hop | headers.lines_of(Known::Host) | edits.dropped;
+    let mut dropped = headers.hop | headers.hosts | edits.dropped;
     if let Some(client) = head.forwarded_for {
         dropped |= headers.lines_of(Known::ForwardedFor);
         out.extend_from_slice(b"X-Forwarded-For: ");
@@ -39,13 +39,13 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
         out.extend_from_slice(client);
         out.extend_from_slice(b"\r\n");
     }
-    headers.copy_without(dropped, out);
-    out.extend_from_slice(&edits.added);
+    headers.copy_without(dropped, headers.start(), out);
+    append(&edits.added, out);
     if let (true, Some(protocol)) = (head.upgrade, request.upgrade) {
         write_upgrade(protocol, out);
     }
     // Some upstreams wait for a length where a method is expected to carry a body.
-    let bodiless = request.body == Body::None && headers.known(Known::ContentLength).is_none();
+    let bodiless = request.body == Body::None && !headers.has(Known::ContentLength);
     if bodiless && head.method != request.method.as_bytes() && matches!(head.method, b"POST" | b"PUT" | b"PATCH") {
         out.extend_from_slice(b"Content-Length: 0\r\n");
     }
@@ -88,22 +88,31 @@ pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: &[u8], body: ClientBody, out: &mut Vec<u8>) {
     let headers: &Headers<'_> = &response.headers;
     out.reserve(response.head_len + edits.added.len() + 64);
-    status_line(response.status, response.reason, out);
     let mut dropped = headers.hop | edits.dropped;
     match body {
-        ClientBody::AsIs => {}
+        ClientBody::AsIs | ClientBody::Chunked => {}
         ClientBody::Unchunked => dropped |= headers.lines_of(Known::TransferEncoding),
-        ClientBody::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
-        ClientBody::Empty => {
-            dropped |= headers.lines_of(Known::TransferEncoding) | headers.lines_of(Known::ContentLength);
-            out.extend_from_slice(b"Content-Length: 0\r\n");
+        ClientBody::Empty => dropped |= headers.lines_of(Known::TransferEncoding) | headers.lines_of(Known::ContentLength),
+    }
+    match response.behind_version {
+        Some(start) => {
+            out.extend_from_slice(b"HTTP/1.1");
+            headers.copy_without(dropped, start, out);
+        }
+        None => {
+            status_line(response.status, "", out);
+            headers.copy_without(dropped, headers.start(), out);
         }
     }
-    headers.copy_without(dropped, out);
-    out.extend_from_slice(&edits.added);
+    match body {
+        ClientBody::AsIs | ClientBody::Unchunked => {}
+        ClientBody::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+        ClientBody::Empty => out.extend_from_slice(b"Content-Length: 0\r\n"),
+    }
+    append(&edits.added, out);
     match response.upgrade {
         Some(protocol) => write_upgrade(protocol, out),
-        None => out.extend_from_slice(connection),
+        None => append(connection, out),
     }
     out.extend_from_slice(b"\r\n");
 }
@@ -133,6 +142,14 @@ pub fn write_reply(
         }
     } else {
         out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// Appends what is nothing most of the time: looking costs less than copying no bytes.
+#[inline(always)]
+pub(crate) fn append(part: &[u8], out: &mut Vec<u8>) {
+    if !part.is_empty() {
+        out.extend_from_slice(part);
     }
 }
 

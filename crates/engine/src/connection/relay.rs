@@ -136,17 +136,17 @@ impl Connection {
             Poll::Ready(end) => return self.upstream_ended(cx, end.map(|_| ())).map(|()| Moved::Something),
         };
         self.exchange.upstream_heard = true;
-        let Buffers { scratch, out, outgoing } = buffers;
+        let Buffers { scratch, out, outgoing, lines } = buffers;
         let bytes = scratch.get(..read).unwrap_or_default();
         out.clear();
         if self.exchange.response_body.is_some() {
             self.relay_body(cx, bytes, out)?;
         } else if self.exchange.response_input.is_empty() {
-            self.relay_head(cx, bytes, out, &mut outgoing.edits)?;
+            self.relay_head(cx, bytes, out, &mut outgoing.edits, lines)?;
         } else {
             let mut input = std::mem::take(&mut self.exchange.response_input);
             input.extend_from_slice(bytes);
-            self.relay_head(cx, &input, out, &mut outgoing.edits)?;
+            self.relay_head(cx, &input, out, &mut outgoing.edits, lines)?;
         }
         if self.to_client.is_empty() && self.exchange.response_body.is_some_and(|body| body.is_done()) {
             self.finish();
@@ -155,10 +155,17 @@ impl Connection {
     }
 
     /// `bytes` begin with a response's head; several when interim ones (1xx) come first.
-    fn relay_head(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>, edits: &mut HeaderEdits) -> Result<(), Fault> {
+    fn relay_head(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        edits: &mut HeaderEdits,
+        lines: &mut HeaderStorage,
+    ) -> Result<(), Fault> {
         let mut rest = bytes;
         loop {
-            match self.response_head(rest, out, edits)? {
+            match self.response_head(rest, out, edits, lines)? {
                 HeadStep::Incomplete => {
                     self.exchange.response_input = rest.to_vec();
                     return self.send_to_client(cx, out, &[]);
@@ -178,11 +185,16 @@ impl Connection {
         }
     }
 
-    fn response_head(&mut self, bytes: &[u8], out: &mut Vec<u8>, edits: &mut HeaderEdits) -> Result<HeadStep, Fault> {
-        let mut storage = HeaderStorage::new();
+    fn response_head(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        edits: &mut HeaderEdits,
+        lines: &mut HeaderStorage,
+    ) -> Result<HeadStep, Fault> {
         let head_bytes_max = self.core.limits.head_bytes_max;
         let exchange = &mut self.exchange;
-        let response = match Response::parse(bytes, exchange.upstream_head, &mut storage) {
+        let response = match Response::parse(bytes, exchange.upstream_head, lines) {
             Ok(Some(response)) if response.head_len <= head_bytes_max => response,
             Ok(None) if bytes.len() < head_bytes_max => return Ok(HeadStep::Incomplete),
             Ok(_) => return Err(Fault::new(FaultKind::UpstreamHeadTooLarge)),

@@ -12,6 +12,12 @@ pub struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
+    /// A path that means itself.
+    #[inline]
+    pub fn plain(path: &'a str) -> Self {
+        Path { raw: Cow::Borrowed(path), decoded: Cow::Borrowed(path) }
+    }
+
     /// Decodes a raw path; `None` when an escape is not two hex digits.
     #[inline]
     pub fn new(raw: Cow<'a, str>) -> Option<Self> {

@@ -5,7 +5,7 @@ use crate::exchange::{Exchange, Track};
 use crate::keys::HeldKey;
 use crate::observe::{ApiFacts, Record, Text};
 use crate::snapshot::Versions;
-use tollgate_http::{Body, Request, Version};
+use tollgate_http::{Body, Known, Request, Version};
 
 /// A record of a request, `None` when it is not recorded. `host` is the upstream's.
 #[inline]
@@ -46,7 +46,7 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
     }
     record.write(Text::Authority, &[request.authority]);
     record.write(Text::UpstreamHost, &[host.as_bytes()]);
-    record.write(Text::UserAgent, &[request.headers.get("user-agent").unwrap_or_default()]);
+    record.write(Text::UserAgent, &[request.headers.known(Known::UserAgent).unwrap_or_default()]);
     if matches!(exchange.api.versions, Versions::Many { .. }) {
         record.write(Text::Version, &[exchange.version.name.as_bytes()]);
     }

@@ -86,3 +86,51 @@ fn more_lines_than_there_is_room_for_are_refused() {
     let lines = "A: b\r\n".repeat(crate::HEADER_LINES_MAX);
     assert_eq!(refused(&format!("GET / HTTP/1.1\r\nHost: x\r\n{lines}\r\n")), Malformed::TooManyLines);
 }
+
+#[test]
+fn a_path_is_plain_when_it_means_itself() {
+    for (target, expect) in [
+        ("/", true),
+        ("/a/b.c/?q=%2f//..", true),
+        ("/a%20b", false),
+        ("//a", false),
+        ("/a//b", false),
+        ("/a/./b", false),
+        ("/a/../b", false),
+        ("/a/.b", false),
+        ("http://x//a", false),
+        ("http://x/a", true),
+    ] {
+        let bytes = format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n");
+        let mut storage = HeaderStorage::new();
+        let request = Request::parse(bytes.as_bytes(), &mut storage).unwrap().unwrap();
+        assert_eq!(request.path_is_plain(), expect, "{target}");
+    }
+}
+
+#[test]
+fn empty_lines_before_a_request_are_skipped() {
+    let bytes = b"\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    let mut storage = HeaderStorage::new();
+    let request = Request::parse(bytes, &mut storage).unwrap().unwrap();
+    assert_eq!((request.method, request.head_len), ("GET", bytes.len()));
+    assert_eq!(refused("\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"), Malformed::BareLf);
+}
+
+#[test]
+fn a_fault_is_refused_before_the_head_is_complete() {
+    assert_eq!(refused("GET / HTTP/2"), Malformed::Version);
+    assert_eq!(refused("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n"), Malformed::ContentLength);
+    assert_eq!(refused("GET / HTTP/1.1\r\nHost: a\r\nA b"), Malformed::Syntax);
+    assert_eq!(refused("\u{16}\u{3}\u{1}"), Malformed::Syntax);
+}
+
+#[test]
+fn storage_is_used_again() {
+    let mut storage = HeaderStorage::new();
+    let first = b"GET / HTTP/1.1\r\nHost: a\r\nA: 1\r\nB: 2\r\n\r\n";
+    assert_eq!(Request::parse(first, &mut storage).unwrap().unwrap().headers.len(), 3);
+    let second = b"GET / HTTP/1.1\r\nhOST: \t b \t\r\n\r\n";
+    let request = Request::parse(second, &mut storage).unwrap().unwrap();
+    assert_eq!(request.headers.iter().collect::<Vec<_>>(), [("hOST", &b"b"[..])]);
+}

@@ -73,3 +73,22 @@ fn a_chunk_has_its_size_in_hexadecimal_and_an_empty_one_is_not_written() {
         check(length, size);
     }
 }
+
+#[test]
+fn a_status_line_is_passed_on_or_made_anew() {
+    for (line, expect) in [
+        ("HTTP/1.1 200 Fine\tby me", "HTTP/1.1 200 Fine\tby me"),
+        ("HTTP/1.1 200 ", "HTTP/1.1 200 "),
+        ("HTTP/1.1 200", "HTTP/1.1 200 "),
+        ("HTTP/1.1 200 \u{e9}", "HTTP/1.1 200 "),
+        ("HTTP/1.0 404 Nothing", "HTTP/1.1 404 Nothing"),
+        ("\r\nHTTP/1.1 200 OK", "HTTP/1.1 200 OK"),
+    ] {
+        let bytes = format!("{line}\r\nConnection: close\r\nContent-Length: 1\r\n\r\n");
+        let mut storage = HeaderStorage::new();
+        let response = Response::parse(bytes.as_bytes(), false, &mut storage).unwrap().unwrap();
+        let mut out = Vec::new();
+        write_response(&response, &HeaderEdits::default(), b"", ClientBody::AsIs, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{expect}\r\nContent-Length: 1\r\n\r\n"));
+    }
+}

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+mod differential;
 mod invariants;
 mod mutation;
 
@@ -12,12 +13,18 @@ const MUTATIONS: usize = 20_000;
 
 #[test]
 fn request_heads() {
-    Corpus::read("request_head").each_and_mutated(MUTATIONS, invariants::request_head);
+    Corpus::read("request_head").each_and_mutated(MUTATIONS, |bytes| {
+        invariants::request_head(bytes);
+        differential::request_head(bytes);
+    });
 }
 
 #[test]
 fn response_heads() {
-    Corpus::read("response_head").each_and_mutated(MUTATIONS, invariants::response_head);
+    Corpus::read("response_head").each_and_mutated(MUTATIONS, |bytes| {
+        invariants::response_head(bytes);
+        differential::response_head(bytes);
+    });
 }
 
 #[test]

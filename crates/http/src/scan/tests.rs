@@ -1,0 +1,36 @@
+use super::*;
+
+/// Every byte at every place of a word, behind bytes of every kind.
+#[test]
+fn the_first_place_is_found_wherever_it_is() {
+    for filler in [b'a', b' ', 0x80, 0xff, b'~'] {
+        for length in 0..20 {
+            for place in 0..length {
+                for byte in 0..=255u8 {
+                    let mut bytes = vec![filler; length];
+                    bytes[place] = byte;
+                    for from in 0..=place {
+                        let naive = |is_meant: &dyn Fn(u8) -> bool| (from..length).find(|at| is_meant(bytes[*at]));
+                        assert_eq!(find(&bytes, from, b':'), naive(&|byte| byte == b':'), "{bytes:?} from {from}");
+                        for least in [0x20, 0x21] {
+                            let expect = naive(&|byte| byte < least || byte == 0x7f);
+                            assert_eq!(find_control(&bytes, from, least), expect, "{bytes:?} from {from}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(find(b"ab", 3, b':'), None);
+}
+
+#[test]
+fn only_letters_have_a_case() {
+    assert!(is(b"X-Real-IP", b"x-real-ip"));
+    assert!(!is(b"X\rReal\rIP", b"x-real-ip"));
+    assert!(!is(b"x-real-i", b"x-real-ip"));
+    for byte in 0..=255u8 {
+        assert_eq!(is(&[b't', byte], b"te"), byte == b'e' || byte == b'E', "{byte}");
+        assert_eq!(is(&[b't', byte], b"t-"), byte == b'-', "{byte}");
+    }
+}

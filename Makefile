@@ -4,6 +4,7 @@
 PROFILE ?= quick
 BENCH_ARGS ?=
 PEERS_ARGS ?=
+TLS_ARGS ?=
 MEMORY_ARGS ?=
 RELOAD_ARGS ?=
 KEYS_ARGS ?=
@@ -15,7 +16,7 @@ REDIS_ARGS ?=
 FUZZ_SECONDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-peers bench-memory bench-reload bench-keys bench-auth bench-million bench-observe bench-instructions bench-redis fuzz-short
+.PHONY: help run build release test test-deps check fmt bench bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-observe bench-instructions bench-redis fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +52,10 @@ bench: ## the published scenarios on us and on every gateway installed, ten minu
 bench-peers: release ## CPU per request beside nginx and HAProxy (PEERS_ARGS="--rounds 6 --conns 50")
 	@scripts/test-deps.sh bench
 	python3 bench/peers.py $(PEERS_ARGS)
+
+bench-tls: release ## CPU per request and handshake over TLS and HTTP/2 beside nginx and HAProxy (TLS_ARGS="--shapes http2")
+	@scripts/test-deps.sh bench
+	python3 bench/tls.py $(TLS_ARGS)
 
 bench-memory: release ## memory: idle, 10,000 connections, 1 GB each way (MEMORY_ARGS)
 	@scripts/test-deps.sh bench

@@ -13,9 +13,10 @@ import json
 import os
 import pathlib
 import statistics
+from collections.abc import Callable
 
 import rig as bench
-from rig import Rig, Server
+from rig import Load, Rig, Server
 
 BODIES = {"small": "/json/valid", "64k": "/64k"}
 WARM_UP_SECONDS = 1
@@ -110,8 +111,13 @@ def measure(rig: Rig, gateways: list[Server], body: str, conns: int, args: argpa
 
 
 def sample(rig: Rig, gateway: Server, path: str, conns: int, args: argparse.Namespace) -> dict:
+    return figures(gateway, lambda: bench.wrk(rig, gateway.url(path), conns, args.seconds, args.headers))
+
+
+def figures(gateway: Server, run: Callable[[], Load]) -> dict:
+    """What the gateway used while `run` loaded it, for each request."""
     before = bench.usage(gateway.pid)
-    load = bench.wrk(rig, gateway.url(path), conns, args.seconds, args.headers)
+    load = run()
     spent = bench.usage(gateway.pid) - before
     requests = max(load.requests, 1)
     cpu_us = spent.cpu_ns / 1e3 / requests

@@ -7,6 +7,7 @@ Python 3.11, standard library only.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -18,6 +19,7 @@ import secrets
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -112,12 +114,12 @@ class Rig:
         self.children.append((name, child))
         return child
 
-    def await_answer(self, name: str, child: subprocess.Popen, url: str, seconds: float = 30) -> None:
+    def await_answer(self, name: str, child: subprocess.Popen, url: str, seconds: float = 30, http2: bool = False) -> None:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if child.poll() is not None:
                 raise RigError(f"{name} ended with {child.returncode}:\n{self.log_tail(name)}")
-            if http_status(url) == 200:
+            if (http2_status if http2 else http_status)(url) == 200:
                 return
             time.sleep(0.05)
         raise RigError(f"{name} does not answer {url} with 200:\n{self.log_tail(name)}")
@@ -140,27 +142,38 @@ class Server:
     child: subprocess.Popen
     port: int
     prefix: str = "/"
+    scheme: str = "http"
 
     @property
     def pid(self) -> int:
         return self.child.pid
 
     def url(self, path: str) -> str:
-        return f"http://{HOST}:{self.port}{self.prefix}{path.lstrip('/')}"
+        return f"{self.scheme}://{HOST}:{self.port}{self.prefix}{path.lstrip('/')}"
 
 
 def http_status(url: str) -> int | None:
-    """The status of a GET on a connection of its own, or None when there is no answer."""
-    match = re.fullmatch(r"http://([^:/]+):(\d+)(/.*)", url)
+    """The status of a GET on a connection of its own, or None when there is no answer. Certificates are not checked."""
+    match = re.fullmatch(r"(https?)://([^:/]+):(\d+)(/.*)", url)
     assert match, url
+    scheme, host, port, path = match.groups()
     try:
-        with socket.create_connection((match[1], int(match[2])), timeout=5) as stream:
-            stream.sendall(f"GET {match[3]} HTTP/1.1\r\nHost: {match[1]}\r\nConnection: close\r\n\r\n".encode())
+        with contextlib.ExitStack() as stack:
+            stream = stack.enter_context(socket.create_connection((host, int(port)), timeout=5))
+            if scheme == "https":
+                stream = stack.enter_context(ssl._create_unverified_context().wrap_socket(stream))
+            stream.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
             head = stream.recv(64)
     except OSError:
         return None
     status = re.match(rb"HTTP/1\.[01] (\d{3})", head)
     return int(status[1]) if status else None
+
+
+def http2_status(url: str) -> int | None:
+    """200 when a request over HTTP/2 with prior knowledge succeeds."""
+    done = subprocess.run(["h2load", "-n1", "-c1", "-m1", url], capture_output=True, text=True, timeout=30)
+    return 200 if "status codes: 1 2xx" in done.stdout else None
 
 
 # Servers ----------------------------------------------------------------------------------------------------
@@ -208,10 +221,38 @@ def nginx_upstream(rig: Rig) -> Server:
     return server
 
 
-def nginx_gateway(rig: Rig, upstream_port: int, connections: int = 4096) -> Server:
-    """A plain proxy with kept-alive connections to the upstream. It adds no header, so does less than Tollgate."""
+@dataclasses.dataclass
+class Certificate:
+    """A certificate that signs itself, and its key, in PEM. `both` has one behind the other."""
+
+    file: pathlib.Path
+    key: pathlib.Path
+    both: pathlib.Path
+
+
+def certificate(rig: Rig, kind: str) -> Certificate:
+    """Of a new key: `ecdsa` on P-256, or `rsa` with 2048 bits."""
+    algorithm = {"ecdsa": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"], "rsa": ["-newkey", "rsa:2048"]}
+    made = Certificate(rig.dir / "certificate.pem", rig.dir / "key.pem", rig.dir / "both.pem")
+    done = subprocess.run(
+        ["openssl", "req", "-x509", *algorithm[kind], "-nodes", "-days", "30", "-subj", "/CN=localhost",
+         "-addext", f"subjectAltName=DNS:localhost,IP:{HOST}", "-keyout", made.key, "-out", made.file],
+        capture_output=True, text=True,
+    )
+    if done.returncode:
+        raise RigError(f"openssl makes no certificate:\n{done.stderr}")
+    made.both.write_text(made.file.read_text() + made.key.read_text())
+    return made
+
+
+def nginx_gateway(
+    rig: Rig, upstream_port: int, connections: int = 4096, name: str = "nginx", listen: str = "", more: str = "",
+    scheme: str = "http",
+) -> Server:
+    """A plain proxy with kept-alive connections to the upstream. It adds no header, so does less than Tollgate. `listen` is how its
+    port speaks, and `more` stands in its server block."""
     port = rig.free_port()
-    config = nginx_text(rig, "nginx", rig.threads, connections, f"""
+    config = nginx_text(rig, name, rig.threads, connections, f"""
   upstream backend {{
     server {HOST}:{upstream_port};
     keepalive 512;
@@ -219,7 +260,8 @@ def nginx_gateway(rig: Rig, upstream_port: int, connections: int = 4096) -> Serv
     keepalive_timeout 600s;
   }}
   server {{
-    listen {HOST}:{port} backlog=4096;
+    listen {HOST}:{port} backlog=4096 {listen};
+    {more}
     location / {{
       proxy_pass http://backend;
       proxy_http_version 1.1;
@@ -228,14 +270,14 @@ def nginx_gateway(rig: Rig, upstream_port: int, connections: int = 4096) -> Serv
       proxy_max_temp_file_size 0;
     }}
   }}""")
-    child = rig.start("nginx", ["nginx", "-c", rig.file("nginx.conf", config), "-e", "stderr"], gateway=True)
-    server = Server("nginx", child, port)
-    rig.await_answer("nginx", child, server.url("/json/valid"))
+    child = rig.start(name, ["nginx", "-c", rig.file(f"{name}.conf", config), "-e", "stderr"], gateway=True)
+    server = Server(name, child, port, scheme=scheme)
+    rig.await_answer(name, child, server.url("/json/valid"), http2=listen == "http2")
     return server
 
 
-def haproxy_gateway(rig: Rig, upstream_port: int) -> Server:
-    """A plain proxy that shares upstream connections between clients."""
+def haproxy_gateway(rig: Rig, upstream_port: int, name: str = "haproxy", bind: str = "", scheme: str = "http") -> Server:
+    """A plain proxy that shares upstream connections between clients. `bind` is how its port speaks."""
     port = rig.free_port()
     config = f"""global
   nbthread {rig.threads}
@@ -249,14 +291,14 @@ defaults
   timeout server 600s
   timeout http-keep-alive 600s
 frontend clients
-  bind {HOST}:{port} backlog 4096
+  bind {HOST}:{port} backlog 4096 {bind}
   default_backend upstream
 backend upstream
   server one {HOST}:{upstream_port} pool-purge-delay 600s
 """
-    child = rig.start("haproxy", ["haproxy", "-db", "-f", rig.file("haproxy.cfg", config)], gateway=True)
-    server = Server("haproxy", child, port)
-    rig.await_answer("haproxy", child, server.url("/json/valid"))
+    child = rig.start(name, ["haproxy", "-db", "-f", rig.file(f"{name}.cfg", config)], gateway=True)
+    server = Server(name, child, port, scheme=scheme)
+    rig.await_answer(name, child, server.url("/json/valid"), http2=bind == "proto h2")
     return server
 
 
@@ -337,11 +379,13 @@ def tollgate_gateway(
         "http_server_options": {"enable_strict_routes": True, "enable_websockets": True},
         "tollgate": {"threads": rig.threads, "data_dir": str(rig.dir / name / "data")},
     }
-    conf = conf | (more or {}) | {"tollgate": conf["tollgate"] | (more or {}).get("tollgate", {})}
+    more = more or {}
+    conf |= more | {part: conf[part] | more.get(part, {}) for part in ("tollgate", "http_server_options")}
+    scheme = "https" if conf["http_server_options"].get("use_ssl") else "http"
     conf_path = rig.file(f"{name}/tyk.conf", json.dumps(conf, indent=2))
     argv = [*(under or []), binary.resolve(), "run", "--conf", conf_path, "--port", port]
     child = rig.start(name, argv, env={"TYK_GW_SECRET": secret}, gateway=True)
-    server = Tollgate(name, child, port, prefix, secret, apps)
+    server = Tollgate(name, child, port, prefix, scheme, secret, apps)
     rig.await_answer(name, child, server.url("/json/valid"), seconds=120)
     return server
 

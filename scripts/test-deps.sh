@@ -11,7 +11,7 @@ tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:op
 # varnish-modules has the rate limit that Varnish lacks, and no program; taskset keeps gateways and loader on CPUs of their own.
 vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux
-    wrk:wrk openssl:openssl redis-server:redis-server python3:python3 valgrind:valgrind)
+    wrk:wrk h2load:nghttp2-client openssl:openssl redis-server:redis-server python3:python3 valgrind:valgrind)
 
 case ${1:-} in
 tests) wanted=("${tests[@]}") ;;

@@ -24,7 +24,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 use tollgate_http::{Body, BodyReader, HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, write_reply, write_request};
 
@@ -143,6 +143,20 @@ impl Connection {
             exchange: Exchange::default(),
             core,
         }
+    }
+
+    /// It waits for a request, and nothing of the last one is left.
+    pub fn is_at_rest(&self) -> bool {
+        matches!(self.stage, Stage::Head { .. }) && self.input.is_empty() && self.to_client.is_empty()
+    }
+
+    /// Nobody looks after it until [`Connection::resume`].
+    pub fn suspend(&mut self) {
+        self.core.deadlines.set(self.deadline, NEVER, Waker::noop());
+    }
+
+    pub fn resume(&mut self) {
+        self.since_ms = self.core.deadlines.now_ms();
     }
 
     fn drive(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {

@@ -17,9 +17,10 @@ use crate::peers::Counted;
 use crate::service::Client;
 use crate::stream::Stream;
 use bytes::Bytes;
+use client_stream::Lane;
 use h2::Reason;
 use patience::Patience;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -44,8 +45,14 @@ const IDLE_LOOK_MS: u64 = 100;
 /// Streams that h2 remembers after a reset, and those it was to hand over when they were reset.
 const RESETS_REMEMBERED_MAX: usize = 64;
 
-/// What streams have done to the connection they belong to.
+/// Lanes that a connection keeps for its next streams: some 3 KiB each.
+const LANES_SPARE_MAX: usize = 16;
+
+/// What streams have in common, and have done to the connection they belong to.
 struct Standing {
+    core: Rc<Core>,
+    client: Client,
+    lanes: RefCell<Vec<Lane>>,
     open: Cell<usize>,
     /// Streams thrown away, less those finished.
     thrown_away: Cell<u32>,
@@ -76,7 +83,14 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client
         Ok(Err(error)) => return tracing::debug!(client = %client.address, %error, "HTTP/2 did not begin"),
         Err(_) => return tracing::debug!(client = %client.address, "HTTP/2 did not begin in time"),
     };
-    let standing = Rc::new(Standing { open: Cell::new(0), thrown_away: Cell::new(0), busy_ms: Cell::new(core.deadlines.now_ms()) });
+    let standing = Rc::new(Standing {
+        core: core.clone(),
+        client: client.clone(),
+        lanes: RefCell::default(),
+        open: Cell::new(0),
+        thrown_away: Cell::new(0),
+        busy_ms: Cell::new(core.deadlines.now_ms()),
+    });
     let mut drained = pin!(core.peers.drained());
     let mut idle = pin!(sleep(Duration::from_millis(limits.client_idle_ms)));
     let mut leaving = false;
@@ -89,7 +103,7 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client
                 continue;
             }
             () = &mut idle => {
-                let quiet_ms = standing.idle_for_ms(&core);
+                let quiet_ms = standing.idle_for_ms();
                 if leaving && quiet_ms >= limits.client_idle_ms {
                     // It was told to leave, and has nothing open.
                     break;
@@ -110,8 +124,8 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client
                     connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                     continue;
                 }
-                let serving = Serving::new(&core, &standing);
-                tokio::task::spawn_local(client_stream::serve(core.clone(), client.clone(), request, respond, serving));
+                // In a box it is not copied on its way into the task.
+                tokio::task::spawn_local(Box::pin(client_stream::serve(request, respond, Serving::new(&standing))));
             }
             Some(Err(error)) => {
                 tracing::debug!(client = %client.address, %error, "HTTP/2 connection failed");
@@ -124,22 +138,35 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client
 }
 
 impl Standing {
-    fn idle_for_ms(&self, core: &Core) -> u64 {
-        if self.open.get() > 0 { 0 } else { core.deadlines.now_ms().saturating_sub(self.busy_ms.get()) }
+    fn idle_for_ms(&self) -> u64 {
+        if self.open.get() > 0 { 0 } else { self.core.deadlines.now_ms().saturating_sub(self.busy_ms.get()) }
     }
 }
 
 /// One stream in its connection's books.
 struct Serving {
-    core: Rc<Core>,
     standing: Rc<Standing>,
     finished: bool,
 }
 
 impl Serving {
-    fn new(core: &Rc<Core>, standing: &Rc<Standing>) -> Self {
+    fn new(standing: &Rc<Standing>) -> Self {
         standing.open.set(standing.open.get() + 1);
-        Serving { core: core.clone(), standing: standing.clone(), finished: false }
+        Serving { standing: standing.clone(), finished: false }
+    }
+
+    /// A lane for it.
+    fn lane(&self) -> Lane {
+        let spare = self.standing.lanes.borrow_mut().pop();
+        spare.map_or_else(|| Lane::new(&self.standing.core, &self.standing.client), Lane::resumed)
+    }
+
+    /// Takes a lane back.
+    fn give_back(&self, lane: Lane) {
+        let mut lanes = self.standing.lanes.borrow_mut();
+        if lanes.len() < LANES_SPARE_MAX {
+            lanes.push(lane.suspended());
+        }
     }
 
     /// The client got its whole answer.
@@ -152,7 +179,7 @@ impl Drop for Serving {
     fn drop(&mut self) {
         let standing = &self.standing;
         standing.open.set(standing.open.get().saturating_sub(1));
-        standing.busy_ms.set(self.core.deadlines.now_ms());
+        standing.busy_ms.set(standing.core.deadlines.now_ms());
         let thrown_away = standing.thrown_away.get();
         standing.thrown_away.set(if self.finished { thrown_away.saturating_sub(1) } else { thrown_away.saturating_add(1) });
     }
@@ -204,6 +231,14 @@ impl Io {
 impl AsyncWrite for Io {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.stream.poll_write(cx, bytes, &[])
+    }
+
+    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, parts: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        self.stream.poll_write_vectored(cx, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,7 +1,7 @@
-//! A byte stream inside one core: what one task writes another reads, in both directions, with a bound. It is how an HTTP/2 stream
+//! A byte stream inside one core: what one side writes the other reads, in both directions, with a bound. It is how an HTTP/2 stream
 //! looks like a connection to everything that knows connections only.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -26,31 +26,80 @@ struct Channel {
     ended: bool,
     writer_gone: bool,
     reader_gone: bool,
-    reader: Option<Waker>,
-    writer: Option<Waker>,
+    reader: Bell,
+    writer: Bell,
+}
+
+/// How a side that waits is told that it can go on.
+enum Bell {
+    /// Its task is woken.
+    Task(Option<Waker>),
+    /// Both sides belong to one task, which looks at a mark that they share after it has polled them: it need not be scheduled again.
+    Mark { waits: bool, moved: Moved },
+}
+
+/// Set when one side of a pipe within a task has something to do because of the other.
+pub(crate) type Moved = Rc<Cell<bool>>;
+
+impl Default for Bell {
+    fn default() -> Self {
+        Bell::Task(None)
+    }
+}
+
+impl Bell {
+    fn wait(&mut self, cx: &Context<'_>) {
+        match self {
+            Bell::Task(Some(known)) if known.will_wake(cx.waker()) => {}
+            Bell::Task(waker) => *waker = Some(cx.waker().clone()),
+            Bell::Mark { waits, .. } => *waits = true,
+        }
+    }
+
+    fn ring(&mut self) {
+        match self {
+            Bell::Task(waker) => {
+                if let Some(waker) = waker.take() {
+                    waker.wake();
+                }
+            }
+            Bell::Mark { waits, moved } => {
+                if std::mem::take(waits) {
+                    moved.set(true);
+                }
+            }
+        }
+    }
 }
 
 impl Pipe {
     /// Both ends of a new pipe.
     pub fn new() -> (Pipe, Pipe) {
-        let (there, back) = (Rc::<RefCell<Channel>>::default(), Rc::<RefCell<Channel>>::default());
+        Pipe::of(Channel::default(), Channel::default())
+    }
+
+    /// Both ends of a pipe for one task, and the mark that it has to look at.
+    pub fn within_task() -> (Pipe, Pipe, Moved) {
+        let moved = Moved::default();
+        let bell = || Bell::Mark { waits: false, moved: moved.clone() };
+        let channel = || Channel { reader: bell(), writer: bell(), ..Channel::default() };
+        let (near, far) = Pipe::of(channel(), channel());
+        (near, far, moved)
+    }
+
+    fn of(there: Channel, back: Channel) -> (Pipe, Pipe) {
+        let (there, back) = (Rc::new(RefCell::new(there)), Rc::new(RefCell::new(back)));
         let near = Pipe { reader: PipeReader(back.clone()), writer: PipeWriter(there.clone()) };
         let far = Pipe { reader: PipeReader(there), writer: PipeWriter(back) };
         (near, far)
     }
-}
 
-impl Channel {
-    fn wake_reader(&mut self) {
-        if let Some(waker) = self.reader.take() {
-            waker.wake();
-        }
-    }
-
-    fn wake_writer(&mut self) {
-        if let Some(waker) = self.writer.take() {
-            waker.wake();
-        }
+    /// Both directions are open and nothing is on its way.
+    pub fn is_quiet(&self) -> bool {
+        [&self.reader.0, &self.writer.0].into_iter().all(|channel| {
+            let channel = channel.borrow();
+            channel.bytes.is_empty() && !channel.ended && !channel.writer_gone && !channel.reader_gone
+        })
     }
 }
 
@@ -64,7 +113,7 @@ impl PipeReader {
             if channel.ended || channel.writer_gone {
                 return Poll::Ready(0);
             }
-            channel.reader = Some(cx.waker().clone());
+            channel.reader.wait(cx);
             return Poll::Pending;
         }
         let taken = waiting.len().min(scratch.len());
@@ -76,8 +125,22 @@ impl PipeReader {
             channel.bytes.clear();
             channel.read = 0;
         }
-        channel.wake_writer();
+        channel.writer.ring();
         Poll::Ready(taken)
+    }
+
+    /// Takes all that is there, without copying it; nothing when the writer has ended or is gone.
+    pub fn poll_take(&mut self, cx: &mut Context<'_>) -> Poll<Vec<u8>> {
+        let mut channel = self.0.borrow_mut();
+        let channel = &mut *channel;
+        if channel.bytes.is_empty() && !channel.ended && !channel.writer_gone {
+            channel.reader.wait(cx);
+            return Poll::Pending;
+        }
+        let mut bytes = std::mem::take(&mut channel.bytes);
+        bytes.drain(..std::mem::take(&mut channel.read));
+        channel.writer.ring();
+        Poll::Ready(bytes)
     }
 
     /// Ready when the writer is gone without having ended, whatever is still to be read.
@@ -86,7 +149,7 @@ impl PipeReader {
         if channel.writer_gone && !channel.ended {
             return Poll::Ready(());
         }
-        channel.reader = Some(cx.waker().clone());
+        channel.reader.wait(cx);
         Poll::Pending
     }
 
@@ -105,7 +168,7 @@ impl PipeWriter {
         }
         let room = PIPE_BYTES_MAX.saturating_sub(channel.bytes.len() - channel.read);
         if room == 0 {
-            channel.writer = Some(cx.waker().clone());
+            channel.writer.wait(cx);
             return Poll::Pending;
         }
         if channel.read > 0 {
@@ -118,7 +181,7 @@ impl PipeWriter {
             channel.bytes.extend_from_slice(part);
             taken += part.len();
         }
-        channel.wake_reader();
+        channel.reader.ring();
         Poll::Ready(Ok(taken))
     }
 
@@ -135,7 +198,7 @@ impl PipeWriter {
     pub fn end(&mut self) {
         let mut channel = self.0.borrow_mut();
         channel.ended = true;
-        channel.wake_reader();
+        channel.reader.ring();
     }
 }
 
@@ -145,7 +208,7 @@ impl Drop for PipeReader {
         channel.reader_gone = true;
         channel.bytes = Vec::new();
         channel.read = 0;
-        channel.wake_writer();
+        channel.writer.ring();
     }
 }
 
@@ -153,7 +216,7 @@ impl Drop for PipeWriter {
     fn drop(&mut self) {
         let mut channel = self.0.borrow_mut();
         channel.writer_gone = true;
-        channel.wake_reader();
+        channel.reader.ring();
     }
 }
 

@@ -53,12 +53,20 @@ impl Stream {
                 Stream::Pipe(pipe) => pipe.writer.poll_write(cx, first, &[]),
             };
         }
-        let slices = [IoSlice::new(first), IoSlice::new(second)];
         match self {
-            Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
-            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
-            Stream::Local(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
             Stream::Pipe(pipe) => pipe.writer.poll_write(cx, first, second),
+            _ => self.poll_write_vectored(cx, &[IoSlice::new(first), IoSlice::new(second)]),
+        }
+    }
+
+    /// The same of any number of parts. Not for pipes.
+    #[inline]
+    pub fn poll_write_vectored(&mut self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        match self {
+            Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Stream::Local(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Stream::Pipe(_) => Poll::Ready(Err(io::ErrorKind::Unsupported.into())),
         }
     }
 

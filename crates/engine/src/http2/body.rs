@@ -11,15 +11,17 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tollgate_http::{Body, BodyReader};
 
-/// One read of a pipe.
-const READ_BYTES: usize = 16 * 1024;
-
 /// Why a body did not get through.
 pub enum Cut {
     /// The HTTP/2 side reset the stream or is gone.
     Http2,
     /// The pipe's other end is gone, or what came out of it was no body.
     Pipe,
+}
+
+/// What was read, with `more` behind it.
+pub fn join(read: Bytes, more: Vec<u8>) -> Bytes {
+    if read.is_empty() { more.into() } else { [read.as_ref(), &more].concat().into() }
 }
 
 /// From a stream into a pipe, as `framing` says. Trailers go where there are chunks; elsewhere HTTP/1.1 has no place for them.
@@ -53,47 +55,55 @@ pub async fn receive(body: &mut RecvStream, chunked: bool, pipe: &mut PipeWriter
 pub async fn send(
     stream: &mut SendStream<Bytes>,
     body: Body,
-    ahead: &[u8],
+    ahead: Bytes,
     pipe: &mut PipeReader,
     patience: Duration,
 ) -> Result<(), Cut> {
     let mut reader = BodyReader::new(body);
-    let (mut content, mut trailers) = (Vec::new(), Vec::new());
-    let mut scratch = Vec::new();
+    let mut trailers = Vec::new();
     let mut input = ahead;
     loop {
-        reader.decode_with_trailers(input, &mut content, &mut trailers).map_err(|_| Cut::Pipe)?;
+        let content = content_of(&mut reader, input, &mut trailers)?;
         let done = reader.is_done();
         let ends = done && trailers.is_empty();
-        send_data(stream, std::mem::take(&mut content), ends, pipe, patience).await?;
+        send_data(stream, content, ends, pipe, patience).await?;
         if done {
             if !trailers.is_empty() {
                 stream.send_trailers(read_trailers(&trailers)).map_err(|_| Cut::Http2)?;
             }
             return Ok(());
         }
-        scratch.resize(READ_BYTES, 0);
-        let read = read_or_reset(stream, pipe, &mut scratch).await?;
-        if read == 0 {
+        input = take_or_reset(stream, pipe).await?;
+        if input.is_empty() {
             // A body that ends with its connection ends well only if it was ended, not dropped.
             if matches!(reader, BodyReader::UntilClose) && pipe.has_ended() {
                 return stream.send_data(Bytes::new(), true).map_err(|_| Cut::Http2);
             }
             return Err(Cut::Pipe);
         }
-        input = scratch.get(..read).unwrap_or_default();
     }
+}
+
+/// What of `input` is the body's content; copied only where chunks are around it.
+fn content_of(reader: &mut BodyReader, mut input: Bytes, trailers: &mut Vec<u8>) -> Result<Bytes, Cut> {
+    if let BodyReader::Chunked(_) = reader {
+        let mut content = Vec::new();
+        reader.decode_with_trailers(&input, &mut content, trailers).map_err(|_| Cut::Pipe)?;
+        return Ok(content.into());
+    }
+    let used = reader.feed(&input).map_err(|_| Cut::Pipe)?;
+    input.truncate(used);
+    Ok(input)
 }
 
 /// Sends as the receiver's window allows, for as long as there is a writer. An empty piece is sent only to end the stream.
 async fn send_data(
     stream: &mut SendStream<Bytes>,
-    data: Vec<u8>,
+    mut data: Bytes,
     ends: bool,
     pipe: &mut PipeReader,
     patience: Duration,
 ) -> Result<(), Cut> {
-    let mut data = Bytes::from(data);
     while !data.is_empty() {
         stream.reserve_capacity(data.len());
         let room = stream.capacity();
@@ -117,11 +127,11 @@ async fn send_data(
     if ends { stream.send_data(Bytes::new(), true).map_err(|_| Cut::Http2) } else { Ok(()) }
 }
 
-/// Reads from the pipe, unless the stream is reset first.
-async fn read_or_reset(stream: &mut SendStream<Bytes>, pipe: &mut PipeReader, scratch: &mut [u8]) -> Result<usize, Cut> {
+/// Takes from the pipe, unless the stream is reset first.
+async fn take_or_reset(stream: &mut SendStream<Bytes>, pipe: &mut PipeReader) -> Result<Bytes, Cut> {
     std::future::poll_fn(|cx| {
-        if let Poll::Ready(read) = pipe.poll_read(cx, scratch) {
-            return Poll::Ready(Ok(read));
+        if let Poll::Ready(taken) = pipe.poll_take(cx) {
+            return Poll::Ready(Ok(taken.into()));
         }
         stream.poll_reset(cx).map(|_| Err(Cut::Http2))
     })

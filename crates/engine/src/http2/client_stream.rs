@@ -6,34 +6,47 @@ use super::head::{self, Framing};
 use super::tunnel;
 use crate::connection::Connection;
 use crate::core::Core;
-use crate::pipe::{Pipe, PipeReader, PipeWriter};
+use crate::pipe::{Moved, Pipe, PipeReader, PipeWriter};
 use crate::service::Client;
 use crate::stream::Stream;
 use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 use tollgate_http::{HeaderStorage, Response};
 
-/// One read of the answer's head.
-const READ_BYTES: usize = 16 * 1024;
+/// A connection and the pipe to it. It serves one stream after the other, as a connection of HTTP/1.1 serves requests.
+pub struct Lane {
+    near: Pipe,
+    connection: Pin<Box<Connection>>,
+    /// One end of the pipe moved, and the other has to be polled.
+    moved: Moved,
+}
 
-pub async fn serve(
-    core: Rc<Core>,
-    client: Client,
-    request: http::Request<RecvStream>,
-    mut respond: SendResponse<Bytes>,
-    mut serving: Serving,
-) {
+impl Lane {
+    pub fn new(core: &Rc<Core>, client: &Client) -> Self {
+        let (near, far, moved) = Pipe::within_task();
+        Lane { near, connection: Box::pin(Connection::of_stream(core.clone(), Stream::Pipe(far), client.clone())), moved }
+    }
+
+    pub fn suspended(mut self) -> Self {
+        self.connection.suspend();
+        self
+    }
+
+    pub fn resumed(mut self) -> Self {
+        self.connection.resume();
+        self
+    }
+}
+
+pub async fn serve(request: http::Request<RecvStream>, mut respond: SendResponse<Bytes>, mut serving: Serving) {
     let (head, mut content) = request.into_parts();
-    let (near, far) = Pipe::new();
-    let patience = Duration::from_millis(core.limits.client_write_ms);
-    let connection = Connection::of_stream(core, Stream::Pipe(far), client);
-    let mut written = Vec::with_capacity(512);
+    let mut written = serving.standing.core.spare();
     let asked = match tunnel::asked(&head, &mut written) {
         Some(asked) => asked.map(|()| Asked::Tunnel),
         None => head::write_request(&head, !content.is_end_stream(), &mut written).map(Asked::Answer),
@@ -50,48 +63,60 @@ pub async fn serve(
         }
     };
     let to_head = head.method == http::Method::HEAD;
-    let mut translate = pin!(async move {
-        let Pipe { mut reader, mut writer } = near;
-        let ended = match asked {
-            Asked::Answer(framing) => {
-                let up = send_request(&written, framing, &mut content, &mut writer);
-                both(up, send_answer(&mut respond, to_head, &mut reader, patience)).await
+    drop(head);
+    let patience = Duration::from_millis(serving.standing.core.limits.client_write_ms);
+    let Lane { mut near, connection, moved } = serving.lane();
+    let mut connection = Some(connection);
+    let ended = {
+        let Pipe { reader, writer } = &mut near;
+        let mut translate = pin!(async {
+            match asked {
+                Asked::Answer(framing) => {
+                    let up = send_request(&written, framing, &mut content, writer);
+                    both(up, send_answer(&mut respond, to_head, reader, patience)).await
+                }
+                Asked::Tunnel => {
+                    let open = || serving.finish();
+                    tunnel::serve(&written, &mut content, &mut respond, reader, writer, patience, open).await
+                }
             }
-            Asked::Tunnel => {
-                let open = || serving.finish();
-                tunnel::serve(&written, &mut content, &mut respond, &mut reader, &mut writer, patience, open).await
+        });
+        std::future::poll_fn(|cx| {
+            loop {
+                // What either does may be what the other waits for.
+                if let Poll::Ready(ended) = translate.as_mut().poll(cx) {
+                    return Poll::Ready(ended);
+                }
+                // A connection that is done takes its end of the pipe with it, which the translation must see.
+                let done = connection.as_mut().is_some_and(|connection| connection.as_mut().poll(cx).is_ready());
+                if done {
+                    connection = None;
+                } else if !moved.take() {
+                    return Poll::Pending;
+                }
             }
-        };
-        match ended {
-            Ok(()) => serving.finish(),
-            // The answer that has begun can't be taken back: the reset tells that it is not whole.
-            Err(Cut::Pipe) => {
-                respond.send_reset(Reason::INTERNAL_ERROR);
-                serving.finish();
-            }
-            // Nobody waits for the answer any longer.
-            Err(Cut::Http2) => return Left::Nothing,
+        })
+        .await
+    };
+    match ended {
+        Ok(()) => serving.finish(),
+        // The answer that has begun can't be taken back: the reset tells that it is not whole.
+        Err(Cut::Pipe) => {
+            respond.send_reset(Reason::INTERNAL_ERROR);
+            serving.finish();
         }
-        Left::Connection
-    });
-    let mut connection = Some(Box::pin(connection));
-    let mut translated = false;
-    std::future::poll_fn(|cx| {
-        if let Some(serving) = &mut connection
-            && serving.as_mut().poll(cx).is_ready()
-        {
-            // Its end of the pipe goes with it, which the translation must see.
-            connection = None;
-        }
-        if !translated && let Poll::Ready(left) = translate.as_mut().poll(cx) {
-            translated = true;
-            if let Left::Nothing = left {
-                connection = None;
-            }
-        }
-        if translated && connection.is_none() { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
+        // Nobody waits for the answer any longer.
+        Err(Cut::Http2) => return,
+    }
+    serving.standing.core.give_back(written);
+    let Some(connection) = connection else { return };
+    if ended.is_ok() && connection.is_at_rest() && near.is_quiet() {
+        serving.give_back(Lane { near, connection, moved });
+    } else {
+        // What is still to come of the request is not wanted; the connection takes leave of its upstream.
+        drop((near, content, respond));
+        connection.await;
+    }
 }
 
 /// What a request asks for.
@@ -99,13 +124,6 @@ enum Asked {
     /// An answer to a request that is framed like this.
     Answer(Framing),
     Tunnel,
-}
-
-/// What is still to be done when a stream's translation has ended.
-enum Left {
-    Nothing,
-    /// Its connection takes leave of its upstream.
-    Connection,
 }
 
 /// Runs both directions until the answer is complete. The request's end is not waited for: what is still to come of it is not wanted.
@@ -141,7 +159,7 @@ async fn send_answer(
     let (answer, ahead) = read_answer(respond, to_head, pipe).await?;
     let ends = answer.body == tollgate_http::Body::None;
     let mut stream = respond.send_response(answer.response, ends).map_err(|_| Cut::Http2)?;
-    if ends { Ok(()) } else { body::send(&mut stream, answer.body, &ahead, pipe, patience).await }
+    if ends { Ok(()) } else { body::send(&mut stream, answer.body, ahead, pipe, patience).await }
 }
 
 /// The final head of the answer, with what came behind it. Interim ones are sent on.
@@ -149,22 +167,20 @@ pub async fn read_answer(
     respond: &mut SendResponse<Bytes>,
     to_head: bool,
     pipe: &mut PipeReader,
-) -> Result<(AnswerHead, Vec<u8>), Cut> {
-    let mut input = Vec::new();
+) -> Result<(AnswerHead, Bytes), Cut> {
+    let mut input = Bytes::new();
     loop {
-        let have = input.len();
-        input.resize(have + READ_BYTES, 0);
-        let read = std::future::poll_fn(|cx| {
-            if let Poll::Ready(read) = pipe.poll_read(cx, input.get_mut(have..).unwrap_or_default()) {
-                return Poll::Ready(Ok(read));
+        let more = std::future::poll_fn(|cx| {
+            if let Poll::Ready(more) = pipe.poll_take(cx) {
+                return Poll::Ready(Ok(more));
             }
             respond.poll_reset(cx).map(|_| Err(Cut::Http2))
         })
         .await?;
-        input.truncate(have + read);
-        if read == 0 {
+        if more.is_empty() {
             return Err(Cut::Pipe);
         }
+        input = body::join(input, more);
         while let Some(step) = answer_head(&input, to_head)? {
             let ahead = input.split_off(step.used.min(input.len()));
             if step.switches || !step.response.status().is_informational() {

@@ -6,13 +6,18 @@ use http::{Method, Request, Response, Version, request, response};
 use std::io::Write;
 use tollgate_http::{Body, Request as ParsedRequest, Response as ParsedResponse, reason};
 
-/// Lines that mean something to one HTTP/1.1 connection only (RFC 9113 §8.2.2), and Host, which has a field of its own.
-const CONNECTION_HEADERS: [HeaderName; 4] = [header::CONNECTION, header::TRANSFER_ENCODING, header::UPGRADE, header::HOST];
-
+/// Lines that mean something to one HTTP/1.1 connection only (RFC 9113 §8.2.2), and Host, which has a field of its own. Asked of every
+/// line in both directions: most are told apart by their length.
 fn is_of_connection(name: &str) -> bool {
-    CONNECTION_HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known.as_str()))
-        || name.eq_ignore_ascii_case("keep-alive")
-        || name.eq_ignore_ascii_case("proxy-connection")
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    match name.len() {
+        4 => is("host"),
+        7 => is("upgrade"),
+        10 => is("connection") || is("keep-alive"),
+        16 => is("proxy-connection"),
+        17 => is("transfer-encoding"),
+        _ => false,
+    }
 }
 
 /// How a request's body is framed on the pipe.

@@ -36,7 +36,7 @@ pub async fn serve(
     writer.write_all(written).await.map_err(|_| Cut::Pipe)?;
     let (answer, ahead) = read_answer(respond, false, reader).await?;
     if !answer.switches {
-        return refuse(answer.response, answer.body, &ahead, respond, reader, patience).await;
+        return refuse(answer.response, answer.body, ahead, respond, reader, patience).await;
     }
     let mut stream = respond.send_response(answer.response, false).map_err(|_| Cut::Http2)?;
     open();
@@ -45,14 +45,14 @@ pub async fn serve(
         writer.end();
         Ok(())
     };
-    both(up, body::send(&mut stream, Body::UntilClose, &ahead, reader, patience)).await
+    both(up, body::send(&mut stream, Body::UntilClose, ahead, reader, patience)).await
 }
 
 /// Passes on an answer that is no switch. A success would tell the client that its WebSocket is open.
 async fn refuse(
     mut answer: Response<()>,
     body: Body,
-    ahead: &[u8],
+    ahead: Bytes,
     respond: &mut SendResponse<Bytes>,
     reader: &mut PipeReader,
     patience: Duration,

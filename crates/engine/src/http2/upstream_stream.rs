@@ -1,6 +1,6 @@
 //! One exchange with an HTTP/2 upstream: the request comes as HTTP/1.1 out of a pipe, the answer goes back into it the same way.
 
-use super::body::{self, Cut};
+use super::body::{self, Cut, join};
 use super::head;
 use super::upstream::Counted;
 use crate::pipe::{Pipe, PipeReader, PipeWriter};
@@ -10,9 +10,6 @@ use h2::client::{ResponseFuture, SendRequest};
 use std::task::Poll;
 use std::time::Duration;
 use tollgate_http::{Body, HeaderStorage, Request};
-
-/// One read of the request's head.
-const READ_BYTES: usize = 16 * 1024;
 
 /// Serves one request. Whatever goes wrong, the pipe is dropped before the answer is whole, which is how the other end knows.
 pub async fn serve(pipe: Pipe, send: SendRequest<Bytes>, scheme: &'static str, counted: Counted) {
@@ -46,7 +43,7 @@ async fn exchange(
     let (answer, mut stream) = send.send_request(request, framing == Body::None).map_err(|_| Cut::Http2)?;
     // The connection may close for new streams now without this one holding it.
     drop(send);
-    let mut up = std::pin::pin!(send_body(&mut stream, framing, &ahead, reader, counted.patience()));
+    let mut up = std::pin::pin!(send_body(&mut stream, framing, ahead, reader, counted.patience()));
     let mut down = std::pin::pin!(receive_answer(answer, to_head, writer, counted));
     let mut sent = false;
     std::future::poll_fn(|cx| {
@@ -62,20 +59,19 @@ async fn exchange(
     .await
 }
 
-async fn read_head(reader: &mut PipeReader, scheme: &str) -> Result<(http::Request<()>, Body, Vec<u8>), Cut> {
-    let mut input = Vec::new();
+async fn read_head(reader: &mut PipeReader, scheme: &str) -> Result<(http::Request<()>, Body, Bytes), Cut> {
+    let mut input = Bytes::new();
     loop {
-        let have = input.len();
-        input.resize(have + READ_BYTES, 0);
-        let read = std::future::poll_fn(|cx| reader.poll_read(cx, input.get_mut(have..).unwrap_or_default())).await;
-        input.truncate(have + read);
-        if read == 0 {
+        let more = std::future::poll_fn(|cx| reader.poll_take(cx)).await;
+        if more.is_empty() {
             return Err(Cut::Pipe);
         }
+        input = join(input, more);
         let mut storage = HeaderStorage::new();
         if let Some(parsed) = Request::parse(&input, &mut storage).map_err(|_| Cut::Pipe)? {
             let request = head::read_request(&parsed, scheme).ok_or(Cut::Pipe)?;
-            return Ok((request, parsed.body, input.get(parsed.head_len..).unwrap_or_default().to_vec()));
+            let (body, head_len) = (parsed.body, parsed.head_len);
+            return Ok((request, body, input.split_off(head_len.min(input.len()))));
         }
     }
 }
@@ -84,7 +80,7 @@ async fn read_head(reader: &mut PipeReader, scheme: &str) -> Result<(http::Reque
 async fn send_body(
     stream: &mut SendStream<Bytes>,
     framing: Body,
-    ahead: &[u8],
+    ahead: Bytes,
     reader: &mut PipeReader,
     patience: Duration,
 ) -> Cut {

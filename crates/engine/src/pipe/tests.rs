@@ -48,3 +48,34 @@ fn a_writer_that_ended_is_not_gone_and_one_that_was_dropped_is() {
     drop(far.writer);
     assert!(near.reader.poll_gone(&mut cx()).is_pending());
 }
+
+#[test]
+fn all_that_is_there_is_taken_at_once() {
+    let (mut near, mut far) = Pipe::new();
+    assert!(far.reader.poll_take(&mut cx()).is_pending());
+    let block = vec![1; PIPE_BYTES_MAX];
+    assert!(matches!(near.writer.poll_write(&mut cx(), &block, b""), Poll::Ready(Ok(PIPE_BYTES_MAX))));
+    assert_eq!(far.reader.poll_read(&mut cx(), &mut [0; 100]), Poll::Ready(100));
+    assert!(matches!(far.reader.poll_take(&mut cx()), Poll::Ready(rest) if rest.len() == PIPE_BYTES_MAX - 100));
+    assert!(matches!(near.writer.poll_write(&mut cx(), b"more", b""), Poll::Ready(Ok(4))));
+    near.writer.end();
+    assert_eq!(far.reader.poll_take(&mut cx()), Poll::Ready(b"more".to_vec()));
+    assert_eq!(far.reader.poll_take(&mut cx()), Poll::Ready(Vec::new()));
+}
+
+#[test]
+fn within_a_task_a_mark_tells_that_somebody_can_go_on() {
+    let (mut near, mut far, moved) = Pipe::within_task();
+    assert!(matches!(near.writer.poll_write(&mut cx(), b"abc", b""), Poll::Ready(Ok(3))));
+    assert!(!moved.get(), "nobody waited");
+    assert!(!near.is_quiet());
+    assert_eq!(far.reader.poll_take(&mut cx()), Poll::Ready(b"abc".to_vec()));
+    assert!(near.is_quiet());
+    assert!(far.reader.poll_take(&mut cx()).is_pending());
+    assert!(matches!(near.writer.poll_write(&mut cx(), b"abc", b""), Poll::Ready(Ok(3))));
+    assert!(moved.take());
+    assert!(near.reader.poll_take(&mut cx()).is_pending());
+    drop(far);
+    assert!(moved.take(), "an end that goes is noticed");
+    assert!(!near.is_quiet());
+}

@@ -7,7 +7,7 @@ use crate::harness::frames::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, Frame, Frames, GOAWAY, HEADERS, PADDED, PING, PRIORITY, PUSH_PROMISE,
     RST_STREAM, SETTINGS, WINDOW_UPDATE, block, frame, get, line, setting,
 };
-use crate::harness::{Gateway, Upstream, api, ok};
+use crate::harness::{Gateway, Upstream, api, ok, reply};
 
 const PROTOCOL_ERROR: u32 = 1;
 const FLOW_CONTROL_ERROR: u32 = 3;
@@ -269,6 +269,33 @@ fn what_is_odd_and_legal_is_served() {
         let stream = if name == "streams left out" { 1001 } else { 1 };
         assert!(client.until(HEADERS, stream).is_some(), "{name}");
     }
+}
+
+#[test]
+fn what_one_stream_leaves_behind_is_nothing_to_the_next() {
+    let upstream = Upstream::start(|seen| reply("200 OK", &[], &format!("{} {}", seen.target, seen.body.len())));
+    let gateway = Gateway::start(json!({}), [api("a", "/a/", &upstream.url()), api("keys", "/keys/", &upstream.url()).with_keys()]);
+    let mut client = Frames::open(gateway.port);
+    let post = |stream, path| frame(HEADERS, END_HEADERS, stream, block("POST", path, &[("content-length", "40")]));
+    let smuggled = b"GET /a/smuggled HTTP/1.1\r\nHost: h\r\n\r\nxxx";
+    let mut served = 0;
+    for stream in (1..200).step_by(8) {
+        // Refused before its body has come, whose bytes would make a request.
+        client.send(post(stream, "/keys/"));
+        assert!(client.until(HEADERS, stream).is_some());
+        client.send(frame(DATA, END_STREAM, stream, smuggled));
+        // One that is reset halfway, and one whose body comes late.
+        client.send([post(stream + 2, "/a/reset"), frame(DATA, 0, stream + 2, b"half")].concat());
+        client.send(frame(RST_STREAM, 0, stream + 2, 8u32.to_be_bytes()));
+        client.send(post(stream + 4, "/a/whole"));
+        client.send(frame(DATA, END_STREAM, stream + 4, smuggled));
+        assert_eq!(client.until(DATA, stream + 4).expect("an answer").content, b"/whole 40");
+        client.send(get(stream + 6, "/a/next"));
+        assert_eq!(client.until(DATA, stream + 6).expect("an answer").content, b"/next 0");
+        served += 2;
+    }
+    assert!(upstream.seen().iter().all(|seen| seen.target == "/whole" || seen.target == "/next"));
+    assert_eq!(upstream.seen().len(), served);
 }
 
 #[test]

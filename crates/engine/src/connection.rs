@@ -591,7 +591,7 @@ impl Connection {
             // A dial has its own limit.
             Stage::Dial(_) | Stage::Closed => return NEVER,
         };
-        self.since_ms.saturating_add(wait_ms)
+        self.since_ms.saturating_add(wait_ms).min(self.pace_end_ms())
     }
 
     /// When a connection without a request ends, in coarse time. A stream of HTTP/2 ends with its request, drained or not.

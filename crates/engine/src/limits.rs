@@ -1,5 +1,7 @@
 //! Every bound of the data plane that an operator can move. Times are milliseconds.
 
+use crate::pace::Speed;
+
 /// Bounds of one engine.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -23,6 +25,10 @@ pub struct Limits {
     pub upstream_first_byte_ms: u64,
     /// Silence in the middle of a body, of either side.
     pub body_stall_ms: u64,
+    /// The least speed of a client that sends its request's body, until the response begins.
+    pub upload_min: Speed,
+    /// The least speed of a client that takes a response.
+    pub download_min: Speed,
     /// A pooled upstream connection without a request.
     pub upstream_idle_ms: u64,
     /// Pooled connections that one core keeps for one upstream.
@@ -55,6 +61,8 @@ impl Default for Limits {
             upstream_connect_ms: 10_000,
             upstream_first_byte_ms: 30_000,
             body_stall_ms: 60_000,
+            upload_min: Speed::default(),
+            download_min: Speed::default(),
             upstream_idle_ms: 90_000,
             upstream_idle_max: 500,
             upstream_connections_max: 16_384,

@@ -18,6 +18,12 @@ impl Outbox {
         self.bytes.is_empty() && !self.unflushed
     }
 
+    /// Bytes that were not sent.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.bytes.len() - self.sent
+    }
+
     /// Forgets what was not sent, and the memory.
     pub fn clear(&mut self) {
         *self = Outbox::default();

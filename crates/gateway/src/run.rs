@@ -24,7 +24,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tollgate_engine::{
-    Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, ServiceFactory, Target, TlsTerms, TrustedProxies,
+    Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, ServiceFactory, Speed, Target, TlsTerms,
+    TrustedProxies,
 };
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
@@ -304,6 +305,8 @@ fn limits(config: &GatewayConfig) -> Limits {
         upstream_connect_ms: timeouts.upstream_connect_ms.min(config.proxy_timeout().as_millis() as u64),
         upstream_first_byte_ms: config.proxy_timeout().as_millis() as u64,
         body_stall_ms: seconds_or(config.http_server_options.read_timeout, Limits::default().body_stall_ms),
+        upload_min: Speed { bytes_per_s_min: written.upload_rate_min, grace_ms: timeouts.rate_grace_ms },
+        download_min: Speed { bytes_per_s_min: written.download_rate_min, grace_ms: timeouts.rate_grace_ms },
         upstream_idle_ms: timeouts.upstream_idle_ms,
         upstream_idle_max: usize::try_from(idle_max).unwrap_or(usize::MAX),
         upstream_connections_max: usize::try_from(config.tollgate.upstream_connections_max).unwrap_or(usize::MAX),

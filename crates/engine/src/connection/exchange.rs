@@ -4,6 +4,7 @@ use crate::core::Core;
 use crate::fault::FaultKind;
 use crate::limits::Limits;
 use crate::outbox::Outbox;
+use crate::pace::Pace;
 use crate::pool::{Slot, Upstream};
 use crate::service::{Capture, Ended, Times};
 use std::time::Instant;
@@ -16,6 +17,9 @@ pub(super) struct Exchange {
     /// Body bytes that passed so far.
     pub body_bytes: u64,
     pub body_bytes_max: Option<u64>,
+    /// How the client has kept pace with its request's body, and with the response.
+    pub upload: Pace,
+    pub download: Pace,
     pub first_byte_ms: Option<u64>,
     /// The edited request, while it may have to be sent again.
     pub replay: Vec<u8>,
@@ -66,6 +70,8 @@ impl Default for Exchange {
             request_body: BodyReader::Done,
             body_bytes: 0,
             body_bytes_max: None,
+            upload: Pace::default(),
+            download: Pace::default(),
             first_byte_ms: None,
             replay: Vec::new(),
             watches_client: false,
@@ -186,6 +192,8 @@ impl Exchange {
         }
         self.upstream = None;
         self.tunnel = None;
+        self.upload = Pace::default();
+        self.download = Pace::default();
         if !self.to_upstream.is_empty() {
             self.to_upstream.clear();
         }

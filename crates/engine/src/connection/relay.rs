@@ -2,6 +2,7 @@
 
 use super::{AHEAD_BYTES_MAX, Connection, Stage};
 use crate::core::Buffers;
+use crate::deadlines::NEVER;
 use crate::fault::{Fault, FaultKind};
 use crate::outbox::Outbox;
 use crate::tunnel::Tunnel;
@@ -72,8 +73,14 @@ impl Connection {
         let ahead = std::mem::take(&mut self.input);
         let (read, from_input) = if ahead.is_empty() {
             match self.client.poll_read(cx, &mut buffers.scratch) {
-                Poll::Pending => return Ok(Moved::Nothing),
-                Poll::Ready(Ok(read)) if read > 0 => (read, false),
+                Poll::Pending => {
+                    exchange.upload.wait(self.core.deadlines.now_ms());
+                    return Ok(Moved::Nothing);
+                }
+                Poll::Ready(Ok(read)) if read > 0 => {
+                    exchange.upload.go_on(self.core.deadlines.now_ms());
+                    (read, false)
+                }
                 Poll::Ready(Ok(_)) => return Err(Fault::new(FaultKind::ClientGone)),
                 Poll::Ready(Err(error)) => return Err(Fault::with(FaultKind::ClientGone, error)),
             }
@@ -99,6 +106,17 @@ impl Connection {
         Ok(Moved::Something)
     }
 
+    /// When the client has sent its body or taken the response too slowly, in coarse time. Once there is an answer, the rest of the body may
+    /// be a conversation.
+    #[inline]
+    pub(super) fn pace_end_ms(&self) -> u64 {
+        let (exchange, limits) = (&self.exchange, &self.core.limits);
+        let taken = exchange.response_bytes.saturating_sub(self.to_client.len() as u64);
+        let upload = exchange.upload.due_ms(&limits.upload_min, exchange.body_bytes).filter(|_| exchange.response_body.is_none());
+        let download = exchange.download.due_ms(&limits.download_min, taken);
+        upload.unwrap_or(NEVER).min(download.unwrap_or(NEVER))
+    }
+
     /// While the upstream works: notices a client that is gone, and keeps what an eager one sends ahead.
     fn watch_client(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<Moved, Fault> {
         if !self.exchange.watches_client || self.exchange.upload_dead || self.input.len() >= AHEAD_BYTES_MAX {
@@ -120,8 +138,11 @@ impl Connection {
     fn move_response(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<Moved, Fault> {
         if !self.to_client.is_empty() {
             match self.to_client.poll_flush(cx, &mut self.client) {
-                Poll::Pending => return Ok(Moved::Nothing),
-                Poll::Ready(Ok(())) => {}
+                Poll::Pending => {
+                    self.exchange.download.wait(self.core.deadlines.now_ms());
+                    return Ok(Moved::Nothing);
+                }
+                Poll::Ready(Ok(())) => self.exchange.download.go_on(self.core.deadlines.now_ms()),
                 Poll::Ready(Err(error)) => return Err(Fault::with(FaultKind::ClientGone, error)),
             }
         }

@@ -2,13 +2,14 @@
 //! the other side has taken the bytes, and nothing is read that can't be sent on.
 
 use super::head::{read_trailers, write_trailers};
+use crate::pace::Speed;
 use crate::pipe::{PipeReader, PipeWriter};
 use bytes::Bytes;
 use h2::{RecvStream, SendStream};
 use std::io::Write;
 use std::task::Poll;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tollgate_http::{Body, BodyReader};
 
 /// Why a body did not get through.
@@ -17,6 +18,27 @@ pub enum Cut {
     Http2,
     /// The pipe's other end is gone, or what came out of it was no body.
     Pipe,
+}
+
+/// What is had with a receiver that takes a body slowly.
+pub struct Allowance {
+    stall: Duration,
+    speed: Speed,
+    waited: Duration,
+    taken: u64,
+}
+
+impl Allowance {
+    /// Of so long without any progress, and of no less than this speed.
+    pub fn new(stall: Duration, speed: Speed) -> Self {
+        Allowance { stall, speed, waited: Duration::ZERO, taken: 0 }
+    }
+
+    /// The longest that it may be waited for now.
+    fn left(&self) -> Duration {
+        let in_all = self.speed.allowed_ms(self.taken).map(Duration::from_millis);
+        in_all.map_or(self.stall, |in_all| self.stall.min(in_all.saturating_sub(self.waited)))
+    }
 }
 
 /// What was read, with `more` behind it.
@@ -51,13 +73,13 @@ pub async fn receive(body: &mut RecvStream, chunked: bool, pipe: &mut PipeWriter
     Ok(())
 }
 
-/// From a pipe into a stream. `ahead` is what was read with the head. A receiver that takes nothing for `patience` is given up.
+/// From a pipe into a stream. `ahead` is what was read with the head. A receiver beyond its allowance is given up.
 pub async fn send(
     stream: &mut SendStream<Bytes>,
     body: Body,
     ahead: Bytes,
     pipe: &mut PipeReader,
-    patience: Duration,
+    mut allowance: Allowance,
 ) -> Result<(), Cut> {
     let mut reader = BodyReader::new(body);
     let mut trailers = Vec::new();
@@ -66,7 +88,7 @@ pub async fn send(
         let content = content_of(&mut reader, input, &mut trailers)?;
         let done = reader.is_done();
         let ends = done && trailers.is_empty();
-        send_data(stream, content, ends, pipe, patience).await?;
+        send_data(stream, content, ends, pipe, &mut allowance).await?;
         if done {
             if !trailers.is_empty() {
                 stream.send_trailers(read_trailers(&trailers)).map_err(|_| Cut::Http2)?;
@@ -102,7 +124,7 @@ async fn send_data(
     mut data: Bytes,
     ends: bool,
     pipe: &mut PipeReader,
-    patience: Duration,
+    allowance: &mut Allowance,
 ) -> Result<(), Cut> {
     while !data.is_empty() {
         stream.reserve_capacity(data.len());
@@ -114,10 +136,13 @@ async fn send_data(
                 }
                 stream.poll_capacity(cx).map(|room| room.and_then(Result::ok).ok_or(Cut::Http2))
             });
-            timeout(patience, room).await.map_err(|_| Cut::Http2)??;
+            let began = Instant::now();
+            timeout(allowance.left(), room).await.map_err(|_| Cut::Http2)??;
+            allowance.waited += began.elapsed();
             continue;
         }
         let piece = data.split_to(room.min(data.len()));
+        allowance.taken += piece.len() as u64;
         let last = ends && data.is_empty();
         stream.send_data(piece, last).map_err(|_| Cut::Http2)?;
         if last {

@@ -1,11 +1,12 @@
 //! One stream of a client: its request becomes HTTP/1.1 on a pipe, a `Connection` serves it, and the answer becomes HTTP/2 again.
 
 use super::Serving;
-use super::body::{self, Cut};
+use super::body::{self, Allowance, Cut};
 use super::head::{self, Framing};
 use super::tunnel;
 use crate::connection::Connection;
 use crate::core::Core;
+use crate::pace::Speed;
 use crate::pipe::{Moved, Pipe, PipeReader, PipeWriter};
 use crate::service::Client;
 use crate::stream::Stream;
@@ -64,7 +65,10 @@ pub async fn serve(request: http::Request<RecvStream>, mut respond: SendResponse
     };
     let to_head = head.method == http::Method::HEAD;
     drop(head);
-    let patience = Duration::from_millis(serving.standing.core.limits.client_write_ms);
+    let limits = &serving.standing.core.limits;
+    // What a tunnel carries is a conversation, whose pace nobody can demand.
+    let speed = if let Asked::Tunnel = asked { Speed::default() } else { limits.download_min };
+    let allowance = Allowance::new(Duration::from_millis(limits.client_write_ms), speed);
     let Lane { mut near, connection, moved } = serving.lane();
     let mut connection = Some(connection);
     let ended = {
@@ -73,11 +77,11 @@ pub async fn serve(request: http::Request<RecvStream>, mut respond: SendResponse
             match asked {
                 Asked::Answer(framing) => {
                     let up = send_request(&written, framing, &mut content, writer);
-                    both(up, send_answer(&mut respond, to_head, reader, patience)).await
+                    both(up, send_answer(&mut respond, to_head, reader, allowance)).await
                 }
                 Asked::Tunnel => {
                     let open = || serving.finish();
-                    tunnel::serve(&written, &mut content, &mut respond, reader, writer, patience, open).await
+                    tunnel::serve(&written, &mut content, &mut respond, reader, writer, allowance, open).await
                 }
             }
         });
@@ -154,12 +158,12 @@ async fn send_answer(
     respond: &mut SendResponse<Bytes>,
     to_head: bool,
     pipe: &mut PipeReader,
-    patience: Duration,
+    allowance: Allowance,
 ) -> Result<(), Cut> {
     let (answer, ahead) = read_answer(respond, to_head, pipe).await?;
     let ends = answer.body == tollgate_http::Body::None;
     let mut stream = respond.send_response(answer.response, ends).map_err(|_| Cut::Http2)?;
-    if ends { Ok(()) } else { body::send(&mut stream, answer.body, ahead, pipe, patience).await }
+    if ends { Ok(()) } else { body::send(&mut stream, answer.body, ahead, pipe, allowance).await }
 }
 
 /// The final head of the answer, with what came behind it. Interim ones are sent on.

@@ -1,7 +1,7 @@
 //! A WebSocket on a stream (RFC 8441): an extended CONNECT is asked of the upstream as HTTP/1.1's upgrade, and when that is granted the
 //! bytes pass as they are. Nothing of what the client sends is read before: it must not be taken for another request.
 
-use super::body::{self, Cut};
+use super::body::{self, Allowance, Cut};
 use super::client_stream::{both, read_answer};
 use super::head;
 use crate::pipe::{PipeReader, PipeWriter};
@@ -11,7 +11,6 @@ use h2::ext::Protocol;
 use h2::server::SendResponse;
 use http::{Method, Response, StatusCode, request};
 use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
 use tollgate_http::Body;
 
 /// Appends the request for a tunnel, if `head` asks for one. The error is a status.
@@ -30,13 +29,13 @@ pub async fn serve(
     respond: &mut SendResponse<Bytes>,
     reader: &mut PipeReader,
     writer: &mut PipeWriter,
-    patience: Duration,
+    allowance: Allowance,
     open: impl FnOnce(),
 ) -> Result<(), Cut> {
     writer.write_all(written).await.map_err(|_| Cut::Pipe)?;
     let (answer, ahead) = read_answer(respond, false, reader).await?;
     if !answer.switches {
-        return refuse(answer.response, answer.body, ahead, respond, reader, patience).await;
+        return refuse(answer.response, answer.body, ahead, respond, reader, allowance).await;
     }
     let mut stream = respond.send_response(answer.response, false).map_err(|_| Cut::Http2)?;
     open();
@@ -45,7 +44,7 @@ pub async fn serve(
         writer.end();
         Ok(())
     };
-    both(up, body::send(&mut stream, Body::UntilClose, ahead, reader, patience)).await
+    both(up, body::send(&mut stream, Body::UntilClose, ahead, reader, allowance)).await
 }
 
 /// Passes on an answer that is no switch. A success would tell the client that its WebSocket is open.
@@ -55,14 +54,14 @@ async fn refuse(
     ahead: Bytes,
     respond: &mut SendResponse<Bytes>,
     reader: &mut PipeReader,
-    patience: Duration,
+    allowance: Allowance,
 ) -> Result<(), Cut> {
     if answer.status().is_success() {
         *answer.status_mut() = StatusCode::BAD_GATEWAY;
     }
     let ends = body == Body::None;
     let mut stream = respond.send_response(answer, ends).map_err(|_| Cut::Http2)?;
-    if ends { Ok(()) } else { body::send(&mut stream, body, ahead, reader, patience).await }
+    if ends { Ok(()) } else { body::send(&mut stream, body, ahead, reader, allowance).await }
 }
 
 /// Sixteen random bytes in base64 (RFC 6455 §4.1): no secret, only never the same.

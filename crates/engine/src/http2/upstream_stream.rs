@@ -1,14 +1,14 @@
 //! One exchange with an HTTP/2 upstream: the request comes as HTTP/1.1 out of a pipe, the answer goes back into it the same way.
 
-use super::body::{self, Cut, join};
+use super::body::{self, Allowance, Cut, join};
 use super::head;
 use super::upstream::Counted;
+use crate::pace::Speed;
 use crate::pipe::{Pipe, PipeReader, PipeWriter};
 use bytes::Bytes;
 use h2::SendStream;
 use h2::client::{ResponseFuture, SendRequest};
 use std::task::Poll;
-use std::time::Duration;
 use tollgate_http::{Body, HeaderStorage, Request};
 
 /// Serves one request. Whatever goes wrong, the pipe is dropped before the answer is whole, which is how the other end knows.
@@ -43,7 +43,8 @@ async fn exchange(
     let (answer, mut stream) = send.send_request(request, framing == Body::None).map_err(|_| Cut::Http2)?;
     // The connection may close for new streams now without this one holding it.
     drop(send);
-    let mut up = std::pin::pin!(send_body(&mut stream, framing, ahead, reader, counted.patience()));
+    let allowance = Allowance::new(counted.patience(), Speed::default());
+    let mut up = std::pin::pin!(send_body(&mut stream, framing, ahead, reader, allowance));
     let mut down = std::pin::pin!(receive_answer(answer, to_head, writer, counted));
     let mut sent = false;
     std::future::poll_fn(|cx| {
@@ -82,10 +83,10 @@ async fn send_body(
     framing: Body,
     ahead: Bytes,
     reader: &mut PipeReader,
-    patience: Duration,
+    allowance: Allowance,
 ) -> Cut {
     if framing != Body::None
-        && let Err(cut) = body::send(stream, framing, ahead, reader, patience).await
+        && let Err(cut) = body::send(stream, framing, ahead, reader, allowance).await
     {
         return cut;
     }

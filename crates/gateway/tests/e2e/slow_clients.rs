@@ -140,6 +140,80 @@ fn a_body_of_a_stream_must_go_on() {
     assert_eq!(upstream.requests(), 1);
 }
 
+/// Sends `piece` of its own each time, for as long as it is taken.
+fn drip(mut socket: TcpStream, pause: Duration, piece: impl Fn() -> Vec<u8> + Send + 'static) {
+    std::thread::spawn(move || {
+        while socket.write_all(&piece()).is_ok() {
+            std::thread::sleep(pause);
+        }
+    });
+}
+
+#[test]
+fn a_body_that_goes_on_must_go_on_fast_enough() {
+    let upstream = Upstream::ok();
+    let conf = json!({"tollgate": {"limits": {"upload_rate_min": 20}, "timeouts": {"rate_grace_ms": 1000}}});
+    let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
+
+    let mut steady = gateway.connect();
+    steady.send("POST /a/ HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n");
+    for _ in 0..20 {
+        std::thread::sleep(Duration::from_millis(100));
+        steady.send([b'x'; 50]);
+    }
+    assert_eq!(steady.try_response("POST").unwrap().status, 200);
+    assert_eq!(upstream.requests(), 1);
+
+    for framing in ["Content-Length: 1000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nfffff\r\n"] {
+        let mut slow = TcpStream::connect(("127.0.0.1", gateway.port)).unwrap();
+        slow.set_read_timeout(Some(PATIENCE)).unwrap();
+        slow.write_all(format!("POST /a/ HTTP/1.1\r\nHost: h\r\n{framing}").as_bytes()).unwrap();
+        drip(slow.try_clone().unwrap(), Duration::from_millis(200), || b"x".to_vec());
+        let mut answer = [0; 13];
+        slow.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 408 ");
+    }
+
+    let mut client = Frames::open(gateway.port);
+    client.send(frame(HEADERS, END_HEADERS, 1, block("POST", "/a/", &[("content-length", "1000000")])));
+    drip(client.0.try_clone().unwrap(), Duration::from_millis(200), || frame(DATA, 0, 1, b"x"));
+    assert!(client.until(HEADERS, 1).is_some_and(|answer| status(&answer.content) == 408));
+    assert!(serves(&mut client, 3), "other streams of the connection go on");
+    assert_eq!(upstream.requests(), 2, "nothing of the slow ones has become a request");
+}
+
+#[test]
+fn a_response_must_be_taken_fast_enough() {
+    const BYTES: usize = 64 << 20;
+    let upstream = Upstream::start(|seen| {
+        let bytes = if seen.target == "/big" { BYTES } else { 100_000 };
+        reply("200 OK", &[], &"x".repeat(bytes))
+    });
+    // Faster than anybody who pauses; what is taken at once waits for nobody.
+    let conf = json!({"tollgate": {"limits": {"download_rate_min": 1_000_000_000}, "timeouts": {"rate_grace_ms": 400}}});
+    let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
+    assert_eq!(gateway.get("/a/").status, 200);
+
+    let mut slow = TcpStream::connect(("127.0.0.1", gateway.port)).unwrap();
+    slow.set_read_timeout(Some(PATIENCE)).unwrap();
+    slow.write_all(b"GET /a/big HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
+    let (mut piece, mut taken, begun) = ([0; 64 * 1024], 0, Instant::now());
+    while let Ok(read @ 1..) = slow.read(&mut piece) {
+        taken += read;
+        assert!(begun.elapsed() < PATIENCE, "it is still served after {taken} bytes");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(taken < BYTES, "{taken} bytes");
+
+    // A window that opens by a few bytes again and again.
+    let mut client = Frames::preface(gateway.port);
+    client.send(frame(SETTINGS, 0, 0, setting(4, 0)));
+    client.send(get(1, "/a/"));
+    assert!(client.until(HEADERS, 1).is_some());
+    drip(client.0.try_clone().unwrap(), Duration::from_millis(50), || frame(WINDOW_UPDATE, 0, 1, 10u32.to_be_bytes()));
+    assert!(client.until(RST_STREAM, 1).is_some(), "the stream is reset");
+}
+
 #[test]
 fn a_window_that_stays_shut_ends_its_stream_alone() {
     let upstream = Upstream::start(|seen| if seen.target == "/big" { reply("200 OK", &[], &"x".repeat(100_000)) } else { ok() });

@@ -125,6 +125,10 @@ pub struct Limits {
     pub requests_per_ip: RequestsPerIp,
     /// WebSockets and other tunnels at one time, for each thread; 8192.
     pub tunnels_max: usize,
+    /// Bytes a second that a client must send of its request's body, 408 below; 0 for any speed.
+    pub upload_rate_min: u64,
+    /// Bytes a second that a client must take of a response; 0 for any speed.
+    pub download_rate_min: u64,
 }
 
 /// How many requests one client address may send, of IPv6 one /64 network.
@@ -151,6 +155,8 @@ pub struct Timeouts {
     pub client_idle_ms: u64,
     /// For a client to take more of a response; 60000.
     pub client_write_ms: u64,
+    /// For a client that is slower than `limits.upload_rate_min` or `download_rate_min`, until that counts; 20000.
+    pub rate_grace_ms: u64,
     /// For a connection to an upstream, with TLS; 10000.
     pub upstream_connect_ms: u64,
     /// For which an unused connection to an upstream is kept; 90000.
@@ -217,6 +223,8 @@ impl Default for Limits {
             header_lines_max: 96,
             http2_streams_max: 250,
             tunnels_max: 8_192,
+            upload_rate_min: 0,
+            download_rate_min: 0,
             connections_per_ip_max: 0,
             requests_per_ip: RequestsPerIp::default(),
         }
@@ -236,6 +244,7 @@ impl Default for Timeouts {
             handshake_ms: 10_000,
             client_idle_ms: 120_000,
             client_write_ms: 60_000,
+            rate_grace_ms: 20_000,
             upstream_connect_ms: 10_000,
             upstream_idle_ms: 90_000,
             tunnel_idle_ms: 3_600_000,

@@ -27,7 +27,7 @@ pub use histogram::{Distribution, OWN_NS, REQUEST_NS};
 pub use live::live;
 pub use meter::{Cells, Meter, Meters, Side, Tally, method_name, method_number};
 pub use otlp::Pusher;
-pub use record::{Record, Text};
+pub use record::{Record, StepTime, Text};
 pub use recording::Recording;
 pub use ring::Recorder;
 pub use scrape::scrape;

@@ -6,6 +6,7 @@ mod in_flight;
 mod observed;
 mod reply;
 mod select;
+mod steps;
 mod walk;
 
 use crate::answers::Answers;
@@ -27,6 +28,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use steps::Steps;
 use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
 use tollgate_http::{HeaderEdits, Known, Request, Response};
 use tracing::field::DisplayValue;
@@ -155,6 +157,7 @@ impl Service for CoreHandle {
             began: None,
             place: Place::default(),
             answers: Answers::default(),
+            steps: Steps::default(),
             in_flight: None,
         })
     }
@@ -186,6 +189,8 @@ struct GatewayHandler {
     place: Place,
     /// What the current request was told while it was held.
     answers: Answers,
+    /// The middlewares of the current request, where they are traced.
+    steps: Steps,
     /// The exchange that is on its way to an upstream; `None` also for one with the control plane.
     in_flight: Option<InFlight>,
 }
@@ -340,6 +345,7 @@ impl Handler for GatewayHandler {
         self.changes.clear();
         self.tries = 0;
         self.answers.clear();
+        self.steps.clear();
         self.began = None;
     }
 }

@@ -48,6 +48,17 @@ pub struct Trace {
     pub inherited: bool,
 }
 
+impl Trace {
+    /// The span of a middleware, by its place among those of the request; never 0. It needs no randomness of its own: it differs from the
+    /// others of its trace as they differ from each other (the mixing function of SplitMix64).
+    pub fn middleware_span(&self, place: usize) -> u64 {
+        let mut mixed = self.server_span.wrapping_add((place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ mixed >> 31).max(1)
+    }
+}
+
 /// The number of a trace; never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceId(pub u128);

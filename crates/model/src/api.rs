@@ -170,6 +170,8 @@ pub struct ApiDefinition {
     pub do_not_track: bool,
     /// Record whole requests and responses.
     pub enable_detailed_recording: bool,
+    /// Traces of this API have a span for each middleware.
+    pub detailed_tracing: bool,
     /// Seconds after which analytics records of this API may be forgotten; never when 0.
     #[serde(deserialize_with = "whole")]
     pub expire_analytics_after: i64,

@@ -22,6 +22,8 @@ pub struct ApiFacts {
     pub tag_headers: Vec<String>,
     /// Whole requests and responses are recorded.
     pub detailed: bool,
+    /// Traces have a span for each middleware.
+    pub detailed_tracing: bool,
     /// Nothing is recorded.
     pub do_not_track: bool,
     /// Header, query parameter and cookie that carry keys.
@@ -59,6 +61,7 @@ impl Directory {
             expire_after_s: definition.expire_analytics_after,
             tag_headers: definition.tag_headers.iter().map(|name| name.to_ascii_lowercase()).collect(),
             detailed: definition.enable_detailed_recording,
+            detailed_tracing: definition.detailed_tracing,
             do_not_track: definition.do_not_track,
             secrets: Secrets {
                 headers: headers.map(str::to_ascii_lowercase).collect(),

@@ -38,6 +38,15 @@ const TEXT_BYTES_KEPT: usize = 4 * 1024;
 /// Bytes of one text.
 pub const TEXT_BYTES_MAX: usize = 8 * 1024;
 
+/// A middleware's part of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepTime {
+    pub middleware: &'static str,
+    /// When it began, since the request's beginning.
+    pub after: Duration,
+    pub took: Duration,
+}
+
 /// One request that is over.
 pub struct Record {
     /// Serial of what is known of its API.
@@ -73,6 +82,8 @@ pub struct Record {
     pub ended: Option<Instant>,
     /// Bodies, when all of the request is recorded.
     pub capture: Option<Box<Capture>>,
+    /// The middlewares in their order, where these are traced.
+    pub steps: Vec<StepTime>,
     texts: Vec<u8>,
     ends: [u32; TEXTS],
     written: usize,
@@ -104,6 +115,7 @@ impl Default for Record {
             response_bytes: 0,
             ended: None,
             capture: None,
+            steps: Vec::new(),
             texts: Vec::new(),
             ends: [0; TEXTS],
             written: 0,

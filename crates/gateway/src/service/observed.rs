@@ -85,7 +85,7 @@ impl GatewayHandler {
     }
 
     /// Completes a record and hands it over.
-    fn hand_over(&self, mut record: Box<Record>, tally: &Tally, cause: Option<&'static str>, ended: Instant) {
+    fn hand_over(&mut self, mut record: Box<Record>, tally: &Tally, cause: Option<&'static str>, ended: Instant) {
         let Some(recorder) = &self.core.recorder else { return };
         record.status = tally.status;
         record.cause = cause;
@@ -94,6 +94,7 @@ impl GatewayHandler {
         record.request_bytes = tally.request_bytes;
         record.response_bytes = tally.response_bytes;
         record.ended = Some(ended);
+        self.steps.swap(&mut record.steps);
         if let Some(id) = &self.request_id {
             record.write(Text::RequestId, &[id.as_bytes()]);
         }

@@ -68,6 +68,7 @@ impl GatewayHandler {
         let mut turn = Turn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true };
         self.changes.clear();
         self.limit_lines.clear();
+        self.steps.start();
         for level in 0..=LOOPS_MAX {
             let Some(api) = snapshot.apis.get(turn.api) else { break };
             self.place = Place { api: turn.api, version: 0 };
@@ -165,12 +166,17 @@ impl GatewayHandler {
         // Preflight requests of an API that answers them itself need nothing of the gateway.
         let chain = if api.options_passthrough && exchange.method == "OPTIONS" { &[] } else { version.chain.as_slice() };
         let sampled = arrival.core.is_sampled();
+        let traced = api.facts.detailed_tracing && arrival.trace.is_some_and(|trace| trace.taken);
         for middleware in chain {
+            let began = traced.then(Instant::now);
             let step = if sampled {
                 arrival.core.timed_step(middleware.as_ref(), &mut exchange)
             } else {
                 middleware.on_request(&mut exchange)
             };
+            if let Some(began) = began {
+                self.steps.end(middleware.name(), arrival.began, began, Instant::now());
+            }
             match step {
                 Step::Next => {}
                 Step::Refuse(refusal) => {

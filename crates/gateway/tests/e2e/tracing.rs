@@ -151,6 +151,43 @@ fn a_share_of_the_traces_is_taken() {
 }
 
 #[test]
+fn detailed_traces_have_a_span_of_each_middleware() {
+    let collector = Collector::http();
+    let upstream = Upstream::ok();
+    let of_api = |id: &str, path: &str, detailed: bool| {
+        let blocked =
+            api(id, path, &upstream.url()).set("enable_ip_blacklisting", true).set("blacklisted_ips", json!(["192.0.2.1"]));
+        blocked.set("detailed_tracing", detailed)
+    };
+    let keys = api("keys", "/keys/", &upstream.url()).with_keys().set("detailed_tracing", true);
+    let apis = [of_api("fine", "/fine/", true), of_api("coarse", "/coarse/", false), keys];
+    let gateway = Gateway::start(to(&collector, json!({"sampling": {"type": "AlwaysOff", "parent_based": true}})), apis);
+    let mut client = gateway.connect();
+    let mut ask = |target: &str, lines: &[&str]| client.ask(request("GET", target, lines, "")).status;
+    // One that is not taken leaves nothing for the next.
+    assert_eq!(ask("/fine/", &[]), 200);
+    assert_eq!(ask("/fine/", &[TRACEPARENT]), 200);
+    let spans = collector.spans(3);
+    let (own, of_upstream) = pair(&spans);
+    let inner: Vec<&Span> = spans.iter().filter(|span| span.kind == SpanKind::Internal as i32).collect();
+    assert_eq!(inner.iter().map(|span| span.name.as_str()).collect::<Vec<_>>(), ["IpBlock"]);
+    let step = inner[0];
+    assert_eq!((&step.trace_id, &step.parent_span_id), (&own.trace_id, &own.span_id));
+    assert!(step.span_id != own.span_id && step.span_id != of_upstream.span_id && step.span_id != [0; 8]);
+    assert!(own.start_time_unix_nano <= step.start_time_unix_nano && step.start_time_unix_nano <= step.end_time_unix_nano);
+    assert!(step.end_time_unix_nano <= of_upstream.start_time_unix_nano);
+
+    assert_eq!(ask("/coarse/", &[TRACEPARENT]), 200);
+    let spans = collector.spans(5).split_off(3);
+    assert!(spans.iter().all(|span| span.kind != SpanKind::Internal as i32), "{spans:?}");
+
+    assert_eq!(ask("/keys/", &[TRACEPARENT]), 401);
+    let spans = collector.spans(7).split_off(5);
+    let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
+    assert_eq!(names, ["GET /keys/", "TokenAuth"], "what comes behind the refusal had no turn");
+}
+
+#[test]
 fn refused_and_failed_requests_have_spans_too() {
     let collector = Collector::grpc(None);
     let closed = api("closed", "/closed/", "http://127.0.0.1:1/");

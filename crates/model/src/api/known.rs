@@ -33,7 +33,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("session_lifetime_respects_key_expiration", Set),
     // Analytics and telemetry.
     ("analytics_plugin", Member("enable")),
-    ("detailed_tracing", Set),
     ("event_handlers", Member("events")),
     ("uptime_tests", Member("check_list")),
     // Middleware.

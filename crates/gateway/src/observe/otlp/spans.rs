@@ -1,10 +1,10 @@
-//! The sink that makes two spans of a request: one of the request itself, and one of the exchange with its upstream. Attributes are
-//! those of OpenTelemetry's conventions for HTTP and Tyk's for APIs. No query, header or key is among them but the user agent.
+//! The sink that makes two spans of a request: one of the request itself, and one of the exchange with its upstream; between them one of
+//! each middleware, where these are traced. Attributes are those of OpenTelemetry's conventions for HTTP and Tyk's for APIs. No query, header or key is among them but the user agent.
 
 use super::attribute::{number, resource, scope, text};
 use super::collector::{Collector, Signal, deliver};
 use crate::observe::method_name;
-use crate::observe::record::{Record, Text};
+use crate::observe::record::{Record, StepTime, Text};
 use crate::observe::sink::{Handoff, Hit, Sink, SinkFigures};
 use crate::trace::Trace;
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
@@ -77,6 +77,7 @@ impl Sink for SpanSink {
     fn take(&mut self, hit: &Hit<'_>) {
         let Some(trace) = hit.record.trace.filter(|trace| trace.taken) else { return };
         self.batch.push(server_span(hit, &trace));
+        self.batch.extend(hit.record.steps.iter().enumerate().map(|(place, step)| middleware_span(hit, &trace, place, step)));
         self.batch.extend(client_span(hit, &trace));
         if self.batch.len() >= self.spans_max {
             self.pass_on();
@@ -172,6 +173,22 @@ fn client_span(hit: &Hit<'_>, trace: &Trace) -> Option<Span> {
         status,
         ..Span::default()
     })
+}
+
+/// One middleware's part of the request.
+fn middleware_span(hit: &Hit<'_>, trace: &Trace, place: usize, step: &StepTime) -> Span {
+    let start = nanoseconds(hit).saturating_sub(in_nanoseconds(hit.record.total)) + in_nanoseconds(step.after);
+    Span {
+        trace_id: trace.id.0.to_be_bytes().to_vec(),
+        span_id: trace.middleware_span(place).to_be_bytes().to_vec(),
+        parent_span_id: trace.server_span.to_be_bytes().to_vec(),
+        flags: TAKEN | PARENT_KNOWN,
+        name: step.middleware.to_owned(),
+        kind: SpanKind::Internal.into(),
+        start_time_unix_nano: start,
+        end_time_unix_nano: start + in_nanoseconds(step.took),
+        ..Span::default()
+    }
 }
 
 /// How it went, as attributes and as a status.

@@ -1,0 +1,47 @@
+//! The middlewares of one request and their times, for traces that want them. A request that is held walks its chain again: what it has
+//! passed keeps its time, and what held it lasts until it let the request go.
+
+use crate::observe::StepTime;
+use std::time::Instant;
+
+#[derive(Default)]
+pub struct Steps {
+    times: Vec<StepTime>,
+    /// Middlewares of the current walk so far.
+    walked: usize,
+}
+
+impl Steps {
+    /// A walk begins.
+    pub fn start(&mut self) {
+        self.walked = 0;
+    }
+
+    /// The next middleware's turn is over. `request_began` is before `began`.
+    pub fn end(&mut self, middleware: &'static str, request_began: Instant, began: Instant, ended: Instant) {
+        let after = began.saturating_duration_since(request_began);
+        let is_last = self.walked + 1 == self.times.len();
+        match self.times.get_mut(self.walked) {
+            Some(held) if is_last && held.middleware == middleware => {
+                held.took = ended.saturating_duration_since(request_began).saturating_sub(held.after);
+            }
+            Some(_) => {}
+            None => self.times.push(StepTime { middleware, after, took: ended.saturating_duration_since(began) }),
+        }
+        self.walked += 1;
+    }
+
+    /// Hands the times over, and takes the memory of others for the next ones.
+    pub fn swap(&mut self, times: &mut Vec<StepTime>) {
+        std::mem::swap(&mut self.times, times);
+        self.clear();
+    }
+
+    pub fn clear(&mut self) {
+        self.times.clear();
+        self.walked = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests;

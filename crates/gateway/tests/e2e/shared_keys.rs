@@ -99,9 +99,9 @@ fn keys_survive_all_gateways() {
 fn a_cluster_and_a_sentinel_serve_as_one_server_does() {
     let upstream = Upstream::ok();
     let cluster = Cluster::start();
-    let sentinel = Sentinel::start();
+    let sentinel = Sentinel::start(1);
     let node = format!("127.0.0.1:{}", cluster.nodes[0].port);
-    let watcher = format!("127.0.0.1:{}", sentinel.sentinel.port);
+    let watcher = format!("127.0.0.1:{}", sentinel.sentinels[0].port);
     for storage in [
         json!({"type": "redis", "enable_cluster": true, "addrs": [node]}),
         json!({"type": "redis", "master_name": "mymaster", "addrs": [watcher]}),

@@ -61,9 +61,9 @@ fn a_cluster_keeps_the_contract() {
 
 #[test]
 fn the_master_that_a_sentinel_names_keeps_the_contract_and_may_change() {
-    let mut setup = Sentinel::start();
+    let mut setup = Sentinel::start(1);
     let shape = RedisShape::Sentinel { master: "mymaster".to_owned(), password: None };
-    let store = open(RedisSettings { shape, ..at(&[setup.sentinel.port]) });
+    let store = open(RedisSettings { shape, ..at(&[setup.sentinels[0].port]) });
     put(&store, Kind::Session, "k", b"1", None);
     eventually("the replica has it", || setup.servers[1].cli(&["GET", "apikey-k"]) == "1");
     setup.servers[0].kill();

@@ -185,30 +185,37 @@ impl Cluster {
     }
 }
 
-/// A master and its replica, and a sentinel that calls them `mymaster`.
+/// A master and its replica, and sentinels that call them `mymaster`; most of these have to agree.
 pub struct Sentinel {
     pub servers: [Server; 2],
-    pub sentinel: Server,
+    pub sentinels: Vec<Server>,
     _conf: TempDir,
 }
 
 impl Sentinel {
-    pub fn start() -> Sentinel {
+    pub fn start(count: usize) -> Sentinel {
         let master = Server::start(&[]);
         let replica = Server::start(&["--replicaof", &format!("127.0.0.1 {}", master.port)]);
         eventually("the replica follows", || replica.cli(&["INFO", "replication"]).contains("master_link_status:up"));
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let conf = dir.path().join("sentinel.conf");
         let text = format!(
-            "sentinel monitor mymaster 127.0.0.1 {} 1\nsentinel down-after-milliseconds mymaster 500\n\
+            "sentinel monitor mymaster 127.0.0.1 {} {}\nsentinel down-after-milliseconds mymaster 500\n\
              sentinel failover-timeout mymaster 2000\n",
-            master.port
+            master.port,
+            count / 2 + 1
         );
-        std::fs::write(&conf, text).expect("a configuration");
-        let sentinel = Server::start(&[conf.to_str().expect("a path of text"), "--sentinel"]);
-        eventually("the sentinel knows the replica", || {
-            sentinel.cli(&["SENTINEL", "replicas", "mymaster"]).contains(&replica.port.to_string())
+        let sentinel = |index| {
+            let conf = dir.path().join(format!("sentinel-{index}.conf"));
+            std::fs::write(&conf, &text).expect("a configuration");
+            Server::start(&[conf.to_str().expect("a path of text"), "--sentinel"])
+        };
+        let sentinels: Vec<Server> = (0..count).map(sentinel).collect();
+        eventually("the sentinels know the replica and each other", || {
+            sentinels.iter().all(|sentinel| {
+                sentinel.cli(&["SENTINEL", "replicas", "mymaster"]).contains(&replica.port.to_string())
+                    && sentinel.cli(&["SENTINEL", "sentinels", "mymaster"]).matches("runid").count() == count - 1
+            })
         });
-        Sentinel { servers: [master, replica], sentinel, _conf: dir }
+        Sentinel { servers: [master, replica], sentinels, _conf: dir }
     }
 }

@@ -25,21 +25,21 @@ esac
 # Debian keeps servers in sbin, which a user's PATH may lack.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
-# What is not ours and judges what is: a maker of JSON Web Tokens, a reader of MessagePack, an OAuth client. Where they can't be had, the tests
-# that need them say so.
+# What is not ours and judges what is: a maker of JSON Web Tokens, readers of MessagePack and Protocol Buffers, an OAuth client. Where they
+# can't be had, the tests that need them say so.
 python_packages() {
     [[ $1 == tests ]] || return 0
     local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
-    if [[ -x $venv/bin/python ]] && "$venv/bin/python" -c 'import jwt, cryptography, msgpack, authlib, requests' 2>/dev/null; then
+    if [[ -x $venv/bin/python ]] && "$venv/bin/python" -c 'import jwt, cryptography, msgpack, google.protobuf, authlib, requests' 2>/dev/null; then
         return
     fi
     rm -rf "$venv"
     mkdir -p "$(dirname "$venv")"
-    if reason=$(python3 -m venv "$venv" 2>&1 && "$venv/bin/pip" install --quiet 'pyjwt[crypto]' msgpack authlib requests 2>&1); then
+    if reason=$(python3 -m venv "$venv" 2>&1 && "$venv/bin/pip" install --quiet 'pyjwt[crypto]' msgpack protobuf authlib requests 2>&1); then
         return
     fi
     mkdir -p "$venv"
-    echo "PyJWT, msgpack and Authlib can't be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
+    echo "PyJWT, msgpack, protobuf and Authlib can't be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
 }
 
 # An OpenID provider that is not ours. Node.js is not installed for it: where there is none, those tests say so.

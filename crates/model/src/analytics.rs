@@ -1,5 +1,5 @@
-//! The analytics record as Tyk writes it and tyk-pump reads it: MessagePack with the names of Go fields, and JSON with the names that
-//! the pump's own outputs have.
+//! The analytics record as Tyk writes it and tyk-pump reads it: MessagePack with the names of Go fields, Protocol Buffers, and JSON with the
+//! names that the pump's own outputs have.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,8 @@ use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::{Moment, rfc3339};
+
+mod protobuf;
 
 /// What a request without a version is recorded under.
 pub const NOT_VERSIONED: &str = "Non Versioned";

@@ -51,9 +51,14 @@ fn taken(server: &Server, list: &str) -> Vec<Vec<u8>> {
 /// Takes until there are so many.
 #[track_caller]
 fn records(server: &Server, count: usize) -> Vec<Vec<u8>> {
+    records_of(server, LIST, count)
+}
+
+#[track_caller]
+fn records_of(server: &Server, list: &str, count: usize) -> Vec<Vec<u8>> {
     let mut records = Vec::new();
     eventually("the records are in the list", || {
-        records.extend(taken(server, LIST));
+        records.extend(taken(server, list));
         records.len() >= count
     });
     assert_eq!(records.len(), count);
@@ -118,6 +123,13 @@ import json, msgpack
 print(json.dumps([msgpack.unpackb(bytes.fromhex(record), raw=False) for record in RECORDS.split()]))
 ";
 
+/// What a script of another language makes of records.
+fn read_by(reader: &str, records: &[Vec<u8>]) -> Option<serde_json::Value> {
+    let hex = |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let records: Vec<String> = records.iter().map(hex).collect();
+    python(&format!("RECORDS = '{}'\n{reader}", records.join(" ")))
+}
+
 #[test]
 fn another_decoder_reads_in_a_record_what_was_requested() {
     let (server, upstream) = (Server::start(&[]), Upstream::start(|_| ok()));
@@ -140,9 +152,7 @@ fn another_decoder_reads_in_a_record_what_was_requested() {
     assert_eq!(gateway.send(request("GET", "/shop/refused", &["X-Real-IP: 192.0.2.2"], "")).status, 401);
     eventually("the list expires as configured", || (1..=7).contains(&server.cli(&["TTL", LIST]).parse::<i64>().unwrap()));
 
-    let hex = |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let records: Vec<String> = records(&server, 2).iter().map(hex).collect();
-    let Some(records) = python(&format!("RECORDS = '{}'\n{READER}", records.join(" "))) else { return };
+    let Some(records) = read_by(READER, &records(&server, 2)) else { return };
     let record = &records[0];
     let hash = record["APIKey"].as_str().unwrap();
     let expected = json!({
@@ -173,6 +183,104 @@ fn another_decoder_reads_in_a_record_what_was_requested() {
     );
     assert!(!record["RawRequest"].as_str().unwrap().is_empty() && !record["RawResponse"].as_str().unwrap().is_empty());
     assert_eq!((hash.len(), &records[1]["APIKey"]), (8, &json!("00000000")));
+    assert_eq!((&records[1]["ResponseCode"], &records[1]["IPAddress"]), (&json!(401), &json!("192.0.2.2")));
+}
+
+/// Reads records of Protocol Buffers with the library of another language, which is told what tyk-pump's `analytics.proto` says.
+const PROTOBUF_READER: &str = "
+import json
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory, timestamp_pb2
+MESSAGES = {
+    'Latency': 'int64 Total Upstream',
+    'Country': 'string ISOCode',
+    'City': 'map Names; uint32 GeoNameID',
+    'Location': 'double Latitude Longitude; string TimeZone',
+    'GeoData': 'Country Country; City City; Location Location',
+    'NetworkStats': 'int64 OpenConnections ClosedConnections BytesIn BytesOut',
+    'AnalyticsRecord': 'string Host Method Path RawPath; int64 ContentLength; string UserAgent; int32 Day Month Year Hour ResponseCode;'
+        'string APIKey; Timestamp TimeStamp; string APIVersion APIName APIID OrgID; int64 RequestTime; Latency Latency;'
+        'string RawRequest RawResponse IPAddress; GeoData Geo; NetworkStats Network; list Tags; string Alias; bool TrackPath;'
+        'Timestamp ExpireAt; string OauthID TimeZone ApiSchema; skip GraphQLStats MCPStats; string OriginalPath ListenPath',
+}
+file = descriptor_pb2.FileDescriptorProto(name='records.proto', package='r', syntax='proto3')
+file.dependency.append('google/protobuf/timestamp.proto')
+Field = descriptor_pb2.FieldDescriptorProto
+for name, text in MESSAGES.items():
+    message, number = file.message_type.add(name=name), 0
+    for part in text.split(';'):
+        kind, *names = part.split()
+        for field_name in names:
+            number += 1
+            if kind == 'skip':
+                continue
+            field = message.field.add(name=field_name, number=number, label=Field.LABEL_OPTIONAL)
+            if kind == 'map':
+                entry = message.nested_type.add(name=field_name + 'Entry')
+                entry.options.map_entry = True
+                for part_number, part_name in enumerate(['key', 'value'], 1):
+                    entry.field.add(name=part_name, number=part_number, label=Field.LABEL_OPTIONAL, type=Field.TYPE_STRING)
+                field.type, field.label, field.type_name = Field.TYPE_MESSAGE, Field.LABEL_REPEATED, f'.r.{name}.{entry.name}'
+            elif kind == 'list':
+                field.type, field.label = Field.TYPE_STRING, Field.LABEL_REPEATED
+            elif kind in MESSAGES or kind == 'Timestamp':
+                package = '.google.protobuf.' if kind == 'Timestamp' else '.r.'
+                field.type, field.type_name = Field.TYPE_MESSAGE, package + kind
+            else:
+                field.type = getattr(Field, 'TYPE_' + kind.upper())
+pool = descriptor_pool.DescriptorPool()
+pool.AddSerializedFile(timestamp_pb2.DESCRIPTOR.serialized_pb)
+pool.AddSerializedFile(file.SerializeToString())
+Record = message_factory.GetMessageClass(pool.FindMessageTypeByName('r.AnalyticsRecord'))
+def read(data):
+    record = Record.FromString(data)
+    assert all(record.HasField(name) for name in ['TimeStamp', 'ExpireAt', 'Latency', 'Geo', 'Network'])
+    assert all(record.Geo.HasField(name) for name in ['Country', 'City', 'Location'])
+    record.DiscardUnknownFields()
+    assert record.ByteSize() == len(data), 'fields that the pump does not know'
+    members = json_format.MessageToDict(record, always_print_fields_with_no_presence=True, preserving_proto_field_name=True)
+    members['LivesS'] = record.ExpireAt.seconds - record.TimeStamp.seconds
+    return members
+print(json.dumps([read(bytes.fromhex(record)) for record in RECORDS.split()]))
+";
+
+#[test]
+fn another_decoder_reads_records_of_protocol_buffers() {
+    let (server, upstream) = (Server::start(&[]), Upstream::start(|_| ok()));
+    let mut conf = recording_to(server.port);
+    conf["analytics_config"] = json!({"serializer_type": "protobuf"});
+    conf["tollgate"]["trusted_proxies"] = json!(["127.0.0.0/8"]);
+    let definition = tracked("shop", "/shop/", &upstream)
+        .with_keys()
+        .set("name", "The Shöp")
+        .set("tag_headers", json!(["X-Tag"]))
+        .set("expire_analytics_after", 3600);
+    let gateway = Gateway::start(conf, [definition]);
+    make_key(&gateway, "shop");
+    let key = format!("Authorization: {KEY}");
+    let lines = [key.as_str(), "User-Agent: tester/1.0", "X-Tag: tv", "X-Real-IP: 192.0.2.1"];
+    assert_eq!(gateway.send(request("PUT", "/shop/item/7?hidden=1", &lines, "12345")).status, 200);
+    assert_eq!(gateway.send(request("GET", "/shop/refused", &["X-Real-IP: 192.0.2.2"], "")).status, 401);
+    let records = records_of(&server, &format!("{LIST}_protobuf"), 2);
+    assert_eq!(server.cli(&["EXISTS", LIST]), "0", "there is no other list");
+    let Some(records) = read_by(PROTOBUF_READER, &records) else { return };
+    let record = &records[0];
+    let hash = record["APIKey"].as_str().unwrap();
+    let expected = json!({
+        "Method": "PUT", "Host": upstream.address.to_string(), "Path": "/item/7", "RawPath": "/item/7", "ContentLength": "5",
+        "UserAgent": "tester/1.0", "ResponseCode": 200, "APIVersion": "Non Versioned", "APIName": "The Shöp", "APIID": "shop",
+        "OrgID": "default", "OauthID": "", "IPAddress": "192.0.2.1", "Alias": "the alias", "TrackPath": false, "ApiSchema": "",
+        "OriginalPath": "/shop/item/7", "ListenPath": "/shop/", "TimeZone": "UTC", "RawRequest": "", "RawResponse": "",
+        "Tags": ["dev-dev7", "gold", "x-tag-tv", format!("key-{hash}"), "org-default", "api-shop"], "LivesS": 3600,
+        "Geo": {"Country": {"ISOCode": ""}, "City": {"GeoNameID": 0, "Names": {}},
+            "Location": {"Latitude": 0.0, "Longitude": 0.0, "TimeZone": ""}}
+    });
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(&record[name], value, "{name}");
+    }
+    assert_eq!((&record["Network"]["BytesIn"], hash.len()), (&json!("5"), 8));
+    assert_eq!(record["Latency"]["Total"], record["RequestTime"]);
+    let date = format!("{}-{:02}-", record["Year"], record["Month"].as_i64().unwrap());
+    assert!(record["TimeStamp"].as_str().unwrap().starts_with(&date), "{record}");
     assert_eq!((&records[1]["ResponseCode"], &records[1]["IPAddress"]), (&json!(401), &json!("192.0.2.2")));
 }
 

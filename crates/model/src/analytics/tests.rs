@@ -75,6 +75,13 @@ fn the_bytes_are_those_of_the_golden_record() {
 }
 
 #[test]
+fn the_bytes_of_protocol_buffers_are_those_of_another_encoder() {
+    let golden = include_str!("protobuf.hex").split_whitespace().collect::<String>();
+    let own: String = record().into_protobuf().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(own, golden);
+}
+
+#[test]
 fn an_empty_record_is_complete() {
     let value = decoded(&AnalyticsRecord::default().to_msgpack());
     assert_eq!(value.as_map().unwrap().len(), 35);

@@ -24,7 +24,7 @@ pub struct AnalyticsConfig {
     pub storage_expiration_time: u64,
     /// Ten lists in Redis instead of one.
     pub enable_multiple_analytics_keys: bool,
-    /// `msgpack` or empty; Tyk also has `protobuf`.
+    /// How records are written into Redis: `protobuf`; `msgpack` when empty.
     pub serializer_type: String,
 }
 

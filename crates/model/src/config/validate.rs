@@ -75,8 +75,8 @@ fn check_analytics(config: &GatewayConfig, findings: &mut Findings) {
             findings.error(&JsonPath::of("analytics_config.ignored_ips").index(index), "must be an IP address");
         }
     }
-    if !matches!(settings.serializer_type.as_str(), "" | "msgpack") {
-        let message = "only msgpack is supported yet, which is what is written";
+    if !matches!(settings.serializer_type.as_str(), "" | "msgpack" | "protobuf") {
+        let message = "neither msgpack nor protobuf: msgpack is what is written, as by Tyk";
         findings.ignored(&JsonPath::of("analytics_config.serializer_type"), message);
     }
     if settings.enable_geo_ip && settings.geo_ip_db_path.as_os_str().is_empty() {

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::Redis;
 
-/// The list's name, as Tyk and its pump have it.
+/// The list's name, as Tyk and its pump have it, and what it ends with when records are Protocol Buffers.
 const LIST: &str = "analytics-tyk-system-analytics";
+const PROTOBUF_SUFFIX: &str = "_protobuf";
 /// Lists when there are several.
 const LISTS: u32 = 10;
 /// Records and bytes of one command: Redis does nothing else meanwhile.
@@ -32,6 +33,7 @@ pub struct RedisList {
     records: Vec<Vec<u8>>,
     bytes: usize,
     several: bool,
+    is_protobuf: bool,
     turn: u32,
     waiting_bytes: Arc<AtomicUsize>,
     ending: Arc<AtomicBool>,
@@ -78,6 +80,7 @@ impl RedisList {
             records: Vec::new(),
             bytes: 0,
             several: settings.enable_multiple_analytics_keys,
+            is_protobuf: settings.serializer_type == "protobuf",
             turn: 0,
             waiting_bytes,
             ending,
@@ -86,11 +89,12 @@ impl RedisList {
     }
 
     fn next_list(&mut self) -> String {
+        let suffix = if self.is_protobuf { PROTOBUF_SUFFIX } else { "" };
         if !self.several {
-            return LIST.to_owned();
+            return format!("{LIST}{suffix}");
         }
         self.turn = (self.turn + 1) % LISTS;
-        format!("{LIST}_{}", self.turn)
+        format!("{LIST}_{}{suffix}", self.turn)
     }
 
     fn give(&mut self) {
@@ -117,7 +121,8 @@ impl Sink for RedisList {
         if !hit.record.analytics {
             return;
         }
-        let record = self.analyst.record(hit).to_msgpack();
+        let record = self.analyst.record(hit);
+        let record = if self.is_protobuf { record.into_protobuf() } else { record.to_msgpack() };
         self.bytes += record.len();
         self.records.push(record);
         if self.records.len() >= BATCH_RECORDS || self.bytes >= BATCH_BYTES {

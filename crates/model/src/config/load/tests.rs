@@ -299,8 +299,8 @@ fn settings_without_effect_are_reported_when_they_are_set() {
         (r#"{"storage": {"iam_auth": {"enabled": true}}}"#, "$.storage.iam_auth: ignored: not supported yet, ignored"),
         (r#"{"enable_separate_cache_store": true}"#, "$.enable_separate_cache_store: ignored: not supported yet, ignored"),
         (
-            r#"{"analytics_config": {"serializer_type": "protobuf"}}"#,
-            "$.analytics_config.serializer_type: ignored: only msgpack is supported yet, which is what is written",
+            r#"{"analytics_config": {"serializer_type": "xml"}}"#,
+            "$.analytics_config.serializer_type: ignored: neither msgpack nor protobuf: msgpack is what is written, as by Tyk",
         ),
         (r#"{"enable_key_logging": true}"#, "$.enable_key_logging: ignored: not supported yet, ignored"),
         (r#"{"use_sentry": true, "sentry_code": "x"}"#, "$.use_sentry: ignored: not supported yet, ignored"),

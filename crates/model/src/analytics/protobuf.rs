@@ -1,0 +1,216 @@
+//! The analytics record as Protocol Buffers: tyk-pump's `analytics.proto`, whose numbers and types these are.
+
+use std::collections::BTreeMap;
+
+use prost::Message;
+
+use super::{AnalyticsRecord, Geo, Time};
+
+/// The zone that readers show times in; they have to know its name.
+const TIME_ZONE: &str = "UTC";
+
+impl AnalyticsRecord {
+    /// The record as one message.
+    pub fn into_protobuf(self) -> Vec<u8> {
+        Record::from(self).encode_to_vec()
+    }
+}
+
+/// `AnalyticsRecord`. The pump takes messages within it for granted: they are always there. `GraphQLStats` and `MCPStats` are not, as what
+/// they tell of is passed on unread.
+#[derive(Clone, PartialEq, Message)]
+struct Record {
+    #[prost(string, tag = "1")]
+    host: String,
+    #[prost(string, tag = "2")]
+    method: String,
+    #[prost(string, tag = "3")]
+    path: String,
+    #[prost(string, tag = "4")]
+    raw_path: String,
+    #[prost(int64, tag = "5")]
+    content_length: i64,
+    #[prost(string, tag = "6")]
+    user_agent: String,
+    #[prost(int32, tag = "7")]
+    day: i32,
+    #[prost(int32, tag = "8")]
+    month: i32,
+    #[prost(int32, tag = "9")]
+    year: i32,
+    #[prost(int32, tag = "10")]
+    hour: i32,
+    #[prost(int32, tag = "11")]
+    response_code: i32,
+    #[prost(string, tag = "12")]
+    api_key: String,
+    #[prost(message, optional, tag = "13")]
+    timestamp: Option<Timestamp>,
+    #[prost(string, tag = "14")]
+    api_version: String,
+    #[prost(string, tag = "15")]
+    api_name: String,
+    #[prost(string, tag = "16")]
+    api_id: String,
+    #[prost(string, tag = "17")]
+    org_id: String,
+    #[prost(int64, tag = "18")]
+    request_time: i64,
+    #[prost(message, optional, tag = "19")]
+    latency: Option<Latency>,
+    #[prost(string, tag = "20")]
+    raw_request: String,
+    #[prost(string, tag = "21")]
+    raw_response: String,
+    #[prost(string, tag = "22")]
+    ip_address: String,
+    #[prost(message, optional, tag = "23")]
+    geo: Option<GeoData>,
+    #[prost(message, optional, tag = "24")]
+    network: Option<NetworkStats>,
+    #[prost(string, repeated, tag = "25")]
+    tags: Vec<String>,
+    #[prost(string, tag = "26")]
+    alias: String,
+    #[prost(bool, tag = "27")]
+    track_path: bool,
+    #[prost(message, optional, tag = "28")]
+    expire_at: Option<Timestamp>,
+    #[prost(string, tag = "29")]
+    oauth_id: String,
+    #[prost(string, tag = "30")]
+    time_zone: String,
+    #[prost(string, tag = "31")]
+    api_schema: String,
+    #[prost(string, tag = "34")]
+    original_path: String,
+    #[prost(string, tag = "35")]
+    listen_path: String,
+}
+
+/// `google.protobuf.Timestamp`.
+#[derive(Clone, PartialEq, Message)]
+struct Timestamp {
+    #[prost(int64, tag = "1")]
+    seconds: i64,
+    #[prost(int32, tag = "2")]
+    nanos: i32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Latency {
+    #[prost(int64, tag = "1")]
+    total: i64,
+    #[prost(int64, tag = "2")]
+    upstream: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct GeoData {
+    #[prost(message, optional, tag = "1")]
+    country: Option<Country>,
+    #[prost(message, optional, tag = "2")]
+    city: Option<City>,
+    #[prost(message, optional, tag = "3")]
+    location: Option<Location>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Country {
+    #[prost(string, tag = "1")]
+    iso_code: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct City {
+    #[prost(btree_map = "string, string", tag = "1")]
+    names: BTreeMap<String, String>,
+    #[prost(uint32, tag = "2")]
+    geoname_id: u32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Location {
+    #[prost(double, tag = "1")]
+    latitude: f64,
+    #[prost(double, tag = "2")]
+    longitude: f64,
+    #[prost(string, tag = "3")]
+    time_zone: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct NetworkStats {
+    #[prost(int64, tag = "1")]
+    open_connections: i64,
+    #[prost(int64, tag = "2")]
+    closed_connections: i64,
+    #[prost(int64, tag = "3")]
+    bytes_in: i64,
+    #[prost(int64, tag = "4")]
+    bytes_out: i64,
+}
+
+impl From<AnalyticsRecord> for Record {
+    fn from(record: AnalyticsRecord) -> Record {
+        let short = |number: i64| i32::try_from(number).unwrap_or_default();
+        let network = record.network;
+        Record {
+            host: record.host,
+            method: record.method,
+            path: record.path,
+            raw_path: record.raw_path,
+            content_length: record.content_length,
+            user_agent: record.user_agent,
+            day: short(record.day),
+            month: short(record.month),
+            year: short(record.year),
+            hour: short(record.hour),
+            response_code: short(record.response_code),
+            api_key: record.api_key,
+            timestamp: Some(record.timestamp.into()),
+            api_version: record.api_version,
+            api_name: record.api_name,
+            api_id: record.api_id,
+            org_id: record.org_id,
+            request_time: record.request_time,
+            latency: Some(Latency { total: record.latency.total, upstream: record.latency.upstream }),
+            raw_request: record.raw_request,
+            raw_response: record.raw_response,
+            ip_address: record.ip_address,
+            geo: Some(record.geo.into()),
+            network: Some(NetworkStats {
+                open_connections: network.open_connections,
+                closed_connections: network.closed_connection,
+                bytes_in: network.bytes_in,
+                bytes_out: network.bytes_out,
+            }),
+            tags: record.tags,
+            alias: record.alias,
+            track_path: record.track_path,
+            expire_at: Some(record.expire_at.into()),
+            oauth_id: record.oauth_id,
+            time_zone: TIME_ZONE.to_owned(),
+            api_schema: record.api_schema,
+            original_path: record.original_path,
+            listen_path: record.listen_path,
+        }
+    }
+}
+
+impl From<Time> for Timestamp {
+    fn from(time: Time) -> Timestamp {
+        Timestamp { seconds: time.unix_s, nanos: i32::try_from(time.ns).unwrap_or_default() }
+    }
+}
+
+impl From<Geo> for GeoData {
+    fn from(geo: Geo) -> GeoData {
+        let place = geo.location;
+        GeoData {
+            country: Some(Country { iso_code: geo.country.iso_code }),
+            city: Some(City { names: geo.city.names, geoname_id: geo.city.geoname_id }),
+            location: Some(Location { latitude: place.latitude, longitude: place.longitude, time_zone: place.time_zone }),
+        }
+    }
+}

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::config::OnStoreFailure;
 use crate::decode::{Decoded, decode};
 use crate::known_field;
 use crate::number::whole;
@@ -285,6 +286,8 @@ pub struct GlobalRateLimit {
     pub per: f64,
     /// Count and report, but refuse nobody. Tyk has no such field.
     pub dry_run: bool,
+    /// What holds while the store does not answer, in place of what the API says. Tyk has no such field.
+    pub on_store_failure: Option<OnStoreFailure>,
 }
 
 /// Work on responses that Tyk wants listed by name.

@@ -13,7 +13,9 @@ use crate::known_field::Report::{Never, Set};
 use crate::known_field::{self, is_set};
 use crate::number::{is_zero, short, whole};
 use crate::problem::{Findings, Level, Problem};
-use crate::session::{AccessLimit, AccessRight, DryRun, KeepsUnknown, RIGHT_FIELDS, RateLimit, check_limits, check_rights};
+use crate::session::{
+    AccessLimit, AccessRight, DryRun, KeepsUnknown, LimitStoreFailure, RIGHT_FIELDS, RateLimit, check_limits, check_rights,
+};
 
 mod apply;
 
@@ -66,6 +68,9 @@ pub struct Policy {
     /// Checks that refuse nobody. Tyk has no such field.
     #[serde(skip_serializing_if = "is_zero")]
     pub dry_run: DryRun,
+    /// What holds for the limits while the store does not answer. Tyk has no such field.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub on_store_failure: LimitStoreFailure,
     /// Keys must sign their requests; not supported yet.
     pub hmac_enabled: bool,
     /// Keys must sign their requests with a certificate; not supported yet.
@@ -194,6 +199,7 @@ impl Policy {
             max_query_depth: self.max_query_depth,
             quota_max: self.quota_max,
             quota_renewal_rate: self.quota_renewal_rate,
+            on_store_failure: self.on_store_failure,
             ..AccessLimit::default()
         }
     }

@@ -15,12 +15,14 @@ use crate::problem::{Findings, Level, Problem};
 mod access;
 mod dry_run;
 mod known;
+mod store_failure;
 mod stored;
 mod unknown;
 
 pub use access::{AccessLimit, AccessRight, AllowedUrl, Endpoint, EndpointMethod, RateLimit};
 pub use dry_run::DryRun;
 pub(crate) use known::RIGHT_FIELDS;
+pub use store_failure::LimitStoreFailure;
 pub use stored::StoredSession;
 pub(crate) use unknown::KeepsUnknown;
 
@@ -85,6 +87,9 @@ pub struct Session {
     /// Checks that refuse nobody. Tyk has no such field.
     #[serde(skip_serializing_if = "is_zero")]
     pub dry_run: DryRun,
+    /// What holds for the limits while the store does not answer. Tyk has no such field.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub on_store_failure: LimitStoreFailure,
     /// The organisation that the key belongs to.
     #[serde(skip_serializing_if = "is_zero")]
     pub org_id: String,
@@ -246,6 +251,7 @@ impl Session {
             quota_renews: self.quota_renews,
             quota_remaining: self.quota_remaining,
             quota_renewal_rate: self.quota_renewal_rate,
+            on_store_failure: self.on_store_failure,
             extra: Map::new(),
         }
     }
@@ -263,6 +269,7 @@ impl Session {
         self.quota_renews = limit.quota_renews;
         self.quota_remaining = limit.quota_remaining;
         self.quota_renewal_rate = limit.quota_renewal_rate;
+        self.on_store_failure = limit.on_store_failure;
     }
 
     /// The certificates that the key is bound to, as SHA-256 fingerprints: what is left of an identifier without its organisation.

@@ -6,7 +6,8 @@ use crate::endpoints::PatternRules;
 use crate::limit::{Admission, Limiter, Patience, Rate};
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_model::session::{AccessLimit, DryRun, RateLimit};
+use tollgate_model::config::OnStoreFailure;
+use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit};
 
 /// Rates and a quota with their counters.
 pub struct Limits {
@@ -14,6 +15,7 @@ pub struct Limits {
     quota: Option<QuotaRule>,
     /// How long a request over the rate is held, and how often.
     pub throttle: Option<(Duration, u32)>,
+    on_store_failure: LimitStoreFailure,
 }
 
 /// One rate as it was written, and its counter.
@@ -24,6 +26,7 @@ pub struct RateRule {
     pub window_s: f64,
     rate: Rate,
     counter: Arc<Limiter>,
+    on_store_failure: Option<OnStoreFailure>,
 }
 
 #[derive(Clone)]
@@ -59,25 +62,35 @@ pub enum Rejection {
 pub struct Checks {
     pub rates: bool,
     pub quota: bool,
+    /// What holds while the store is silent, for limits that do not say it themselves.
+    pub on_store_failure: Option<OnStoreFailure>,
+}
+
+impl Checks {
+    pub const ALL: Self = Checks { rates: true, quota: true, on_store_failure: None };
 }
 
 impl Limits {
     /// The limits of a document, with the counters of a scope.
     pub fn new(limit: &AccessLimit, scope: &str, source: &Source<'_>) -> Self {
         let rules = limit.rate_limits().enumerate();
-        let rates =
-            rules.filter_map(|(index, written)| RateRule::new(&written, index, format!("{scope}/{index}"), source)).collect();
+        let on_store_failure = limit.on_store_failure;
+        let rates = rules.filter_map(|(index, written)| {
+            RateRule::new(&written, index, format!("{scope}/{index}"), source, on_store_failure.rate_limit)
+        });
+        let rates = rates.collect();
         let rule = |max| QuotaRule { max, renewal_s: limit.quota_renewal_rate, counter: (source.quota)(scope) };
         let interval = Duration::try_from_secs_f64(limit.throttle_interval).unwrap_or_default();
         let tries = u32::try_from(limit.throttle_retry_limit).unwrap_or_default();
         let throttle = (!interval.is_zero() && tries > 0).then_some((interval, tries));
-        Limits { rates, quota: limit.quota().map(rule), throttle }
+        Limits { rates, quota: limit.quota().map(rule), throttle, on_store_failure }
     }
 
     /// The same limits with another rate, or with none, in place of theirs.
     pub fn with_rate(&self, written: &RateLimit, counter: String, source: &Source<'_>) -> Self {
-        let rates = RateRule::new(written, 0, counter, source).into_iter().collect();
-        Limits { rates, quota: self.quota.clone(), throttle: self.throttle }
+        let on_store_failure = self.on_store_failure;
+        let rates = RateRule::new(written, 0, counter, source, on_store_failure.rate_limit).into_iter().collect();
+        Limits { rates, quota: self.quota.clone(), throttle: self.throttle, on_store_failure }
     }
 
     /// Counts a request against all limits, or against none if one of them is used up. What is in dry run is counted and never
@@ -102,7 +115,7 @@ impl Limits {
             return Err(Rejection::Rate(wait));
         }
         for (index, rule) in rates.iter().enumerate() {
-            match rule.admit(now, patience) {
+            match rule.admit(now, patience, checks.on_store_failure) {
                 Ok(()) => {}
                 Err(rejection @ Rejection::Rate(_)) if dry_run.rate_limit => {
                     over.push(index);
@@ -115,7 +128,7 @@ impl Limits {
             }
         }
         let Some(quota) = self.quota.as_ref().filter(|_| checks.quota) else { return Ok(would_refuse) };
-        match quota.take(now, now_unix_s, patience) {
+        match quota.take(now, now_unix_s, patience, self.on_store_failure.quota.or(checks.on_store_failure)) {
             Ok(()) => Ok(would_refuse),
             Err(Rejection::Quota) if dry_run.quota => Ok(Some(Rejection::Quota)),
             Err(rejection) => {
@@ -154,11 +167,17 @@ fn refund(rates: &[RateRule], over: &[usize], now: Duration) {
 }
 
 impl QuotaRule {
-    fn take(&self, now: Duration, now_unix_s: u64, patience: Patience) -> Result<(), Rejection> {
+    fn take(
+        &self,
+        now: Duration,
+        now_unix_s: u64,
+        patience: Patience,
+        on_failure: Option<OnStoreFailure>,
+    ) -> Result<(), Rejection> {
         let Some(shared) = self.counter.shared() else {
             return self.counter.take(self.max, self.renewal_s, now_unix_s).map(|_| ()).map_err(|_| Rejection::Quota);
         };
-        match shared.admit(self.max, self.renewal_s, now, patience) {
+        match shared.admit(self.max, self.renewal_s, now, patience, on_failure) {
             Admission::Admitted => Ok(()),
             Admission::Refused(_) => Err(Rejection::Quota),
             Admission::Asked => Err(Rejection::Asked),
@@ -168,9 +187,9 @@ impl QuotaRule {
 }
 
 impl RateRule {
-    fn admit(&self, now: Duration, patience: Patience) -> Result<(), Rejection> {
+    fn admit(&self, now: Duration, patience: Patience, on_failure: Option<OnStoreFailure>) -> Result<(), Rejection> {
         let Some(shared) = self.counter.shared() else { return self.counter.admit(self.rate, now).map_err(Rejection::Rate) };
-        match shared.admit(self.rate, now, patience) {
+        match shared.admit(self.rate, now, patience, self.on_store_failure.or(on_failure)) {
             Admission::Admitted => Ok(()),
             Admission::Refused(wait) => Err(Rejection::Rate(wait)),
             Admission::Asked => Err(Rejection::Asked),
@@ -179,7 +198,13 @@ impl RateRule {
     }
 
     /// The rule of a rate, `None` if it limits nothing.
-    fn new(written: &RateLimit, index: usize, counter: String, source: &Source<'_>) -> Option<Self> {
+    fn new(
+        written: &RateLimit,
+        index: usize,
+        counter: String,
+        source: &Source<'_>,
+        on_store_failure: Option<OnStoreFailure>,
+    ) -> Option<Self> {
         let rate = Rate::with_burst(written.rate, written.per, written.burst.unwrap_or(written.rate))?;
         let name = written.name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).collect::<String>();
         Some(RateRule {
@@ -188,6 +213,7 @@ impl RateRule {
             window_s: written.per,
             rate,
             counter: (source.rate)(counter),
+            on_store_failure: written.on_store_failure.or(on_store_failure),
         })
     }
 }

@@ -59,7 +59,7 @@ impl Stage {
     }
 
     fn use_key(key: &Key) {
-        let checks = Checks { rates: true, quota: true };
+        let checks = Checks::ALL;
         key.limits("a").admit(Duration::ZERO, crate::clock::unix_s(), checks, key.dry_run, crate::limit::Patience::Waits).unwrap();
     }
 

@@ -60,7 +60,7 @@ impl Limiter {
             Limiter::Fixed(limit) => limit.admit(rate, now),
             Limiter::Sliding(limit) => limit.admit(rate, now),
             // Who can wait for an answer asks [`Limiter::shared`].
-            Limiter::Shared(limit) => match limit.admit(rate, now, Patience::IsOver) {
+            Limiter::Shared(limit) => match limit.admit(rate, now, Patience::IsOver, None) {
                 Admission::Admitted => Ok(()),
                 Admission::Refused(wait) => Err(wait),
                 Admission::Asked | Admission::Silent => Err(Duration::ZERO),

@@ -152,8 +152,9 @@ impl SharedLimits {
         self.start.elapsed().as_micros() as u64
     }
 
-    pub(super) fn on_failure(&self) -> OnStoreFailure {
-        self.rules.on_failure
+    /// What holds while the store does not answer, for a limit that says so itself or not.
+    pub(super) fn on_failure(&self, own: Option<OnStoreFailure>) -> OnStoreFailure {
+        own.unwrap_or(self.rules.on_failure)
     }
 
     pub(super) fn gateways(&self) -> u64 {

@@ -32,7 +32,14 @@ impl SharedQuota {
     }
 
     /// Takes one of a quota of `max`, which begins anew so many seconds after its first use; 0 or less for never.
-    pub fn admit(self: &Arc<Self>, max: i64, renewal_s: i64, now: Duration, patience: Patience) -> Admission {
+    pub fn admit(
+        self: &Arc<Self>,
+        max: i64,
+        renewal_s: i64,
+        now: Duration,
+        patience: Patience,
+        on_failure: Option<OnStoreFailure>,
+    ) -> Admission {
         let now_us = now.as_micros() as u64;
         let terms = QuotaTerms { max, renewal_s, gateways: self.of.gateways() };
         let mut state = self.lock();
@@ -44,7 +51,7 @@ impl SharedQuota {
                 if asks {
                     state.lease.unanswered(None);
                 }
-                match self.of.on_failure() {
+                match self.of.on_failure(on_failure) {
                     OnStoreFailure::Allow => Admission::Admitted,
                     OnStoreFailure::Deny => Admission::Silent,
                     OnStoreFailure::Local if state.lease.take_alone(&terms) => {

@@ -37,7 +37,7 @@ impl SharedRate {
     }
 
     /// Takes a place for a request.
-    pub fn admit(self: &Arc<Self>, rate: Rate, now: Duration, patience: Patience) -> Admission {
+    pub fn admit(self: &Arc<Self>, rate: Rate, now: Duration, patience: Patience, on_failure: Option<OnStoreFailure>) -> Admission {
         let (now_us, terms) = (micros(now), self.terms(rate));
         let mut state = self.lock();
         let mut taken = state.lease.take(&terms, now_us);
@@ -48,7 +48,7 @@ impl SharedRate {
                 if taken == (Take::Wait { asks: true }) {
                     state.lease.unanswered();
                 }
-                match self.of.on_failure() {
+                match self.of.on_failure(on_failure) {
                     OnStoreFailure::Allow => return Admission::Admitted,
                     OnStoreFailure::Deny => return Admission::Silent,
                     OnStoreFailure::Local => taken = state.lease.take_alone(&terms, now_us),

@@ -8,6 +8,7 @@ use crate::exchange::{Exchange, Step};
 use crate::limit::{Admission, Limiter, Rate};
 use crate::refusal;
 use std::sync::Arc;
+use tollgate_model::config::OnStoreFailure;
 
 pub struct ApiRateLimit {
     global: Option<Limit>,
@@ -18,6 +19,7 @@ struct Limit {
     rate: Rate,
     counter: Arc<Limiter>,
     dry_run: bool,
+    on_store_failure: Option<OnStoreFailure>,
 }
 
 impl ApiRateLimit {
@@ -26,12 +28,13 @@ impl ApiRateLimit {
         let global = definition.rate_limit().and_then(|(requests, seconds)| {
             // One counter for all versions of the API.
             let name = format!("{}/api", definition.api_id);
-            Limit::new(source, requests, seconds, name, definition.global_rate_limit.dry_run)
+            let written = &definition.global_rate_limit;
+            Limit::new(source, requests, seconds, name, written.dry_run, written.on_store_failure)
         });
         let entries = &source.info.extended_paths.rate_limit;
         let by_endpoint = source.endpoints("rate_limit", entries, |source, _, entry| {
             let name = source.state_name(&format!("{}:{}", entry.method, entry.path));
-            Limit::new(source, entry.rate, entry.per, name, entry.dry_run)
+            Limit::new(source, entry.rate, entry.per, name, entry.dry_run, entry.on_store_failure)
         });
         if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(ApiRateLimit { global, by_endpoint })) }
     }
@@ -39,10 +42,18 @@ impl ApiRateLimit {
 
 impl Limit {
     /// `None` if it limits nothing.
-    fn new(source: &Source<'_, '_>, requests: f64, seconds: f64, name: String, dry_run: bool) -> Option<Self> {
+    fn new(
+        source: &Source<'_, '_>,
+        requests: f64,
+        seconds: f64,
+        name: String,
+        dry_run: bool,
+        on_store_failure: Option<OnStoreFailure>,
+    ) -> Option<Self> {
         let rate = Rate::new(requests, seconds)?;
+        let on_store_failure = on_store_failure.or(source.definition.tollgate.on_store_failure);
         let counter = source.context.registry.limit(name, source.context.settings.limiter);
-        Some(Limit { rate, counter, dry_run })
+        Some(Limit { rate, counter, dry_run, on_store_failure })
     }
 }
 
@@ -57,7 +68,7 @@ impl Middleware for ApiRateLimit {
         let admitted = match limit.counter.shared() {
             None => limit.counter.admit(limit.rate, exchange.now).is_ok(),
             Some(_) if exchange.answers.has_passed(limit) => true,
-            Some(shared) => match shared.admit(limit.rate, exchange.now, exchange.patience()) {
+            Some(shared) => match shared.admit(limit.rate, exchange.now, exchange.patience(), limit.on_store_failure) {
                 Admission::Asked => return exchange.hold_for_limits(shared.pending()),
                 Admission::Silent => return Step::Refuse(refusal::STORE_SILENT),
                 admission => {

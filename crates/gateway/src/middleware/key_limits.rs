@@ -15,7 +15,8 @@ pub struct KeyLimits {
 impl KeyLimits {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
-        let checks = Checks { rates: !definition.disable_rate_limit, quota: !definition.disable_quota };
+        let on_store_failure = definition.tollgate.on_store_failure;
+        let checks = Checks { rates: !definition.disable_rate_limit, quota: !definition.disable_quota, on_store_failure };
         let applies = !definition.use_keyless && (checks.rates || checks.quota);
         applies.then(|| Box::new(KeyLimits { checks }) as Box<dyn Middleware>)
     }

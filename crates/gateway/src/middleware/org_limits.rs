@@ -54,9 +54,8 @@ fn outcome(org: &Key, exchange: &Exchange<'_>) -> Outcome {
     if org.session.is_inactive {
         return Outcome::Refuse(refusal::ORG_DISABLED);
     }
-    let checks = Checks { rates: true, quota: true };
     let limits = exchange.limits_of(org);
-    match limits.admit(exchange.now, exchange.unix_s, checks, org.dry_run, exchange.patience()) {
+    match limits.admit(exchange.now, exchange.unix_s, Checks::ALL, org.dry_run, exchange.patience()) {
         Ok(None) => Outcome::Pass,
         Err(Rejection::Asked) => Outcome::Hold(limits.pending()),
         Ok(Some(rejection)) => Outcome::WouldRefuse(refusal_of(rejection)),

@@ -77,6 +77,7 @@ mod shared_outages;
 mod signatures;
 mod slow_clients;
 mod start;
+mod store_failure;
 mod systemd;
 mod tls;
 mod top;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::config::OnStoreFailure;
 use crate::span;
 
 /// What every entry of a list has: the endpoint it is for.
@@ -246,4 +247,6 @@ pub struct EndpointRateLimit {
     pub per: f64,
     /// Count and report, but refuse nobody. Tyk has no such field.
     pub dry_run: bool,
+    /// What holds while the store does not answer, in place of what the API says. Tyk has no such field.
+    pub on_store_failure: Option<OnStoreFailure>,
 }

@@ -154,6 +154,14 @@ fn authentication() {
             "$.tollgate.forward_auth.request_headers: warning: is empty: the service sees no credentials, and answers for everybody the same",
         ],
     );
+    let unknown_word = "must be one of \"allow\", \"local\", \"deny\", not \"open\"";
+    for place in ["/tollgate/on_store_failure", "/global_rate_limit/on_store_failure"] {
+        let mut document = with("/tollgate", json!({}));
+        document["global_rate_limit"] = json!({});
+        let (at, field) = place[1..].split_once('/').unwrap();
+        document[at][field] = json!("open");
+        check(document, &[&format!("$.{at}.{field}: error: {unknown_word}")]);
+    }
     check(
         with("/base_identity_provided_by", json!("jwt_claim")),
         &["$.base_identity_provided_by: warning: names no method that is switched on: every request is refused"],

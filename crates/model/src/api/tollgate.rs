@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::OAuthRules;
+use crate::config::OnStoreFailure;
 
 /// `tollgate`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -15,6 +16,9 @@ pub struct Tollgate {
     pub forward_auth: Option<ForwardAuth>,
     /// What the OAuth 2.0 provider does beyond Tyk's.
     pub oauth: OAuthRules,
+    /// What holds for limits that the store should decide about and cannot: those of the API, and those of keys that do not say it
+    /// themselves. `None`: what the gateway says.
+    pub on_store_failure: Option<OnStoreFailure>,
 }
 
 /// `tollgate.forward_auth`.

@@ -77,20 +77,22 @@ pub struct SharedStore {
     pub answer_ms_max: u64,
     /// Sessions that are kept in memory; 100000.
     pub sessions_max: usize,
-    /// What holds for requests that the store should decide about and cannot.
+    /// What holds for requests that the store should decide about and cannot; limits can say otherwise for themselves.
     pub on_failure: OnStoreFailure,
 }
 
 /// What holds for requests that the store should decide about and cannot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+///
+/// The laxest comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnStoreFailure {
+    /// Sessions as they were last known; limits do not hold.
+    Allow,
     /// Sessions as they were last known; limits count in this process alone.
     #[default]
     #[serde(alias = "")]
     Local,
-    /// Sessions as they were last known; limits do not hold.
-    Allow,
     /// Such requests are refused.
     Deny,
 }

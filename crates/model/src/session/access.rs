@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::store_failure::LimitStoreFailure;
 use super::unknown::KeepsUnknown;
+use crate::config::OnStoreFailure;
 use crate::json_path::Step;
 use crate::known_field::is_set;
 use crate::number::{is_zero, short, short_option, whole};
@@ -114,6 +116,9 @@ pub struct AccessLimit {
     /// Seconds from the first request to the renewal of the quota; never renewed when not more than 0.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_renewal_rate: i64,
+    /// What holds while the store does not answer. Tyk has no such field.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub on_store_failure: LimitStoreFailure,
     /// Fields that Tollgate does not know.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
@@ -135,6 +140,9 @@ pub struct RateLimit {
     /// A name for people, and for finding the same limit in several policies.
     #[serde(skip_serializing_if = "is_zero")]
     pub name: String,
+    /// What holds while the store does not answer, in place of what is said beside the list.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub on_store_failure: Option<OnStoreFailure>,
     /// Fields that Tollgate does not know.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
-use super::{DryRun, Session};
+use super::{DryRun, LimitStoreFailure, Session};
+use crate::config::OnStoreFailure;
 use crate::problem::Problem;
 
 fn parsed(document: &Value) -> Session {
@@ -133,6 +134,34 @@ fn the_checks_of_a_dry_run_are_listed_or_all() {
     let message = "$.dry_run: error: must be true, false or a list of \"rate_limit\", \"quota\", \"access\"";
     check(json!({"dry_run": "quota"}), &[message]);
     check(json!({"dry_run": ["quotas"]}), &[message]);
+}
+
+#[test]
+fn what_holds_without_the_store_is_one_word_or_one_for_each_limit() {
+    use OnStoreFailure::{Allow, Deny};
+    let each = |rate_limit, quota| LimitStoreFailure { rate_limit, quota };
+    for (written, expect, back) in [
+        (json!("deny"), each(Some(Deny), Some(Deny)), json!("deny")),
+        (json!({"quota": "deny", "rate_limit": "deny"}), each(Some(Deny), Some(Deny)), json!("deny")),
+        (json!({"quota": "allow"}), each(None, Some(Allow)), json!({"quota": "allow"})),
+        (json!({}), each(None, None), Value::Null),
+        (json!(""), each(None, None), Value::Null),
+        (json!(null), each(None, None), Value::Null),
+    ] {
+        let session = parsed(&json!({ "on_store_failure": written }));
+        assert_eq!(session.on_store_failure, expect, "{written}");
+        assert_eq!(session.to_json().get("on_store_failure").unwrap_or(&Value::Null), &back);
+    }
+    for wrong in [json!("open"), json!(true), json!({"quota": "open"}), json!({"rate": "deny"})] {
+        let message = "must be \"allow\", \"local\" or \"deny\", or an object with one of them for \"rate_limit\" and \"quota\"";
+        check(json!({"on_store_failure": wrong}), &[&format!("$.on_store_failure: error: {message}, not {wrong}")]);
+        let limit = json!({"access_rights": {"a": {"limit": {"on_store_failure": wrong}}}});
+        check(limit, &[&format!("$.access_rights.a.limit.on_store_failure: error: {message}, not {wrong}")]);
+    }
+    check(
+        json!({"limits": [{"rate": 1, "per": 1, "on_store_failure": "open"}]}),
+        &["$.limits[0].on_store_failure: error: must be one of \"allow\", \"local\", \"deny\", not \"open\""],
+    );
 }
 
 #[test]

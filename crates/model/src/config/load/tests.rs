@@ -257,7 +257,7 @@ fn settings_that_are_wrong_or_unsafe() {
         (r#"{"storage": {"cert_file": "c"}}"#, "$.storage.cert_file: error: cert_file and key_file need each other"),
         (
             r#"{"tollgate": {"shared_store": {"on_failure": "open"}}}"#,
-            "$.tollgate.shared_store.on_failure: error: must be one of \"local\", \"allow\", \"deny\", not \"open\"",
+            "$.tollgate.shared_store.on_failure: error: must be one of \"allow\", \"local\", \"deny\", not \"open\"",
         ),
         (
             r#"{"enable_separate_analytics_store": true, "analytics_storage": {"type": "embedded"}}"#,

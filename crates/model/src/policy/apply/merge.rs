@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Policy;
 use crate::policy::Partitions;
-use crate::session::{AccessLimit, AccessRight, DryRun, Endpoint, EndpointMethod, RateLimit, Session};
+use crate::session::{AccessLimit, AccessRight, DryRun, Endpoint, EndpointMethod, LimitStoreFailure, RateLimit, Session};
 
 /// What the policies added so far come to.
 pub(super) struct Merge<'s> {
@@ -99,6 +99,7 @@ impl<'s> Merge<'s> {
         if !decided.rate_limit {
             let AccessLimit { rate, per, limits, smoothing, throttle_interval, throttle_retry_limit, .. } = self.root.clone();
             limit = AccessLimit { rate, per, limits, smoothing, throttle_interval, throttle_retry_limit, ..limit };
+            limit.on_store_failure.rate_limit = self.root.on_store_failure.rate_limit;
         }
         if !decided.complexity {
             limit.max_query_depth = self.root.max_query_depth;
@@ -106,6 +107,7 @@ impl<'s> Merge<'s> {
         if !decided.quota {
             let AccessLimit { quota_max, quota_renewal_rate, quota_renews, .. } = self.root;
             limit = AccessLimit { quota_max, quota_renewal_rate, quota_renews, ..limit };
+            limit.on_store_failure.quota = self.root.on_store_failure.quota;
         } else if let Some(own) = self.original.access_rights.get(api_id).and_then(AccessRight::own_limit) {
             limit.quota_renews = own.quota_renews;
         }
@@ -234,11 +236,13 @@ impl Dry {
 fn clear(limit: &mut AccessLimit, parts: &Partitions) {
     if parts.quota {
         *limit = AccessLimit { quota_max: 0, quota_remaining: 0, quota_renewal_rate: 0, ..std::mem::take(limit) };
+        limit.on_store_failure.quota = None;
     }
     if parts.rate_limit {
         let AccessLimit { max_query_depth, quota_max, quota_renews, quota_remaining, quota_renewal_rate, .. } = *limit;
-        *limit =
-            AccessLimit { max_query_depth, quota_max, quota_renews, quota_remaining, quota_renewal_rate, ..AccessLimit::default() };
+        let on_store_failure = LimitStoreFailure { rate_limit: None, ..limit.on_store_failure };
+        let kept = AccessLimit { max_query_depth, quota_max, quota_renews, quota_remaining, ..AccessLimit::default() };
+        *limit = AccessLimit { quota_renewal_rate, on_store_failure, ..kept };
     }
     if parts.complexity {
         limit.max_query_depth = 0;
@@ -250,6 +254,8 @@ fn raise(limit: &mut AccessLimit, other: &AccessLimit, parts: &Partitions) {
     if parts.quota {
         limit.quota_max = higher(limit.quota_max, other.quota_max);
         limit.quota_renewal_rate = limit.quota_renewal_rate.max(other.quota_renewal_rate);
+        // Who wants a limit kept without the store has it kept.
+        limit.on_store_failure.quota = limit.on_store_failure.quota.max(other.on_store_failure.quota);
     }
     if parts.complexity {
         limit.max_query_depth = higher(limit.max_query_depth, other.max_query_depth);
@@ -261,6 +267,7 @@ fn raise(limit: &mut AccessLimit, other: &AccessLimit, parts: &Partitions) {
         (limit.rate, limit.per) = (other.rate, other.per);
         limit.smoothing = other.smoothing.clone();
     }
+    limit.on_store_failure.rate_limit = limit.on_store_failure.rate_limit.max(other.on_store_failure.rate_limit);
     limit.throttle_interval = limit.throttle_interval.max(other.throttle_interval);
     limit.throttle_retry_limit = limit.throttle_retry_limit.max(other.throttle_retry_limit);
     for other in &other.limits {

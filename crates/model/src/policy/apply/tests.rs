@@ -37,6 +37,9 @@ fn policies() -> BTreeMap<String, Policy> {
         "daily": {"access_rights": a, "limits": [{"rate": 100, "per": 86400}, {"rate": 5, "per": 1, "name": "burst"}]},
         "daily-more": {"access_rights": a, "limits": [{"rate": 200, "per": 86400}, {"rate": 1, "per": 1, "name": "burst"}, {"rate": 9, "per": 60}]},
         "dry": {"access_rights": a, "dry_run": true},
+        "closing": {"access_rights": a, "rate": 4, "per": 1, "on_store_failure": "deny"},
+        "open": {"access_rights": a, "rate": 5, "per": 1, "on_store_failure": "allow"},
+        "quota-open": {"access_rights": a, "partitions": {"quota": true}, "quota_max": 4, "on_store_failure": "allow"},
         "dry-quota": {"access_rights": a, "partitions": {"quota": true}, "dry_run": ["quota"]}
     });
     Policy::parse_map(document.to_string().as_bytes(), None).unwrap().0
@@ -133,6 +136,20 @@ fn partitions_decide_their_part_alone() {
             ("/access_rights/a", json!(null)),
         ],
     );
+}
+
+#[test]
+fn the_stricter_policy_says_what_holds_without_the_store() {
+    for (ids, expect) in [
+        (&["closing", "open"][..], json!("deny")),
+        (&["open", "closing"], json!("deny")),
+        (&["open"], json!("allow")),
+        // The rate is the key's own.
+        (&["quota-open", "acl-only"], json!({"rate_limit": "local", "quota": "allow"})),
+    ] {
+        let session = json!({"rate": 1, "per": 1, "on_store_failure": "local"});
+        check_of(session, ids, &[("/on_store_failure", expect.clone()), (&of_a("on_store_failure"), expect)]);
+    }
 }
 
 #[test]

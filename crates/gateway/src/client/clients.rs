@@ -15,7 +15,8 @@ pub enum Clients {
     /// Make a client, or replace the one with the same id.
     #[command(
         after_help = "Examples:\n  tollgate clients create --api orders --policy gold --redirect-uri https://app.example.com/callback\n  \
-                            tollgate clients create --policy gold"
+                            tollgate clients create --policy gold\n  \
+                            tollgate clients create --api orders --policy gold --public --redirect-uri com.example.app:/callback"
     )]
     Create(Create),
     /// Give a client another secret.
@@ -66,6 +67,9 @@ pub struct Create {
     /// What it is, for people
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
+    /// It can keep no secret, as an app on a phone or in a browser: it gets none, and uses codes with a proof (PKCE)
+    #[arg(long)]
+    public: bool,
 }
 
 pub fn run(command: Clients, gateway: &Gateway) -> Result<(), Failure> {
@@ -127,8 +131,11 @@ fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
         ("policy_id", options.policy),
         ("description", options.description),
     ];
-    let written: Map<String, Value> =
+    let mut written: Map<String, Value> =
         fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?)))).collect();
+    if options.public {
+        written.insert("public".to_owned(), json!(true));
+    }
     let client = gateway.call("POST", "/tyk/oauth/clients/create", Some(&Value::Object(written)))?;
     gateway.print(&client, || details(&client));
     Ok(())
@@ -147,6 +154,7 @@ fn details(client: &Value) -> String {
     let rows = [
         ("id", "client_id"),
         ("secret", "secret"),
+        ("public", "public"),
         ("redirect uri", "redirect_uri"),
         ("policy", "policy_id"),
         ("description", "description"),

@@ -100,13 +100,14 @@ pub async fn update(State(control): State<Arc<Control>>, Path((id, client)): Pat
         Ok((_, old)) => old,
         Err(answer) => return answer,
     };
-    let new = Client { id: old.id.clone(), secret: old.secret.clone(), ..written };
+    let new = Client { id: old.id.clone(), is_public: old.is_public, secret: old.secret.clone(), ..written };
     replace(&control, &api, &old, new).await
 }
 
 /// Gives a client another secret. Its tokens stay.
 pub async fn rotate(State(control): State<Arc<Control>>, Path((id, client)): Path<(String, String)>) -> Answer {
     match known(&control, &id, &client, "API doesn't exist").await {
+        Ok((_, old)) if old.is_public => error(StatusCode::BAD_REQUEST, "a public client can have no secret"),
         Ok((api, old)) => match oauth::new_client_secret() {
             Ok(secret) => replace(&control, &api, &old, Client { secret, ..old.clone() }).await,
             Err(failure) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("no secret can be made: {failure}")),

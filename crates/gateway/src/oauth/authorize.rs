@@ -88,9 +88,13 @@ pub async fn check_request(provider: &Provider<'_>, parameters: &Parameters) -> 
         return Err(refuse(ErrorCode::InvalidScope.into(), Some(&redirect_uri)));
     }
     let wants_token = kind == "token";
+    if wants_token && client.is_public {
+        // A token in a URL is bound to nobody.
+        return Err(refuse(ErrorCode::UnauthorizedClient.into(), Some(&redirect_uri)));
+    }
     let challenge = match wants_token {
         true => None,
-        false => Challenge::of(parameters, &rules.own).map_err(|refused| refuse(refused, Some(&redirect_uri)))?,
+        false => Challenge::of(parameters, &rules.own, &client).map_err(|refused| refuse(refused, Some(&redirect_uri)))?,
     };
     Ok(Request { redirect_uri, scope, state, wants_token, challenge, client })
 }

@@ -17,6 +17,9 @@ const TEXT_BYTES_MAX: usize = 1_024;
 #[derive(Clone, Default)]
 pub struct Client {
     pub id: String,
+    /// A program that can keep no secret, such as an app on a phone or in a browser (RFC 6749, section 2.1). It has one all the same, which is
+    /// told to nobody and not accepted: a Tyk node on the same store would take an empty one.
+    pub is_public: bool,
     pub secret: String,
     /// One or several.
     pub redirect_uri: String,
@@ -41,6 +44,7 @@ impl Client {
         let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         Some(Client {
             id: text("id"),
+            is_public: value.get("public") == Some(&Value::Bool(true)),
             secret: text("secret"),
             redirect_uri: text("redirecturi"),
             policy_id: text("policyid"),
@@ -60,6 +64,9 @@ impl Client {
         }
         fields.insert("policyid".to_owned(), self.policy_id.as_str().into());
         fields.insert("description".to_owned(), self.description.as_str().into());
+        if self.is_public {
+            fields.insert("public".to_owned(), true.into());
+        }
         Value::Object(fields)
     }
 
@@ -74,8 +81,14 @@ impl Client {
             Value::Null => Ok(String::new()),
             _ => Err(None),
         };
+        let is_public = match fields.get("public").unwrap_or(&Value::Null) {
+            Value::Bool(is_public) => *is_public,
+            Value::Null => false,
+            _ => return Err(None),
+        };
         let client = Client {
             id: text("client_id")?,
+            is_public,
             secret: text("secret")?,
             redirect_uri: text("redirect_uri")?,
             policy_id: text("policy_id")?,
@@ -89,6 +102,9 @@ impl Client {
         if !is_sound(&client.secret) {
             return Err(Some("secret must have at most 1024 bytes, and no control character"));
         }
+        if is_public && !client.secret.is_empty() {
+            return Err(Some("a public client can have no secret"));
+        }
         Ok(Written { client, api_id: text("api_id")? })
     }
 
@@ -99,7 +115,10 @@ impl Client {
             if !self.policy_id.is_empty() {
                 fields.insert("policy_id".to_owned(), self.policy_id.as_str().into());
             }
-            fields.insert("secret".to_owned(), self.secret.as_str().into());
+            match self.is_public {
+                true => fields.insert("public".to_owned(), true.into()),
+                false => fields.insert("secret".to_owned(), self.secret.as_str().into()),
+            };
             fields.insert("meta_data".to_owned(), self.meta_data.clone());
             fields.insert("description".to_owned(), self.description.as_str().into());
         }
@@ -107,13 +126,13 @@ impl Client {
     }
 
     /// Whether this is its secret, in a time that does not depend on either. Some programs escape secrets before they encode them, as
-    /// RFC 6749 wants it (section 2.3.1); more do not.
+    /// RFC 6749 wants it (section 2.3.1); more do not. A public client has none.
     pub fn secret_is(&self, guess: &str) -> bool {
         let is = |guess: &str| {
             bool::from(blake3::hash(guess.as_bytes()).as_bytes().ct_eq(blake3::hash(self.secret.as_bytes()).as_bytes()))
         };
         let unescaped = decode_form(guess).unwrap_or_default();
-        (is(guess) | is(&unescaped)) && !self.secret.is_empty()
+        (is(guess) | is(&unescaped)) && !self.secret.is_empty() && !self.is_public
     }
 
     /// Where its users may be sent back to, the usual one first.

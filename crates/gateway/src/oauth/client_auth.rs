@@ -60,5 +60,15 @@ pub async fn named_client(provider: &Provider<'_>, credentials: Option<Credentia
     client.filter(|_| is_right).ok_or(ErrorCode::UnauthorizedClient.into())
 }
 
+/// The public client that a request names without showing anything else.
+///
+/// # Errors
+/// [`ErrorCode::InvalidRequest`] when there is no such client, or it has a secret to show.
+pub async fn public_client(provider: &Provider<'_>, parameters: &Parameters) -> Result<Client, Refused> {
+    let id = parameters.find("client_id").ok_or(ErrorCode::InvalidRequest)?;
+    let client = provider.ledger.client(&provider.rules.api_id, id).await?;
+    client.filter(|client| client.is_public).ok_or(ErrorCode::InvalidRequest.into())
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Proof that whoever redeems a code is who asked for it (RFC 7636).
 
+use super::client::Client;
 use super::parameters::Parameters;
 use super::refused::{ErrorCode, Refused};
 use base64::Engine as _;
@@ -16,17 +17,18 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// The challenge of an authorisation request (section 4.3), if it has one.
+    /// The challenge of an authorisation request (section 4.3), if it has one. That of a public client must have one that shows nothing.
     ///
     /// # Errors
     /// [`ErrorCode::InvalidRequest`], as section 4.4.1 has it.
-    pub fn of(parameters: &Parameters, rules: &OAuthRules) -> Result<Option<Self>, Refused> {
+    pub fn of(parameters: &Parameters, rules: &OAuthRules, client: &Client) -> Result<Option<Self>, Refused> {
         let wrong = |what: &'static str| Err(Refused::because(ErrorCode::InvalidRequest, what));
         let Some(text) = parameters.find("code_challenge") else {
-            return if rules.pkce_required { wrong("code challenge required") } else { Ok(None) };
+            return if rules.pkce_required || client.is_public { wrong("code challenge required") } else { Ok(None) };
         };
         let name = parameters.find("code_challenge_method").unwrap_or(PkceMethod::Plain.name());
-        let Some(method) = PkceMethod::from_name(name).filter(|method| rules.allows(*method)) else {
+        let is_allowed = |method: &PkceMethod| rules.allows(*method) && is_fit(*method, client);
+        let Some(method) = PkceMethod::from_name(name).filter(is_allowed) else {
             return wrong("transform algorithm not supported");
         };
         if !is_verifier(text) {
@@ -35,14 +37,31 @@ impl Challenge {
         Ok(Some(Challenge { method, text: text.to_owned() }))
     }
 
+    /// Whether a code that was asked for with or without a challenge may be redeemed by a client that shows this.
+    pub fn is_met(challenge: Option<&Self>, client: &Client, verifier: Option<&str>) -> bool {
+        match (challenge, verifier) {
+            (Some(challenge), verifier) => {
+                is_fit(challenge.method, client) && verifier.is_some_and(|verifier| challenge.is_met_by(verifier))
+            }
+            // Somebody took the challenge out of the request (RFC 9700, section 4.8.2).
+            (None, Some(_)) => false,
+            (None, None) => !client.is_public,
+        }
+    }
+
     /// Whether a verifier fits (section 4.6).
-    pub fn is_met_by(&self, verifier: &str) -> bool {
+    fn is_met_by(&self, verifier: &str) -> bool {
         let made = match self.method {
             PkceMethod::Plain => verifier.to_owned(),
             PkceMethod::S256 => URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes())),
         };
         is_verifier(verifier) && bool::from(made.as_bytes().ct_eq(self.text.as_bytes()))
     }
+}
+
+/// Whether a client may make its challenges so: a public one has nothing but the verifier to prove itself with.
+fn is_fit(method: PkceMethod, client: &Client) -> bool {
+    method == PkceMethod::S256 || !client.is_public
 }
 
 /// Whether a text has the form of a verifier (section 4.1), which is that of a challenge too.

@@ -4,10 +4,11 @@ use super::Provider;
 use super::access::Access;
 use super::authorize::is_scope;
 use super::client::{Client, new_opaque_text};
-use super::client_auth::{Credentials, named_client};
+use super::client_auth::{Credentials, named_client, public_client};
 use super::ledger::NewToken;
 use super::notice::Notice;
 use super::parameters::Parameters;
+use super::pkce::Challenge;
 use super::redirect;
 use super::refused::{ErrorCode, Refused};
 use crate::passwords::StoredPassword;
@@ -64,8 +65,12 @@ pub async fn give_token(provider: &Provider<'_>, authorization: Option<&[u8]>, p
     }
     // A client that shows nothing is told so before anything else is looked at.
     let credentials = Credentials::of(authorization, parameters)?;
-    if credentials.is_none() {
-        return Err(ErrorCode::InvalidRequest.into());
+    let public = match &credentials {
+        Some(_) => None,
+        None => Some(public_client(provider, parameters).await?),
+    };
+    if public.is_some() && !matches!(kind, "authorization_code" | "refresh_token") {
+        return Err(ErrorCode::UnauthorizedClient.into());
     }
     let needed: &[&str] = match kind {
         "authorization_code" => &["code"],
@@ -77,7 +82,10 @@ pub async fn give_token(provider: &Provider<'_>, authorization: Option<&[u8]>, p
     if needed.iter().any(|name| parameters.find(name).is_none()) {
         return Err(ErrorCode::InvalidGrant.into());
     }
-    let client = named_client(provider, credentials).await?;
+    let client = match public {
+        Some(client) => client,
+        None => named_client(provider, credentials).await?,
+    };
     let given = match kind {
         "authorization_code" => redeem_code(provider, &client, parameters).await?,
         "refresh_token" => renew(provider, &client, parameters).await?,
@@ -118,14 +126,7 @@ async fn redeem_code(provider: &Provider<'_>, client: &Client, parameters: &Para
     if !redirect::is_allowed(&own, uri, rules.own.exact_redirect_uris) || uri != code.redirect_uri {
         return Err(ErrorCode::InvalidRequest.into());
     }
-    let verifier = parameters.find("code_verifier");
-    let is_proved = match (&code.challenge, verifier) {
-        (Some(challenge), verifier) => verifier.is_some_and(|verifier| challenge.is_met_by(verifier)),
-        // Somebody took the challenge out of the request (RFC 9700, section 4.8.2).
-        (None, Some(_)) => false,
-        (None, None) => true,
-    };
-    if !is_proved {
+    if !Challenge::is_met(code.challenge.as_ref(), client, parameters.find("code_verifier")) {
         return Err(ErrorCode::InvalidGrant.into());
     }
     let grant = Grant { redirect_uri: code.redirect_uri, scope: code.scope, session: code.session, renewable: true };

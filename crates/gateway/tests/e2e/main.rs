@@ -48,6 +48,7 @@ mod migrate;
 mod oauth;
 mod oauth_clients;
 mod oauth_programs;
+mod oauth_public;
 mod oauth_shared;
 mod openapi;
 mod openid;

@@ -13,7 +13,7 @@ use crate::oauth_clients::{Stage, make_client, policy, provider, stage, stage_wi
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
+pub const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 
 pub fn basic(client: &str, secret: &str) -> String {
     format!("Authorization: Basic {}", STANDARD.encode(format!("{client}:{secret}")))
@@ -50,7 +50,7 @@ pub fn call(gateway: &Gateway, token: &str) -> Response {
     gateway.send(request("GET", "/a/x", &[&format!("Authorization: Bearer {token}")], ""))
 }
 
-fn error(answer: &Response) -> (u16, String) {
+pub fn error(answer: &Response) -> (u16, String) {
     (answer.status, text(&answer.json()["error"]))
 }
 

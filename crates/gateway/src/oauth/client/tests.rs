@@ -44,3 +44,18 @@ fn new_secrets_have_tyks_form_and_differ() {
     let text = String::from_utf8(STANDARD.decode(&one).unwrap()).unwrap();
     assert_eq!((one.len(), text.len(), text.matches('-').count()), (48, 36, 4));
 }
+
+#[test]
+fn a_public_client_has_no_secret_that_anybody_could_show() {
+    let public = Client::from_written(br#"{"client_id": "app", "public": true}"#).ok().unwrap().client;
+    let stored = Client { secret: "made".into(), ..public };
+    let text = r#"{"id":"app","secret":"made","redirecturi":"","policyid":"","description":"","public":true}"#;
+    assert_eq!(stored.to_stored().to_string(), text);
+    let again = Client::parse(text.as_bytes()).unwrap();
+    assert!(again.is_public && !again.secret_is("made") && !again.secret_is(""));
+    let shown = r#"{"client_id":"app","redirect_uri":"","public":true,"meta_data":null,"description":""}"#;
+    assert_eq!(again.to_shown().to_string(), shown);
+    let with_secret = Client::from_written(br#"{"public": true, "secret": "s"}"#).err();
+    assert_eq!(with_secret, Some(Some("a public client can have no secret")));
+    assert_eq!(Client::from_written(br#"{"public": "yes"}"#).err(), Some(None));
+}

@@ -6,7 +6,7 @@ const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 fn challenge(query: &str, rules: &OAuthRules) -> Result<Option<Challenge>, String> {
     let parameters = Parameters::read(Some(query), None, b"").unwrap();
-    Challenge::of(&parameters, rules).map_err(|refused| refused.description().to_owned())
+    Challenge::of(&parameters, rules, &Client::default()).map_err(|refused| refused.description().to_owned())
 }
 
 #[test]
@@ -46,4 +46,22 @@ fn rules_and_forms_are_kept() {
     for length in [43, 128] {
         assert!(challenge(&format!("code_challenge={}", "x".repeat(length)), &any).is_ok());
     }
+}
+
+#[test]
+fn a_public_client_has_nothing_but_its_proof() {
+    let (app, shop) = (Client { is_public: true, ..Client::default() }, Client::default());
+    let of = |query: &str| {
+        let parameters = Parameters::read(Some(query), None, b"").unwrap();
+        Challenge::of(&parameters, &OAuthRules::default(), &app).map_err(|refused| refused.description().to_owned())
+    };
+    assert_eq!(of("").unwrap_err(), "code challenge required");
+    assert_eq!(of(&format!("code_challenge={VERIFIER}")).unwrap_err(), "transform algorithm not supported");
+    let made = of(&format!("code_challenge={CHALLENGE}&code_challenge_method=S256")).unwrap();
+    assert!(Challenge::is_met(made.as_ref(), &app, Some(VERIFIER)));
+    assert!(!Challenge::is_met(made.as_ref(), &app, None) && !Challenge::is_met(None, &app, None));
+    // What was asked for while the client still had a secret.
+    let plain = Challenge { method: PkceMethod::Plain, text: VERIFIER.to_owned() };
+    assert!(Challenge::is_met(Some(&plain), &shop, Some(VERIFIER)) && !Challenge::is_met(Some(&plain), &app, Some(VERIFIER)));
+    assert!(Challenge::is_met(None, &shop, None) && !Challenge::is_met(None, &shop, Some(VERIFIER)));
 }

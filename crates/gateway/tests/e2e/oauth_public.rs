@@ -1,0 +1,158 @@
+//! OAuth 2.0 clients that can keep no secret: codes with a proof and refresh tokens are for them, and nothing else is.
+
+use serde_json::{Value, json};
+
+use crate::harness::gateway::SECRET;
+use crate::harness::{Gateway, Response, request};
+use crate::jwt_issuers::python;
+use crate::oauth::{CHALLENGE, FORM, VERIFIER, basic, call, consent, error, text};
+use crate::oauth_clients::{Stage, make_client, stage};
+
+const S256: &str = "&code_challenge_method=S256";
+
+/// A gateway with the public client `app` and the client `shop` with a secret.
+fn with_clients() -> Stage {
+    let stage = stage(json!({}), |api| api);
+    make_client(&stage.gateway, json!({}));
+    let made = make_client(&stage.gateway, json!({"client_id": "app", "secret": null, "public": true}));
+    assert_eq!((&made["public"], &made["secret"]), (&json!(true), &Value::Null));
+    stage
+}
+
+/// A request for a token that shows no secret.
+fn ask(gateway: &Gateway, form: &str) -> Response {
+    gateway.send(request("POST", "/a/oauth/token/", &[FORM], form))
+}
+
+fn code(gateway: &Gateway) -> String {
+    let answer = consent(gateway, &format!("response_type=code&client_id=app&code_challenge={CHALLENGE}{S256}"));
+    assert_eq!(answer.status, 200, "{answer}");
+    text(&answer.json()["code"])
+}
+
+#[test]
+fn a_code_with_a_proof_is_worth_a_token_that_can_be_renewed() {
+    let Stage { gateway, upstream: _upstream, .. } = with_clients();
+    let form = format!("grant_type=authorization_code&client_id=app&code={}&code_verifier={VERIFIER}", code(&gateway));
+    let answer = ask(&gateway, &form);
+    assert_eq!(answer.status, 200, "{answer}");
+    let first = answer.json();
+    assert_eq!(call(&gateway, &text(&first["access_token"])).status, 200);
+    let renew = |token: &Value| ask(&gateway, &format!("grant_type=refresh_token&client_id=app&refresh_token={}", text(token)));
+    let second = renew(&first["refresh_token"]).json();
+    assert_ne!(first["refresh_token"], second["refresh_token"]);
+    assert_eq!(call(&gateway, &text(&first["access_token"])).status, 403);
+    assert_eq!(call(&gateway, &text(&second["access_token"])).status, 200);
+    assert_eq!(error(&renew(&first["refresh_token"])), (403, "invalid_grant".to_owned()), "it was changed for another one");
+    assert_eq!(error(&ask(&gateway, &form)), (403, "invalid_grant".to_owned()), "a code is redeemed once");
+}
+
+#[test]
+fn nothing_else_is_for_a_public_client() {
+    let Stage { gateway, upstream: _upstream, .. } = with_clients();
+    let code_of = |proof: &str| format!("grant_type=authorization_code&client_id=app&code={}{proof}", code(&gateway));
+    let proof = format!("&code_verifier={VERIFIER}");
+    for (form, name) in [
+        ("grant_type=client_credentials&client_id=app".to_owned(), "unauthorized_client"),
+        ("grant_type=password&client_id=app&username=u&password=p".to_owned(), "unauthorized_client"),
+        (code_of(""), "invalid_grant"),
+        (code_of(&format!("&code_verifier={}", VERIFIER.replace('d', "e"))), "invalid_grant"),
+        // An empty secret is none, and any other is wrong.
+        ("grant_type=client_credentials&client_id=app&client_secret=".to_owned(), "unauthorized_client"),
+        (code_of(&format!("{proof}&client_secret=guess")), "unauthorized_client"),
+        // Who has a secret shows it; nobody learns which clients there are.
+        (format!("{}{proof}", code_of("").replace("=app", "=shop")), "invalid_request"),
+        (format!("{}{proof}", code_of("").replace("=app", "=nobody")), "invalid_request"),
+        (format!("{}{proof}", code_of("").replace("client_id=app&", "")), "invalid_request"),
+        ("grant_type=refresh_token&client_id=app".to_owned(), "invalid_grant"),
+        ("grant_type=refresh_token&client_id=app&refresh_token=none".to_owned(), "invalid_grant"),
+    ] {
+        assert_eq!(error(&ask(&gateway, &form)), (403, name.to_owned()), "{form}");
+    }
+    for secret in ["", "guess", "s3cret"] {
+        let form = format!("grant_type=authorization_code&code={}{proof}", code(&gateway));
+        let answer = gateway.send(request("POST", "/a/oauth/token/", &[&basic("app", secret), FORM], &form));
+        assert_eq!(error(&answer), (403, "unauthorized_client".to_owned()), "{secret:?}");
+    }
+    for (more, name, why) in [
+        ("", "invalid_request", "code challenge required"),
+        (&format!("&code_challenge={VERIFIER}"), "invalid_request", "transform algorithm not supported"),
+        (
+            &format!("&code_challenge={VERIFIER}&code_challenge_method=plain"),
+            "invalid_request",
+            "transform algorithm not supported",
+        ),
+    ] {
+        let told = consent(&gateway, &format!("response_type=code&client_id=app{more}")).json();
+        assert_eq!((&told["error"], &told["error_description"]), (&json!(name), &json!(why)), "{more}");
+    }
+    let implicit = consent(&gateway, "response_type=token&client_id=app");
+    assert_eq!(error(&implicit), (403, "unauthorized_client".to_owned()));
+    // Another client's code, and another client's refresh token.
+    let of_shop = consent(&gateway, &format!("response_type=code&client_id=shop&code_challenge={CHALLENGE}{S256}")).json();
+    let form = format!("grant_type=authorization_code&client_id=app&code={}{proof}", text(&of_shop["code"]));
+    assert_eq!(error(&ask(&gateway, &form)), (403, "invalid_grant".to_owned()));
+    let own = ask(&gateway, &code_of(&proof)).json();
+    let renew = format!("grant_type=refresh_token&refresh_token={}", text(&own["refresh_token"]));
+    let by_shop = gateway.send(request("POST", "/a/oauth/token/", &[&basic("shop", "s3cret"), FORM], &renew));
+    assert_eq!(error(&by_shop), (403, "invalid_grant".to_owned()));
+    // What a token is worth is told to those who prove who they are.
+    let asked = format!("client_id=app&token={}", text(&own["access_token"]));
+    let told = gateway.send(request("POST", "/a/oauth/introspect", &[FORM], &asked));
+    assert_eq!(error(&told), (403, "invalid_request".to_owned()));
+    let revoked = gateway.send(request("POST", "/a/oauth/revoke", &[FORM], &asked));
+    assert_eq!((revoked.status, call(&gateway, &text(&own["access_token"])).status), (200, 403), "whoever has a token may end it");
+}
+
+#[test]
+fn operators_cannot_give_it_a_secret() {
+    let Stage { gateway, upstream: _upstream, .. } = with_clients();
+    let refused = |method: &str, target: &str, body: Value| {
+        let answer = gateway.control(method, target, &body.to_string());
+        assert_eq!(answer.status, 400, "{answer}");
+        assert_eq!(answer.json()["message"], "a public client can have no secret");
+    };
+    refused("POST", "/tyk/oauth/clients/create", json!({"api_id": "a", "public": true, "secret": "s"}));
+    refused("PUT", "/tyk/oauth/clients/a/app/rotate", json!({}));
+    let changed = gateway.control("PUT", "/tyk/oauth/clients/a/app", r#"{"description": "d", "policy_id": "gold"}"#).json();
+    assert_eq!((&changed["public"], &changed["secret"], &changed["description"]), (&json!(true), &Value::Null, &json!("d")));
+    assert_eq!(gateway.control("GET", "/tyk/oauth/clients/a/app", "").json(), changed);
+    let changed = gateway.control("PUT", "/tyk/oauth/clients/a/shop", r#"{"public": true, "policy_id": "gold"}"#).json();
+    assert_eq!((&changed["public"], &changed["secret"]), (&Value::Null, &json!("s3cret")), "what a client is does not change");
+}
+
+/// An app of others: it has an id and nothing to show.
+const APP: &str = r#"
+import json
+from urllib.parse import urlsplit, parse_qs
+import requests
+from authlib.common.security import generate_token
+from authlib.integrations.requests_client import OAuth2Session
+
+base, secret = BASE, SECRET
+session = OAuth2Session("app", token_endpoint_auth_method="none", redirect_uri="https://app.test/cb", code_challenge_method="S256",
+                        token_endpoint=base + "oauth/token", scope="read")
+verifier = generate_token(48)
+url, state = session.create_authorization_url(base + "oauth/authorize", code_verifier=verifier)
+sent = requests.get(url, allow_redirects=False)
+query = parse_qs(urlsplit(sent.headers["location"]).query)
+asked = requests.post(base + "tyk/oauth/authorize-client/", data={k: v[0] for k, v in query.items()},
+                      headers={"x-tyk-authorization": secret})
+token = session.fetch_token(base + "oauth/token", authorization_response=asked.json()["redirect_to"], code_verifier=verifier, state=state)
+used = session.get(base + "x").status_code
+renewed = session.refresh_token(base + "oauth/token")
+came_to = [used, session.get(base + "x").status_code, renewed["refresh_token"] != token["refresh_token"]]
+try:
+    OAuth2Session("app", token_endpoint_auth_method="none").fetch_token(base + "oauth/token", grant_type="client_credentials")
+except Exception as error:
+    came_to.append(error.error)
+print(json.dumps(came_to))
+"#;
+
+#[test]
+fn an_app_of_others_logs_in_without_a_secret() {
+    let Stage { gateway, upstream: _upstream, .. } = with_clients();
+    let base = format!("http://127.0.0.1:{}/a/", gateway.port);
+    let Some(came_to) = python(&APP.replacen("BASE, SECRET", &format!("{base:?}, {SECRET:?}"), 1)) else { return };
+    assert_eq!(came_to, json!([200, 200, true, "unauthorized_client"]));
+}

@@ -56,6 +56,8 @@ pub const REQUEST_TOO_LARGE: Refusal = Refusal::new(400, "request_too_large", "R
 pub const AUTH_MISSING: Refusal = Refusal::with_id(401, "auth_missing", "Authorization field missing", "auth.auth_field_missing");
 pub const KEY_DISALLOWED: Refusal =
     Refusal::with_id(403, "key_unknown", "Access to this API has been disallowed", "auth.key_not_found");
+pub const KEY_SIGNATURE: Refusal = Refusal::new(401, "key_signature", "Request signature verification failed");
+pub const KEY_SIGNATURE_ALGORITHM: Refusal = Refusal::new(500, "key_signature", "internal server error");
 pub const SESSION_MISSING: Refusal = Refusal::new(
     400,
     "session_missing",

@@ -30,7 +30,7 @@ enum Variable {
 }
 
 const CONTEXT: &str = "$tyk_context.";
-const META: &str = "$tyk_meta.";
+pub const META: &str = "$tyk_meta.";
 
 impl Template {
     /// Cuts a text; with context variables switched off they are empty.

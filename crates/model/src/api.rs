@@ -30,6 +30,7 @@ mod version;
 
 pub use auth::{
     AuthConfig, BasicAuth, ExternalOAuth, ExternalProvider, Introspection, IntrospectionCache, OpenIdOptions, OpenIdProvider,
+    SignatureAlgorithm, SignatureConfig,
 };
 pub use cors::Cors;
 pub use endpoint::{

@@ -39,6 +39,8 @@ struct Carrier {
     #[serde(default)]
     org: Option<String>,
     #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
     h: Option<String>,
 }
 
@@ -100,6 +102,11 @@ pub fn org_of(token: &str) -> Option<String> {
     }
     let (org, rest) = token.split_at_checked(DATABASE_ID_DIGITS)?;
     (!rest.is_empty() && is_hexadecimal(org)).then(|| org.to_owned())
+}
+
+/// What a key calls itself within its organisation, `None` for a plain key.
+pub fn id_of(token: &str) -> Option<String> {
+    carrier(token)?.id
 }
 
 /// The function that a key names: `None` when it names none, [`KeyFunction::Murmur32`] when it names one that does not

@@ -2,7 +2,10 @@
 //! and 403 `Access to this API has been disallowed` with one that is not known. Keys are looked up in memory, then in the store that
 //! several gateways share; while that is silent about a key the client sees 503 `Sessions cannot be read at the moment`. A key
 //! that goes with a password, a signature or a token is not enough by itself. With `use_certificate` a client certificate
-//! stands for the key, or must come with it: 401 `Client certificate required`, 403 `Certificate has expired`.
+//! stands for the key, or must come with it: 401 `Client certificate required`, 403 `Certificate has expired`. With `validate_signature` a
+//! signature must come with it: see `key_signature`.
+
+mod key_signature;
 
 use super::Middleware;
 use crate::compile::Source;
@@ -10,6 +13,7 @@ use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
 use crate::keys::{HeldKey, Key};
 use crate::refusal::{self, Refusal};
+use key_signature::KeySignature;
 use tollgate_model::api::AuthMethod;
 
 pub struct TokenAuth {
@@ -19,6 +23,8 @@ pub struct TokenAuth {
     alone: bool,
     /// A client's certificate may stand for a key, and must come with one.
     use_certificate: bool,
+    /// What must come with the key.
+    signature: Option<KeySignature>,
     /// The session is the key's.
     gives_session: bool,
 }
@@ -32,6 +38,7 @@ impl TokenAuth {
                 places: Places::new(definition.places(AuthMethod::Token)),
                 org_id: definition.org_id.clone(),
                 alone: definition.auth_methods().count() == 1,
+                signature: KeySignature::compile(definition.places(AuthMethod::Token), definition.enable_context_vars),
                 use_certificate: definition.places(AuthMethod::Token).use_certificate,
                 gives_session: definition.takes_session_of(AuthMethod::Token),
             }) as Box<dyn Middleware>
@@ -49,7 +56,11 @@ impl TokenAuth {
         }
         let key = exchange.key_or_ask(&certificate.facts.fingerprint, &self.org_id)?;
         let bound = key.filter(|key| key.is_bound_to(&certificate.facts.fingerprint));
-        bound.ok_or(Step::Refuse(refusal::KEY_CERTIFICATE_UNKNOWN))
+        let key = bound.ok_or(Step::Refuse(refusal::KEY_CERTIFICATE_UNKNOWN))?;
+        if let Some(signature) = &self.signature {
+            signature.check(exchange, &certificate.facts.fingerprint, &key).map_err(Step::Refuse)?;
+        }
+        Ok(key)
     }
 
     /// A key that is bound to certificates is good with one of them only, also where no certificate is asked for: the name of such a
@@ -78,6 +89,9 @@ impl TokenAuth {
         let key = known.filter(|key| !self.alone || !key.is_only_a_name()).ok_or(Step::Refuse(refusal::KEY_DISALLOWED))?;
         if key.is_bound() || self.use_certificate {
             self.check_binding(&key, exchange).map_err(Step::Refuse)?;
+        }
+        if let (Some(signature), Some(token)) = (&self.signature, self.places.find(exchange)) {
+            signature.check(exchange, &token, &key).map_err(Step::Refuse)?;
         }
         Ok(key)
     }

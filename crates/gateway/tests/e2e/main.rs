@@ -38,6 +38,7 @@ mod jwt_issuers;
 mod jwt_key_sets;
 mod key_access;
 mod key_limits;
+mod key_signatures;
 mod key_storage;
 mod keys;
 mod limiters;

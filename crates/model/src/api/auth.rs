@@ -28,6 +28,74 @@ pub struct AuthConfig {
     pub cookie_name: String,
     /// Accept a client certificate in place of a key, and ask for it beside one.
     pub use_certificate: bool,
+    /// For keys: a signature must come with the key.
+    pub validate_signature: bool,
+    /// That signature.
+    pub signature: SignatureConfig,
+}
+
+/// `signature` of [`AuthConfig`].
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct SignatureConfig {
+    /// How it is made; see [`SignatureConfig::algorithm`].
+    pub algorithm: String,
+    /// The header that has it.
+    pub header: String,
+    /// Look at a query parameter too: one with a value counts in place of the header. So does any `param_name`.
+    pub use_param: bool,
+    /// That parameter; the name of the header when empty.
+    pub param_name: String,
+    /// What it is made with besides key and time. May have variables.
+    pub secret: String,
+    /// Seconds by which the client's clock may differ; see [`SignatureConfig::skew_s`].
+    #[serde(deserialize_with = "whole")]
+    pub allowed_clock_skew: i64,
+    /// Status of a refusal; 401 when 0.
+    #[serde(deserialize_with = "whole")]
+    pub error_code: i64,
+    /// Its message; `Request signature verification failed` when empty.
+    pub error_message: String,
+}
+
+/// How signatures that come with keys are made: a hash over key, secret and time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignatureAlgorithm {
+    /// MD5.
+    MasheryMd5,
+    /// SHA-256.
+    MasherySha256,
+}
+
+impl SignatureConfig {
+    /// Most seconds by which clocks may differ: each of them is two hashes for a signature that is wrong.
+    pub const SKEW_S_MAX: i64 = 300;
+
+    /// How it is made, if that is known.
+    pub fn algorithm(&self) -> Option<SignatureAlgorithm> {
+        match self.algorithm.as_str() {
+            "MasheryMd5" => Some(SignatureAlgorithm::MasheryMd5),
+            "MasherySha256" => Some(SignatureAlgorithm::MasherySha256),
+            _ => None,
+        }
+    }
+
+    /// The query parameter, if one is looked at.
+    pub fn param(&self) -> Option<&str> {
+        let name = if self.param_name.is_empty() { &self.header } else { &self.param_name };
+        let is_looked_at = self.use_param || !self.param_name.is_empty();
+        Some(name.as_str()).filter(|name| is_looked_at && !name.is_empty())
+    }
+
+    /// Seconds by which clocks may differ; `None` when nothing is right, as for a negative number.
+    pub fn skew_s(&self) -> Option<u64> {
+        u64::try_from(self.allowed_clock_skew.min(Self::SKEW_S_MAX)).ok()
+    }
+
+    /// Status of a refusal.
+    pub fn status(&self) -> u16 {
+        u16::try_from(self.error_code).ok().filter(|code| (200..600).contains(code)).unwrap_or(401)
+    }
 }
 
 /// `basic_auth`.

@@ -19,10 +19,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("idp_client_id_mapping_disabled", Never),
     ("external_oauth.providers.jwt", Never),
     ("security_requirements", Set),
-    ("auth.validate_signature", Set),
-    ("auth.signature", Never),
-    ("auth_configs.*.validate_signature", Set),
-    ("auth_configs.*.signature", Never),
     ("auth_provider", Never),
     ("session_provider", Never),
     // TLS.

@@ -166,6 +166,27 @@ fn authentication() {
         with("/base_identity_provided_by", json!("jwt_claim")),
         &["$.base_identity_provided_by: warning: names no method that is switched on: every request is refused"],
     );
+    let mut signed =
+        with("/auth", json!({"validate_signature": true, "signature": {"algorithm": "Blake", "allowed_clock_skew": -1}}));
+    signed["auth"]["signature"]["error_code"] = json!(99);
+    check(
+        signed,
+        &[
+            "$.auth.signature.algorithm: warning: must be MasheryMd5 or MasherySha256, not \"Blake\": every request is refused",
+            "$.auth.signature.header: warning: is empty, as is param_name: every request is refused",
+            "$.auth.signature.secret: warning: is empty: every request is refused",
+            "$.auth.signature.allowed_clock_skew: error: must not be negative",
+            "$.auth.signature.error_code: error: must be a status code from 200 to 599",
+        ],
+    );
+    let skewed = json!({"algorithm": "MasheryMd5", "header": "X", "secret": "s", "allowed_clock_skew": 900});
+    check(
+        with("/auth_configs", json!({"authToken": {"validate_signature": true, "signature": skewed}})),
+        &["$.auth_configs.authToken.signature.allowed_clock_skew: warning: is more than 300: 300 seconds are allowed"],
+    );
+    let mut elsewhere = with("/auth_configs", json!({"basic": {"validate_signature": true}}));
+    elsewhere["use_basic_auth"] = json!(true);
+    check(elsewhere, &["$.auth_configs.basic.validate_signature: ignored: only keys come with such signatures, ignored"]);
     let mut keyless = with("/use_go_plugin_auth", json!(true));
     keyless["use_keyless"] = json!(true);
     assert!(parsed(&keyless).unsupported_auth().is_empty());

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, VersionData, VersionLocation, proxy};
+use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, SignatureConfig, VersionData, VersionLocation, proxy};
 use crate::expiry::{Expiry, expiry};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
@@ -133,6 +133,7 @@ fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
             false => JsonPath::of("auth"),
         };
         check_auth_sources(api.places(method), &at, findings);
+        check_key_signature(api.places(method), method, &at, findings);
     }
     check_alternatives(api, findings);
     let is_supported = api.unsupported_auth_fields().next().is_none();
@@ -197,6 +198,40 @@ fn check_others(api: &ApiDefinition, findings: &mut Findings) {
                 findings.warning(&at.index(index).key("client_ids"), "is empty: every token of the provider is refused");
             }
         }
+    }
+}
+
+/// Signatures that come with keys.
+fn check_key_signature(places: &AuthConfig, method: AuthMethod, at: &JsonPath, findings: &mut Findings) {
+    if !places.validate_signature {
+        return;
+    }
+    if method != AuthMethod::Token {
+        // What `auth` says is for keys, and for others only because they have nothing of their own.
+        if at.to_string() != "$.auth" {
+            findings.ignored(&at.key("validate_signature"), "only keys come with such signatures, ignored");
+        }
+        return;
+    }
+    let (at, signature) = (at.key("signature"), &places.signature);
+    if signature.algorithm().is_none() {
+        let message = format!("must be MasheryMd5 or MasherySha256, not {:?}: every request is refused", signature.algorithm);
+        findings.warning(&at.key("algorithm"), message);
+    }
+    if signature.header.is_empty() && signature.param().is_none() {
+        findings.warning(&at.key("header"), "is empty, as is param_name: every request is refused");
+    }
+    if signature.secret.is_empty() {
+        findings.warning(&at.key("secret"), "is empty: every request is refused");
+    }
+    if signature.allowed_clock_skew < 0 {
+        findings.error(&at.key("allowed_clock_skew"), "must not be negative");
+    } else if signature.allowed_clock_skew > SignatureConfig::SKEW_S_MAX {
+        let message = format!("is more than {0}: {0} seconds are allowed", SignatureConfig::SKEW_S_MAX);
+        findings.warning(&at.key("allowed_clock_skew"), message);
+    }
+    if signature.error_code != 0 && !(200..600).contains(&signature.error_code) {
+        findings.error(&at.key("error_code"), "must be a status code from 200 to 599");
     }
 }
 

@@ -1,20 +1,22 @@
 //! Passwords as sessions keep them, and the threads that check them: a hash that is slow on purpose must not stop a data thread. What
-//! waits to be checked is bounded; beyond that nobody is let in.
+//! waits to be checked is bounded, and whoever sends many has to wait for himself: see `queue`.
+
+mod queue;
 
 use crate::answers::{Coming, Promise, coming};
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHash, PasswordVerifier};
+use queue::Queue;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 use tollgate_model::key::KeyFunction;
 use tollgate_model::session::BasicAuthData;
 
-/// Checks that wait for a thread. At a twentieth of a second each, the last of them is done within `CHECK_TIME_MAX` on two threads.
-const WAITING_MAX: usize = 256;
+pub use queue::Asker;
+
 /// For which a request is held at most.
 pub const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
 /// As in Tyk; some 50 ms.
@@ -130,7 +132,7 @@ impl StoredPassword {
 
 /// The threads that check.
 pub struct Passwords {
-    waiting: SyncSender<Check>,
+    queue: Arc<Queue<Check>>,
     /// Checks that were made.
     checked: Arc<AtomicU64>,
 }
@@ -143,31 +145,31 @@ struct Check {
 
 impl Passwords {
     fn start() -> io::Result<Self> {
-        let (waiting, inbox) = sync_channel::<Check>(WAITING_MAX);
-        let inbox = Arc::new(Mutex::new(inbox));
+        let queue = Arc::<Queue<Check>>::default();
         let checked = Arc::<AtomicU64>::default();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         for _ in 0..(cores / 2).max(1) {
-            let (inbox, checked) = (inbox.clone(), checked.clone());
-            std::thread::Builder::new().name("passwords".to_owned()).spawn(move || check_all(&inbox, &checked))?;
+            let (queue, checked) = (queue.clone(), checked.clone());
+            std::thread::Builder::new().name("passwords".to_owned()).spawn(move || check_all(&queue, &checked))?;
         }
-        Ok(Passwords { waiting, checked })
+        Ok(Passwords { queue, checked })
     }
 
-    /// Checks a password; `None` when too many wait.
-    pub fn check(&self, stored: StoredPassword, password: Vec<u8>) -> Option<Coming<bool>> {
+    /// Checks a password; `None` when too many wait. There may be no answer: when others come, who sends many gives way to them.
+    pub fn check(&self, asker: Asker, stored: StoredPassword, password: Vec<u8>) -> Option<Coming<bool>> {
         let (promise, answer) = coming();
-        match self.waiting.try_send(Check { stored, password, promise }) {
-            Ok(()) => Some(answer),
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => None,
-        }
+        self.queue.put(asker, Check { stored, password, promise }).then_some(answer)
     }
 }
 
-fn check_all(inbox: &Mutex<Receiver<Check>>, checked: &AtomicU64) {
-    loop {
-        let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Check { stored, password, promise }) = next else { return };
+impl Drop for Passwords {
+    fn drop(&mut self) {
+        self.queue.end();
+    }
+}
+
+fn check_all(queue: &Queue<Check>, checked: &AtomicU64) {
+    while let Some(Check { stored, password, promise }) = queue.take() {
         // Whoever asked may have gone.
         if promise.is_awaited() {
             checked.fetch_add(1, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 //! `basic_auth_data`. Where no header has them, user and password may stand in the body: see `body`. The client sees 401 with `WWW-Authenticate`, `Authorization field missing` or `User not authorised`, and 400 for a
 //! header that can't be read. Passwords are checked on threads of their own while the request is held, as long for users who do not exist.
 //! A password that was right is remembered for a minute by a keyed digest, a wrong one until others take its place, and requests with the
-//! same one wait for one check. When too many wait the client sees 503.
+//! same one wait for one check. Client addresses are served in turn; when too many wait, one that has sent many sees 503.
 
 mod body;
 
@@ -12,7 +12,7 @@ use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, HeaderChange, Step};
 use crate::keys::{Digest, HeldKey};
-use crate::passwords::{CHECK_TIME_MAX, Passwords, StoredPassword};
+use crate::passwords::{Asker, CHECK_TIME_MAX, Passwords, StoredPassword};
 use crate::recent::Recent;
 use crate::refusal::{self, Refusal};
 use base64::Engine as _;
@@ -29,6 +29,8 @@ const REMEMBERED_MAX: usize = 16_384;
 const WRONG_MAX: usize = 4_096;
 /// For which one is remembered when the definition does not say; as in Tyk.
 const REMEMBERED: Duration = Duration::from_secs(60);
+/// Seconds after which it is worth coming again when too many wait.
+const RETRY_AFTER_S: &[u8] = b"1";
 
 pub struct BasicAuth {
     places: Places,
@@ -93,6 +95,9 @@ impl BasicAuth {
             let challenge = HeaderChange::Set("WWW-Authenticate".into(), self.challenge.as_bytes().to_vec());
             exchange.response_changes.push(challenge);
         }
+        if refusal.status == 503 {
+            exchange.response_changes.push(HeaderChange::Set("Retry-After".into(), RETRY_AFTER_S.to_vec()));
+        }
         Step::Refuse(refusal)
     }
 
@@ -108,7 +113,10 @@ impl BasicAuth {
         let answer = match self.pending.get(&digest).and_then(|pending| pending.upgrade()) {
             Some(answer) => answer,
             None => {
-                let Some(answer) = self.passwords.check(stored, password) else { return Step::Refuse(refusal::AUTH_BUSY) };
+                let asker = Asker::at(exchange.client_ip);
+                let Some(answer) = self.passwords.check(asker, stored, password) else {
+                    return self.refuse(exchange, refusal::AUTH_BUSY);
+                };
                 let answer = Arc::new(answer);
                 self.pending.put(digest, Arc::new(Arc::downgrade(&answer)));
                 answer
@@ -172,8 +180,8 @@ impl Middleware for BasicAuth {
         let is_right = match exchange.answers.get::<Told>(self.serial) {
             Some(told) if told.digest == digest => match told.answer.get() {
                 Some(is_right) => is_right,
-                // The time is over.
-                None => return Step::Refuse(refusal::AUTH_BUSY),
+                // The time is over, or others had to be let in.
+                None => return self.refuse(exchange, refusal::AUTH_BUSY),
             },
             _ if self.wrong.get(&digest).is_some() => return self.refuse(exchange, refusal::BASIC_REFUSED),
             _ if stored.is_slow() => return self.check(exchange, digest, stored, password),

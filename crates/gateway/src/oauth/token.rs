@@ -11,7 +11,7 @@ use super::parameters::Parameters;
 use super::pkce::Challenge;
 use super::redirect;
 use super::refused::{ErrorCode, Refused};
-use crate::passwords::StoredPassword;
+use crate::passwords::{Asker, StoredPassword};
 use crate::secret::random_bytes;
 use serde_json::{Map, Value};
 use tollgate_model::session::{BasicAuthData, Session};
@@ -166,7 +166,7 @@ async fn log_in(provider: &Provider<'_>, client: &Client, parameters: &Parameter
     let digest = keys.digest_of(&name);
     let found = digest.and_then(|digest| Some((digest, keys.session(&digest)?)));
     let stored = found.as_ref().and_then(|(_, session)| StoredPassword::of(&session.basic_auth_data));
-    let is_right = is_password(provider, stored, parameters.get("password")).await?;
+    let is_right = is_password(provider, client, stored, parameters.get("password")).await?;
     let is_over = |session: &Session| session.expires > 0 && session.expires.unsigned_abs() <= provider.unix_s;
     let Some((digest, mut session)) = found.filter(|(_, session)| is_right && !session.is_inactive && !is_over(session)) else {
         return Err(ErrorCode::AccessDenied.into());
@@ -186,13 +186,20 @@ async fn log_in(provider: &Provider<'_>, client: &Client, parameters: &Parameter
 }
 
 /// Checks a password on the threads for that, as long for users who do not exist.
-async fn is_password(provider: &Provider<'_>, stored: Option<StoredPassword>, password: &str) -> Result<bool, Refused> {
+async fn is_password(
+    provider: &Provider<'_>,
+    client: &Client,
+    stored: Option<StoredPassword>,
+    password: &str,
+) -> Result<bool, Refused> {
     let is_somebody = stored.is_some();
     let stored = stored.unwrap_or_else(StoredPassword::nobodys);
     if !stored.is_slow() {
         return Ok(stored.is(password.as_bytes()) && is_somebody);
     }
-    let checked = provider.registry.passwords().and_then(|passwords| passwords.check(stored, password.as_bytes().to_vec()));
+    let asker = Asker::Program(provider.rules.api_id.clone(), client.id.clone());
+    let passwords = provider.registry.passwords();
+    let checked = passwords.and_then(|passwords| passwords.check(asker, stored, password.as_bytes().to_vec()));
     let Some(answer) = checked else { return Err(ErrorCode::TemporarilyUnavailable.into()) };
     let told = answer.clone();
     let waited = tokio::time::timeout(crate::passwords::CHECK_TIME_MAX, answer.wait()).await;

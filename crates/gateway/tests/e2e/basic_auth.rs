@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::harness::http2::{ask as ask_over, connect, converse, post, upload};
-use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, request};
+use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, eventually, request};
 use crate::keys::{keyed, session};
 
 fn with_users(id: &str, upstream: &Upstream) -> Definition {
@@ -330,5 +330,47 @@ fn patterns_for_bodies_must_find_something() {
         let gateway = Gateway::start(json!({}), [broken, api("b", "/b/", &upstream.url())]);
         assert_eq!((gateway.get("/a/x").status, gateway.get("/b/x").status), (404, 200));
         assert!(gateway.log().contains(&format!("$.basic_auth.{field}")), "{}", gateway.log());
+    }
+}
+
+/// A request of somebody at an address, which a proxy tells.
+fn from(address: &str, user: &str, password: &str) -> String {
+    request("GET", "/a/x", &[&line(user, password), &format!("X-Real-IP: {address}")], "")
+}
+
+#[test]
+fn a_flood_of_wrong_passwords_from_one_address_keeps_nobody_else_out() {
+    /// More than there is room for, and how many checks others may have to wait for.
+    const GUESSES: usize = 480;
+    const CHECKS_BEFORE: u64 = 40;
+    let upstream = Upstream::ok();
+    let conf = json!({"tollgate": {"trusted_proxies": ["127.0.0.0/8"]}});
+    let gateway = Gateway::start(conf, [with_users("a", &upstream)]);
+    for user in ["alice", "bob", "carol"] {
+        put_user(&gateway, "POST", user, json!({"password": format!("of {user}")}));
+    }
+    assert_eq!(gateway.send(from("192.0.2.9", "carol", "of carol")).status, 200);
+    let mut guesses: Vec<_> = (0..GUESSES).map(|_| gateway.connect()).collect();
+    for (number, connection) in guesses.iter_mut().enumerate() {
+        // Users who do not exist take the same way.
+        let user = ["alice", "nobody"][number % 2];
+        connection.send(from("192.0.2.1", user, &format!("guess {number}")));
+    }
+    eventually("the flood is being checked", || checks(&gateway) > 4);
+    let before = checks(&gateway);
+    for (address, user) in [("192.0.2.2", "alice"), ("2001:db8::1", "bob")] {
+        assert_eq!(gateway.send(from(address, user, &format!("of {user}"))).status, 200, "{user}");
+    }
+    let meanwhile = checks(&gateway) - before;
+    assert!(meanwhile < CHECKS_BEFORE, "{meanwhile} checks before two others were let in");
+    assert_eq!(gateway.send(from("192.0.2.1", "carol", "of carol")).status, 200, "who is known does not wait at all");
+    let answers: Vec<Response> = guesses.iter_mut().map(|connection| connection.response("GET")).collect();
+    let refused = answers.iter().filter(|answer| answer.status == 401).count();
+    let busy: Vec<&Response> = answers.iter().filter(|answer| answer.status == 503).collect();
+    assert_eq!(refused + busy.len(), GUESSES);
+    assert!(!busy.is_empty(), "there is no room for all of them");
+    for answer in busy {
+        assert_eq!(answer.header("retry-after"), Some("1"), "{answer}");
+        assert_eq!(answer.text(), error_json("Too many requests wait to be authenticated"));
     }
 }

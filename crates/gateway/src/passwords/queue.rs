@@ -1,0 +1,125 @@
+//! What waits for a thread, fair to those who ask: each has a line of his own, and the lines are served in turn. When there is no room left
+//! the longest line gives way, so that one who sends more than can be served neither keeps others out nor makes them wait for what he
+//! sent before.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use tollgate_engine::client_network;
+
+/// Places in all lines together. At a twentieth of a second each, the last of them is served within `CHECK_TIME_MAX` on two threads.
+pub const WAITING_MAX: usize = 256;
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Asker {
+    /// A client address, of IPv6 its network.
+    Network(u128),
+    /// A program that asks for its users: API and client.
+    Program(String, String),
+}
+
+impl Asker {
+    /// The one at an address.
+    pub fn at(address: IpAddr) -> Self {
+        Asker::Network(client_network(address))
+    }
+}
+
+/// The lines.
+pub struct Queue<T> {
+    lines: Mutex<Lines<T>>,
+    is_filled: Condvar,
+}
+
+struct Lines<T> {
+    by_asker: HashMap<Asker, VecDeque<T>>,
+    /// Those who have a line, in the order in which they are served.
+    turn: VecDeque<Asker>,
+    waiting: usize,
+    has_ended: bool,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        let lines = Lines { by_asker: HashMap::new(), turn: VecDeque::new(), waiting: 0, has_ended: false };
+        Queue { lines: Mutex::new(lines), is_filled: Condvar::new() }
+    }
+}
+
+impl<T> Queue<T> {
+    /// Puts something at the end of an asker's line. False when there is no room for it.
+    pub fn put(&self, asker: Asker, item: T) -> bool {
+        let mut lines = self.lock();
+        // Dropped when nobody waits for the lock any longer.
+        let displaced = match lines.waiting < WAITING_MAX {
+            true => None,
+            false => match lines.displace(&asker) {
+                None => return false,
+                displaced => displaced,
+            },
+        };
+        lines.put(asker, item);
+        drop(lines);
+        drop(displaced);
+        self.is_filled.notify_one();
+        true
+    }
+
+    /// What is to be served next; waits for it. `None` at the end.
+    pub fn take(&self) -> Option<T> {
+        let lines = self.lock();
+        let is_empty = |lines: &mut Lines<T>| lines.waiting == 0 && !lines.has_ended;
+        let mut lines = self.is_filled.wait_while(lines, is_empty).unwrap_or_else(PoisonError::into_inner);
+        lines.take()
+    }
+
+    /// Lets those who wait in [`Queue::take`] go when the lines are empty.
+    pub fn end(&self) {
+        self.lock().has_ended = true;
+        self.is_filled.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lines<T>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Lines<T> {
+    fn put(&mut self, asker: Asker, item: T) {
+        let line = self.by_asker.entry(asker.clone()).or_default();
+        if line.is_empty() {
+            self.turn.push_back(asker);
+        }
+        line.push_back(item);
+        self.waiting += 1;
+    }
+
+    fn take(&mut self) -> Option<T> {
+        let asker = self.turn.pop_front()?;
+        let line = self.by_asker.get_mut(&asker)?;
+        let item = line.pop_front()?;
+        self.waiting -= 1;
+        if line.is_empty() {
+            self.by_asker.remove(&asker);
+        } else {
+            self.turn.push_back(asker);
+        }
+        Some(item)
+    }
+
+    /// Takes the last of the longest line, unless that of the asker would then be as long.
+    fn displace(&mut self, asker: &Asker) -> Option<T> {
+        let own = self.by_asker.get(asker).map_or(0, VecDeque::len);
+        // At most `WAITING_MAX` lines, and only when there is no room.
+        let longest = self.by_asker.values_mut().max_by_key(|line| line.len())?;
+        if longest.len() <= own + 1 {
+            return None;
+        }
+        self.waiting -= 1;
+        longest.pop_back()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use crate::harness::jws::{compact, hs256, now};
 use crate::harness::{Definition, Gateway, Response, Setup, Upstream, api, error_json, request};
 use crate::keys::{call, create, session};
 
-const SECRET: &[u8] = b"a secret that only the issuer and the gateway know";
+pub const SECRET: &[u8] = b"a secret that only the issuer and the gateway know";
 
 /// An API for tokens that are signed with `SECRET`.
 pub fn with_tokens(id: &str, upstream: &Upstream) -> Definition {

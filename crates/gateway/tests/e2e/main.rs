@@ -19,6 +19,7 @@ mod breaker;
 mod certs;
 mod client_addresses;
 mod client_certificates;
+mod clock_jumps;
 mod commands;
 mod connections;
 mod control;

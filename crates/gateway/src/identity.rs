@@ -33,8 +33,7 @@ impl Identity {
         unix_s: u64,
     ) -> Self {
         let lookup = keys.policies();
-        let wanted = Session { apply_policies: policies.clone(), ..Session::default() };
-        let lifetime = policy::key_expires_in(&wanted, &|id| lookup.get(id));
+        let lifetime = policy::key_expires_in(&policies, &|id| lookup.get(id));
         let now = i64::try_from(unix_s).unwrap_or_default();
         // Without a lifetime the token's own end is the only one.
         let expires = lifetime.map_or(0, |seconds| now.saturating_add(seconds).max(token_expires.unwrap_or_default()));

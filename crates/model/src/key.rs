@@ -166,7 +166,11 @@ fn carrier(token: &str) -> Option<Carrier> {
 
 /// Bytes as lower-case hexadecimal digits, two for each.
 pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.extend([byte >> 4, byte & 0xf].map(|digit| char::from_digit(digit.into(), 16).unwrap_or_default()));
+    }
+    text
 }
 
 fn is_hexadecimal(text: &str) -> bool {

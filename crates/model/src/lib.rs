@@ -10,6 +10,7 @@ pub mod calendar;
 pub mod config;
 pub mod expiry;
 pub mod key;
+pub mod members;
 pub mod network;
 pub mod policy;
 pub mod problem;

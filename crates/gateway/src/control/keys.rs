@@ -214,7 +214,7 @@ fn read_session(keys: &Keys, body: &[u8], malformed: Answer) -> Result<Session, 
     }
     let policies = keys.policies();
     if session.expires == 0
-        && let Some(seconds) = policy::key_expires_in(&session, &|id| policies.get(id))
+        && let Some(seconds) = policy::key_expires_in(&session.policy_ids(), &|id| policies.get(id))
     {
         session.expires = i64::try_from(unix_s()).unwrap_or_default().saturating_add(seconds);
     }

@@ -1,10 +1,11 @@
 //! The claims of a token whose signature is good.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+use tollgate_model::members::Members;
 
 /// The claims.
 #[derive(Clone, Debug)]
-pub struct Claims(pub Map<String, Value>);
+pub struct Claims(pub Members);
 
 /// Which times are looked at, and by how many seconds clocks may differ.
 #[derive(Clone, Copy, Debug)]

@@ -231,7 +231,7 @@ fn a_key_for_one_algorithm_is_used_for_no_other() {
 
 fn claims(value: Value) -> Claims {
     match value {
-        Value::Object(members) => Claims(members),
+        Value::Object(members) => Claims(members.into()),
         _ => unreachable!(),
     }
 }

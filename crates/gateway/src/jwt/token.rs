@@ -4,6 +4,7 @@ use super::Claims;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
+use tollgate_model::members::Members;
 
 /// A longer token is refused before it is decoded. A request's head is not longer by default.
 const TOKEN_BYTES_MAX: usize = 32 << 10;
@@ -11,7 +12,7 @@ const TOKEN_BYTES_MAX: usize = 32 << 10;
 /// A token.
 pub struct Token<'t> {
     /// `alg`, `kid` and what else the header says.
-    header: Value,
+    header: Members,
     /// What was signed: header and payload as they were sent.
     signed: &'t [u8],
     payload: &'t str,
@@ -29,8 +30,8 @@ impl<'t> Token<'t> {
         if payload.contains('.') {
             return None;
         }
-        let header: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
-        if !header.is_object() || header.get("crit").is_some() {
+        let header = Members::parse(&URL_SAFE_NO_PAD.decode(header).ok()?)?;
+        if header.get("crit").is_some() {
             return None;
         }
         Some(Token { header, signed: signed.as_bytes(), payload, signature: URL_SAFE_NO_PAD.decode(signature).ok()? })
@@ -63,9 +64,6 @@ impl<'t> Token<'t> {
 
     /// The claims; `None` when the payload is no JSON object.
     pub fn claims(&self) -> Option<Claims> {
-        match serde_json::from_slice(&URL_SAFE_NO_PAD.decode(self.payload).ok()?).ok()? {
-            Value::Object(members) => Some(Claims(members)),
-            _ => None,
-        }
+        Members::parse(&URL_SAFE_NO_PAD.decode(self.payload).ok()?).map(Claims)
     }
 }

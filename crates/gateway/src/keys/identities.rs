@@ -17,9 +17,7 @@ pub(super) struct Identities(VecDeque<Digest>);
 /// What an identity's session is filed under. Its name can be guessed by whoever knows the identity, so that it must not be found by
 /// somebody who presents the name as a key.
 pub fn identity_digest(token: &str) -> Digest {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(b"identity\0").update(token.as_bytes());
-    hasher.finalize().into()
+    blake3::hash(&[b"identity\0", token.as_bytes()].concat()).into()
 }
 
 impl Keys {

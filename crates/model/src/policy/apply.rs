@@ -49,9 +49,9 @@ pub fn apply<'p>(session: &Session, lookup: &dyn Fn(&str) -> Option<&'p Policy>)
 }
 
 /// Seconds for which a new key with these policies is valid, `None` for ever. The last policy that says so decides.
-pub fn key_expires_in<'p>(session: &Session, lookup: &dyn Fn(&str) -> Option<&'p Policy>) -> Option<i64> {
+pub fn key_expires_in<'p>(ids: &[impl AsRef<str>], lookup: &dyn Fn(&str) -> Option<&'p Policy>) -> Option<i64> {
     let seconds = |id: &str| lookup(id).map(|policy| policy.key_expires_in).filter(|seconds| *seconds > 0);
-    session.policy_ids().into_iter().rev().find_map(seconds)
+    ids.iter().rev().find_map(|id| seconds(id.as_ref()))
 }
 
 fn with_own_scopes(session: &Session) -> Session {

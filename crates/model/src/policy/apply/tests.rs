@@ -278,7 +278,7 @@ fn expiry_of_new_keys_is_the_policy_s() {
     let policies = policies();
     for (ids, expect) in [(&["plain"][..], None), (&["expiring", "plain", "missing"], Some(60))] {
         let session = Session { apply_policies: ids.iter().map(|id| (*id).to_owned()).collect(), ..Session::default() };
-        assert_eq!(key_expires_in(&session, &|id| policies.get(id)), expect);
+        assert_eq!(key_expires_in(&session.policy_ids(), &|id| policies.get(id)), expect);
     }
     check(&["expiring"], &[("/post_expiry_action", json!("delete")), ("/post_expiry_grace_period", json!(5))]);
 }

@@ -22,8 +22,7 @@ impl Places {
     pub fn find<'e>(&self, exchange: &'e Exchange<'_>) -> Option<Cow<'e, str>> {
         let in_header = || {
             let value = without_scheme(exchange.request.headers.get(self.0.header()?)?, b"bearer ");
-            let text = || std::str::from_utf8(value).map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed);
-            if value.is_empty() { None } else { Some(text()) }
+            if value.is_empty() { None } else { Some(text(value)) }
         };
         self.beside_header(exchange).or_else(in_header)
     }
@@ -32,7 +31,7 @@ impl Places {
     pub fn whole<'e>(&self, exchange: &'e Exchange<'_>) -> Option<(Cow<'e, str>, bool)> {
         let in_header = || {
             let value = exchange.request.headers.get(self.0.header()?)?;
-            if value.is_empty() { None } else { Some((String::from_utf8_lossy(value), true)) }
+            if value.is_empty() { None } else { Some((text(value), true)) }
         };
         self.beside_header(exchange).map(|value| (value, false)).or_else(in_header)
     }
@@ -49,6 +48,11 @@ impl Places {
         };
         in_cookie().or_else(in_query)
     }
+}
+
+/// A header's value as text, most of which is ASCII: checked at once, and taken apart only if it is not.
+fn text(value: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(value).map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed)
 }
 
 /// A header's credential without the scheme that stands before it, written in any letter case; `scheme` is in lower case.

@@ -229,6 +229,23 @@ impl Keys {
         found
     }
 
+    /// Where [`Keys::find`] looks for a key, in that order. The first place that has one decides, so that who remembers them finds the
+    /// same key as long as it is there, and no other when one comes before it.
+    pub fn places(&self, token: &str, org: &str) -> Vec<Digest> {
+        if token.len() < self.rules.token_bytes_min {
+            return Vec::new();
+        }
+        let others = key_format::candidates(token, org, &self.rules.functions);
+        let own = std::iter::once(self.digest(token));
+        own.chain(others.iter().filter(|text| *text != token).map(|text| self.digest(text))).collect()
+    }
+
+    /// The key in the first of some places that has one.
+    #[inline]
+    pub fn find_in(&self, places: &[Digest]) -> Option<HeldKey> {
+        places.iter().find_map(|digest| self.compiled(digest))
+    }
+
     #[inline]
     fn compiled(&self, digest: &Digest) -> Option<HeldKey> {
         if let Some(entry) = self.shared.as_ref().and_then(|shared| shared.get(digest)) {

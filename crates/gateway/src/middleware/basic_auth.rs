@@ -21,6 +21,7 @@ use body::BodyPatterns;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tollgate_model::api::AuthMethod;
+use tollgate_model::session::BasicAuthData;
 
 /// Right passwords that are remembered, in each of two halves.
 const REMEMBERED_MAX: usize = 16_384;
@@ -39,8 +40,8 @@ pub struct BasicAuth {
     body: Option<BodyPatterns>,
     gives_session: bool,
     passwords: Arc<Passwords>,
-    /// When each was found right, by a digest of user, stored and given password.
-    right: Recent<Duration>,
+    /// Those that were found right, by a digest of what was presented.
+    right: Recent<Right>,
     /// Those that were found wrong. They stay wrong: with another stored password the digest is another.
     wrong: Recent<()>,
     /// Checks that somebody waits for.
@@ -50,6 +51,15 @@ pub struct BasicAuth {
     /// What the digests are keyed with, so that they say nothing about passwords.
     secret: [u8; 32],
     serial: u64,
+}
+
+/// A password that was right.
+struct Right {
+    since: Duration,
+    /// Where the user's key is.
+    places: Box<[Digest]>,
+    /// What the password was compared with.
+    stored: BasicAuthData,
 }
 
 /// What a request was told while it was held.
@@ -127,13 +137,20 @@ impl BasicAuth {
         Step::Await(work, CHECK_TIME_MAX + GRACE)
     }
 
-    /// What user, stored and given password are remembered by.
-    fn digest(&self, user: &str, stored: &StoredPassword, password: &[u8]) -> Digest {
-        let mut hasher = blake3::Hasher::new_keyed(&self.secret);
-        for part in [user.as_bytes(), stored.text().as_bytes(), password] {
-            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    /// What these texts together are remembered by.
+    fn digest(&self, parts: &[&[u8]]) -> Digest {
+        let mut text = Vec::with_capacity(256);
+        for part in parts {
+            text.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            text.extend_from_slice(part);
         }
-        *hasher.finalize().as_bytes()
+        blake3::keyed_hash(&self.secret, &text).into()
+    }
+
+    /// What is remembered of something presented that was right, and for how long it may.
+    fn remembered(&self, presented: &Digest, now: Duration) -> Option<Arc<Right>> {
+        let time = self.remembered?;
+        self.right.get(presented).filter(|right| now.saturating_sub(right.since) < time)
     }
 }
 
@@ -155,12 +172,23 @@ impl Middleware for BasicAuth {
         if exchange.ignored {
             return Step::Next;
         }
-        let in_header = self.places.find(exchange).ok_or(refusal::BASIC_MISSING).and_then(|value| credentials(&value));
-        let (user, password) = match (in_header, &self.body) {
-            (Ok(found), _) => found,
+        let value = self.places.find(exchange);
+        let header = value.as_ref().map(|value| self.digest(&[value.as_bytes()]));
+        if let Some(right) = header.as_ref().and_then(|header| self.remembered(header, exchange.now))
+            && let Some(key) = exchange.keys.find_in(&right.places).filter(|key| key.session.basic_auth_data == right.stored)
+        {
+            drop(value);
+            return self.let_in(exchange, key);
+        }
+        let in_header = value.ok_or(refusal::BASIC_MISSING).and_then(|value| credentials(&value));
+        let (user, password, presented) = match (in_header, &self.body) {
+            (Ok((user, password)), _) => (user, password, header.unwrap_or_default()),
             (Err(refusal), None) => return self.refuse(exchange, refusal),
             (Err(_), Some(patterns)) => match patterns.find(exchange) {
-                Ok(found) => found,
+                Ok((user, password)) => {
+                    let presented = self.digest(&[user.as_bytes(), &password]);
+                    (user, password, presented)
+                }
                 Err(step) => return step,
             },
         };
@@ -170,13 +198,14 @@ impl Middleware for BasicAuth {
         };
         let found = key.and_then(|key| Some((StoredPassword::of(&key.session.basic_auth_data)?, key)));
         let stored = found.as_ref().map_or_else(StoredPassword::nobodys, |(stored, _)| stored.clone());
-        let digest = self.digest(&user, &stored, &password);
+        let digest = self.digest(&[user.as_bytes(), stored.text().as_bytes(), &password]);
         let key = found.map(|(_, key)| key);
-        if let (Some(key), Some(time)) = (&key, self.remembered)
-            && self.right.get(&digest).is_some_and(|since| exchange.now.saturating_sub(*since) < time)
-        {
-            return self.let_in(exchange, key.clone());
-        }
+        let remembered = self.remembered(&presented, exchange.now);
+        let key = match (key, remembered) {
+            // In a body, or of a key that had to be asked for.
+            (Some(key), Some(right)) if key.session.basic_auth_data == right.stored => return self.let_in(exchange, key),
+            (key, _) => key,
+        };
         let is_right = match exchange.answers.get::<Told>(self.serial) {
             Some(told) if told.digest == digest => match told.answer.get() {
                 Some(is_right) => is_right,
@@ -190,7 +219,9 @@ impl Middleware for BasicAuth {
         match key.filter(|_| is_right) {
             Some(key) => {
                 if self.remembered.is_some() {
-                    self.right.put(digest, Arc::new(exchange.now));
+                    let places = exchange.keys.places(&user, &self.org_id).into();
+                    let right = Right { since: exchange.now, places, stored: key.session.basic_auth_data.clone() };
+                    self.right.put(presented, Arc::new(right));
                 }
                 self.let_in(exchange, key)
             }

@@ -42,9 +42,10 @@ impl OAuthToken {
     fn key(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         let refuse = |refusal| Err(Step::Refuse(refusal));
         let Some((value, is_header)) = self.places.whole(exchange) else { return refuse(refusal::OAUTH_MISSING) };
-        let token = match value.split_once(' ') {
-            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.split(' ').next().unwrap_or_default(),
-            Some(_) => return refuse(refusal::OAUTH_MALFORMED),
+        let bearer = value.split_at_checked(7).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer "));
+        let token = match bearer {
+            Some((_, token)) => token.split(' ').next().unwrap_or_default(),
+            None if value.contains(' ') => return refuse(refusal::OAUTH_MALFORMED),
             None if is_header => return refuse(refusal::OAUTH_MISSING),
             // Where there is no scheme by custom (RFC 6750, section 2.3).
             None => value.as_ref(),

@@ -11,6 +11,7 @@ use crate::route::Path;
 use crate::settings::Settings;
 use crate::snapshot::{Api, Version};
 use crate::tls::CallerTls;
+use crate::trace::hex;
 use crate::upstream::Upstream;
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -242,8 +243,15 @@ pub struct RequestId(pub u128);
 impl std::fmt::Display for RequestId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let bits = self.0 & !(0xf << 76) & !(0x3 << 62) | (4 << 76) | (2 << 62);
-        let group = |shift: u32, digits: u32| bits >> shift & ((1u128 << (digits * 4)) - 1);
-        write!(f, "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", group(96, 8), group(80, 4), group(64, 4), group(48, 4), group(0, 12))
+        let digits = hex::<32>(bits);
+        let mut rest = std::str::from_utf8(&digits).unwrap_or_default();
+        for (length, end) in [(8, "-"), (4, "-"), (4, "-"), (4, "-"), (12, "")] {
+            let Some((group, after)) = rest.split_at_checked(length) else { break };
+            f.write_str(group)?;
+            f.write_str(end)?;
+            rest = after;
+        }
+        Ok(())
     }
 }
 

@@ -193,12 +193,8 @@ fn custom(value: &[u8]) -> Option<Caller> {
 }
 
 fn set_traceparent(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
-    let mut value = *b"00-00000000000000000000000000000000-0000000000000000-00";
-    let fields = [(3, 32, trace.id.0), (36, 16, u128::from(trace.client_span)), (53, 2, u128::from(trace.taken))];
-    for (start, length, number) in fields {
-        let digits = hex::<32>(number);
-        value.iter_mut().skip(start).zip(digits.iter().skip(32 - length)).for_each(|(to, digit)| *to = *digit);
-    }
+    let (id, span) = (hex::<32>(trace.id.0), hex::<16>(trace.client_span.into()));
+    let value = [b"00-".as_slice(), &id, b"-", &span, if trace.taken { b"-01" } else { b"-00" }].concat();
     edits.set(headers, "traceparent", &value);
     if !trace.inherited {
         // It belongs to a trace that could not be read.
@@ -229,19 +225,19 @@ fn number(digits: &[u8]) -> Option<u128> {
     digits.iter().try_fold(0u128, |number, byte| Some(number << 4 | u128::from(digit(*byte)?)))
 }
 
-/// The lowest `N` hexadecimal digits.
-fn hex<const N: usize>(number: u128) -> [u8; N] {
+/// The lowest `N` hexadecimal digits, an even number.
+pub fn hex<const N: usize>(number: u128) -> [u8; N] {
+    let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' - 10 + value };
     let mut digits = [b'0'; N];
-    for (place, digit) in digits.iter_mut().rev().enumerate() {
-        let value = (number >> (4 * place) & 0xf) as usize;
-        *digit = b"0123456789abcdef".get(value).copied().unwrap_or(b'0');
+    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().rev().zip(number.to_le_bytes()) {
+        *pair = [digit(byte >> 4), digit(byte & 0xf)];
     }
     digits
 }
 
 impl fmt::Display for TraceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
+        f.write_str(std::str::from_utf8(&hex::<32>(self.0)).unwrap_or_default())
     }
 }
 

@@ -1,9 +1,10 @@
 //! The analytics record as Tyk writes it and tyk-pump reads it: MessagePack with the names of Go fields, Protocol Buffers, and JSON with the
 //! names that the pump's own outputs have.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write_map_len, write_nil, write_sint, write_str};
+use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write_map_len, write_nil, write_sint};
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::{Moment, rfc3339};
@@ -15,19 +16,19 @@ pub const NOT_VERSIONED: &str = "Non Versioned";
 
 /// One request.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct AnalyticsRecord {
+pub struct AnalyticsRecord<'a> {
     /// As the client sent it.
-    pub method: String,
+    pub method: Cow<'a, str>,
     /// The upstream's.
-    pub host: String,
+    pub host: Cow<'a, str>,
     /// Without the listen path, perhaps made uniform; the pattern of a tracked endpoint.
-    pub path: String,
+    pub path: Cow<'a, str>,
     /// The same without either.
-    pub raw_path: String,
+    pub raw_path: Cow<'a, str>,
     /// Bytes that the request's body says it has; -1 when it does not.
     pub content_length: i64,
     /// As the client sent it.
-    pub user_agent: String,
+    pub user_agent: Cow<'a, str>,
     /// Of the month, from 1.
     pub day: i64,
     /// Of the year, from 1.
@@ -39,28 +40,28 @@ pub struct AnalyticsRecord {
     /// Status code.
     pub response_code: i64,
     /// The key, hashed if keys are.
-    pub api_key: String,
+    pub api_key: Cow<'a, str>,
     /// When the request ended.
     #[serde(serialize_with = "time_text")]
     pub timestamp: Time,
     /// Name of the version.
-    pub api_version: String,
+    pub api_version: Cow<'a, str>,
     /// Name of the API.
-    pub api_name: String,
+    pub api_name: Cow<'a, str>,
     /// Its id.
-    pub api_id: String,
+    pub api_id: Cow<'a, str>,
     /// Its organisation.
-    pub org_id: String,
+    pub org_id: Cow<'a, str>,
     /// The OAuth client that the key was made for.
-    pub oauth_id: String,
+    pub oauth_id: Cow<'a, str>,
     /// Milliseconds.
     pub request_time: i64,
     /// Base64 of the request, when it is recorded in full.
-    pub raw_request: String,
+    pub raw_request: Cow<'a, str>,
     /// Base64 of the response, when it is recorded in full.
-    pub raw_response: String,
+    pub raw_response: Cow<'a, str>,
     /// The client's.
-    pub ip_address: String,
+    pub ip_address: Cow<'a, str>,
     /// Where that is.
     pub geo: Geo,
     /// Bytes.
@@ -68,23 +69,23 @@ pub struct AnalyticsRecord {
     /// Milliseconds.
     pub latency: Latency,
     /// Of key, policy, organisation, API and headers.
-    pub tags: Vec<String>,
+    pub tags: Vec<Cow<'a, str>>,
     /// Of the key.
-    pub alias: String,
+    pub alias: Cow<'a, str>,
     /// The endpoint is a tracked one.
     pub track_path: bool,
     /// When the record may be forgotten.
     #[serde(rename = "expireAt", serialize_with = "time_text")]
     pub expire_at: Time,
     /// A GraphQL schema; always empty.
-    pub api_schema: String,
+    pub api_schema: Cow<'a, str>,
     /// As the client sent it.
-    pub original_path: String,
+    pub original_path: Cow<'a, str>,
     /// Of the API.
-    pub listen_path: String,
+    pub listen_path: Cow<'a, str>,
     /// Of a document store; always empty.
     #[serde(skip)]
-    pub collection_name: String,
+    pub collection_name: Cow<'a, str>,
 }
 
 /// Seconds and nanoseconds since 1970, UTC.
@@ -167,7 +168,7 @@ fn time_text<S: serde::Serializer>(time: &Time, serializer: S) -> Result<S::Ok, 
     serializer.serialize_str(&rfc3339(time.unix_s, time.ns))
 }
 
-impl AnalyticsRecord {
+impl AnalyticsRecord<'_> {
     /// Sets the moment of the request, and when its record expires: after that many seconds, or a hundred years when 0.
     pub fn set_time(&mut self, time: Time, expire_after_s: i64) {
         const HUNDRED_YEARS_S: i64 = 100 * 365 * 24 * 3600;
@@ -178,12 +179,10 @@ impl AnalyticsRecord {
         self.expire_at = Time { unix_s: time.unix_s.saturating_add(after_s), ns: time.ns };
     }
 
-    /// The record as one MessagePack map.
-    pub fn to_msgpack(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(1024);
+    /// Adds the record as one MessagePack map.
+    pub fn append_msgpack(&self, out: &mut Vec<u8>) {
         // Writing to memory does not fail.
-        let _ = self.write_msgpack(&mut out);
-        out
+        let _ = self.write_msgpack(out);
     }
 
     fn write_msgpack(&self, out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
@@ -307,6 +306,18 @@ fn write_no_stats(out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
         write_str(out, "")?;
     }
     Ok(())
+}
+
+/// Texts of less than 32 bytes, which most are, need no more than their length in front.
+fn write_str(out: &mut Vec<u8>, text: &str) -> Result<(), ValueWriteError> {
+    match u8::try_from(text.len()) {
+        Ok(length @ 0..32) => {
+            out.push(0xa0 | length);
+            out.extend_from_slice(text.as_bytes());
+            Ok(())
+        }
+        _ => rmp::encode::write_str(out, text),
+    }
 }
 
 fn write_flags(out: &mut Vec<u8>, flags: &[(&str, bool)]) -> Result<(), ValueWriteError> {

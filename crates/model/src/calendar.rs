@@ -41,7 +41,22 @@ impl Moment {
 /// A time as RFC 3339 writes it, with milliseconds.
 pub fn rfc3339(unix_s: i64, ns: u32) -> String {
     let Moment { year, month, day, hour, minute, second } = Moment::of(unix_s);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", ns / 1_000_000)
+    if !(0..=9_999).contains(&year) {
+        return format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", ns / 1_000_000);
+    }
+    let year = year as u32;
+    let mut text = String::with_capacity("1970-01-01T00:00:00.000Z".len());
+    // Digit by digit: every line of a log has one of these.
+    let mut write = |number: u32, powers: &[u32], end: char| {
+        text.extend(powers.iter().map(|power| char::from(b'0' + (number / power % 10) as u8)));
+        text.push(end);
+    };
+    write(year, &[1000, 100, 10, 1], '-');
+    for (number, end) in [(month, '-'), (day, 'T'), (hour, ':'), (minute, ':'), (second, '.')] {
+        write(number.into(), &[10, 1], end);
+    }
+    write(ns / 1_000_000, &[100, 10, 1], 'Z');
+    text
 }
 
 #[cfg(test)]

@@ -25,10 +25,12 @@ mod ear;
 mod link;
 mod names;
 mod settings;
+mod values;
 mod walk;
 
 pub use ear::Heard;
 pub use settings::{RedisSettings, RedisShape, RedisTls};
+pub use values::Values;
 
 /// Room for questions that wait or are being answered, as in the embedded store. Whoever finds none waits.
 const QUEUE_BYTES_MAX: usize = 4 * QUESTION_BYTES_MAX;
@@ -92,12 +94,15 @@ impl Redis {
     ///
     /// # Errors
     /// What the server says; nothing is appended then, or it is not known.
-    pub async fn append(&self, list: &str, values: Vec<Vec<u8>>, kept_for: Option<Duration>) -> Result<(), StoreFault> {
+    pub async fn append(&self, list: &str, values: Values, kept_for: Option<Duration>) -> Result<(), StoreFault> {
         if values.is_empty() {
             return Ok(());
         }
         let mut append = redis::cmd("RPUSH");
-        append.arg(list).arg(values);
+        append.arg(list);
+        for value in values.iter() {
+            append.arg(value);
+        }
         let expire = kept_for.map(|time| redis::cmd("PEXPIRE").arg(list).arg(time.as_millis() as u64).to_owned());
         let link = self.link.clone();
         self.spawn(async move {

@@ -1,5 +1,6 @@
 //! The analytics record as Protocol Buffers: tyk-pump's `analytics.proto`, whose numbers and types these are.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use prost::Message;
@@ -9,10 +10,11 @@ use super::{AnalyticsRecord, Geo, Time};
 /// The zone that readers show times in; they have to know its name.
 const TIME_ZONE: &str = "UTC";
 
-impl AnalyticsRecord {
-    /// The record as one message.
-    pub fn into_protobuf(self) -> Vec<u8> {
-        Record::from(self).encode_to_vec()
+impl AnalyticsRecord<'_> {
+    /// Adds the record as one message.
+    pub fn append_protobuf(self, out: &mut Vec<u8>) {
+        // Memory has room for every message.
+        let _ = Record::from(self).encode(out);
     }
 }
 
@@ -151,33 +153,33 @@ struct NetworkStats {
     bytes_out: i64,
 }
 
-impl From<AnalyticsRecord> for Record {
-    fn from(record: AnalyticsRecord) -> Record {
+impl From<AnalyticsRecord<'_>> for Record {
+    fn from(record: AnalyticsRecord<'_>) -> Record {
         let short = |number: i64| i32::try_from(number).unwrap_or_default();
         let network = record.network;
         Record {
-            host: record.host,
-            method: record.method,
-            path: record.path,
-            raw_path: record.raw_path,
+            host: record.host.into_owned(),
+            method: record.method.into_owned(),
+            path: record.path.into_owned(),
+            raw_path: record.raw_path.into_owned(),
             content_length: record.content_length,
-            user_agent: record.user_agent,
+            user_agent: record.user_agent.into_owned(),
             day: short(record.day),
             month: short(record.month),
             year: short(record.year),
             hour: short(record.hour),
             response_code: short(record.response_code),
-            api_key: record.api_key,
+            api_key: record.api_key.into_owned(),
             timestamp: Some(record.timestamp.into()),
-            api_version: record.api_version,
-            api_name: record.api_name,
-            api_id: record.api_id,
-            org_id: record.org_id,
+            api_version: record.api_version.into_owned(),
+            api_name: record.api_name.into_owned(),
+            api_id: record.api_id.into_owned(),
+            org_id: record.org_id.into_owned(),
             request_time: record.request_time,
             latency: Some(Latency { total: record.latency.total, upstream: record.latency.upstream }),
-            raw_request: record.raw_request,
-            raw_response: record.raw_response,
-            ip_address: record.ip_address,
+            raw_request: record.raw_request.into_owned(),
+            raw_response: record.raw_response.into_owned(),
+            ip_address: record.ip_address.into_owned(),
             geo: Some(record.geo.into()),
             network: Some(NetworkStats {
                 open_connections: network.open_connections,
@@ -185,15 +187,15 @@ impl From<AnalyticsRecord> for Record {
                 bytes_in: network.bytes_in,
                 bytes_out: network.bytes_out,
             }),
-            tags: record.tags,
-            alias: record.alias,
+            tags: record.tags.into_iter().map(Cow::into_owned).collect(),
+            alias: record.alias.into_owned(),
             track_path: record.track_path,
             expire_at: Some(record.expire_at.into()),
-            oauth_id: record.oauth_id,
+            oauth_id: record.oauth_id.into_owned(),
             time_zone: TIME_ZONE.to_owned(),
-            api_schema: record.api_schema,
-            original_path: record.original_path,
-            listen_path: record.listen_path,
+            api_schema: record.api_schema.into_owned(),
+            original_path: record.original_path.into_owned(),
+            listen_path: record.listen_path.into_owned(),
         }
     }
 }

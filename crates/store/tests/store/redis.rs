@@ -5,7 +5,7 @@ use crate::servers::{Cluster, Sentinel, Server, free_port};
 use crate::setting::{Time, ask, counters, delete, get, put, save_counters, wait};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use tollgate_store::{Counter, Heard, Kind, Question, Redis, RedisSettings, RedisShape, RedisTls, Store, StoreFaultKind};
+use tollgate_store::{Counter, Heard, Kind, Question, Redis, RedisSettings, RedisShape, RedisTls, Store, StoreFaultKind, Values};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -190,9 +190,9 @@ fn a_server_may_come_later_go_hang_and_come_back() {
 fn batches_are_appended_to_a_list_that_expires() {
     let server = Server::start(&[]);
     let store = open(at(&[server.port]));
-    wait(store.append("records", vec![b"1".to_vec(), b"2".to_vec()], Some(Duration::from_secs(60)))).unwrap();
-    wait(store.append("records", vec![b"3".to_vec()], None)).unwrap();
-    wait(store.append("nothing", Vec::new(), None)).unwrap();
+    wait(store.append("records", ["1", "2"].into_iter().collect(), Some(Duration::from_secs(60)))).unwrap();
+    wait(store.append("records", ["3"].into_iter().collect(), None)).unwrap();
+    wait(store.append("nothing", Values::default(), None)).unwrap();
     assert_eq!(server.cli(&["LRANGE", "records", "0", "-1"]), "1\n2\n3");
     assert!((1..=60).contains(&server.cli(&["TTL", "records"]).parse::<i64>().unwrap()));
     assert_eq!(server.cli(&["EXISTS", "nothing"]), "0");

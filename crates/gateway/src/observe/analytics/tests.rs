@@ -17,9 +17,12 @@ fn of_path(path: &str) -> Record {
     record
 }
 
-fn made(analyst: &Analyst, record: &Record) -> AnalyticsRecord {
-    let facts = ApiFacts { id: "shop".to_owned(), org_id: "acme".to_owned(), ..ApiFacts::default() };
-    analyst.record(&Hit { record, facts: &facts, time: Time { unix_s: 1_000, ns: 0 } })
+fn facts() -> ApiFacts {
+    ApiFacts { id: "shop".to_owned(), org_id: "acme".to_owned(), ..ApiFacts::default() }
+}
+
+fn made<'r>(analyst: &Analyst, record: &'r Record, facts: &'r ApiFacts) -> AnalyticsRecord<'r> {
+    analyst.record(&Hit { record, facts, time: Time { unix_s: 1_000, ns: 0 } })
 }
 
 #[test]
@@ -38,7 +41,8 @@ fn paths_are_made_uniform_as_configured() {
         (&json!({"normalise_urls": {"enabled": false, "normalise_numbers": true}}), "/n/12", "/n/12"),
         (&json!({"normalise_urls": {"enabled": true, "normalise_uuids": true}}), "/n/12", "/n/12"),
     ] {
-        let record = made(&analyst(settings.clone()), &of_path(path));
+        let (record, facts) = (of_path(path), facts());
+        let record = made(&analyst(settings.clone()), &record, &facts);
         assert_eq!(record.path, expected, "{settings}");
         assert_eq!(record.raw_path, if path.is_empty() { "/" } else { path });
     }
@@ -62,14 +66,16 @@ fn a_tracked_endpoint_is_known_by_its_pattern() {
     let mut record = of_path("/orders/7/items");
     record.write(Text::TrackedPath, &[b"/orders/{id}/items"]);
     let analyst = analyst(json!({}));
-    let own = made(&analyst, &record);
-    assert_eq!((own.path.as_str(), own.raw_path.as_str(), own.track_path), ("/orders/{id}/items", "/orders/7/items", true));
+    let facts = facts();
+    let own = made(&analyst, &record, &facts);
+    assert_eq!((own.path.as_ref(), own.raw_path.as_ref(), own.track_path), ("/orders/{id}/items", "/orders/7/items", true));
     assert_eq!(analyst.uniform_path(&record), "/orders/{id}/items");
 }
 
 #[test]
 fn a_request_without_a_key_has_tyks_placeholder() {
-    let record = made(&analyst(json!({})), &of_path("/"));
+    let (record, facts) = (of_path("/"), facts());
+    let record = made(&analyst(json!({})), &record, &facts);
     assert_eq!(record.api_key, "00000000");
     assert_eq!(record.tags, ["key-00000000", "org-acme", "api-shop"]);
     assert_eq!(record.api_version, NOT_VERSIONED);

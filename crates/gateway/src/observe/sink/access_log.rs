@@ -2,10 +2,9 @@
 
 use super::{Hit, LineWriter, Sink};
 use crate::exchange::RequestId;
-use crate::observe::analytics::{Analyst, milliseconds};
+use crate::observe::analytics::{Analyst, ip_text, milliseconds};
 use crate::observe::record::Text;
-use serde_json::Value;
-use std::io::Write;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tollgate_model::calendar::rfc3339;
 
@@ -59,21 +58,15 @@ impl Sink for AccessLog {
         let AccessLog { analyst, lines, json, wanted } = self;
         lines.line(|out| {
             let time = rfc3339(hit.time.unix_s, hit.time.ns);
-            let _ = if *json {
-                write!(out, "{{\"level\":\"info\",\"msg\":\"\",\"time\":\"{time}\"")
+            let start = if *json {
+                ["{\"level\":\"info\",\"msg\":\"\",\"time\":\"", &time, "\""]
             } else {
-                write!(out, "time=\"{time}\" level=info")
+                ["time=\"", &time, "\" level=info"]
             };
+            start.iter().for_each(|piece| out.extend_from_slice(piece.as_bytes()));
+            let mut line = Line { out, json: *json };
             for (name, _) in FIELDS.iter().zip(wanted.iter()).filter(|(_, wanted)| **wanted) {
-                let value = field(name, hit, analyst);
-                if value.is_null() {
-                    continue;
-                }
-                if *json {
-                    let _ = write!(out, ",\"{name}\":{value}");
-                } else {
-                    write_text(out, name, &value);
-                }
+                write_field(&mut line, name, hit, analyst);
             }
             out.extend_from_slice(if *json { b"}\n" } else { b"\n" });
         });
@@ -84,47 +77,78 @@ impl Sink for AccessLog {
     }
 }
 
-fn field(name: &str, hit: &Hit<'_>, analyst: &Analyst) -> Value {
+fn write_field(line: &mut Line<'_>, name: &str, hit: &Hit<'_>, analyst: &Analyst) {
     let (record, facts) = (hit.record, hit.facts);
     match name {
-        "api_id" => facts.id.as_str().into(),
-        "api_key" => analyst.logged_key(record).into(),
-        "api_name" => facts.name.as_str().into(),
-        "api_version" => record.text(Text::Version).into(),
-        "cause" => record.cause.unwrap_or_default().into(),
-        "client_ip" => record.client_ip.to_string().into(),
-        "host" => record.text(Text::Authority).into(),
-        "latency_gateway" => milliseconds(record.total.saturating_sub(record.upstream)).into(),
-        "latency_total" => milliseconds(record.total).into(),
-        "method" => record.text(Text::Method).into(),
-        "org_id" => facts.org_id.as_str().into(),
-        "path" => record.text(Text::OriginalPath).into(),
-        "prefix" => "access-log".into(),
-        "protocol" => record.protocol().into(),
-        "remote_addr" => record.peer.to_string().into(),
-        "request_bytes" => record.request_bytes.into(),
+        "api_id" => line.text(name, &facts.id),
+        "api_key" => line.text(name, &analyst.logged_key(record)),
+        "api_name" => line.text(name, &facts.name),
+        "api_version" => line.text(name, &record.text(Text::Version)),
+        "cause" => line.text(name, record.cause.unwrap_or_default()),
+        "client_ip" => line.text(name, &ip_text(record.client_ip)),
+        "host" => line.text(name, &record.text(Text::Authority)),
+        "latency_gateway" => line.number(name, milliseconds(record.total.saturating_sub(record.upstream))),
+        "latency_total" => line.number(name, milliseconds(record.total)),
+        "method" => line.text(name, &record.text(Text::Method)),
+        "org_id" => line.text(name, &facts.org_id),
+        "path" => line.text(name, &record.text(Text::OriginalPath)),
+        "prefix" => line.text(name, "access-log"),
+        "protocol" => line.text(name, record.protocol()),
+        "remote_addr" => line.text(name, &peer_text(record.peer)),
+        "request_bytes" => line.number(name, record.request_bytes),
         "request_id" => match record.text(Text::RequestId) {
-            id if id.is_empty() => RequestId(record.request_id).to_string().into(),
-            id => id.into(),
+            id if id.is_empty() => line.text(name, &RequestId(record.request_id).to_string()),
+            id => line.text(name, &id),
         },
-        "response_bytes" => record.response_bytes.into(),
-        "status" => record.status.into(),
+        "response_bytes" => line.number(name, record.response_bytes),
+        "status" => line.number(name, record.status),
         // Without tracing there is none.
-        "trace_id" => record.trace.map(|trace| trace.id.to_string()).into(),
-        "upstream_addr" => record.text(Text::UpstreamHost).into(),
-        "upstream_latency" => milliseconds(record.upstream).into(),
-        "user_agent" => record.text(Text::UserAgent).into(),
-        _ => Value::Null,
+        "trace_id" => record.trace.iter().for_each(|trace| line.text(name, &trace.id.to_string())),
+        "upstream_addr" => line.text(name, &record.text(Text::UpstreamHost)),
+        "upstream_latency" => line.number(name, milliseconds(record.upstream)),
+        "user_agent" => line.text(name, &record.text(Text::UserAgent)),
+        _ => {}
     }
 }
 
-/// `name=value`, in quotes if it is not plain.
-fn write_text(out: &mut Vec<u8>, name: &str, value: &Value) {
-    let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._/@^+:[]".contains(&b));
-    let _ = match value {
-        Value::String(text) if is_plain(text) => write!(out, " {name}={text}"),
-        other => write!(out, " {name}={other}"),
-    };
+fn peer_text(peer: SocketAddr) -> String {
+    if peer.is_ipv6() {
+        return peer.to_string();
+    }
+    let mut text = ip_text(peer.ip());
+    text.push(':');
+    text.push_str(itoa::Buffer::new().format(peer.port()));
+    text
+}
+
+/// A line that is being written: `,"name":value` or ` name=value` for each field.
+struct Line<'o> {
+    out: &'o mut Vec<u8>,
+    json: bool,
+}
+
+impl Line<'_> {
+    fn name(&mut self, name: &str) {
+        let (before, after) = if self.json { (",\"", "\":") } else { (" ", "=") };
+        [before, name, after].iter().for_each(|piece| self.out.extend_from_slice(piece.as_bytes()));
+    }
+
+    /// A text, in quotes if it is not plain.
+    fn text(&mut self, name: &str, text: &str) {
+        self.name(name);
+        let is_plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._/@^+:[]".contains(&b));
+        match (is_plain, self.json) {
+            (true, false) => self.out.extend_from_slice(text.as_bytes()),
+            (true, true) => ["\"", text, "\""].iter().for_each(|piece| self.out.extend_from_slice(piece.as_bytes())),
+            // Writing to memory does not fail.
+            (false, _) => drop(serde_json::to_writer(&mut *self.out, text)),
+        }
+    }
+
+    fn number(&mut self, name: &str, number: impl itoa::Integer) {
+        self.name(name);
+        self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    }
 }
 
 #[cfg(test)]

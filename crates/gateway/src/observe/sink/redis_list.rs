@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tollgate_model::config::GatewayConfig;
-use tollgate_store::Redis;
+use tollgate_store::{Redis, Values};
 
 /// The list's name, as Tyk and its pump have it, and what it ends with when records are Protocol Buffers.
 const LIST: &str = "analytics-tyk-system-analytics";
@@ -30,8 +30,7 @@ const END_TIME_MAX: Duration = Duration::from_secs(2);
 
 pub struct RedisList {
     analyst: Arc<Analyst>,
-    records: Vec<Vec<u8>>,
-    bytes: usize,
+    records: Values,
     several: bool,
     is_protobuf: bool,
     turn: u32,
@@ -42,8 +41,7 @@ pub struct RedisList {
 
 struct Batch {
     list: String,
-    records: Vec<Vec<u8>>,
-    bytes: usize,
+    records: Values,
 }
 
 /// Writes batches, in a thread of its own.
@@ -70,15 +68,14 @@ impl RedisList {
         };
         let waiting = waiting_bytes.clone();
         let write = move |batch: Batch| {
-            let bytes = batch.bytes;
+            let bytes = batch.records.bytes();
             let written = writer.write(batch);
             waiting.fetch_sub(bytes, Ordering::Relaxed);
             written
         };
         Ok(RedisList {
             analyst,
-            records: Vec::new(),
-            bytes: 0,
+            records: Values::default(),
             several: settings.enable_multiple_analytics_keys,
             is_protobuf: settings.serializer_type == "protobuf",
             turn: 0,
@@ -98,11 +95,11 @@ impl RedisList {
     }
 
     fn give(&mut self) {
-        let count = self.records.len() as u64;
-        if count == 0 {
+        if self.records.is_empty() {
             return;
         }
-        let (records, bytes) = (std::mem::take(&mut self.records), std::mem::take(&mut self.bytes));
+        let records = std::mem::take(&mut self.records);
+        let (count, bytes) = (records.len() as u64, records.bytes());
         // One batch always has room, however large its records are.
         let waiting = self.waiting_bytes.load(Ordering::Relaxed);
         if waiting > 0 && waiting + bytes > WAITING_BYTES_MAX {
@@ -110,7 +107,7 @@ impl RedisList {
         }
         let list = self.next_list();
         self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
-        if !self.handoff.give(Batch { list, records, bytes }, count) {
+        if !self.handoff.give(Batch { list, records }, count) {
             self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
@@ -122,10 +119,12 @@ impl Sink for RedisList {
             return;
         }
         let record = self.analyst.record(hit);
-        let record = if self.is_protobuf { record.into_protobuf() } else { record.to_msgpack() };
-        self.bytes += record.len();
-        self.records.push(record);
-        if self.records.len() >= BATCH_RECORDS || self.bytes >= BATCH_BYTES {
+        if self.is_protobuf {
+            self.records.push(|out| record.append_protobuf(out));
+        } else {
+            self.records.push(|out| record.append_msgpack(out));
+        }
+        if self.records.len() >= BATCH_RECORDS || self.records.bytes() >= BATCH_BYTES {
             self.give();
         }
     }

@@ -3,7 +3,7 @@
 use super::{Handoff, Hit, Sink, SinkFigures};
 use crate::observe::analytics::Analyst;
 use crate::observe::histogram::REQUEST_NS;
-use crate::observe::record::Text;
+use crate::observe::record::{Record, Text};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
@@ -24,6 +24,10 @@ const OTHER: &str = "_other";
 pub struct UsageSink {
     analyst: Arc<Analyst>,
     rows: HashMap<UsageKey, UsageCounts>,
+    /// Sums of requests that say the same of themselves, and the rows they belong to: most requests are like one that was just seen.
+    alike: HashMap<Box<[u8]>, (UsageKey, UsageCounts)>,
+    /// What the request at hand says, in memory that is used again.
+    said: Vec<u8>,
     hits: u64,
     paths: HashMap<String, HashSet<String>>,
     all_paths: usize,
@@ -46,12 +50,54 @@ impl UsageSink {
         Ok(UsageSink {
             analyst,
             rows: HashMap::new(),
+            alike: HashMap::new(),
+            said: Vec::new(),
             hits: 0,
             paths: HashMap::new(),
             all_paths: 0,
             written: Instant::now(),
             handoff: Handoff::start(figures, write)?,
         })
+    }
+
+    /// Reads what decides about the row of a request.
+    fn read(&mut self, hit: &Hit<'_>) {
+        let said = &mut self.said;
+        said.clear();
+        said.extend_from_slice(&minute(hit).to_le_bytes());
+        said.extend_from_slice(&hit.facts.serial.to_le_bytes());
+        said.extend_from_slice(&hit.record.status.to_le_bytes());
+        for text in [Text::Method, Text::Version, Text::TrackedPath, Text::Path] {
+            let bytes = hit.record.bytes(text);
+            said.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            said.extend_from_slice(bytes);
+        }
+        hit.record.key.iter().for_each(|key| said.extend_from_slice(key.shown.as_bytes()));
+    }
+
+    /// The row of a request.
+    fn key(&mut self, hit: &Hit<'_>) -> UsageKey {
+        let (record, facts) = (hit.record, hit.facts);
+        UsageKey {
+            minute: minute(hit),
+            api: facts.id.clone(),
+            key: record.key.as_ref().map(|key| key.shown.to_string()).unwrap_or_default(),
+            version: record.text(Text::Version).into_owned(),
+            method: crate::observe::method_name(&record.text(Text::Method)).to_owned(),
+            path: self.known_path(&facts.id, self.analyst.uniform_path(record)),
+            status: record.status,
+        }
+    }
+
+    /// Adds the sums of what is alike to the rows.
+    fn sum_up(&mut self) {
+        for (_, (mut key, counts)) in self.alike.drain() {
+            if self.rows.len() >= ROWS_MAX && !self.rows.contains_key(&key) {
+                key.path = OTHER.to_owned();
+                key.key = OTHER.to_owned();
+            }
+            self.rows.entry(key).or_default().add(&counts);
+        }
     }
 
     /// The path, if it is one of those that are told apart.
@@ -77,47 +123,46 @@ impl Sink for UsageSink {
         if !hit.record.analytics {
             return;
         }
-        let (record, facts) = (hit.record, hit.facts);
-        let path = self.known_path(&facts.id, self.analyst.uniform_path(record));
-        let mut key = UsageKey {
-            minute: hit.time.unix_s.div_euclid(60),
-            api: facts.id.clone(),
-            key: record.key.as_ref().map(|key| key.shown.to_string()).unwrap_or_default(),
-            version: record.text(Text::Version).into_owned(),
-            method: crate::observe::method_name(&record.text(Text::Method)).to_owned(),
-            path,
-            status: record.status,
-        };
-        if self.rows.len() >= ROWS_MAX && !self.rows.contains_key(&key) {
-            key.path = OTHER.to_owned();
-            key.key = OTHER.to_owned();
-        }
-        let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let ns = record.total.as_nanos();
-        let bucket = REQUEST_NS.iter().position(|bound| ns <= u128::from(*bound)).unwrap_or(BUCKETS - 1);
-        let mut buckets = [0; BUCKETS];
-        if let Some(own) = buckets.get_mut(bucket) {
-            *own = 1;
-        }
-        self.rows.entry(key).or_default().add(&UsageCounts {
-            hits: 1,
-            total_us: us(record.total),
-            upstream_us: us(record.upstream),
-            max_us: us(record.total),
-            request_bytes: record.request_bytes,
-            response_bytes: record.response_bytes,
-            buckets,
-        });
         self.hits += 1;
+        self.read(hit);
+        if let Some((_, counts)) = self.alike.get_mut(self.said.as_slice()) {
+            return count(counts, hit.record);
+        }
+        if self.alike.len() >= ROWS_MAX {
+            self.sum_up();
+        }
+        let mut counts = UsageCounts::default();
+        count(&mut counts, hit.record);
+        let key = self.key(hit);
+        self.alike.insert(self.said.as_slice().into(), (key, counts));
     }
 
     fn flush(&mut self, last: bool) {
-        let is_time = last || self.rows.len() >= ROWS_MAX || self.written.elapsed() >= WRITE_EVERY;
+        let is_time = last || self.rows.len() + self.alike.len() >= ROWS_MAX || self.written.elapsed() >= WRITE_EVERY;
         if is_time && self.hits > 0 {
             self.written = Instant::now();
+            self.sum_up();
             self.handoff.give(self.rows.drain().collect(), std::mem::take(&mut self.hits));
         }
     }
+}
+
+fn minute(hit: &Hit<'_>) -> i64 {
+    hit.time.unix_s.div_euclid(60)
+}
+
+/// Counts one request.
+fn count(counts: &mut UsageCounts, record: &Record) {
+    let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let ns = u64::try_from(record.total.as_nanos()).unwrap_or(u64::MAX);
+    counts.hits += 1;
+    counts.total_us += us(record.total);
+    counts.upstream_us += us(record.upstream);
+    counts.max_us = counts.max_us.max(us(record.total));
+    counts.request_bytes += record.request_bytes;
+    counts.response_bytes += record.response_bytes;
+    let bucket = REQUEST_NS.iter().position(|bound| ns <= *bound).unwrap_or(BUCKETS - 1);
+    counts.buckets.get_mut(bucket).into_iter().for_each(|own| *own += 1);
 }
 
 #[cfg(test)]

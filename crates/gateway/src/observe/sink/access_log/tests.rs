@@ -4,7 +4,7 @@ use super::*;
 fn text_that_could_forge_a_line_is_quoted() {
     let line = |text: &str| {
         let mut out = Vec::new();
-        write_text(&mut out, "user_agent", &text.into());
+        Line { out: &mut out, json: false }.text("user_agent", text);
         String::from_utf8(out).unwrap()
     };
     assert_eq!(line("curl/8.0"), " user_agent=curl/8.0");

@@ -1,6 +1,5 @@
 use super::*;
 use crate::observe::facts::ApiFacts;
-use crate::observe::record::Record;
 use tollgate_model::analytics::Time;
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::usage::{UsageBy, UsageQuestion};

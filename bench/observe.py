@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import http.server
 import json
 import pathlib
 import socket
 import statistics
 import subprocess
+import threading
 import time
 import urllib.request
 from collections.abc import Callable
 
 import rig as bench
-from rig import Rig, Tollgate
+from rig import Rig, RigError, Tollgate
 
 LIST = "analytics-tyk-system-analytics"
 NO_METRICS = {"metrics": {"enabled": False}}
+TRACES = "traces of 1 % (OTLP over HTTP)"
 
 
 @dataclasses.dataclass
@@ -38,11 +41,11 @@ def main() -> int:
     args = arguments()
     facts = bench.circumstances(args.binary)
     bench.print_circumstances(facts)
-    with Rig(args.threads) as rig, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as statsd:
+    with Rig(args.threads) as rig, Collector() as collector, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as statsd:
         # What nobody reads is thrown away by the kernel.
         statsd.bind((bench.HOST, 0))
         upstream = bench.nginx_upstream(rig)
-        rows = wanted(rows_of(rig, statsd.getsockname()[1]), args)
+        rows = wanted(rows_of(rig, statsd.getsockname()[1], collector.port), args)
         api = bench.api_definition("a", "/a/", upstream.url("/")) | {"do_not_track": False}
         gateways = [
             (row, bench.tollgate_gateway(rig, args.binary, [api], "/a/", f"tollgate{number}", row.conf))
@@ -51,6 +54,8 @@ def main() -> int:
         rounds = [
             {row.name: sample(rig, gateway, row, args) for row, gateway in gateways} for _ in range(args.rounds + 1)
         ][1:]  # the first one warms up
+        if any(row.name == TRACES for row in rows) and not collector.batches:
+            raise RigError("no trace has come to the collector")
     report(rounds, args)
     if args.json:
         args.json.write_text(json.dumps({"run": facts, "rounds": rounds}, indent=1) + "\n")
@@ -63,7 +68,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def rows_of(rig: Rig, statsd_port: int) -> list[Row]:
+def rows_of(rig: Rig, statsd_port: int, collector_port: int) -> list[Row]:
     """The rows of the table; the first is what the others are compared with. A further one is one entry."""
     redis_port = bench.redis_server(rig).port
     lines, access_log, both = (rig.dir / name for name in ("records.json", "access.log", "both.log"))
@@ -78,10 +83,17 @@ def rows_of(rig: Rig, statsd_port: int) -> list[Row]:
         "analytics_storage": {"type": "redis", "host": bench.HOST, "port": redis_port},
     }
     logs = {"access_logs": {"enabled": True}}
+    traces = {
+        "enabled": True,
+        "exporter": "http",
+        "endpoint": f"http://{bench.HOST}:{collector_port}",
+        "sampling": {"type": "TraceIDRatioBased", "rate": 0.01},
+    }
     return [
         Row("all off", {"tollgate": NO_METRICS}),
         Row("metrics", {}),
         Row("metrics + StatsD", statsd),
+        Row(TRACES, {"opentelemetry": {"traces": traces}, "tollgate": NO_METRICS}),
         Row("access log", logs | {"tollgate": NO_METRICS | {"access_log": {"file": str(access_log), "files_max": 100}}}, file_lines(access_log)),
         Row(
             "metrics + StatsD + access log",
@@ -92,6 +104,38 @@ def rows_of(rig: Rig, statsd_port: int) -> list[Row]:
         Row("records: JSON lines", analytics({"file": str(lines)}), file_lines(lines)),
         Row("records: Redis list", analytics({"redis": True}, to_redis), list_length(redis_port)),
     ]
+
+
+class Collector:
+    """Takes batches of spans, and throws them away."""
+
+    def __init__(self):
+        self.batches = 0
+        collector = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                collector.batches += 1
+                self.send_response(200)
+                self.send_header("Content-Type", "application/x-protobuf")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer((bench.HOST, 0), Handler)
+        self.port = self.server.server_port
+
+    def __enter__(self) -> Collector:
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.server.shutdown()
 
 
 def wanted(rows: list[Row], args: argparse.Namespace) -> list[Row]:

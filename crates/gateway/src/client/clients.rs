@@ -151,13 +151,14 @@ fn tokens(named: &Named, gateway: &Gateway) -> Result<(), Failure> {
 }
 
 fn details(client: &Value) -> String {
-    let rows = [
-        ("id", "client_id"),
-        ("secret", "secret"),
-        ("public", "public"),
-        ("redirect uri", "redirect_uri"),
-        ("policy", "policy_id"),
-        ("description", "description"),
-    ];
-    table::pairs(rows.into_iter().map(|(title, name)| (title, shown(client, name))).collect())
+    let of = |name: &str| shown(client, name);
+    let is_public = client.get("public") == Some(&Value::Bool(true));
+    let secret = if is_public { "none: a public client".to_owned() } else { of("secret") };
+    table::pairs(vec![
+        ("id", of("client_id")),
+        ("secret", secret),
+        ("redirect uri", of("redirect_uri")),
+        ("policy", of("policy_id")),
+        ("description", of("description")),
+    ])
 }

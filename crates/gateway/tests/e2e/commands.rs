@@ -401,7 +401,7 @@ fn clients_are_made_listed_rotated_and_deleted() {
     assert_eq!(tollgate(&gateway, "clients delete a shop").ok(), "shop: deleted\n");
     let made = tollgate(&gateway, "clients create --api a --policy gold --id app --public --json").json();
     assert_eq!((&made["public"], &made["secret"]), (&json!(true), &Value::Null));
-    assert_eq!(row(&tollgate(&gateway, "clients show a app").ok(), "public")[1], "true");
+    assert_eq!(row(&tollgate(&gateway, "clients show a app").ok(), "secret")[1], "none: a public client");
     tollgate(&gateway, "clients rotate a app").fails(1, "a public client can have no secret");
     tollgate(&gateway, "clients delete a shop").fails(1, "the API a has no client with the id shop");
     tollgate(&gateway, "clients show a shop").fails(1, "OAuth Client ID not found");

@@ -11,7 +11,7 @@ use crate::dial::{Dial, dial};
 use crate::fault::{Fault, FaultKind};
 use crate::http2;
 use crate::outbox::Outbox;
-use crate::peers::{Arrival, Counted, Peer};
+use crate::peers::{Arrival, Counted};
 use crate::pipe::Pipe;
 use crate::pool::Slot;
 use crate::service::{Capture, Client, Forward, Handler, Outgoing, Verdict, Work};
@@ -252,25 +252,15 @@ impl Connection {
         if !self.input.is_empty() || self.core.draining.get() {
             return;
         }
-        if let Some(peer) = self.core.peers.relief().cloned() {
-            self.move_to(&peer, Vec::new());
-        }
-    }
-
-    /// Hands the client to another core, with what was read of it. False if it stays.
-    fn move_to(&mut self, peer: &Peer, ahead: Vec<u8>) -> bool {
-        let Some(stream) = self.client.duplicate() else { return false };
+        let Some(peer) = self.core.peers.relief() else { return };
+        let Some(stream) = self.client.duplicate() else { return };
         let seat = self.counted.as_mut().and_then(|counted| counted.seat.take());
-        match peer.hand_over(Arrival { stream, client: self.client_address, entrance: None, seat, ahead }) {
-            Ok(()) => {
-                self.enter(Stage::Closed);
-                true
-            }
+        match peer.hand_over(Arrival { stream, client: self.client_address, entrance: None, seat }) {
+            Ok(()) => self.enter(Stage::Closed),
             Err(Arrival { seat, .. }) => {
                 if let Some(counted) = &mut self.counted {
                     counted.seat = seat;
                 }
-                false
             }
         }
     }
@@ -366,11 +356,6 @@ impl Connection {
     fn begin_http2(&mut self, bytes: &[u8]) -> Begun {
         if bytes.len() < http2::PREFACE.len() {
             return Begun::Incomplete;
-        }
-        // Once it has begun it stays where it is.
-        let place = self.core.peers.better_place(false).cloned();
-        if place.is_some_and(|peer| self.move_to(&peer, bytes.to_vec())) {
-            return Begun::Used(bytes.len());
         }
         if let Some(counted) = self.counted.take() {
             let stream = std::mem::replace(&mut self.client, Stream::Pipe(Pipe::new().0));

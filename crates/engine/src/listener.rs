@@ -5,7 +5,6 @@ use crate::addresses::{Full, Seat};
 use crate::connection::Connection;
 use crate::core::Core;
 use crate::entrance::enter;
-use crate::http2;
 use crate::peers::Arrival;
 use crate::service::Client;
 use crate::stream::Stream;
@@ -65,7 +64,7 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
     let listener = listener.into_std()?;
     while let Ok((stream, client)) = listener.accept() {
         if let Ok(seat) = seat(&core, client, entrance) {
-            adopt(&core, Arrival { stream, client, entrance: Some(entrance), seat, ahead: Vec::new() });
+            adopt(&core, Arrival { stream, client, entrance: Some(entrance), seat });
         }
     }
     Ok(())
@@ -87,14 +86,11 @@ pub(crate) fn turn_away(core: &Core, stream: &TcpStream) {
 }
 
 fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize, seat: Option<Seat>) {
-    // What passes through an entrance has state that can't be moved.
-    let movable = core.listens.get(entrance).is_some_and(|listen| listen.is_open_to(client));
-    match core.peers.better_place(movable) {
+    match core.peers.better_place() {
         None => serve(core, stream, client, Some(entrance), seat),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {
-                let arrival = Arrival { stream, client, entrance: Some(entrance), seat, ahead: Vec::new() };
-                if let Err(arrival) = peer.hand_over(arrival) {
+                if let Err(arrival) = peer.hand_over(Arrival { stream, client, entrance: Some(entrance), seat }) {
                     adopt(core, arrival);
                 }
             }
@@ -105,14 +101,9 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize
 
 /// Serves a connection that was accepted elsewhere.
 pub(crate) fn adopt(core: &Rc<Core>, arrival: Arrival) {
-    let Arrival { stream, client, entrance, seat, ahead } = arrival;
+    let Arrival { stream, client, entrance, seat } = arrival;
     match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
-        Ok(stream) if ahead.is_empty() => serve(core, stream, client, entrance, seat),
-        Ok(stream) => {
-            let client = Client { address: client, tls: None, http2: true };
-            let counted = core.peers.count(seat);
-            tokio::task::spawn_local(http2::serve(core.clone(), Stream::Tcp(stream), ahead, client, counted));
-        }
+        Ok(stream) => serve(core, stream, client, entrance, seat),
         Err(error) => tracing::warn!(%error, "cannot take a connection over"),
     }
 }

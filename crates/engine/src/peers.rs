@@ -1,7 +1,6 @@
-//! The cores as one of them sees them, and where a connection belongs. Connections are packed onto few cores: a core that has
+//! The cores as one of them sees them, and where a connection belongs. Few connections are packed onto few cores: a core that has
 //! several to look after sleeps less between events, and sleeping and waking is what costs most (8 connections cost a sixth less CPU
-//! per request on one core than on two). A core that has no time left gives connections away between two of their requests; those that
-//! can't be moved any more are packed less.
+//! per request on one core than on two). A core that has no time left gives connections away between two of their requests.
 
 use crate::addresses::Seat;
 use std::cell::Cell;
@@ -12,9 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 
 /// A core takes this many connections before the next one gets any; beyond that the least loaded one does.
-const PACKED_MAX: usize = 8;
-/// The same for a core with time to spare, of connections that can be given away when it has none left.
-const PACKED_MOVABLE_MAX: usize = 64;
+const PACKED_CONNECTIONS: usize = 8;
 /// A core that works for more of its time than this has none left, in thousandths.
 const BUSY_MIN: u32 = 900;
 /// A core that works for less than this can help.
@@ -41,8 +38,6 @@ pub(crate) struct Arrival {
     pub entrance: Option<usize>,
     /// Its place in the count of its address, if that has one.
     pub seat: Option<Seat>,
-    /// What was read of it: the preface of HTTP/2 and what followed it, or nothing.
-    pub ahead: Vec<u8>,
 }
 
 /// One connection in its core's count and in that of its address, for as long as this lives.
@@ -76,16 +71,6 @@ impl Peer {
         self.open.load(Ordering::Relaxed)
     }
 
-    fn is_idle(&self) -> bool {
-        self.busy.load(Ordering::Relaxed) < IDLE_MAX
-    }
-
-    /// Whether another connection is packed onto this core.
-    fn takes(&self, movable: bool) -> bool {
-        let load = self.load();
-        load < PACKED_MAX || (movable && load < PACKED_MOVABLE_MAX && self.is_idle())
-    }
-
     pub fn hand_over(&self, arrival: Arrival) -> Result<(), Arrival> {
         self.inbox.send(arrival).map_err(|refused| refused.0)
     }
@@ -96,9 +81,9 @@ impl Peers {
         Peers { own, all, drain, to_give: Cell::new(0), last_look: Cell::new((Instant::now(), Duration::ZERO)) }
     }
 
-    /// Where a new connection belongs, if not here. A `movable` one can be given away later.
-    pub fn better_place(&self, movable: bool) -> Option<&Peer> {
-        let packed = self.all.iter().position(|peer| peer.takes(movable));
+    /// Where a new connection belongs, if not here.
+    pub fn better_place(&self) -> Option<&Peer> {
+        let packed = self.all.iter().position(|peer| peer.load() < PACKED_CONNECTIONS);
         let place = packed.or_else(|| self.least_loaded())?;
         if place == self.own { None } else { self.all.get(place) }
     }
@@ -118,7 +103,7 @@ impl Peers {
             return None;
         }
         self.to_give.set(to_give - 1);
-        self.idlest().filter(|peer| peer.is_idle())
+        self.idlest().filter(|peer| peer.busy.load(Ordering::Relaxed) < IDLE_MAX)
     }
 
     fn idlest(&self) -> Option<&Peer> {
@@ -135,7 +120,7 @@ impl Peers {
         let busy = u32::try_from(busy).unwrap_or(u32::MAX);
         let Some(own) = self.all.get(self.own) else { return };
         own.busy.store(busy, Ordering::Relaxed);
-        let helper = self.idlest().filter(|peer| peer.is_idle());
+        let helper = self.idlest().filter(|peer| peer.busy.load(Ordering::Relaxed) < IDLE_MAX);
         let surplus = helper.map_or(0, |peer| own.load().saturating_sub(peer.load()) / 2);
         self.to_give.set(if busy >= BUSY_MIN { surplus.min(GIVEN_MAX) } else { 0 });
     }

@@ -1,7 +1,7 @@
 use super::*;
 
 /// How many connections each core has after so many have come in at core 0.
-fn spread(cores: usize, connections: usize, movable: bool) -> Vec<usize> {
+fn spread(cores: usize, connections: usize) -> Vec<usize> {
     let (_drain, drained) = watch::channel(None);
     let (peers, _inboxes): (Vec<Peer>, Vec<_>) = (0..cores)
         .map(|_| {
@@ -11,7 +11,7 @@ fn spread(cores: usize, connections: usize, movable: bool) -> Vec<usize> {
         .unzip();
     let first = Peers::new(0, peers.clone(), drained);
     for _ in 0..connections {
-        let place = first.better_place(movable).unwrap_or(&peers[0]);
+        let place = first.better_place().unwrap_or(&peers[0]);
         place.open.fetch_add(1, Ordering::Relaxed);
     }
     peers.iter().map(Peer::load).collect()
@@ -19,29 +19,14 @@ fn spread(cores: usize, connections: usize, movable: bool) -> Vec<usize> {
 
 #[test]
 fn few_connections_are_packed_and_many_are_spread() {
-    assert_eq!(spread(2, 8, false), [8, 0]);
-    assert_eq!(spread(2, 10, false), [8, 2]);
-    assert_eq!(spread(1, 20, false), [20]);
-    assert_eq!(spread(2, 50, true), [50, 0]);
-    assert_eq!(spread(2, 70, true), [64, 6]);
-    for (cores, connections, movable) in [(2, 50, false), (4, 100, false), (3, 1000, false), (3, 1000, true)] {
-        let loads = spread(cores, connections, movable);
+    assert_eq!(spread(2, 8), [8, 0]);
+    assert_eq!(spread(2, 10), [8, 2]);
+    assert_eq!(spread(1, 20), [20]);
+    for (cores, connections) in [(2, 50), (4, 100), (3, 1000)] {
+        let loads = spread(cores, connections);
         let (least, most) = (loads.iter().min().unwrap(), loads.iter().max().unwrap());
         assert!(most - least <= 2, "{loads:?}");
     }
-}
-
-#[test]
-fn a_core_with_little_time_is_packed_no_further() {
-    let (_drain, drained) = watch::channel(None);
-    let (sender, _inbox) = mpsc::unbounded_channel();
-    let peers = vec![Peer::new(sender.clone()), Peer::new(sender)];
-    let own = Peers::new(0, peers.clone(), drained);
-    peers[0].busy.store(600, Ordering::Relaxed);
-    peers[0].open.store(7, Ordering::Relaxed);
-    assert!(own.better_place(true).is_none());
-    peers[0].open.store(20, Ordering::Relaxed);
-    assert!(own.better_place(true).is_some());
 }
 
 #[test]

@@ -21,7 +21,7 @@ FUZZ_SECONDS ?= 20
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## build and start the gateway with examples/quickstart and a mock upstream
+run: ## build and start the gateway with examples/quickstart and an upstream
 	@scripts/quickstart.sh
 
 build: ## build everything for the edit-run loop

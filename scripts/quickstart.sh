@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds tollgate and runs it with examples/quickstart and a mock upstream until Ctrl-C.
+# Builds tollgate and runs it with examples/quickstart and an upstream, `tollgate-bench upstream`, until Ctrl-C.
 #   PORT=8081 scripts/quickstart.sh          another port for the gateway
 #   TYK_GW_SECRET=... scripts/quickstart.sh  a control secret of your own
-#   BIN=path/to/tollgate ...                 a binary that is already built
+#   BIN=path/to/tollgate ...                 a binary that is already built, with tollgate-bench beside it
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 PORT=${PORT:-8080}
-MOCK_PORT=9090 # examples/quickstart/apps points here
+UPSTREAM_PORT=9090 # examples/quickstart/apps points here
 READY_TRIES=100 # of 0.1 s
 
 say() { printf '%s\n' "$*"; }
@@ -50,13 +50,15 @@ trap 'exit 143' TERM
 
 if [[ -z ${BIN:-} ]]; then
     command -v cargo >/dev/null || fail "cargo is not installed; Tollgate needs Rust 1.95 or later"
-    cargo build --profile quick --bin tollgate
+    cargo build --profile quick --bin tollgate --bin tollgate-bench
     BIN=${CARGO_TARGET_DIR:-target}/quick/tollgate
 fi
 BIN=$(realpath "$BIN")
+BENCH=$(dirname "$BIN")/tollgate-bench
+[[ -x $BENCH ]] || fail "no program at $BENCH; build it: cargo build --profile quick --bin tollgate-bench"
 
 ! taken "$PORT" || fail "port $PORT is taken; choose another: PORT=8081 make run"
-! taken "$MOCK_PORT" || fail "port $MOCK_PORT, which the mock upstream needs, is taken; end what listens there"
+! taken "$UPSTREAM_PORT" || fail "port $UPSTREAM_PORT, which the upstream needs, is taken; end what listens there"
 
 # A secret for this run alone; it is never written to disk.
 if [[ -z ${TYK_GW_SECRET:-} ]]; then
@@ -64,10 +66,10 @@ if [[ -z ${TYK_GW_SECRET:-} ]]; then
 fi
 export TYK_GW_SECRET
 
-"$BIN" mock --listen "127.0.0.1:$MOCK_PORT" &
-mock=$!
-children+=("$mock")
-wait_until_it_answers "the mock upstream" "$mock" "$MOCK_PORT" /json/valid
+"$BENCH" upstream --listen "127.0.0.1:$UPSTREAM_PORT" &
+upstream=$!
+children+=("$upstream")
+wait_until_it_answers "the upstream" "$upstream" "$UPSTREAM_PORT" /json/valid
 
 (cd examples/quickstart && exec "$BIN" run --conf tyk.conf --port "$PORT") &
 gateway=$!
@@ -77,7 +79,7 @@ wait_until_it_answers "the gateway" "$gateway" "$PORT" /demo/json/valid
 cat <<EOF
 
   gateway        http://127.0.0.1:$PORT        (examples/quickstart: /demo/, /nginx/, /showcase/)
-  mock upstream  http://127.0.0.1:$MOCK_PORT
+  upstream       http://127.0.0.1:$UPSTREAM_PORT
   control API    http://127.0.0.1:$PORT/tyk/
 
   Try:
@@ -90,6 +92,6 @@ cat <<EOF
 EOF
 
 ended=0
-wait -n "$mock" "$gateway" || ended=$?
+wait -n "$upstream" "$gateway" || ended=$?
 say "quickstart: one of the two processes ended (status $ended); stopping the other" >&2
 exit "$ended"

@@ -90,7 +90,8 @@ impl TokenAuth {
         if key.is_bound() || self.use_certificate {
             self.check_binding(&key, exchange).map_err(Step::Refuse)?;
         }
-        if let (Some(signature), Some(token)) = (&self.signature, self.places.find(exchange)) {
+        if let Some(signature) = &self.signature {
+            let token = self.places.find(exchange).unwrap_or_default();
             signature.check(exchange, &token, &key).map_err(Step::Refuse)?;
         }
         Ok(key)

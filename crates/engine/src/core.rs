@@ -168,6 +168,7 @@ impl Core {
             let now = Instant::now();
             self.deadlines.sweep(now);
             self.stats.sweeps.add(1);
+            self.service.tick();
             self.peers.look_at_time(now);
             self.stats.clients_open.set(self.peers.own_open());
             self.stats.busy_permille.set(self.peers.own_busy());

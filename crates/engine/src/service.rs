@@ -17,6 +17,9 @@ pub type ServiceFactory = Arc<dyn Fn(usize) -> Rc<dyn Service> + Send + Sync>;
 pub trait Service {
     /// The handler for a new client connection.
     fn handler(&self, client: &Client) -> Box<dyn Handler>;
+
+    /// Comes about every 100 milliseconds, for what must be done without a request too.
+    fn tick(&self) {}
 }
 
 /// A client's connection, as far as it is known before its first request.

@@ -7,6 +7,7 @@ mod version;
 pub use chain::Source;
 
 use crate::oauth::Rules;
+use crate::observe::ApiFacts;
 use crate::registry::Registry;
 use crate::route::{RouterBuilder, listen_path_weight};
 use crate::settings::Settings;
@@ -71,7 +72,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         versions: versions?,
         provider,
         meter: context.registry.meters.get(&definition.api_id),
-        facts: context.registry.directory.add(definition, &sanitized_listen_path(&definition.proxy.listen_path)),
+        facts: ApiFacts::new(context.registry.new_serial(), definition, &sanitized_listen_path(&definition.proxy.listen_path)),
         raw: definition.raw.clone(),
     })
 }

@@ -240,18 +240,26 @@ impl Url<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct RequestId(pub u128);
 
-impl std::fmt::Display for RequestId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl RequestId {
+    /// Writes it as a UUID of version 4.
+    pub fn append_to(self, out: &mut Vec<u8>) {
         let bits = self.0 & !(0xf << 76) & !(0x3 << 62) | (4 << 76) | (2 << 62);
         let digits = hex::<32>(bits);
-        let mut rest = std::str::from_utf8(&digits).unwrap_or_default();
+        let mut rest = digits.as_slice();
         for (length, end) in [(8, "-"), (4, "-"), (4, "-"), (4, "-"), (12, "")] {
             let Some((group, after)) = rest.split_at_checked(length) else { break };
-            f.write_str(group)?;
-            f.write_str(end)?;
+            out.extend_from_slice(group);
+            out.extend_from_slice(end.as_bytes());
             rest = after;
         }
-        Ok(())
+    }
+}
+
+impl std::fmt::Display for RequestId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut text = Vec::with_capacity(36);
+        self.append_to(&mut text);
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

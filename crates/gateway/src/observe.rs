@@ -1,7 +1,6 @@
 //! What an operator sees of the gateway: counters by API, one set for each core, added up when somebody asks. Nothing here is shared
 //! between cores while a request passes, and nothing is paid for what is switched off.
 
-mod aggregator;
 mod analytics;
 mod causes;
 mod exposition;
@@ -13,8 +12,8 @@ mod otlp;
 mod places;
 mod process;
 mod record;
+mod recorder;
 mod recording;
-mod ring;
 mod scrape;
 mod sink;
 mod states;
@@ -22,14 +21,14 @@ mod statsd;
 
 pub use causes::CauseCounts;
 pub use exposition::Form;
-pub use facts::{ApiFacts, Directory};
+pub use facts::ApiFacts;
 pub use histogram::{Distribution, OWN_NS, REQUEST_NS};
 pub use live::live;
 pub use meter::{Cells, Meter, Meters, Side, Tally, method_name, method_number};
 pub use otlp::Pusher;
 pub use record::{Record, StepTime, Text};
+pub use recorder::Recorder;
 pub use recording::Recording;
-pub use ring::Recorder;
 pub use scrape::scrape;
 pub use sink::SinkFigures;
 pub use statsd::Statsd;

@@ -5,7 +5,7 @@ use crate::breaker::{Breaker, BreakerPlace};
 use crate::jwt::{KeySet, SetRules};
 use crate::limit::{Algorithm, Limiter, SharedLimits};
 use crate::oauth::Clients;
-use crate::observe::{Directory, Meters};
+use crate::observe::Meters;
 use crate::outside::{LazyOutside, Outside};
 use crate::passwords::{LazyPasswords, Passwords};
 use crate::tls::{self, Library, TlsRules};
@@ -22,8 +22,6 @@ use tollgate_engine::{Address, Http2, Target, TargetTls};
 pub struct Registry {
     /// The counters of APIs.
     pub meters: Meters,
-    /// What records need to know of APIs.
-    pub directory: Arc<Directory>,
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
     shared_limits: OnceLock<Arc<SharedLimits>>,

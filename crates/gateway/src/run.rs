@@ -61,16 +61,18 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let metrics = &config.tollgate.metrics;
     let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
     let json_log = log_format(&options, &config) == LogFormat::Json;
-    let recording = Recording::start(&config, threads(&config), registry.directory.clone(), json_log)?;
+    let recording = Recording::start(&config, threads(&config), json_log)?;
     let observer = Arc::new(Observer::new(metrics.enabled, threads(&config), recording, config.opentelemetry.metrics().is_some()));
     let control_target =
         Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None, http2: Http2::Never };
     let notifier = Arc::new(Notifier::from_environment());
     let storage::Opened { store, keys, lock } = storage::open(&config, inherited.lock.take())?;
     let keys = Arc::new(keys);
-    if config.enforce_org_data_age {
+    if config.enforce_org_data_age
+        && let Some(recording) = &observer.recording
+    {
         let keys = keys.clone();
-        registry.directory.enforce_data_ages(Box::new(move |org| keys.data_age_s(org)));
+        recording.enforce_data_ages(Box::new(move |org| keys.data_age_s(org)));
     }
     registry.oauth_clients.connect(store.as_ref(), keys.shared_keys().map(|shared| shared.redis.clone()))?;
     let ledger = Ledger::new(store.clone(), keys.clone(), registry.oauth_clients.clone());

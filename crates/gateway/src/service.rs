@@ -161,6 +161,10 @@ impl Service for CoreHandle {
             in_flight: None,
         })
     }
+
+    fn tick(&self) {
+        self.0.recorder.iter().for_each(Recorder::tick);
+    }
 }
 
 /// Decides about the requests of one connection.

@@ -50,7 +50,7 @@ pub struct Api {
     /// Its counters.
     pub meter: Arc<Meter>,
     /// What records need to know of it.
-    pub facts: Arc<ApiFacts>,
+    pub facts: ApiFacts,
     /// The definition as written.
     pub raw: Value,
 }

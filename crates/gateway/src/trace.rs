@@ -235,6 +235,13 @@ pub fn hex<const N: usize>(number: u128) -> [u8; N] {
     digits
 }
 
+impl TraceId {
+    /// Writes its 32 digits.
+    pub fn append_to(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&hex::<32>(self.0));
+    }
+}
+
 impl fmt::Display for TraceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(std::str::from_utf8(&hex::<32>(self.0)).unwrap_or_default())

@@ -20,9 +20,11 @@ pub mod span;
 
 mod decode;
 mod json_path;
+mod json_text;
 mod known_field;
 mod number;
 mod schema;
 mod token;
 
+pub use json_text::append_json_text;
 pub use problem::{Level, Problem};

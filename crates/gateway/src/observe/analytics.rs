@@ -8,8 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 use regex::{NoExpand, Regex};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::io::Write;
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
+use std::sync::OnceLock;
+use std::time::Duration;
 use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, NOT_VERSIONED, Network};
 use tollgate_model::config::GatewayConfig;
 
@@ -24,7 +26,11 @@ pub struct Analyst {
     /// Replacements in the paths of usage, always.
     uniform: Vec<(Regex, &'static str)>,
     places: Option<Places>,
+    data_ages: OnceLock<DataAges>,
 }
+
+/// Says after how many seconds an organisation wants its records forgotten, by its id; not more than 0 leaves it to the API.
+pub type DataAges = Box<dyn Fn(&str) -> i64 + Send + Sync>;
 
 /// What may be wrong with the patterns.
 pub type AnalystError = Box<dyn std::error::Error>;
@@ -47,8 +53,14 @@ impl Analyst {
             }
         }
         let whole_numbers = (Regex::new("/[0-9]+(?P<end>/|$)")?, "/{id}");
-        let places = settings.enable_geo_ip.then(|| Places::new(settings.geo_ip_db_path.clone(), Instant::now()));
-        Ok(Analyst { hash_keys: config.hash_keys, normalise, uniform: vec![uuids, ulids, whole_numbers], places })
+        let places = settings.enable_geo_ip.then(|| Places::start(settings.geo_ip_db_path.clone())).transpose()?;
+        let uniform = vec![uuids, ulids, whole_numbers];
+        Ok(Analyst { hash_keys: config.hash_keys, normalise, uniform, places, data_ages: OnceLock::new() })
+    }
+
+    /// From now on records expire as their organisations want it.
+    pub fn enforce_data_ages(&self, data_ages: DataAges) {
+        let _ = self.data_ages.set(data_ages);
     }
 
     /// Tyk's record.
@@ -93,7 +105,8 @@ impl Analyst {
             listen_path: facts.listen_path.as_str().into(),
             ..AnalyticsRecord::default()
         };
-        made.set_time(hit.time, facts.expire_after_s);
+        let data_age_s = self.data_ages.get().map_or(0, |ages| ages(&facts.org_id));
+        made.set_time(hit.time, if data_age_s > 0 { data_age_s } else { facts.expire_after_s });
         made
     }
 
@@ -147,6 +160,10 @@ impl Analyst {
             return tracked.into_owned();
         }
         let mut path = replace(&self.normalise, rooted(record.text(Text::Path))).into_owned();
+        // Whatever is an identifier has one: most paths are done here.
+        if !path.bytes().any(|byte| byte.is_ascii_digit()) {
+            return path;
+        }
         // A pattern's end is the next one's beginning: twice finds all.
         for _ in 0..2 {
             for (pattern, name) in &self.uniform {
@@ -165,7 +182,7 @@ impl Analyst {
     }
 
     fn place(&self, address: IpAddr) -> Geo {
-        self.places.as_ref().map(|places| places.find(address, Instant::now())).unwrap_or_default()
+        self.places.as_ref().map(|places| places.find(address)).unwrap_or_default()
     }
 
     /// Request and response as they were on the wire, in base64; empty when they are not recorded.
@@ -201,17 +218,26 @@ fn replace<'p>(rules: &[(Regex, &'static str)], mut path: Cow<'p, str>) -> Cow<'
     path
 }
 
-/// An address as text. Formatting costs ten times as much.
-pub fn ip_text(address: IpAddr) -> String {
-    let IpAddr::V4(address) = address else { return address.to_string() };
-    let mut text = String::with_capacity("255.255.255.255".len());
+/// An address as text.
+fn ip_text(address: IpAddr) -> String {
+    let mut text = Vec::with_capacity("255.255.255.255".len());
+    append_ip(&mut text, address);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// Writes an address. Formatting costs ten times as much.
+pub fn append_ip(out: &mut Vec<u8>, address: IpAddr) {
+    let IpAddr::V4(address) = address else {
+        // Writing to memory does not fail.
+        let _ = write!(out, "{address}");
+        return;
+    };
     for (index, octet) in address.octets().into_iter().enumerate() {
         if index > 0 {
-            text.push('.');
+            out.push(b'.');
         }
-        text.push_str(itoa::Buffer::new().format(octet));
+        out.extend_from_slice(itoa::Buffer::new().format(octet).as_bytes());
     }
-    text
 }
 
 #[cfg(test)]

@@ -1,12 +1,6 @@
-//! What records need to know of an API. It is compiled with the API and outlives it until the last record of it was seen.
+//! What records need to know of an API. It is compiled with the API.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tollgate_model::api::ApiDefinition;
-
-/// Says after how many seconds an organisation wants its records forgotten, by its id; not more than 0 leaves it to the API.
-pub type DataAges = Box<dyn Fn(&str) -> i64 + Send + Sync>;
 
 /// One version of one API's facts.
 #[derive(Clone, Debug, Default)]
@@ -37,22 +31,13 @@ pub struct Secrets {
     pub parameters: Vec<String>,
 }
 
-/// All facts, by serial.
-#[derive(Default)]
-pub struct Directory {
-    facts: Mutex<HashMap<u64, Arc<ApiFacts>>>,
-    next: AtomicU64,
-    data_ages: OnceLock<DataAges>,
-}
-
-impl Directory {
-    /// The facts of a definition.
-    pub fn add(&self, definition: &ApiDefinition, listen_path: &str) -> Arc<ApiFacts> {
-        let serial = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+impl ApiFacts {
+    /// The facts of a definition. `serial` is one that no other version of any API has.
+    pub fn new(serial: u64, definition: &ApiDefinition, listen_path: &str) -> Self {
         let places = || std::iter::once(&definition.auth).chain(definition.auth_configs.values());
         let always = ["authorization", "cookie", "proxy-authorization"].into_iter();
         let headers = always.chain(places().filter_map(|place| place.header()));
-        let facts = Arc::new(ApiFacts {
+        ApiFacts {
             serial,
             id: definition.api_id.clone(),
             name: definition.name.clone(),
@@ -67,30 +52,6 @@ impl Directory {
                 headers: headers.map(str::to_ascii_lowercase).collect(),
                 parameters: places().filter_map(|place| place.param()).map(str::to_ascii_lowercase).collect(),
             },
-        });
-        self.facts.lock().unwrap_or_else(PoisonError::into_inner).insert(serial, facts.clone());
-        facts
-    }
-
-    /// The facts as they are now; whoever keeps them asks again from time to time.
-    pub fn get(&self, serial: u64) -> Option<Arc<ApiFacts>> {
-        let facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner).get(&serial).cloned()?;
-        let data_age_s = self.data_ages.get().map_or(0, |ages| ages(&facts.org_id));
-        Some(if data_age_s > 0 { Arc::new(ApiFacts { expire_after_s: data_age_s, ..(*facts).clone() }) } else { facts })
-    }
-
-    /// From now on records expire as their organisations want it.
-    pub fn enforce_data_ages(&self, data_ages: DataAges) {
-        let _ = self.data_ages.set(data_ages);
-    }
-
-    /// Forgets what nobody else holds and was in `idle` already; the answer is what to ask with next time. In between all records
-    /// that knew it were seen.
-    pub fn purge(&self, idle: &[u64]) -> Vec<u64> {
-        let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-        let unused: Vec<u64> = facts.values().filter(|own| Arc::strong_count(own) == 1).map(|own| own.serial).collect();
-        let (gone, new): (Vec<u64>, Vec<u64>) = unused.into_iter().partition(|serial| idle.contains(serial));
-        gone.iter().for_each(|serial| drop(facts.remove(serial)));
-        new
+        }
     }
 }

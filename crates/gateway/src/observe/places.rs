@@ -1,63 +1,83 @@
 //! Where clients are, from a MaxMind database that is read again when its file changes. Without one that can be read, records have no
 //! place; the gateway runs.
 
+use arc_swap::ArcSwapOption;
 use maxminddb::Reader;
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, SystemTime};
 use tollgate_model::analytics::Geo;
 
 /// Between two looks whether the file is another one.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
-/// Looks places up. Only the aggregator's thread does, so the lock is never waited for.
+/// Looks places up. All cores may at once: nobody waits while the file is read.
 pub struct Places {
-    path: PathBuf,
-    database: Mutex<Database>,
+    newest: Arc<ArcSwapOption<Reader<Vec<u8>>>>,
+    /// The thread that looks at the file ends with this.
+    _alive: Sender<()>,
 }
 
+/// The file, as far as it is known.
 struct Database {
-    reader: Option<Reader<Vec<u8>>>,
-    /// What the file was like when it was read: when it was written, and its bytes.
+    path: PathBuf,
+    newest: Arc<ArcSwapOption<Reader<Vec<u8>>>>,
+    /// What it was like when it was read: when it was written, and its bytes.
     file: Option<(SystemTime, u64)>,
-    looked: Instant,
 }
 
 impl Places {
-    /// Reads the database at `path`; logs what is wrong with it.
-    pub fn new(path: PathBuf, now: Instant) -> Self {
-        let mut database = Database { reader: None, file: None, looked: now };
-        database.read(&path);
-        Places { path, database: Mutex::new(database) }
+    /// Reads the database at `path`, and looks after it; logs what is wrong with it.
+    pub fn start(path: PathBuf) -> std::io::Result<Self> {
+        let mut database = Database::read(path);
+        let newest = database.newest.clone();
+        let (alive, ended) = channel::<()>();
+        let run = move || {
+            while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                database.look();
+            }
+        };
+        std::thread::Builder::new().name("places".to_owned()).spawn(run)?;
+        Ok(Places { newest, _alive: alive })
     }
 
     /// The place of an address; empty when it is not known.
-    pub fn find(&self, address: IpAddr, now: Instant) -> Geo {
-        let mut database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.saturating_duration_since(database.looked) >= LOOK_EVERY {
-            database.looked = now;
-            if database.file != signature(&self.path) {
-                database.read(&self.path);
-            }
-        }
-        let found = database.reader.as_ref().and_then(|reader| reader.lookup(address).ok()?.decode::<Geo>().ok().flatten());
+    pub fn find(&self, address: IpAddr) -> Geo {
+        let reader = self.newest.load();
+        let found = reader.as_ref().and_then(|reader| reader.lookup(address).ok()?.decode::<Geo>().ok().flatten());
         found.unwrap_or_default()
     }
 }
 
 impl Database {
+    fn read(path: PathBuf) -> Self {
+        let mut database = Database { file: signature(&path), path, newest: Arc::default() };
+        database.open();
+        database
+    }
+
+    /// Reads the file again if it is another one.
+    fn look(&mut self) {
+        let file = signature(&self.path);
+        if self.file != file {
+            self.file = file;
+            self.open();
+        }
+    }
+
     /// Reads the file; one that can't be used leaves the last good one in place.
-    fn read(&mut self, path: &std::path::Path) {
-        self.file = signature(path);
-        let name = path.display();
-        match Reader::open_readfile(path) {
+    fn open(&mut self) {
+        let name = self.path.display();
+        match Reader::open_readfile(&self.path) {
             Ok(reader) => {
                 tracing::info!(database = reader.metadata().database_type.as_str(), "places of clients are read from {name}");
-                self.reader = Some(reader);
+                self.newest.store(Some(Arc::new(reader)));
             }
             Err(error) => {
-                let effect = if self.reader.is_some() { "the last good one stays in use" } else { "records have no places" };
+                let is_there = self.newest.load().is_some();
+                let effect = if is_there { "the last good one stays in use" } else { "records have no places" };
                 tracing::error!("analytics_config.geo_ip_db_path: {name} is no database that can be used: {error}; {effect}");
             }
         }

@@ -5,7 +5,7 @@ use crate::trace::Trace;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tollgate_engine::Capture;
 
 /// The texts of a record, in the order in which they are written.
@@ -49,8 +49,6 @@ pub struct StepTime {
 
 /// One request that is over.
 pub struct Record {
-    /// Serial of what is known of its API.
-    pub api: u64,
     pub key: Option<Arc<Key>>,
     pub client_ip: IpAddr,
     pub peer: SocketAddr,
@@ -79,7 +77,6 @@ pub struct Record {
     pub upstream_status: u16,
     pub request_bytes: u64,
     pub response_bytes: u64,
-    pub ended: Option<Instant>,
     /// Bodies, when all of the request is recorded.
     pub capture: Option<Box<Capture>>,
     /// The middlewares in their order, where these are traced.
@@ -93,7 +90,6 @@ impl Default for Record {
     fn default() -> Self {
         let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
         Record {
-            api: 0,
             key: None,
             client_ip: nowhere,
             peer: SocketAddr::new(nowhere, 0),
@@ -113,7 +109,6 @@ impl Default for Record {
             upstream_status: 0,
             request_bytes: 0,
             response_bytes: 0,
-            ended: None,
             capture: None,
             steps: Vec::new(),
             texts: Vec::new(),

@@ -1,19 +1,22 @@
 //! What is recorded of requests, and where it goes: made from the configuration at the start.
 
-use super::aggregator::Aggregator;
-use super::analytics::Analyst;
-use super::facts::Directory;
+use super::analytics::{Analyst, DataAges};
 use super::otlp::SpanSink;
-use super::ring::{Recorder, RingFigures, ring};
-use super::sink::{AccessLog, JsonLines, LineWriter, LogFile, RedisList, Sink, SinkFigures, UsageSink, wanted};
+use super::recorder::Recorder;
+use super::sink::{AccessLog, JsonLines, LineWriter, LogFile, RedisList, Sink, SinkFigures, UsageSink, Writer};
 use crate::storage::redis_settings;
 use std::collections::HashSet;
 use std::error::Error;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tollgate_engine::Counter;
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::Redis;
 use tollgate_store::usage::Usage;
+
+/// How long a stop waits for sinks that do not end.
+const STOP_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Recording as the cores see it.
 pub struct Recording {
@@ -25,89 +28,111 @@ pub struct Recording {
     /// Whole requests are recorded whatever API and key say.
     pub detailed: bool,
     pub body_bytes_max: usize,
-    /// What each core counts of its records.
-    pub rings: Vec<Arc<RingFigures>>,
+    /// How many records each core made.
+    pub recorded: Vec<Arc<Counter>>,
     pub sinks: Vec<Arc<SinkFigures>>,
     pub usage: Option<Usage>,
     /// The one that records go to, over a connection of their own: questions about keys must not wait behind batches.
     pub redis: Option<Arc<Redis>>,
+    analyst: Arc<Analyst>,
     /// Until their cores take them.
     recorders: Mutex<Vec<Option<Recorder>>>,
-    aggregator: Mutex<Option<Aggregator>>,
+    writers: Mutex<Vec<Writer>>,
+}
+
+/// The sinks that were started: each core's own, and the threads that they share.
+struct Started {
+    cores: Vec<Vec<Box<dyn Sink>>>,
+    writers: Vec<Writer>,
+    figures: Vec<Arc<SinkFigures>>,
+}
+
+impl Started {
+    /// Figures for a sink of this name.
+    fn figures(&mut self, name: &'static str) -> Arc<SinkFigures> {
+        let own = SinkFigures::new(name);
+        self.figures.push(own.clone());
+        own
+    }
+
+    fn add(&mut self, (sink, writer): (impl Sink + Clone + 'static, Writer)) {
+        self.cores.iter_mut().for_each(|sinks| sinks.push(Box::new(sink.clone())));
+        self.writers.push(writer);
+    }
 }
 
 impl Recording {
     /// `None` when nothing is to be recorded.
-    pub fn start(
-        config: &GatewayConfig,
-        cores: usize,
-        directory: Arc<Directory>,
-        json_log: bool,
-    ) -> Result<Option<Self>, Box<dyn Error>> {
+    pub fn start(config: &GatewayConfig, cores: usize, json_log: bool) -> Result<Option<Self>, Box<dyn Error>> {
         let (analytics, access_log) = (config.enable_analytics, config.access_logs.enabled);
         let traces = config.opentelemetry.traces();
         if !analytics && !access_log && traces.is_none() {
             return Ok(None);
         }
         let settings = &config.tollgate.analytics;
+        let records_max = config.analytics_config.records_max();
         let analyst = Arc::new(Analyst::new(config)?);
-        let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
-        let mut figures = Vec::new();
-        let mut named = |name| {
-            let own = SinkFigures::new(name);
-            figures.push(own.clone());
-            own
-        };
+        let mut started = Started { cores: (0..cores).map(|_| Vec::new()).collect(), writers: Vec::new(), figures: Vec::new() };
         let usage = (analytics && settings.usage).then(|| Usage::open(&config.tollgate.data_dir)).transpose()?;
         if let Some(usage) = &usage {
-            sinks.push(Box::new(UsageSink::start(analyst.clone(), usage.clone(), settings.usage_days, named("usage"))?));
+            let figures = started.figures("usage");
+            started.add(UsageSink::start(analyst.clone(), usage.clone(), settings.usage_days, figures)?);
         }
         let storage = config.analytics_redis().filter(|_| analytics && settings.redis);
         let redis = storage.map(|storage| Ok::<_, Box<dyn Error>>(Arc::new(Redis::open(redis_settings(storage)?)?))).transpose()?;
         if let Some(redis) = &redis {
-            sinks.push(Box::new(RedisList::start(analyst.clone(), redis.clone(), config, named("redis"))?));
+            let figures = started.figures("redis");
+            started.add(RedisList::start(analyst.clone(), redis.clone(), config, figures)?);
         }
         if analytics && !settings.file.as_os_str().is_empty() {
             let file = LogFile::new(&settings.file, settings.file_bytes_max, settings.files_max);
-            let lines = LineWriter::start(file, named("file"))?;
-            sinks.push(Box::new(JsonLines { analyst: analyst.clone(), lines }));
+            let (lines, writer) = LineWriter::start(file, records_max, started.figures("file"))?;
+            started.add((JsonLines { analyst: analyst.clone(), lines }, writer));
         }
         if access_log {
             let target = &config.tollgate.access_log;
             let file = LogFile::new(&target.file, target.file_bytes_max, target.files_max);
-            let lines = LineWriter::start(file, named("access_log"))?;
-            sinks.push(Box::new(AccessLog { analyst, lines, json: json_log, wanted: wanted(&config.access_logs.template) }));
+            let (lines, writer) = LineWriter::start(file, records_max, started.figures("access_log"))?;
+            started.add((AccessLog::new(analyst.clone(), lines, json_log, &config.access_logs.template), writer));
         }
         if let Some(traces) = &traces {
-            sinks.push(Box::new(SpanSink::start(traces, named("otlp_traces"))?));
+            let figures = started.figures("otlp_traces");
+            started.add(SpanSink::start(traces, figures)?);
         }
-        let rings: Vec<Arc<RingFigures>> = (0..cores).map(|_| Arc::default()).collect();
-        let records_max = config.analytics_config.ring_records(cores);
-        let (recorders, drains) = rings.iter().map(|figures| ring(records_max, figures.clone())).unzip::<_, _, Vec<_>, Vec<_>>();
+        let recorded: Vec<Arc<Counter>> = (0..cores).map(|_| Arc::default()).collect();
+        let recorders = started.cores.into_iter().zip(&recorded).map(|(sinks, count)| Some(Recorder::new(sinks, count.clone())));
         Ok(Some(Recording {
             analytics,
             access_log,
             ignored: config.analytics_config.ignored_ips.iter().filter_map(|text| text.parse().ok()).collect(),
             detailed: config.analytics_config.enable_detailed_recording,
             body_bytes_max: settings.body_bytes_max,
-            rings,
-            sinks: figures,
+            recorders: Mutex::new(recorders.collect()),
+            recorded,
+            sinks: started.figures,
             usage,
             redis,
-            recorders: Mutex::new(recorders.into_iter().map(Some).collect()),
-            aggregator: Mutex::new(Some(Aggregator::start(drains, sinks, directory)?)),
+            analyst,
+            writers: Mutex::new(started.writers),
         }))
     }
 
-    /// A core's end of its ring; each core takes it once.
+    /// From now on records expire as their organisations want it.
+    pub fn enforce_data_ages(&self, data_ages: DataAges) {
+        self.analyst.enforce_data_ages(data_ages);
+    }
+
+    /// A core's end; each core takes it once.
     pub fn recorder(&self, core: usize) -> Option<Recorder> {
         self.recorders.lock().unwrap_or_else(PoisonError::into_inner).get_mut(core)?.take()
     }
 
-    /// Writes what was recorded so far, and ends.
+    /// Waits until what was recorded so far is written. The cores must have ended.
     pub fn stop(&self) {
-        if let Some(aggregator) = self.aggregator.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            aggregator.stop();
-        }
+        self.recorders.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));
+        let end = Instant::now() + STOP_TIME_MAX;
+        writers.iter_mut().for_each(Writer::end);
+        writers.into_iter().for_each(|writer| writer.wait(end.saturating_duration_since(Instant::now())));
     }
 }

@@ -190,15 +190,8 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
 
 fn records(text: &mut Exposition, observer: &super::Observer) {
     if let Some(recording) = &observer.recording {
-        let sum =
-            |read: fn(&super::ring::RingFigures) -> &Counter| recording.rings.iter().map(|ring| read(ring).get()).sum::<u64>();
-        text.family(
-            "tollgate_records",
-            Kind::Counter,
-            "Records of requests; dropped ones found no room on their way to the sinks.",
-        )
-        .sample(&[("result", "recorded")], sum(|ring| &ring.recorded) as f64)
-        .sample(&[("result", "dropped")], sum(|ring| &ring.dropped) as f64);
+        let recorded = recording.recorded.iter().map(|count| count.get()).sum::<u64>();
+        text.family("tollgate_records", Kind::Counter, "Records of requests.").sample(&[], recorded as f64);
     }
     text.family("tollgate_sink_records", Kind::Counter, "What sinks did with records; dropped ones found the sink too slow.");
     let recording = || observer.recording.iter().flat_map(|recording| &recording.sinks);

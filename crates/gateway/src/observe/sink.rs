@@ -1,5 +1,5 @@
-//! Where records go. A sink takes records in the aggregator's thread, which must not wait: it gathers, and hands batches to a thread of
-//! its own that may. What that thread can't keep up with is dropped and counted.
+//! Where records go. Each core has sinks of its own, which must not wait: they turn records into what is written, and hand batches to a
+//! thread that may wait and that the sinks of one kind share. What that thread can't keep up with is dropped and counted.
 
 mod access_log;
 mod json_lines;
@@ -7,7 +7,7 @@ mod log_file;
 mod redis_list;
 mod usage;
 
-pub use access_log::{AccessLog, wanted};
+pub use access_log::AccessLog;
 pub use json_lines::JsonLines;
 pub use log_file::{LineWriter, LogFile};
 pub use redis_list::RedisList;
@@ -17,13 +17,10 @@ use super::facts::ApiFacts;
 use super::record::Record;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tollgate_model::analytics::Time;
 
-/// Batches that may wait for a sink's thread. One is at most a second's records.
-const BATCHES_MAX: usize = 8;
 /// At most one line in this time about a sink that fails.
 const COMPLAINT_EVERY: Duration = Duration::from_secs(10);
 
@@ -35,7 +32,7 @@ pub struct Hit<'a> {
     pub time: Time,
 }
 
-/// Takes records.
+/// Takes the records of one core.
 pub trait Sink: Send {
     fn take(&mut self, hit: &Hit<'_>);
 
@@ -53,12 +50,28 @@ pub struct SinkFigures {
     pub failed: AtomicU64,
 }
 
-/// The way to a sink's thread.
+/// A core's way to a sink's thread.
 pub struct Handoff<T> {
-    batches: Option<SyncSender<(T, u64)>>,
+    batches: SyncSender<(T, u64)>,
+    records_max: u64,
     figures: Arc<SinkFigures>,
     complaints: Complaints,
-    thread: Option<JoinHandle<()>>,
+}
+
+/// What may wait for a sink's thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    pub batches: usize,
+    /// A batch alone always has room.
+    pub records: u64,
+}
+
+/// A sink's thread. It ends when no core has a way to it any longer.
+pub struct Writer {
+    name: &'static str,
+    ended: Receiver<()>,
+    /// Tells what writes that the gateway ends.
+    end: Option<Box<dyn FnOnce() + Send>>,
 }
 
 /// Says that records are lost, but not all the time.
@@ -88,19 +101,16 @@ impl SinkFigures {
 
 impl<T: Send + 'static> Handoff<T> {
     /// Starts a thread that writes batches.
-    pub fn start(figures: Arc<SinkFigures>, write: impl FnMut(T) -> Result<(), String> + Send + 'static) -> std::io::Result<Self> {
-        Handoff::with_room(figures, BATCHES_MAX, write)
-    }
-
-    /// The same with room for so many batches that wait.
-    pub fn with_room(
+    pub fn start(
         figures: Arc<SinkFigures>,
-        batches_max: usize,
+        room: Room,
         mut write: impl FnMut(T) -> Result<(), String> + Send + 'static,
-    ) -> std::io::Result<Self> {
-        let (batches, inbox) = sync_channel::<(T, u64)>(batches_max);
+    ) -> std::io::Result<(Self, Writer)> {
+        let (batches, inbox) = sync_channel::<(T, u64)>(room.batches);
+        let (end, ended) = sync_channel(0);
         let own = figures.clone();
         let run = move || {
+            let _end = end;
             let mut complaints = Complaints::default();
             while let Ok((batch, count)) = inbox.recv() {
                 match write(batch) {
@@ -112,15 +122,19 @@ impl<T: Send + 'static> Handoff<T> {
                 };
                 own.waiting.fetch_sub(count, Ordering::Relaxed);
             }
+            // What it writes with may have an end of its own to write.
+            drop(write);
         };
-        let thread = std::thread::Builder::new().name(figures.name.to_owned()).spawn(run)?;
-        Ok(Handoff { batches: Some(batches), figures, complaints: Complaints::default(), thread: Some(thread) })
+        std::thread::Builder::new().name(figures.name.to_owned()).spawn(run)?;
+        let writer = Writer { name: figures.name, ended, end: None };
+        Ok((Handoff { batches, records_max: room.records, figures, complaints: Complaints::default() }, writer))
     }
 
     /// Hands a batch of so many records over, or drops it: false then.
     pub fn give(&mut self, batch: T, count: u64) -> bool {
-        self.figures.waiting.fetch_add(count, Ordering::Relaxed);
-        let sent = self.batches.as_ref().is_some_and(|batches| batches.try_send((batch, count)).is_ok());
+        let waiting = self.figures.waiting.fetch_add(count, Ordering::Relaxed);
+        let has_room = waiting == 0 || waiting.saturating_add(count) <= self.records_max;
+        let sent = has_room && self.batches.try_send((batch, count)).is_ok();
         if !sent {
             self.figures.waiting.fetch_sub(count, Ordering::Relaxed);
             self.lose(count);
@@ -135,12 +149,34 @@ impl<T: Send + 'static> Handoff<T> {
     }
 }
 
-impl<T> Drop for Handoff<T> {
-    /// Waits until all batches are written.
-    fn drop(&mut self) {
-        self.batches = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+impl<T> Clone for Handoff<T> {
+    /// Another core's way to the same thread.
+    fn clone(&self) -> Self {
+        Handoff {
+            batches: self.batches.clone(),
+            records_max: self.records_max,
+            figures: self.figures.clone(),
+            complaints: Complaints::default(),
+        }
+    }
+}
+
+impl Writer {
+    /// With something to do when the gateway begins to end.
+    pub fn at_end(mut self, end: impl FnOnce() + Send + 'static) -> Self {
+        self.end = Some(Box::new(end));
+        self
+    }
+
+    /// The gateway ends: from now on nothing is waited for long.
+    pub fn end(&mut self) {
+        self.end.take().into_iter().for_each(|end| end());
+    }
+
+    /// Waits until all batches are written, but not longer than this; says so if they are not.
+    pub fn wait(self, time_max: Duration) {
+        if self.ended.recv_timeout(time_max) == Err(RecvTimeoutError::Timeout) {
+            tracing::error!(sink = self.name, "records are lost: the sink does not end");
         }
     }
 }

@@ -22,7 +22,6 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
     }
     let request = arrival.request;
     let mut record = recorder.blank();
-    record.api = facts.serial;
     record.key = exchange.key.as_ref().map(HeldKey::to_arc);
     record.client_ip = exchange.client_ip;
     record.peer = arrival.peer;

@@ -40,7 +40,7 @@ impl GatewayHandler {
             cause.iter().for_each(|cause| cells.refused(cause));
         }
         if let Some(record) = record {
-            self.hand_over(record, &tally, cause, now);
+            self.hand_over(record, snapshot, self.place, &tally, cause, now);
         }
     }
 
@@ -80,25 +80,32 @@ impl GatewayHandler {
             record.capture = ended.capture;
             record.sent_after = ended.times.and_then(|times| Some(times.sent?.saturating_duration_since(in_flight.began)));
             record.upstream_status = in_flight.upstream_status;
-            self.hand_over(record, &tally, failed.map(|(_, cause)| cause), end);
+            self.hand_over(record, &in_flight.snapshot, in_flight.place, &tally, failed.map(|(_, cause)| cause), end);
         }
     }
 
     /// Completes a record and hands it over.
-    fn hand_over(&mut self, mut record: Box<Record>, tally: &Tally, cause: Option<&'static str>, ended: Instant) {
-        let Some(recorder) = &self.core.recorder else { return };
+    fn hand_over(
+        &mut self,
+        mut record: Box<Record>,
+        snapshot: &CoreSnapshot,
+        place: Place,
+        tally: &Tally,
+        cause: Option<&'static str>,
+        ended: Instant,
+    ) {
+        let (Some(recorder), Some(api)) = (&self.core.recorder, snapshot.apis.get(place.api)) else { return };
         record.status = tally.status;
         record.cause = cause;
         record.total = tally.total;
         record.upstream = tally.upstream.unwrap_or_default();
         record.request_bytes = tally.request_bytes;
         record.response_bytes = tally.response_bytes;
-        record.ended = Some(ended);
         self.steps.swap(&mut record.steps);
         if let Some(id) = &self.request_id {
             record.write(Text::RequestId, &[id.as_bytes()]);
         }
-        recorder.push(record);
+        recorder.take(record, &api.facts, ended);
     }
 
     /// Gives a request that is sent on its identifier, and notes the time if its client will be told.

@@ -82,7 +82,7 @@ fn counts(gateway: &Gateway) -> [u64; 4] {
     let samples = scrape(gateway);
     let of = |name: &str| samples.get(name).copied().unwrap_or_default() as u64;
     let sink = |result: &str| of(&format!("tollgate_sink_records_total{{sink=\"redis\",result=\"{result}\"}}"));
-    [of("tollgate_records_total{result=\"recorded\"}"), sink("written"), sink("dropped"), sink("failed")]
+    [of("tollgate_records_total"), sink("written"), sink("dropped"), sink("failed")]
 }
 
 /// The counts, once all that was recorded has an end.

@@ -113,6 +113,17 @@ fn json_has_the_pumps_names() {
 }
 
 #[test]
+fn json_is_that_of_serde() {
+    let odd =
+        AnalyticsRecord { user_agent: "\"odd\"\n".into(), tags: vec!["a".into()], track_path: true, ..AnalyticsRecord::default() };
+    for record in [AnalyticsRecord::default(), record(), odd] {
+        let mut own = Vec::new();
+        record.append_json(&mut own);
+        assert_eq!(String::from_utf8(own).unwrap(), serde_json::to_string(&record).unwrap());
+    }
+}
+
+#[test]
 fn without_an_age_a_record_lives_a_hundred_years() {
     let mut record = AnalyticsRecord::default();
     record.set_time(Time { unix_s: 10, ns: 0 }, 0);

@@ -145,9 +145,8 @@ impl Default for Statsd {
 }
 
 impl AnalyticsConfig {
-    /// Records that may wait, of one of `threads` threads.
-    pub fn ring_records(&self, threads: usize) -> usize {
-        let all = if self.records_buffer_size == 0 { 65_536 } else { self.records_buffer_size };
-        all.div_ceil(threads.max(1)).clamp(1_000, 1 << 20)
+    /// Records that may wait for a sink.
+    pub fn records_max(&self) -> u64 {
+        if self.records_buffer_size == 0 { 65_536 } else { (self.records_buffer_size as u64).clamp(1_000, 1 << 24) }
     }
 }

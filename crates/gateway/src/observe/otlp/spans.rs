@@ -5,7 +5,7 @@ use super::attribute::{number, resource, scope, text};
 use super::collector::{Collector, Signal, deliver};
 use crate::observe::method_name;
 use crate::observe::record::{Record, StepTime, Text};
-use crate::observe::sink::{Handoff, Hit, Sink, SinkFigures};
+use crate::observe::sink::{Handoff, Hit, Room, Sink, SinkFigures, Writer};
 use crate::trace::Trace;
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tollgate_model::config::Traces;
 
-/// What is left for the last batches when the gateway ends; less than the aggregator waits for its sinks.
+/// What is left for the last batches when the gateway ends; less than sinks get for their end.
 const END_TIME_MAX: Duration = Duration::from_secs(3);
 /// Bytes of one attribute; a client chooses how long its path is.
 const ATTRIBUTE_BYTES_MAX: usize = 1_024;
@@ -28,18 +28,18 @@ const TAKEN: u32 = 0x1;
 const PARENT_KNOWN: u32 = 0x100;
 const PARENT_ELSEWHERE: u32 = 0x200;
 
+#[derive(Clone)]
 pub struct SpanSink {
     batch: Vec<Span>,
     spans_max: usize,
     time_max: Duration,
     sent: Instant,
     handoff: Handoff<Vec<Span>>,
-    end: watch::Sender<Option<Instant>>,
 }
 
 impl SpanSink {
     /// An error tells what is wrong with the settings.
-    pub fn start(traces: &Traces, figures: Arc<SinkFigures>) -> Result<Self, String> {
+    pub fn start(traces: &Traces, figures: Arc<SinkFigures>) -> Result<(Self, Writer), String> {
         let (end, ended) = watch::channel(None);
         let settings = traces.collector();
         let collector = Collector::new(&settings, Signal::Traces, ended).map_err(|error| format!("opentelemetry: {error}"))?;
@@ -53,14 +53,19 @@ impl SpanSink {
             Ok(())
         };
         let is_simple = traces.span_processor_type.eq_ignore_ascii_case("simple");
-        Ok(SpanSink {
+        let room = Room { batches: batch.batches(), records: u64::MAX };
+        let (handoff, writer) = Handoff::start(figures, room, write).map_err(|error| error.to_string())?;
+        let sink = SpanSink {
             batch: Vec::new(),
             spans_max: batch.spans(),
             time_max: if is_simple { Duration::ZERO } else { batch.time_max() },
             sent: Instant::now(),
-            handoff: Handoff::with_room(figures, batch.batches(), write).map_err(|error| error.to_string())?,
-            end,
-        })
+            handoff,
+        };
+        let writer = writer.at_end(move || {
+            end.send_replace(Some(Instant::now() + END_TIME_MAX));
+        });
+        Ok((sink, writer))
     }
 
     fn pass_on(&mut self) {
@@ -85,9 +90,6 @@ impl Sink for SpanSink {
     }
 
     fn flush(&mut self, last: bool) {
-        if last {
-            self.end.send_replace(Some(Instant::now() + END_TIME_MAX));
-        }
         if last || self.sent.elapsed() >= self.time_max {
             self.pass_on();
         }

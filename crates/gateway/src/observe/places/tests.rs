@@ -26,18 +26,26 @@ fn empty_database() -> Vec<u8> {
 fn a_file_that_appears_or_breaks_is_noticed_and_the_last_good_one_stays() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("places.mmdb");
-    let start = Instant::now();
-    let places = Places::new(path.clone(), start);
-    let is_read = |after: Duration| {
-        assert_eq!(places.find(IpAddr::V4(Ipv4Addr::LOCALHOST), start + after), Geo::default());
-        places.database.lock().unwrap().reader.is_some()
+    let mut database = Database::read(path.clone());
+    let mut is_read = || {
+        database.look();
+        database.newest.load().is_some()
     };
-    assert!(!is_read(LOOK_EVERY));
+    assert!(!is_read());
     std::fs::write(&path, empty_database()).unwrap();
-    assert!(!is_read(LOOK_EVERY * 2 - Duration::from_secs(1)), "not looked at all the time");
-    assert!(is_read(LOOK_EVERY * 2));
+    assert!(is_read());
     std::fs::write(&path, b"not a database").unwrap();
-    assert!(is_read(LOOK_EVERY * 3));
+    assert!(is_read());
     std::fs::remove_file(&path).unwrap();
-    assert!(is_read(LOOK_EVERY * 4));
+    assert!(is_read());
+}
+
+#[test]
+fn an_address_that_is_not_in_it_has_no_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("places.mmdb");
+    std::fs::write(&path, empty_database()).unwrap();
+    let places = Places::start(path).unwrap();
+    assert!(places.newest.load().is_some());
+    assert_eq!(places.find(IpAddr::V4(Ipv4Addr::LOCALHOST)), Geo::default());
 }

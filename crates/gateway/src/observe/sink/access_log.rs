@@ -2,52 +2,93 @@
 
 use super::{Hit, LineWriter, Sink};
 use crate::exchange::RequestId;
-use crate::observe::analytics::{Analyst, ip_text, milliseconds};
+use crate::observe::analytics::{Analyst, append_ip, milliseconds};
 use crate::observe::record::Text;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use tollgate_model::append_json_text;
 use tollgate_model::calendar::rfc3339;
 
+/// Writes a field of a line.
+type WriteField = fn(&mut Line<'_>, &Hit<'_>, &Analyst);
+
 /// The fields that a line can have, in their order.
-pub const FIELDS: [&str; 23] = [
-    "api_id",
-    "api_key",
-    "api_name",
-    "api_version",
-    "cause",
-    "client_ip",
-    "host",
-    "latency_gateway",
-    "latency_total",
-    "method",
-    "org_id",
-    "path",
-    "prefix",
-    "protocol",
-    "remote_addr",
-    "request_bytes",
-    "request_id",
-    "response_bytes",
-    "status",
-    "trace_id",
-    "upstream_addr",
-    "upstream_latency",
-    "user_agent",
+const FIELDS: [(&str, WriteField); 23] = [
+    ("api_id", |line, hit, _| line.text(hit.facts.id.as_bytes())),
+    ("api_key", |line, hit, analyst| line.text(analyst.logged_key(hit.record).as_bytes())),
+    ("api_name", |line, hit, _| line.text(hit.facts.name.as_bytes())),
+    ("api_version", |line, hit, _| line.text(hit.record.bytes(Text::Version))),
+    ("cause", |line, hit, _| line.text(hit.record.cause.unwrap_or_default().as_bytes())),
+    ("client_ip", |line, hit, _| line.plain(|out| append_ip(out, hit.record.client_ip))),
+    ("host", |line, hit, _| line.text(hit.record.bytes(Text::Authority))),
+    ("latency_gateway", |line, hit, _| {
+        line.number(milliseconds(hit.record.total.saturating_sub(hit.record.upstream)));
+    }),
+    ("latency_total", |line, hit, _| line.number(milliseconds(hit.record.total))),
+    ("method", |line, hit, _| line.text(hit.record.bytes(Text::Method))),
+    ("org_id", |line, hit, _| line.text(hit.facts.org_id.as_bytes())),
+    ("path", |line, hit, _| line.text(hit.record.bytes(Text::OriginalPath))),
+    ("prefix", |line, _, _| line.text(b"access-log")),
+    ("protocol", |line, hit, _| line.text(hit.record.protocol().as_bytes())),
+    ("remote_addr", |line, hit, _| line.plain(|out| append_peer(out, hit.record.peer))),
+    ("request_bytes", |line, hit, _| line.number(hit.record.request_bytes)),
+    ("request_id", |line, hit, _| match hit.record.bytes(Text::RequestId) {
+        b"" => line.plain(|out| RequestId(hit.record.request_id).append_to(out)),
+        id => line.text(id),
+    }),
+    ("response_bytes", |line, hit, _| line.number(hit.record.response_bytes)),
+    ("status", |line, hit, _| line.number(hit.record.status)),
+    // Without tracing there is none.
+    ("trace_id", |line, hit, _| hit.record.trace.iter().for_each(|trace| line.plain(|out| trace.id.append_to(out)))),
+    ("upstream_addr", |line, hit, _| line.text(hit.record.bytes(Text::UpstreamHost))),
+    ("upstream_latency", |line, hit, _| line.number(milliseconds(hit.record.upstream))),
+    ("user_agent", |line, hit, _| line.text(hit.record.bytes(Text::UserAgent))),
 ];
 
+/// Which bytes a text may have and need no quotes.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        plain[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let mut place = 0;
+    let others = b"-._/@^+:[]";
+    while place < others.len() {
+        plain[others[place] as usize] = true;
+        place += 1;
+    }
+    plain
+};
+
+/// One core's log.
+#[derive(Clone)]
 pub struct AccessLog {
-    pub analyst: Arc<Analyst>,
-    pub lines: LineWriter,
-    pub json: bool,
-    /// Which of `FIELDS` are written.
-    pub wanted: [bool; FIELDS.len()],
+    analyst: Arc<Analyst>,
+    lines: LineWriter,
+    json: bool,
+    /// The fields that are written, each with what stands before its value.
+    fields: Vec<(Box<str>, WriteField)>,
+    /// What the lines of one second begin with, up to the milliseconds.
+    start: (i64, String),
 }
 
-/// Which fields a template names; all for an empty one. `prefix` is always there.
-pub fn wanted(template: &[String]) -> [bool; FIELDS.len()] {
+impl AccessLog {
+    /// A log with the fields that a template names; all for an empty one. `prefix` is always there.
+    pub fn new(analyst: Arc<Analyst>, lines: LineWriter, json: bool, template: &[String]) -> Self {
+        let before = |name: &str| if json { format!(",\"{name}\":") } else { format!(" {name}=") };
+        let fields = wanted(template).map(|(name, write)| (before(name).into(), write)).collect();
+        AccessLog { analyst, lines, json, fields, start: (i64::MIN, String::new()) }
+    }
+}
+
+/// The fields that a template names.
+fn wanted(template: &[String]) -> impl Iterator<Item = (&'static str, WriteField)> {
     // Tyk has had two names for it.
     let named = |field: &str| template.iter().any(|name| name == field || (name == "upstream_address" && field == "upstream_addr"));
-    FIELDS.map(|field| template.is_empty() || field == "prefix" || named(field))
+    FIELDS.into_iter().filter(move |(field, _)| template.is_empty() || *field == "prefix" || named(field))
 }
 
 impl Sink for AccessLog {
@@ -55,18 +96,22 @@ impl Sink for AccessLog {
         if !hit.record.logged {
             return;
         }
-        let AccessLog { analyst, lines, json, wanted } = self;
+        let AccessLog { analyst, lines, json, fields, start: (second, start) } = self;
+        if *second != hit.time.unix_s {
+            let time = rfc3339(hit.time.unix_s, 0);
+            let time = time.strip_suffix("000Z").unwrap_or(&time);
+            let before = if *json { "{\"level\":\"info\",\"msg\":\"\",\"time\":\"" } else { "time=\"" };
+            (*second, *start) = (hit.time.unix_s, [before, time].concat());
+        }
         lines.line(|out| {
-            let time = rfc3339(hit.time.unix_s, hit.time.ns);
-            let start = if *json {
-                ["{\"level\":\"info\",\"msg\":\"\",\"time\":\"", &time, "\""]
-            } else {
-                ["time=\"", &time, "\" level=info"]
-            };
-            start.iter().for_each(|piece| out.extend_from_slice(piece.as_bytes()));
-            let mut line = Line { out, json: *json };
-            for (name, _) in FIELDS.iter().zip(wanted.iter()).filter(|(_, wanted)| **wanted) {
-                write_field(&mut line, name, hit, analyst);
+            out.extend_from_slice(start.as_bytes());
+            let ms = hit.time.ns / 1_000_000;
+            out.extend([100, 10, 1].map(|power| b'0' + (ms / power % 10) as u8));
+            out.extend_from_slice(if *json { b"Z\"" } else { b"Z\" level=info" });
+            let mut line = Line { out, json: *json, before: "" };
+            for (before, write) in fields {
+                line.before = before;
+                write(&mut line, hit, analyst);
             }
             out.extend_from_slice(if *json { b"}\n" } else { b"\n" });
         });
@@ -77,76 +122,49 @@ impl Sink for AccessLog {
     }
 }
 
-fn write_field(line: &mut Line<'_>, name: &str, hit: &Hit<'_>, analyst: &Analyst) {
-    let (record, facts) = (hit.record, hit.facts);
-    match name {
-        "api_id" => line.text(name, &facts.id),
-        "api_key" => line.text(name, &analyst.logged_key(record)),
-        "api_name" => line.text(name, &facts.name),
-        "api_version" => line.text(name, &record.text(Text::Version)),
-        "cause" => line.text(name, record.cause.unwrap_or_default()),
-        "client_ip" => line.text(name, &ip_text(record.client_ip)),
-        "host" => line.text(name, &record.text(Text::Authority)),
-        "latency_gateway" => line.number(name, milliseconds(record.total.saturating_sub(record.upstream))),
-        "latency_total" => line.number(name, milliseconds(record.total)),
-        "method" => line.text(name, &record.text(Text::Method)),
-        "org_id" => line.text(name, &facts.org_id),
-        "path" => line.text(name, &record.text(Text::OriginalPath)),
-        "prefix" => line.text(name, "access-log"),
-        "protocol" => line.text(name, record.protocol()),
-        "remote_addr" => line.text(name, &peer_text(record.peer)),
-        "request_bytes" => line.number(name, record.request_bytes),
-        "request_id" => match record.text(Text::RequestId) {
-            id if id.is_empty() => line.text(name, &RequestId(record.request_id).to_string()),
-            id => line.text(name, &id),
-        },
-        "response_bytes" => line.number(name, record.response_bytes),
-        "status" => line.number(name, record.status),
-        // Without tracing there is none.
-        "trace_id" => record.trace.iter().for_each(|trace| line.text(name, &trace.id.to_string())),
-        "upstream_addr" => line.text(name, &record.text(Text::UpstreamHost)),
-        "upstream_latency" => line.number(name, milliseconds(record.upstream)),
-        "user_agent" => line.text(name, &record.text(Text::UserAgent)),
-        _ => {}
-    }
-}
-
-fn peer_text(peer: SocketAddr) -> String {
+fn append_peer(out: &mut Vec<u8>, peer: SocketAddr) {
     if peer.is_ipv6() {
-        return peer.to_string();
+        // Writing to memory does not fail.
+        let _ = write!(out, "{peer}");
+        return;
     }
-    let mut text = ip_text(peer.ip());
-    text.push(':');
-    text.push_str(itoa::Buffer::new().format(peer.port()));
-    text
+    append_ip(out, peer.ip());
+    out.push(b':');
+    out.extend_from_slice(itoa::Buffer::new().format(peer.port()).as_bytes());
 }
 
-/// A line that is being written: `,"name":value` or ` name=value` for each field.
+/// A line that is being written.
 struct Line<'o> {
     out: &'o mut Vec<u8>,
     json: bool,
+    /// What stands before the value that comes next.
+    before: &'o str,
 }
 
 impl Line<'_> {
-    fn name(&mut self, name: &str) {
-        let (before, after) = if self.json { (",\"", "\":") } else { (" ", "=") };
-        [before, name, after].iter().for_each(|piece| self.out.extend_from_slice(piece.as_bytes()));
-    }
-
     /// A text, in quotes if it is not plain.
-    fn text(&mut self, name: &str, text: &str) {
-        self.name(name);
-        let is_plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._/@^+:[]".contains(&b));
-        match (is_plain, self.json) {
-            (true, false) => self.out.extend_from_slice(text.as_bytes()),
-            (true, true) => ["\"", text, "\""].iter().for_each(|piece| self.out.extend_from_slice(piece.as_bytes())),
-            // Writing to memory does not fail.
-            (false, _) => drop(serde_json::to_writer(&mut *self.out, text)),
+    fn text(&mut self, text: &[u8]) {
+        self.out.extend_from_slice(self.before.as_bytes());
+        let is_plain = |plain, byte: &u8| plain & PLAIN[usize::from(*byte)];
+        if !self.json && !text.is_empty() && text.iter().fold(true, is_plain) {
+            return self.out.extend_from_slice(text);
         }
+        append_json_text(self.out, &String::from_utf8_lossy(text));
     }
 
-    fn number(&mut self, name: &str, number: impl itoa::Integer) {
-        self.name(name);
+    /// A text that is known to be plain.
+    fn plain(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.out.extend_from_slice(self.before.as_bytes());
+        if !self.json {
+            return write(self.out);
+        }
+        self.out.push(b'"');
+        write(self.out);
+        self.out.push(b'"');
+    }
+
+    fn number(&mut self, number: impl itoa::Integer) {
+        self.out.extend_from_slice(self.before.as_bytes());
         self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
     }
 }

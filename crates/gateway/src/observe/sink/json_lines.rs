@@ -4,6 +4,7 @@ use super::{Hit, LineWriter, Sink};
 use crate::observe::analytics::Analyst;
 use std::sync::Arc;
 
+#[derive(Clone)]
 pub struct JsonLines {
     pub analyst: Arc<Analyst>,
     pub lines: LineWriter,
@@ -16,8 +17,7 @@ impl Sink for JsonLines {
         }
         let record = self.analyst.record(hit);
         self.lines.line(|out| {
-            // Writing to memory does not fail.
-            let _ = serde_json::to_writer(&mut *out, &record);
+            record.append_json(out);
             out.push(b'\n');
         });
     }

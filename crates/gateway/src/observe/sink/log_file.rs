@@ -1,14 +1,18 @@
 //! Lines into a file that is replaced when it is full, or to standard error.
 
-use super::{Handoff, SinkFigures};
+use super::{Handoff, Room, SinkFigures, Writer};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of lines that are handed over at once.
-const BATCH_BYTES: usize = 256 * 1024;
+/// Bytes of lines that are handed over at once: few enough to be still in the cache when they are written.
+const BATCH_BYTES: usize = 64 * 1024;
+/// What the line that fills a batch may add to it without more memory.
+const LINE_BYTES: usize = 4 * 1024;
+/// Batches that may wait.
+const BATCHES_MAX: usize = 256;
 
 /// Where lines go.
 pub enum LogFile {
@@ -24,7 +28,8 @@ pub struct RotatingFile {
     open: Option<(File, u64)>,
 }
 
-/// Gathers lines and writes them in a thread of its own.
+/// Gathers a core's lines for the thread that writes them.
+#[derive(Clone)]
 pub struct LineWriter {
     lines: Vec<u8>,
     count: u64,
@@ -106,14 +111,19 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 impl LineWriter {
-    pub fn start(mut file: LogFile, figures: Arc<SinkFigures>) -> io::Result<Self> {
+    /// Opens the file, and starts its thread. So many lines may wait.
+    pub fn start(mut file: LogFile, lines_max: u64, figures: Arc<SinkFigures>) -> io::Result<(Self, Writer)> {
         file.check()?;
         let write = move |lines: Vec<u8>| file.write(&lines).map_err(|error| error.to_string());
-        Ok(LineWriter { lines: Vec::new(), count: 0, handoff: Handoff::start(figures, write)? })
+        let (handoff, writer) = Handoff::start(figures, Room { batches: BATCHES_MAX, records: lines_max }, write)?;
+        Ok((LineWriter { lines: Vec::new(), count: 0, handoff }, writer))
     }
 
     /// Adds a line; `write` writes it with its end.
     pub fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.lines.capacity() == 0 {
+            self.lines.reserve(BATCH_BYTES + LINE_BYTES);
+        }
         write(&mut self.lines);
         self.count += 1;
         if self.lines.len() >= BATCH_BYTES {

@@ -1,6 +1,6 @@
 //! Tyk's records into the list in Redis that tyk-pump empties. While Redis is away they wait, as many as there is room for.
 
-use super::{Handoff, Hit, Sink, SinkFigures};
+use super::{Handoff, Hit, Room, Sink, SinkFigures, Writer};
 use crate::observe::analytics::Analyst;
 use std::io;
 use std::sync::Arc;
@@ -28,6 +28,7 @@ const RETRY_EVERY: Duration = Duration::from_millis(100);
 /// How long the gateway's end waits for a Redis that is away.
 const END_TIME_MAX: Duration = Duration::from_secs(2);
 
+#[derive(Clone)]
 pub struct RedisList {
     analyst: Arc<Analyst>,
     records: Values,
@@ -35,7 +36,6 @@ pub struct RedisList {
     is_protobuf: bool,
     turn: u32,
     waiting_bytes: Arc<AtomicUsize>,
-    ending: Arc<AtomicBool>,
     handoff: Handoff<Batch>,
 }
 
@@ -44,8 +44,8 @@ struct Batch {
     records: Values,
 }
 
-/// Writes batches, in a thread of its own.
-struct Writer {
+/// Appends batches, in a thread of its own.
+struct Appender {
     redis: Arc<Redis>,
     kept_for: Duration,
     records_max: u64,
@@ -55,11 +55,16 @@ struct Writer {
 }
 
 impl RedisList {
-    pub fn start(analyst: Arc<Analyst>, redis: Arc<Redis>, config: &GatewayConfig, figures: Arc<SinkFigures>) -> io::Result<Self> {
+    pub fn start(
+        analyst: Arc<Analyst>,
+        redis: Arc<Redis>,
+        config: &GatewayConfig,
+        figures: Arc<SinkFigures>,
+    ) -> io::Result<(Self, Writer)> {
         let settings = &config.analytics_config;
         let kept_s = if settings.storage_expiration_time == 0 { KEPT_S } else { settings.storage_expiration_time };
         let (waiting_bytes, ending) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-        let mut writer = Writer {
+        let mut appender = Appender {
             redis,
             kept_for: Duration::from_secs(kept_s),
             records_max: config.tollgate.analytics.redis_records_max,
@@ -69,20 +74,22 @@ impl RedisList {
         let waiting = waiting_bytes.clone();
         let write = move |batch: Batch| {
             let bytes = batch.records.bytes();
-            let written = writer.write(batch);
+            let written = appender.write(batch);
             waiting.fetch_sub(bytes, Ordering::Relaxed);
             written
         };
-        Ok(RedisList {
+        let room = Room { batches: WAITING_BATCHES_MAX, records: u64::MAX };
+        let (handoff, writer) = Handoff::start(figures, room, write)?;
+        let list = RedisList {
             analyst,
             records: Values::default(),
             several: settings.enable_multiple_analytics_keys,
             is_protobuf: settings.serializer_type == "protobuf",
             turn: 0,
             waiting_bytes,
-            ending,
-            handoff: Handoff::with_room(figures, WAITING_BATCHES_MAX, write)?,
-        })
+            handoff,
+        };
+        Ok((list, writer.at_end(move || ending.store(true, Ordering::Relaxed))))
     }
 
     fn next_list(&mut self) -> String {
@@ -129,15 +136,12 @@ impl Sink for RedisList {
         }
     }
 
-    fn flush(&mut self, last: bool) {
+    fn flush(&mut self, _: bool) {
         self.give();
-        if last {
-            self.ending.store(true, Ordering::Relaxed);
-        }
     }
 }
 
-impl Writer {
+impl Appender {
     /// Waits for Redis if it is away, and appends once: what may have arrived is not sent again, as it would be counted twice.
     fn write(&mut self, batch: Batch) -> Result<(), String> {
         let runtime = self.redis.runtime().clone();

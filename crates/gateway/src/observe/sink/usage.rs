@@ -1,6 +1,6 @@
 //! Sums by minute into the embedded store, for `/tyk/usage`. What would make too many rows is summed as `_other`.
 
-use super::{Handoff, Hit, Sink, SinkFigures};
+use super::{Handoff, Hit, Room, Sink, SinkFigures, Writer};
 use crate::observe::analytics::Analyst;
 use crate::observe::histogram::REQUEST_NS;
 use crate::observe::record::{Record, Text};
@@ -10,8 +10,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate_store::usage::{BUCKETS, Usage, UsageCounts, UsageKey};
 
-/// Rows between two writes.
+/// Rows of one core between two writes.
 const ROWS_MAX: usize = 10_000;
+/// Batches that may wait. One is a core's sums of five seconds.
+const BATCHES_MAX: usize = 16;
 /// Paths that are told apart for one API, and for all of them, since the start.
 const PATHS_MAX: usize = 500;
 const ALL_PATHS_MAX: usize = 50_000;
@@ -21,6 +23,8 @@ const WRITE_EVERY: Duration = Duration::from_secs(5);
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 const OTHER: &str = "_other";
 
+/// One core's sums.
+#[derive(Clone)]
 pub struct UsageSink {
     analyst: Arc<Analyst>,
     rows: HashMap<UsageKey, UsageCounts>,
@@ -29,35 +33,73 @@ pub struct UsageSink {
     /// What the request at hand says, in memory that is used again.
     said: Vec<u8>,
     hits: u64,
-    paths: HashMap<String, HashSet<String>>,
-    all_paths: usize,
     written: Instant,
     handoff: Handoff<Vec<(UsageKey, UsageCounts)>>,
 }
 
-impl UsageSink {
-    pub fn start(analyst: Arc<Analyst>, usage: Usage, days: u32, figures: Arc<SinkFigures>) -> io::Result<Self> {
-        let mut forgot: Option<Instant> = None;
-        let write = move |rows: Vec<(UsageKey, UsageCounts)>| {
-            usage.add(&rows).map_err(|fault| fault.to_string())?;
-            if forgot.is_none_or(|at| at.elapsed() > FORGET_EVERY) {
-                forgot = Some(Instant::now());
-                let newest = rows.iter().map(|(key, _)| key.minute).max().unwrap_or_default();
-                usage.remove_before(newest - i64::from(days) * 24 * 60).map_err(|fault| fault.to_string())?;
+/// Writes the sums of all cores.
+struct Table {
+    usage: Usage,
+    days: u32,
+    /// When it was last looked for what is too old.
+    forgot: Option<Instant>,
+    /// By API.
+    paths: HashMap<String, HashSet<String>>,
+    all_paths: usize,
+}
+
+impl Table {
+    fn write(&mut self, sums: Vec<(UsageKey, UsageCounts)>) -> Result<(), String> {
+        let mut rows: HashMap<UsageKey, UsageCounts> = HashMap::with_capacity(sums.len());
+        for (mut key, counts) in sums {
+            if !self.is_told_apart(&key.api, &key.path) {
+                key.path = OTHER.to_owned();
             }
-            Ok(())
-        };
-        Ok(UsageSink {
+            rows.entry(key).or_default().add(&counts);
+        }
+        let rows: Vec<(UsageKey, UsageCounts)> = rows.into_iter().collect();
+        self.usage.add(&rows).map_err(|fault| fault.to_string())?;
+        if self.forgot.is_none_or(|at| at.elapsed() > FORGET_EVERY) {
+            self.forgot = Some(Instant::now());
+            let newest = rows.iter().map(|(key, _)| key.minute).max().unwrap_or_default();
+            self.usage.remove_before(newest - i64::from(self.days) * 24 * 60).map_err(|fault| fault.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Whether a path is one of those that have rows of their own.
+    fn is_told_apart(&mut self, api: &str, path: &str) -> bool {
+        if !self.paths.contains_key(api) {
+            self.paths.insert(api.to_owned(), HashSet::new());
+        }
+        let Some(paths) = self.paths.get_mut(api) else { return false };
+        if paths.contains(path) {
+            return true;
+        }
+        let has_room = paths.len() < PATHS_MAX && self.all_paths < ALL_PATHS_MAX;
+        if has_room {
+            self.all_paths += 1;
+            paths.insert(path.to_owned());
+        }
+        has_room
+    }
+}
+
+impl UsageSink {
+    pub fn start(analyst: Arc<Analyst>, usage: Usage, days: u32, figures: Arc<SinkFigures>) -> io::Result<(Self, Writer)> {
+        let mut table = Table { usage, days, forgot: None, paths: HashMap::new(), all_paths: 0 };
+        let room = Room { batches: BATCHES_MAX, records: u64::MAX };
+        let (handoff, writer) = Handoff::start(figures, room, move |rows| table.write(rows))?;
+        let sink = UsageSink {
             analyst,
             rows: HashMap::new(),
             alike: HashMap::new(),
             said: Vec::new(),
             hits: 0,
-            paths: HashMap::new(),
-            all_paths: 0,
             written: Instant::now(),
-            handoff: Handoff::start(figures, write)?,
-        })
+            handoff,
+        };
+        Ok((sink, writer))
     }
 
     /// Reads what decides about the row of a request.
@@ -76,7 +118,7 @@ impl UsageSink {
     }
 
     /// The row of a request.
-    fn key(&mut self, hit: &Hit<'_>) -> UsageKey {
+    fn key(&self, hit: &Hit<'_>) -> UsageKey {
         let (record, facts) = (hit.record, hit.facts);
         UsageKey {
             minute: minute(hit),
@@ -84,7 +126,7 @@ impl UsageSink {
             key: record.key.as_ref().map(|key| key.shown.to_string()).unwrap_or_default(),
             version: record.text(Text::Version).into_owned(),
             method: crate::observe::method_name(&record.text(Text::Method)).to_owned(),
-            path: self.known_path(&facts.id, self.analyst.uniform_path(record)),
+            path: self.analyst.uniform_path(record),
             status: record.status,
         }
     }
@@ -98,23 +140,6 @@ impl UsageSink {
             }
             self.rows.entry(key).or_default().add(&counts);
         }
-    }
-
-    /// The path, if it is one of those that are told apart.
-    fn known_path(&mut self, api: &str, path: String) -> String {
-        if !self.paths.contains_key(api) {
-            self.paths.insert(api.to_owned(), HashSet::new());
-        }
-        let Some(paths) = self.paths.get_mut(api) else { return path };
-        if paths.contains(&path) {
-            return path;
-        }
-        if paths.len() >= PATHS_MAX || self.all_paths >= ALL_PATHS_MAX {
-            return OTHER.to_owned();
-        }
-        self.all_paths += 1;
-        paths.insert(path.clone());
-        path
     }
 }
 

@@ -1,0 +1,174 @@
+//! The record as MessagePack: a map with the names of Go's fields.
+
+use super::{AnalyticsRecord, Geo, Latency, Network, Time};
+use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write_map_len, write_nil, write_sint};
+use std::sync::LazyLock;
+
+impl AnalyticsRecord<'_> {
+    /// Adds the record as one MessagePack map.
+    pub fn append_msgpack(&self, out: &mut Vec<u8>) {
+        // Writing to memory does not fail.
+        let _ = self.write_msgpack(out);
+    }
+
+    fn write_msgpack(&self, out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
+        write_map_len(out, 35)?;
+        text(out, "Method", &self.method)?;
+        text(out, "Host", &self.host)?;
+        text(out, "Path", &self.path)?;
+        text(out, "RawPath", &self.raw_path)?;
+        text(out, "UserAgent", &self.user_agent)?;
+        text(out, "APIKey", &self.api_key)?;
+        text(out, "APIVersion", &self.api_version)?;
+        text(out, "APIName", &self.api_name)?;
+        text(out, "APIID", &self.api_id)?;
+        text(out, "OrgID", &self.org_id)?;
+        text(out, "OauthID", &self.oauth_id)?;
+        text(out, "RawRequest", &self.raw_request)?;
+        text(out, "RawResponse", &self.raw_response)?;
+        text(out, "IPAddress", &self.ip_address)?;
+        text(out, "Alias", &self.alias)?;
+        text(out, "ApiSchema", &self.api_schema)?;
+        text(out, "OriginalPath", &self.original_path)?;
+        text(out, "ListenPath", &self.listen_path)?;
+        text(out, "CollectionName", &self.collection_name)?;
+        number(out, "ContentLength", self.content_length)?;
+        number(out, "Day", self.day)?;
+        number(out, "Month", self.month)?;
+        number(out, "Year", self.year)?;
+        number(out, "Hour", self.hour)?;
+        number(out, "ResponseCode", self.response_code)?;
+        number(out, "RequestTime", self.request_time)?;
+        time(out, "TimeStamp", self.timestamp)?;
+        time(out, "ExpireAt", self.expire_at)?;
+        write_str(out, "Geo")?;
+        if self.geo == Geo::default() {
+            out.extend_from_slice(&NOWHERE);
+        } else {
+            self.geo.write_msgpack(out)?;
+        }
+        let Network { open_connections, closed_connection, bytes_in, bytes_out } = self.network;
+        write_str(out, "Network")?;
+        write_map_len(out, 4)?;
+        number(out, "OpenConnections", open_connections)?;
+        number(out, "ClosedConnection", closed_connection)?;
+        number(out, "BytesIn", bytes_in)?;
+        number(out, "BytesOut", bytes_out)?;
+        let Latency { total, upstream, gateway } = self.latency;
+        write_str(out, "Latency")?;
+        write_map_len(out, 3)?;
+        number(out, "Total", total)?;
+        number(out, "Upstream", upstream)?;
+        number(out, "Gateway", gateway)?;
+        write_str(out, "Tags")?;
+        write_array_len(out, u32::try_from(self.tags.len()).unwrap_or(u32::MAX))?;
+        for tag in &self.tags {
+            write_str(out, tag)?;
+        }
+        flag(out, "TrackPath", self.track_path)?;
+        out.extend_from_slice(&NO_STATS);
+        Ok(())
+    }
+}
+
+/// Most records have no place.
+static NOWHERE: LazyLock<Vec<u8>> = LazyLock::new(|| written(|out| Geo::default().write_msgpack(out)));
+
+/// What Tyk records of GraphQL and MCP, which are passed on unread: always empty.
+static NO_STATS: LazyLock<Vec<u8>> = LazyLock::new(|| written(write_no_stats));
+
+fn written(write: impl FnOnce(&mut Vec<u8>) -> Result<(), ValueWriteError>) -> Vec<u8> {
+    let mut out = Vec::new();
+    // Writing to memory does not fail.
+    let _ = write(&mut out);
+    out
+}
+
+impl Geo {
+    fn write_msgpack(&self, out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
+        write_map_len(out, 3)?;
+        write_str(out, "Country")?;
+        write_map_len(out, 1)?;
+        text(out, "ISOCode", &self.country.iso_code)?;
+        write_str(out, "City")?;
+        write_map_len(out, 2)?;
+        number(out, "GeoNameID", i64::from(self.city.geoname_id))?;
+        write_str(out, "Names")?;
+        if self.city.names.is_empty() {
+            write_nil(out).map_err(ValueWriteError::InvalidMarkerWrite)?;
+        } else {
+            write_map_len(out, u32::try_from(self.city.names.len()).unwrap_or(u32::MAX))?;
+            for (language, name) in &self.city.names {
+                write_str(out, language)?;
+                write_str(out, name)?;
+            }
+        }
+        write_str(out, "Location")?;
+        write_map_len(out, 3)?;
+        for (name, degrees) in [("Latitude", self.location.latitude), ("Longitude", self.location.longitude)] {
+            write_str(out, name)?;
+            write_f64(out, degrees)?;
+        }
+        text(out, "TimeZone", &self.location.time_zone)
+    }
+}
+
+fn write_no_stats(out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
+    write_str(out, "GraphQLStats")?;
+    write_map_len(out, 7)?;
+    text(out, "Variables", "")?;
+    for list in ["RootFields", "Types", "Errors"] {
+        write_str(out, list)?;
+        write_nil(out).map_err(ValueWriteError::InvalidMarkerWrite)?;
+    }
+    number(out, "OperationType", 0)?;
+    flag(out, "HasErrors", false)?;
+    flag(out, "IsGraphQL", false)?;
+    write_str(out, "MCPStats")?;
+    write_map_len(out, 4)?;
+    flag(out, "IsMCP", false)?;
+    text(out, "JSONRPCMethod", "")?;
+    text(out, "PrimitiveType", "")?;
+    text(out, "PrimitiveName", "")
+}
+
+#[inline(always)]
+fn text(out: &mut Vec<u8>, name: &'static str, value: &str) -> Result<(), ValueWriteError> {
+    write_str(out, name)?;
+    write_str(out, value)
+}
+
+#[inline(always)]
+fn number(out: &mut Vec<u8>, name: &'static str, value: i64) -> Result<(), ValueWriteError> {
+    write_str(out, name)?;
+    write_sint(out, value)?;
+    Ok(())
+}
+
+#[inline(always)]
+fn flag(out: &mut Vec<u8>, name: &'static str, value: bool) -> Result<(), ValueWriteError> {
+    write_str(out, name)?;
+    write_bool(out, value).map_err(ValueWriteError::InvalidMarkerWrite)
+}
+
+#[inline(always)]
+fn time(out: &mut Vec<u8>, name: &'static str, time: Time) -> Result<(), ValueWriteError> {
+    write_str(out, name)?;
+    write_array_len(out, 2)?;
+    write_sint(out, time.unix_s)?;
+    write_sint(out, i64::from(time.ns))?;
+    Ok(())
+}
+
+/// Texts of less than 32 bytes, which most are, need no more than their length in front. Inlined, so that names are copied in one piece.
+#[inline(always)]
+fn write_str(out: &mut Vec<u8>, text: &str) -> Result<(), ValueWriteError> {
+    match u8::try_from(text.len()) {
+        Ok(length @ 0..32) => {
+            out.push(0xa0 | length);
+            out.extend_from_slice(text.as_bytes());
+            Ok(())
+        }
+        _ => rmp::encode::write_str(out, text),
+    }
+}

@@ -194,12 +194,11 @@ fn custom(value: &[u8]) -> Option<Caller> {
 
 fn set_traceparent(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
     let (id, span) = (hex::<32>(trace.id.0), hex::<16>(trace.client_span.into()));
-    let value = [b"00-".as_slice(), &id, b"-", &span, if trace.taken { b"-01" } else { b"-00" }].concat();
-    edits.set(headers, "traceparent", &value);
     if !trace.inherited {
         // It belongs to a trace that could not be read.
         edits.remove(headers, "tracestate");
     }
+    edits.set_parts(headers, "traceparent", &[b"00-".as_slice(), &id, b"-", &span, if trace.taken { b"-01" } else { b"-00" }]);
 }
 
 fn set_b3(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {

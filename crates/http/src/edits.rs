@@ -34,15 +34,25 @@ impl HeaderEdits {
 
     /// Puts in `name: value` in place of every line called `name`. The caller has checked both with `is_token` and `is_value`.
     pub fn set(&mut self, headers: &Headers<'_>, name: &str, value: &[u8]) {
+        self.set_parts(headers, name, &[value]);
+    }
+
+    /// The same with a value in several parts.
+    pub fn set_parts(&mut self, headers: &Headers<'_>, name: &str, value: &[&[u8]]) {
         self.remove(headers, name);
-        self.add(name, value);
+        self.add_parts(name, value);
     }
 
     /// Puts in `name: value` beside what is there.
     pub fn add(&mut self, name: &str, value: &[u8]) {
+        self.add_parts(name, &[value]);
+    }
+
+    #[inline]
+    fn add_parts(&mut self, name: &str, value: &[&[u8]]) {
         self.added.extend_from_slice(name.as_bytes());
         self.added.extend_from_slice(b": ");
-        self.added.extend_from_slice(value);
+        value.iter().for_each(|part| self.added.extend_from_slice(part));
         self.added.extend_from_slice(b"\r\n");
     }
 
@@ -71,7 +81,8 @@ impl HeaderEdits {
         let mut start = 0;
         while start < self.added.len() {
             let rest = self.added.get(start..)?;
-            let end = start + rest.windows(2).position(|pair| pair == b"\r\n")? + 2;
+            // No line that was put in has another one.
+            let end = start + rest.iter().position(|byte| *byte == b'\n')? + 1;
             let called = rest.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()));
             if called && rest.get(name.len()) == Some(&b':') {
                 return Some(start..end);

@@ -232,11 +232,13 @@ pub fn append_ip(out: &mut Vec<u8>, address: IpAddr) {
         let _ = write!(out, "{address}");
         return;
     };
-    for (index, octet) in address.octets().into_iter().enumerate() {
-        if index > 0 {
-            out.push(b'.');
-        }
-        out.extend_from_slice(itoa::Buffer::new().format(octet).as_bytes());
+    let mut before: &[u8] = b"";
+    for octet in address.octets() {
+        out.extend_from_slice(before);
+        before = b".";
+        let digits = [octet / 100, octet / 10 % 10, octet % 10].map(|digit| b'0' + digit);
+        let leading = usize::from(octet < 100) + usize::from(octet < 10);
+        out.extend_from_slice(digits.get(leading..).unwrap_or_default());
     }
 }
 

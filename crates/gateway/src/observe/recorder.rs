@@ -18,6 +18,8 @@ const SPARE_MAX: usize = 256;
 /// Shows one core's records to its sinks.
 pub struct Recorder {
     sinks: RefCell<Vec<Box<dyn Sink>>>,
+    /// In the boxes in which they travel: a record is half a kilobyte.
+    #[allow(clippy::vec_box)]
     spare: RefCell<Vec<Box<Record>>>,
     recorded: Arc<Counter>,
     flushed: Cell<Instant>,

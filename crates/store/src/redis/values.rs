@@ -8,6 +8,11 @@ pub struct Values {
 }
 
 impl Values {
+    /// No values, with memory for as many as these.
+    pub fn with_room_for(others: &Values) -> Self {
+        Values { bytes: Vec::with_capacity(others.bytes.len()), ends: Vec::with_capacity(others.ends.len()) }
+    }
+
     /// Adds a value: what `write` appends.
     pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         write(&mut self.bytes);

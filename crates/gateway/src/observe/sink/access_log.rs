@@ -46,23 +46,6 @@ const FIELDS: [(&str, WriteField); 23] = [
     ("user_agent", |line, hit, _| line.text(hit.record.bytes(Text::UserAgent))),
 ];
 
-/// Which bytes a text may have and need no quotes.
-const PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        plain[byte] = (byte as u8).is_ascii_alphanumeric();
-        byte += 1;
-    }
-    let mut place = 0;
-    let others = b"-._/@^+:[]";
-    while place < others.len() {
-        plain[others[place] as usize] = true;
-        place += 1;
-    }
-    plain
-};
-
 /// One core's log.
 #[derive(Clone)]
 pub struct AccessLog {
@@ -122,6 +105,11 @@ impl Sink for AccessLog {
     }
 }
 
+/// Whether a text with this byte needs no quotes.
+fn is_plain(byte: &u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' | b'@' | b'^' | b'+' | b':' | b'[' | b']')
+}
+
 fn append_peer(out: &mut Vec<u8>, peer: SocketAddr) {
     if peer.is_ipv6() {
         // Writing to memory does not fail.
@@ -145,8 +133,7 @@ impl Line<'_> {
     /// A text, in quotes if it is not plain.
     fn text(&mut self, text: &[u8]) {
         self.out.extend_from_slice(self.before.as_bytes());
-        let is_plain = |plain, byte: &u8| plain & PLAIN[usize::from(*byte)];
-        if !self.json && !text.is_empty() && text.iter().fold(true, is_plain) {
+        if !self.json && !text.is_empty() && text.iter().all(is_plain) {
             return self.out.extend_from_slice(text);
         }
         append_json_text(self.out, &String::from_utf8_lossy(text));

@@ -105,7 +105,9 @@ impl RedisList {
         if self.records.is_empty() {
             return;
         }
-        let records = std::mem::take(&mut self.records);
+        // The next batch is likely to be as large.
+        let next = Values::with_room_for(&self.records);
+        let records = std::mem::replace(&mut self.records, next);
         let (count, bytes) = (records.len() as u64, records.bytes());
         // One batch always has room, however large its records are.
         let waiting = self.waiting_bytes.load(Ordering::Relaxed);

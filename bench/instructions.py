@@ -3,13 +3,15 @@
 
 One Tollgate with one data thread runs under callgrind. Each shape is sent `--requests` times over kept-alive connections, between two
 dumps of the counts; the median of `--rounds` is told. With `--keep DIR` the last dump of each shape stays there for callgrind_annotate.
-It says nothing of the kernel, which is most of a request's cost, nor of waiting for memory.
+Counted is what the tasks of connections do: what the runtime does around them, some tenth of it all, depends on how many requests a
+thread finds when it wakes up. It says nothing of the kernel, which is most of a request's cost, nor of waiting for memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
 import json
 import pathlib
 import re
@@ -18,26 +20,33 @@ import socket
 import statistics
 import subprocess
 import urllib.request
+from collections.abc import Iterator
 
+import auth
+import keys
 import rig as bench
 from rig import Rig, RigError, Tollgate
 
 CONNECTIONS = 8
 PATH = "json/valid"
+# The function that drives a connection.
+COUNTED = "*tollgate_engine::connection::Connection*Future*poll*"
 # Seconds; a program runs some fifty times slower under valgrind.
 PATIENCE = 120
 
 
 @dataclasses.dataclass
 class Shape:
-    """A request, and the status that it must be answered with."""
+    """A request, and the status that it must be answered with. With `tokens` each request has another one."""
 
     api: str
     status: int
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
+    tokens: Iterator[str] | None = None
 
     def bytes(self, port: int) -> bytes:
-        lines = {"Host": f"{bench.HOST}:{port}", "User-Agent": "instructions", "Accept": "*/*"} | self.headers
+        token = {"Authorization": next(self.tokens)} if self.tokens else {}
+        lines = {"Host": f"{bench.HOST}:{port}", "User-Agent": "instructions", "Accept": "*/*"} | self.headers | token
         fields = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         return f"GET /{self.api}/{PATH} HTTP/1.1\r\n{fields}\r\n".encode()
 
@@ -49,14 +58,19 @@ def main() -> int:
             raise RigError(f"{program} is needed (Debian: apt install valgrind)")
     facts = bench.circumstances(args.binary)
     bench.print_circumstances(facts)
-    with Rig(threads=1) as rig:
+    key = auth.RsaKey.new()
+    with Rig(threads=1) as rig, auth.Issuer(key) as issuer:
         upstream = bench.nginx_upstream(rig)
         out = rig.dir / "counts"
-        under = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
-        gateway = bench.tollgate_gateway(rig, args.binary, definitions(upstream.url("/")), "/open/", under=under)
+        under = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--toggle-collect={COUNTED}"]
+        auth.policies(rig, ["jwt"])
+        gateway = bench.tollgate_gateway(rig, args.binary, definitions(upstream.url("/"), issuer.url), "/open/", under=under)
         shapes = {
             "keyless": Shape("open", 200),
             "key, limit, quota": Shape("key", 200, {"Authorization": create_key(gateway)}),
+            "OAuth token": Shape("oauth", 200, {"Authorization": f"Bearer {keys.oauth_token(gateway)}"}),
+            "JWT, the same": Shape("jwt", 200, {"Authorization": auth.token(key, "user", 0)}),
+            "JWT, fresh": Shape("jwt", 200, tokens=(auth.token(key, f"user-{n % 100}", n) for n in itertools.count(1))),
             "no key": Shape("key", 401),
             "unknown key": Shape("key", 403, {"Authorization": "0123456789abcdef0123456789abcdef"}),
             "over the limit": Shape("full", 429),
@@ -81,13 +95,16 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def definitions(target: str) -> list[dict]:
+def definitions(target: str, issuer: str) -> list[dict]:
     def api(name: str, **fields) -> dict:
         return bench.api_definition(name, f"/{name}/", target) | fields
 
     return [
         api("open"),
         api("key", use_keyless=False, auth={"auth_header_name": "Authorization"}),
+        api("oauth", use_keyless=False, use_oauth2=True, oauth_meta={"allowed_authorize_types": ["token"]}),
+        api("jwt", use_keyless=False, enable_jwt=True, jwt_signing_method="rsa", jwt_source=issuer,
+            jwt_default_policies=[auth.POLICY]),
         api("full", global_rate_limit={"rate": 1, "per": 3600}),
     ]
 
@@ -115,7 +132,7 @@ class Counter:
         self.dumps += 1
         dump = self.out.with_name(f"{self.out.name}.{self.dumps}")
         total = re.search(r"(?m)^(?:totals|summary): (\d+)", dump.read_text(errors="replace"))
-        if not total:
+        if not total or total[1] == "0":
             raise RigError(f"no counts in {dump}")
         self.kept[name] = dump
         return int(total[1])
@@ -136,11 +153,10 @@ def measure(gateway: Tollgate, counter: Counter, name: str, shape: Shape, args: 
 
 def send(connections: list[socket.socket], shape: Shape, port: int, requests: int) -> None:
     """One request on each connection, then all answers, and again."""
-    request = shape.bytes(port)
     for first in range(0, requests, len(connections)):
         turn = connections[: requests - first]
         for connection in turn:
-            connection.sendall(request)
+            connection.sendall(shape.bytes(port))
         for connection in turn:
             status = receive(connection)
             # The one request that a limit lets pass comes before the counting.

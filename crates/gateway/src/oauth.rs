@@ -8,6 +8,7 @@ mod client;
 mod client_auth;
 mod clients;
 mod code;
+mod family;
 mod introspect;
 mod ledger;
 mod notice;

@@ -132,7 +132,7 @@ async fn code(provider: &Provider<'_>, request: Request, session: Option<String>
 
 async fn token(provider: &Provider<'_>, request: Request, session: Option<String>) -> Result<Value, Refused> {
     let Request { client, redirect_uri, scope, state, .. } = request;
-    let grant = Grant { redirect_uri: redirect_uri.clone(), scope: scope.clone(), session, renewable: false };
+    let grant = Grant { redirect_uri: redirect_uri.clone(), scope: scope.clone(), session, renewable: false, family: None };
     let given = give(provider, &client, grant, None).await?;
     let expires_in = given.expires_in_s.to_string();
     let mut parameters = vec![("access_token", given.token.as_str()), ("expires_in", &expires_in), ("token_type", "bearer")];

@@ -1,10 +1,13 @@
 //! What the provider keeps: clients, codes and tokens. In a shared store under Tyk's names and in Tyk's form; in a store of one's own
 //! codes and tokens are filed under their digests, and the texts themselves are nowhere.
 
-use super::access::Access;
+use super::Provider;
+use super::access::{Access, text};
 use super::client::Client;
 use super::clients::{Clients, client_name, is_client};
 use super::code::{CODE_S, Code};
+use super::family::Family;
+use super::token::Given;
 use crate::keys::{Keys, hex, parse_digest};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -233,6 +236,35 @@ impl Ledger {
         self.delete(refresh_name(api, &self.kept(token))).await
     }
 
+    /// Notes which tokens of a family are the good ones now. False when the family has ended meanwhile: then they are not.
+    pub async fn lead_family(&self, provider: &Provider<'_>, client: &Client, given: &Given) -> Result<bool, StoreFault> {
+        let Some(refresh) = &given.refresh else { return Ok(true) };
+        let Some(family) = Family::of(refresh) else { return Ok(true) };
+        let (name, ended) = self.family_names(provider, client, &family);
+        let tokens = json!({ "AccessToken": self.kept(&given.token), "RefreshToken": self.kept(refresh) });
+        self.put(name, tokens.to_string().into_bytes(), Some(family_end(provider))).await?;
+        // Looked at last: who ends a family notes that first, and looks for its tokens then. One of the two sees the other.
+        Ok(self.get(ended).await?.is_none())
+    }
+
+    /// A refresh token comes that is not there: if it was used before, somebody has stolen it or its successors, and all of them end. Not
+    /// at the word of a client that it was never for.
+    pub async fn punish_reuse(&self, provider: &Provider<'_>, client: &Client, token: &str) -> Result<(), StoreFault> {
+        let Some(family) = Family::of(token) else { return Ok(()) };
+        let (name, ended) = self.family_names(provider, client, &family);
+        if self.get(name.clone()).await?.is_none() {
+            return Ok(());
+        }
+        let api = &provider.rules.api_id;
+        tracing::warn!(api, client = client.id, "a refresh token was used again: what was made from it is revoked");
+        self.put(ended, b"{}".to_vec(), Some(family_end(provider))).await?;
+        let Some(document) = self.get(name.clone()).await? else { return Ok(()) };
+        let tokens: Value = serde_json::from_slice(&document).unwrap_or_default();
+        self.revoke_kept(api, &text(&tokens, "AccessToken")).await?;
+        self.delete(refresh_name(api, &text(&tokens, "RefreshToken"))).await?;
+        self.delete(name).await.map(|_| ())
+    }
+
     /// Revokes an access token of an API. False when there was none.
     pub async fn revoke_access(&self, api: &str, token: &str) -> Result<bool, StoreFault> {
         self.revoke_named(api, &self.name(token)).await
@@ -290,6 +322,13 @@ impl Ledger {
         if self.redis.is_some() { self.name(kept) } else { kept.to_owned() }
     }
 
+    /// What is kept of a family: its good tokens, and that it has ended.
+    fn family_names(&self, provider: &Provider<'_>, client: &Client, family: &Family) -> (String, String) {
+        let (api, kept) = (&provider.rules.api_id, self.kept(family.as_str()));
+        let name = |what: &str| format!("{api}.{what}.{}.{kept}", client.id);
+        (name("oauth-refresh-family"), name("oauth-refresh-reused"))
+    }
+
     async fn revoke_with_refresh(&self, api: &str, name: &str) -> Result<(), StoreFault> {
         let document = self.get(access_name(api, name)).await?;
         if let Some(access) = document.and_then(|document| Access::parse(&document)).filter(|access| !access.refresh.is_empty()) {
@@ -343,6 +382,12 @@ impl Ledger {
             }
         }
     }
+}
+
+/// When nothing of a family is good any more that is made now.
+fn family_end(provider: &Provider<'_>) -> u64 {
+    let settings = &provider.rules.settings;
+    provider.unix_s.saturating_add(settings.refresh_s.max(settings.token_s))
 }
 
 fn index_name(api: &str, org: &str) -> String {

@@ -5,6 +5,8 @@ use super::access::Access;
 use super::authorize::is_scope;
 use super::client::{Client, new_opaque_text};
 use super::client_auth::{Credentials, named_client, public_client};
+use super::code::Code;
+use super::family::Family;
 use super::ledger::NewToken;
 use super::notice::Notice;
 use super::parameters::Parameters;
@@ -32,6 +34,8 @@ pub struct Grant {
     pub session: Option<String>,
     /// With a refresh token.
     pub renewable: bool,
+    /// What the refresh token belongs to.
+    pub family: Option<Family>,
 }
 
 impl Given {
@@ -106,7 +110,7 @@ impl Grant {
     /// The grant of a client that asks in its own name or shows its user's password.
     fn of(provider: &Provider<'_>, client: &Client, parameters: &Parameters, renewable: bool) -> Self {
         let redirect_uri = first_uri(provider, client);
-        Grant { redirect_uri, scope: parameters.get("scope").to_owned(), session: None, renewable }
+        Grant { redirect_uri, scope: parameters.get("scope").to_owned(), session: None, renewable, family: None }
     }
 }
 
@@ -129,14 +133,25 @@ async fn redeem_code(provider: &Provider<'_>, client: &Client, parameters: &Para
     if !Challenge::is_met(code.challenge.as_ref(), client, parameters.find("code_verifier")) {
         return Err(ErrorCode::InvalidGrant.into());
     }
-    let grant = Grant { redirect_uri: code.redirect_uri, scope: code.scope, session: code.session, renewable: true };
-    give(provider, client, grant, Some(text)).await
+    let Code { redirect_uri, scope, session, .. } = code;
+    let family = new_family(client)?;
+    let given = give(provider, client, Grant { redirect_uri, scope, session, renewable: true, family }, Some(text)).await?;
+    provider.ledger.lead_family(provider, client, &given).await?;
+    Ok(given)
+}
+
+/// That of a login; clients that have a secret need none.
+fn new_family(client: &Client) -> Result<Option<Family>, Refused> {
+    client.is_public.then(Family::new).transpose().map_err(|_| ErrorCode::ServerError.into())
 }
 
 /// Section 6. The old tokens end when the new ones are stored, so that a fault on the way does not log anybody out.
 async fn renew(provider: &Provider<'_>, client: &Client, parameters: &Parameters) -> Result<Given, Refused> {
     let (api, text) = (&provider.rules.api_id, parameters.get("refresh_token"));
-    let Some(old) = provider.ledger.refresh(api, text).await? else { return Err(ErrorCode::InvalidGrant.into()) };
+    let Some(old) = provider.ledger.refresh(api, text).await? else {
+        provider.ledger.punish_reuse(provider, client, text).await?;
+        return Err(ErrorCode::InvalidGrant.into());
+    };
     if old.client_id != client.id {
         return Err(ErrorCode::InvalidGrant.into());
     }
@@ -144,16 +159,32 @@ async fn renew(provider: &Provider<'_>, client: &Client, parameters: &Parameters
     if asked.split(' ').any(|scope| !old.scope.split(' ').any(|own| own == scope)) {
         return Err(ErrorCode::InvalidScope.into());
     }
-    let grant = Grant { redirect_uri: old.redirect_uri, scope: asked.to_owned(), session: old.session, renewable: true };
+    let family = match Family::of(text) {
+        None => new_family(client)?,
+        family => family,
+    };
+    let grant = Grant { redirect_uri: old.redirect_uri, scope: asked.to_owned(), session: old.session, renewable: true, family };
     let given = give(provider, client, grant, None).await?;
     if !provider.ledger.take_refresh(api, text).await? {
         // Somebody else has renewed with it at the same time.
-        provider.ledger.take_refresh(api, given.refresh.as_deref().unwrap_or_default()).await?;
-        provider.ledger.revoke_access(api, &given.token).await?;
+        take_back(provider, &given).await?;
+        provider.ledger.punish_reuse(provider, client, text).await?;
         return Err(ErrorCode::InvalidGrant.into());
     }
     provider.ledger.revoke_kept(api, &old.token).await?;
+    if !provider.ledger.lead_family(provider, client, &given).await? {
+        take_back(provider, &given).await?;
+        return Err(ErrorCode::InvalidGrant.into());
+    }
     Ok(given)
+}
+
+/// Revokes what was just made and is told to nobody.
+async fn take_back(provider: &Provider<'_>, given: &Given) -> Result<(), Refused> {
+    let api = &provider.rules.api_id;
+    provider.ledger.take_refresh(api, given.refresh.as_deref().unwrap_or_default()).await?;
+    provider.ledger.revoke_access(api, &given.token).await?;
+    Ok(())
 }
 
 /// Section 4.3: the user is a key with a password, as for HTTP basic, and the token has a copy of its session.
@@ -224,7 +255,8 @@ pub async fn give(provider: &Provider<'_>, client: &Client, grant: Grant, code: 
     }
     let no_randomness = |_| Refused::from(ErrorCode::ServerError);
     let token = ledger.keys().generate(&session.org_id, random_bytes().map_err(no_randomness)?);
-    let refresh = grant.renewable.then(new_opaque_text).transpose().map_err(no_randomness)?;
+    let new_refresh = || grant.family.as_ref().map_or_else(new_opaque_text, Family::new_token);
+    let refresh = grant.renewable.then(new_refresh).transpose().map_err(no_randomness)?;
     if let Some(code) = code
         && !ledger.redeem(&rules.api_id, code, &token, *unix_s).await?
     {

@@ -47,6 +47,93 @@ fn a_code_with_a_proof_is_worth_a_token_that_can_be_renewed() {
     assert_eq!(error(&ask(&gateway, &form)), (403, "invalid_grant".to_owned()), "a code is redeemed once");
 }
 
+/// Logs in; what was given for the code.
+fn log_in(gateway: &Gateway) -> Value {
+    let form = format!("grant_type=authorization_code&client_id=app&code={}&code_verifier={VERIFIER}", code(gateway));
+    let answer = ask(gateway, &form);
+    assert_eq!(answer.status, 200, "{answer}");
+    answer.json()
+}
+
+fn renew(gateway: &Gateway, given: &Value) -> Response {
+    ask(gateway, &format!("grant_type=refresh_token&client_id=app&refresh_token={}", text(&given["refresh_token"])))
+}
+
+fn refused() -> (u16, String) {
+    (403, "invalid_grant".to_owned())
+}
+
+#[test]
+fn a_refresh_token_that_comes_again_ends_what_was_made_from_it() {
+    let Stage { gateway, upstream: _upstream, .. } = with_clients();
+    make_client(&gateway, json!({"client_id": "other", "secret": null, "public": true}));
+    let (first, elsewhere) = (log_in(&gateway), log_in(&gateway));
+    let second = renew(&gateway, &first).json();
+    let third = renew(&gateway, &second).json();
+    let newest = || call(&gateway, &text(&third["access_token"])).status;
+    // At another client's word nothing ends, nor at the word of who has made a token up.
+    let old = text(&first["refresh_token"]);
+    let by_other = format!("grant_type=refresh_token&client_id=other&refresh_token={old}");
+    assert_eq!((error(&ask(&gateway, &by_other)), newest()), (refused(), 200));
+    for made_up in [old.replace('.', ""), format!("x{old}"), ".".to_owned(), "no.family".to_owned()] {
+        assert_eq!((error(&renew(&gateway, &json!({"refresh_token": made_up}))), newest()), (refused(), 200), "{made_up}");
+    }
+    // The oldest is enough.
+    assert_eq!((error(&renew(&gateway, &first)), newest()), (refused(), 403));
+    for given in [&third, &second, &first] {
+        assert_eq!(error(&renew(&gateway, given)), refused());
+    }
+    let listed = gateway.control("GET", "/tyk/oauth/clients/a/app/tokens", "").json();
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    // Another login of the same app goes on.
+    assert_eq!(call(&gateway, &text(&elsewhere["access_token"])).status, 200);
+    let renewed = renew(&gateway, &elsewhere).json();
+    assert_eq!(call(&gateway, &text(&renewed["access_token"])).status, 200);
+}
+
+#[test]
+fn a_refresh_token_whose_access_token_was_revoked_ends_too() {
+    let Stage { gateway, upstream: _upstream, .. } = with_clients();
+    let first = log_in(&gateway);
+    let second = renew(&gateway, &first).json();
+    let revoke = format!("token={}", text(&second["access_token"]));
+    assert_eq!(gateway.send(request("POST", "/a/oauth/revoke", &[FORM], &revoke)).status, 200);
+    assert_eq!(error(&renew(&gateway, &first)), refused());
+    assert_eq!(error(&renew(&gateway, &second)), refused());
+}
+
+#[test]
+fn a_refresh_token_that_comes_several_times_at_once_is_worth_nothing() {
+    let Stage { gateway, upstream: _upstream, .. } = with_clients();
+    for _ in 0..10 {
+        let first = log_in(&gateway);
+        let answers: Vec<Response> = std::thread::scope(|scope| {
+            let asked: Vec<_> = (0..4).map(|_| scope.spawn(|| renew(&gateway, &first))).collect();
+            asked.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let given: Vec<&Response> = answers.iter().filter(|answer| answer.status == 200).collect();
+        assert!(given.len() <= 1, "of several who use one at the same time, one has it at most");
+        for answer in given {
+            assert_eq!(call(&gateway, &text(&answer.json()["access_token"])).status, 403);
+            assert_eq!(error(&renew(&gateway, &answer.json())), refused());
+        }
+        assert_eq!(call(&gateway, &text(&first["access_token"])).status, 403);
+    }
+    assert_eq!(gateway.control("GET", "/tyk/oauth/clients/a/app/tokens", "").json(), json!([]));
+}
+
+#[test]
+fn a_client_with_a_secret_may_be_late_with_an_old_refresh_token() {
+    let Stage { gateway, upstream: _upstream, .. } = with_clients();
+    let answer = consent(&gateway, "response_type=code&client_id=shop").json();
+    let by_shop = |form: &str| gateway.send(request("POST", "/a/oauth/token/", &[&basic("shop", "s3cret"), FORM], form));
+    let first = by_shop(&format!("grant_type=authorization_code&code={}", text(&answer["code"]))).json();
+    let renew = |given: &Value| by_shop(&format!("grant_type=refresh_token&refresh_token={}", text(&given["refresh_token"])));
+    let second = renew(&first).json();
+    assert_eq!(error(&renew(&first)), refused());
+    assert_eq!(call(&gateway, &text(&second["access_token"])).status, 200, "as in Tyk");
+}
+
 #[test]
 fn nothing_else_is_for_a_public_client() {
     let Stage { gateway, upstream: _upstream, .. } = with_clients();

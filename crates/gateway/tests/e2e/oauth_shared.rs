@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Gateway, Upstream, eventually};
-use crate::oauth::{call, code, post, text, token};
+use crate::harness::{Gateway, Upstream, eventually, request};
+use crate::oauth::{CHALLENGE, FORM, VERIFIER, call, code, consent, post, text, token};
 use crate::oauth_clients::{make_client, policy, provider, with_policies};
 use crate::servers::{Cluster, Server};
 use crate::shared_keys::on;
@@ -50,6 +50,37 @@ fn a_revoked_token_is_refused_by_every_gateway() {
         let names = server.cli(&["KEYS", "oauth-data.*"]);
         names.lines().all(|name| name.contains(".oauth-redeemed."))
     });
+}
+
+#[test]
+fn a_refresh_token_that_comes_again_ends_its_successors_on_every_gateway() {
+    let (server, upstream) = (Server::start(&[]), Upstream::ok());
+    let (gateways, _folder) = gateways(&on(&server), &upstream, 2);
+    make_client(&gateways[0], json!({"client_id": "app", "secret": null, "public": true}));
+    let challenge = format!("code_challenge={CHALLENGE}&code_challenge_method=S256");
+    let code = text(&consent(&gateways[0], &format!("response_type=code&client_id=app&{challenge}")).json()["code"]);
+    let ask = |gateway: &Gateway, form: &str| gateway.send(request("POST", "/a/oauth/token", &[FORM], form));
+    let form = format!("grant_type=authorization_code&client_id=app&code={code}&code_verifier={VERIFIER}");
+    let first = ask(&gateways[0], &form).json();
+    let renew = |gateway: &Gateway, given: &Value| {
+        ask(gateway, &format!("grant_type=refresh_token&client_id=app&refresh_token={}", text(&given["refresh_token"])))
+    };
+    let second = renew(&gateways[1], &first).json();
+    let all_are = |status: u16| {
+        for gateway in &gateways {
+            eventually("all gateways know", || call(gateway, &text(&second["access_token"])).status == status);
+        }
+    };
+    all_are(200);
+    assert_eq!(renew(&gateways[0], &first).status, 403);
+    all_are(403);
+    for gateway in &gateways {
+        assert_eq!(renew(gateway, &second).status, 403);
+    }
+    let names = server.cli(&["KEYS", "oauth-data.a.oauth-refresh*"]);
+    assert!(names.starts_with("oauth-data.a.oauth-refresh-reused.app.") && names.lines().count() == 1, "{names}");
+    let ttl = server.cli(&["TTL", &names]).parse::<i64>().unwrap();
+    assert!((1_209_000..=1_209_600).contains(&ttl), "what was noted ends with the tokens: {ttl}");
 }
 
 #[test]

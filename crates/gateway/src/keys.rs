@@ -45,7 +45,7 @@ pub use digest::{Digest, DigestHasher, hex, parse_digest};
 pub use ends::forgotten_at;
 pub use held_key::HeldKey;
 pub use identities::identity_digest;
-pub use key::{Key, KeyState};
+pub use key::{Key, KeyState, Permission};
 pub use limits::{Checks, Limits, Rejection};
 pub use lookup::Presented;
 pub use policies::Policies;

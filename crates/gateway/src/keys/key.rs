@@ -29,7 +29,14 @@ enum Rights {
     Listed(BTreeMap<String, Right>),
 }
 
-/// What a key may do on one API.
+/// What a key may do on an API.
+pub enum Permission<'k> {
+    Everything,
+    Nothing,
+    Right(&'k Right),
+}
+
+/// What a key may do on one API that it may call.
 pub struct Right {
     versions: Vec<String>,
     urls: Vec<Url>,
@@ -101,21 +108,11 @@ impl Key {
         }
     }
 
-    /// Whether the key may call a version of an API at all.
-    pub fn may_call(&self, api: &str, version: Option<&str>) -> bool {
+    /// What the key may do on an API.
+    pub fn right(&self, api: &str) -> Permission<'_> {
         match &self.rights {
-            Rights::Everything => true,
-            Rights::Listed(rights) => {
-                rights.get(api).is_some_and(|right| version.is_none_or(|name| right.versions.iter().any(|allowed| allowed == name)))
-            }
-        }
-    }
-
-    /// Whether the key may call an endpoint of an API that it may call.
-    pub fn may_call_endpoint(&self, api: &str, method: &str, paths: &[&str]) -> bool {
-        match &self.rights {
-            Rights::Everything => true,
-            Rights::Listed(rights) => rights.get(api).is_some_and(|right| right.allows(method, paths)),
+            Rights::Everything => Permission::Everything,
+            Rights::Listed(rights) => rights.get(api).map_or(Permission::Nothing, Permission::Right),
         }
     }
 
@@ -175,8 +172,17 @@ impl Right {
         }
     }
 
+    pub fn has_version(&self, name: &str) -> bool {
+        self.versions.iter().any(|allowed| allowed == name)
+    }
+
+    /// No endpoint has to be looked at.
+    pub fn has_all_endpoints(&self) -> bool {
+        self.urls.is_empty()
+    }
+
     /// With a list of URLs, one must fit the method and one of the path's forms.
-    fn allows(&self, method: &str, paths: &[&str]) -> bool {
+    pub fn allows(&self, method: &str, paths: &[&str]) -> bool {
         let fits = |url: &Url| {
             let pattern = url.pattern.as_ref();
             url.methods.iter().any(|allowed| allowed == method)

@@ -4,6 +4,7 @@
 use super::Middleware;
 use crate::compile::Source;
 use crate::exchange::{Exchange, Step};
+use crate::keys::Permission;
 use crate::refusal::{self, Refusal};
 use crate::snapshot::Versions;
 
@@ -19,16 +20,22 @@ impl AccessRights {
     }
 
     fn refusal(&self, exchange: &Exchange<'_>) -> Option<Refusal> {
-        let key = exchange.key.as_ref()?;
-        let version = matches!(exchange.api.versions, Versions::Many { .. }).then_some(exchange.version.name.as_str());
-        if !key.may_call(&exchange.api.id, version) {
+        let right = match exchange.key.as_ref()?.right(&exchange.api.id) {
+            Permission::Everything => return None,
+            Permission::Nothing => return Some(refusal::API_DISALLOWED),
+            Permission::Right(right) => right,
+        };
+        if matches!(exchange.api.versions, Versions::Many { .. }) && !right.has_version(&exchange.version.name) {
             return Some(refusal::API_DISALLOWED);
+        }
+        if right.has_all_endpoints() {
+            return None;
         }
         let whole = exchange.url.path.decoded.as_ref();
         let behind = exchange.path_behind_listen();
         let forms = [whole, behind.as_ref()];
         let forms = if self.prefix_matching { forms.as_slice() } else { forms.get(..1).unwrap_or_default() };
-        let allowed = key.may_call_endpoint(&exchange.api.id, &exchange.method, forms);
+        let allowed = right.allows(&exchange.method, forms);
         (!allowed).then_some(refusal::RESOURCE_DISALLOWED)
     }
 }

@@ -5,6 +5,7 @@ One Tollgate with one data thread runs under callgrind. Each shape is sent `--re
 dumps of the counts; the median of `--rounds` is told. With `--keep DIR` the last dump of each shape stays there for callgrind_annotate.
 Counted is what the tasks of connections do: what the runtime does around them, some tenth of it all, depends on how many requests a
 thread finds when it wakes up. It says nothing of the kernel, which is most of a request's cost, nor of waiting for memory.
+Valgrind has none of the processor's instructions for SHA-256 and long multiplication: signatures count several times as much here.
 """
 
 from __future__ import annotations

@@ -3,47 +3,82 @@
 use crate::exchange::Exchange;
 use crate::template::{cookie, parameter};
 use std::borrow::Cow;
+use tollgate_http::Known;
 use tollgate_model::api::{AuthConfig, AuthMethod};
 
 /// The places of one method.
-pub struct Places(AuthConfig);
+pub struct Places {
+    header: Option<Header>,
+    param: Option<String>,
+    cookie: Option<String>,
+    use_certificate: bool,
+}
+
+enum Header {
+    /// `Authorization`, which each head's reader looks for.
+    Usual,
+    Named(String),
+}
 
 impl Places {
     pub fn new(config: &AuthConfig) -> Self {
-        Places(config.clone())
+        let header = |name: &str| match name.eq_ignore_ascii_case("authorization") {
+            true => Header::Usual,
+            false => Header::Named(name.to_owned()),
+        };
+        Places {
+            header: config.header().map(header),
+            param: config.param().map(str::to_owned),
+            cookie: config.cookie().map(str::to_owned),
+            use_certificate: config.use_certificate,
+        }
     }
 
     /// A client certificate may stand for the credential.
     pub fn use_certificate(&self) -> bool {
-        self.0.use_certificate
+        self.use_certificate
     }
 
     /// The credential, without the scheme `Bearer` in front of it.
-    pub fn find<'e>(&self, exchange: &'e Exchange<'_>) -> Option<Cow<'e, str>> {
-        let in_header = || {
-            let value = without_scheme(exchange.request.headers.get(self.0.header()?)?, b"bearer ");
-            if value.is_empty() { None } else { Some(text(value)) }
-        };
-        self.beside_header(exchange).or_else(in_header)
+    pub fn find<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, str>> {
+        self.beside_header(exchange).or_else(|| Some(text(self.bearer(exchange)?)))
+    }
+
+    /// The same for those who ask for its bytes first.
+    pub fn find_bytes<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, [u8]>> {
+        match self.beside_header(exchange) {
+            Some(Cow::Borrowed(value)) => Some(Cow::Borrowed(value.as_bytes())),
+            Some(Cow::Owned(value)) => Some(Cow::Owned(value.into_bytes())),
+            None => self.bearer(exchange).map(Cow::Borrowed),
+        }
     }
 
     /// The credential as it stands there, and whether that is in a header.
-    pub fn whole<'e>(&self, exchange: &'e Exchange<'_>) -> Option<(Cow<'e, str>, bool)> {
-        let in_header = || {
-            let value = exchange.request.headers.get(self.0.header()?)?;
-            if value.is_empty() { None } else { Some((text(value), true)) }
-        };
+    pub fn whole<'a>(&self, exchange: &Exchange<'a>) -> Option<(Cow<'a, str>, bool)> {
+        let in_header = || self.in_header(exchange).filter(|value| !value.is_empty()).map(|value| (text(value), true));
         self.beside_header(exchange).map(|value| (value, false)).or_else(in_header)
     }
 
-    fn beside_header<'e>(&self, exchange: &'e Exchange<'_>) -> Option<Cow<'e, str>> {
+    fn bearer<'a>(&self, exchange: &Exchange<'a>) -> Option<&'a [u8]> {
+        Some(without_scheme(self.in_header(exchange)?, b"bearer ")).filter(|value| !value.is_empty())
+    }
+
+    fn in_header<'a>(&self, exchange: &Exchange<'a>) -> Option<&'a [u8]> {
         let headers = &exchange.request.headers;
+        match self.header.as_ref()? {
+            Header::Usual => headers.known(Known::Authorization),
+            Header::Named(name) => headers.get(name),
+        }
+    }
+
+    fn beside_header<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, str>> {
         let in_cookie = || {
-            let line = std::str::from_utf8(headers.get("cookie")?).ok()?;
-            cookie(line, self.0.cookie()?).filter(|found| !found.is_empty()).map(Cow::Borrowed)
+            let name = self.cookie.as_ref()?;
+            let line = std::str::from_utf8(exchange.request.headers.known(Known::Cookie)?).ok()?;
+            cookie(line, name).filter(|found| !found.is_empty()).map(Cow::Borrowed)
         };
         let in_query = || {
-            let value = parameter(exchange.query()?, self.0.param()?)?;
+            let value = parameter(exchange.query()?, self.param.as_ref()?)?;
             Some(value).filter(|found| !found.is_empty()).map(Cow::Owned)
         };
         in_cookie().or_else(in_query)

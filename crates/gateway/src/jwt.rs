@@ -14,7 +14,7 @@ pub use claim_texts::{CLAIM, ClaimNames, ClaimTexts};
 pub use claims::{Claims, TimeChecks, TimeFault, Validity};
 pub use key::VerifyKey;
 pub use key_set::{FETCH_TIME_MAX, KeySet, SetRules};
-pub use source::{KeySource, Keys};
+pub use source::{Checked, KeySource};
 pub use token::Token;
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! forgotten; what is used in the older half moves to the younger.
 
 use arc_swap::ArcSwap;
+use aws_lc_rs::digest::{SHA256, digest};
 use papaya::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
@@ -65,6 +66,32 @@ impl<V: Send + Sync + 'static> Recent<V> {
             self.halves.store(Arc::new(Halves { young: Arc::default(), old: halves.young.clone() }));
         }
     }
+}
+
+/// What a credential is remembered by, in this process. With a processor's instructions for SHA-256 a token of 560 bytes takes 0.3 us, BLAKE3
+/// takes 0.8; without them BLAKE3 is the faster one.
+pub fn digest_of(credential: &[u8]) -> Digest {
+    if !has_sha_instructions() {
+        return blake3::hash(credential).into();
+    }
+    let mut made = Digest::default();
+    made.copy_from_slice(digest(&SHA256, credential).as_ref());
+    made
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_sha_instructions() -> bool {
+    std::arch::is_x86_feature_detected!("sha")
+}
+
+#[cfg(target_arch = "aarch64")]
+fn has_sha_instructions() -> bool {
+    std::arch::is_aarch64_feature_detected!("sha2")
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn has_sha_instructions() -> bool {
+    false
 }
 
 #[cfg(test)]

@@ -166,11 +166,12 @@ fn carrier(token: &str) -> Option<Carrier> {
 
 /// Bytes as lower-case hexadecimal digits, two for each.
 pub fn hexadecimal(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        text.extend([byte >> 4, byte & 0xf].map(|digit| char::from_digit(digit.into(), 16).unwrap_or_default()));
+    let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' - 10 + value };
+    let mut digits = vec![0; 2 * bytes.len()];
+    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(bytes) {
+        *pair = [digit(byte >> 4), digit(byte & 0xf)];
     }
-    text
+    String::from_utf8(digits).unwrap_or_default()
 }
 
 fn is_hexadecimal(text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! A JSON object of which a few members are asked for: kept as it is written, without an index that costs more than it is used.
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -11,7 +11,15 @@ pub struct Members(Vec<(String, Value)>);
 impl Members {
     /// Reads a text; `None` when it is no object.
     pub fn parse(text: &[u8]) -> Option<Self> {
-        serde_json::from_slice(text).ok()
+        Self::parse_some(text, |_| true)
+    }
+
+    /// Reads a text and keeps the members of some names; the others are only looked at as far as it takes to step over them.
+    pub fn parse_some(text: &[u8], is_wanted: impl Fn(&str) -> bool) -> Option<Self> {
+        // Checked once, so that nobody has to check each piece.
+        let mut deserializer = serde_json::Deserializer::from_str(std::str::from_utf8(text).ok()?);
+        let members = deserializer.deserialize_map(Reader(is_wanted)).ok()?;
+        deserializer.end().ok().map(|()| members)
     }
 
     /// The member of a name. Of several the last counts, as in a [`Map`].
@@ -26,27 +34,48 @@ impl From<Map<String, Value>> for Members {
     }
 }
 
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
+/// Reads the members that are wanted.
+struct Reader<F>(F);
 
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Members;
+impl<'de, F: Fn(&str) -> bool> Visitor<'de> for Reader<F> {
+    type Value = Members;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Members, A::Error> {
-                let mut members = Vec::with_capacity(8);
-                while let Some(member) = access.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Members, A::Error> {
+        let mut members = Vec::with_capacity(8);
+        while let Some(name) = access.next_key_seed(Name(&self.0))? {
+            match name {
+                Some(name) => members.push((name, access.next_value()?)),
+                None => drop(access.next_value::<IgnoredAny>()?),
             }
         }
+        Ok(Members(members))
+    }
+}
 
-        deserializer.deserialize_map(Reader)
+/// A member's name, if the member is wanted.
+struct Name<'f, F>(&'f F);
+
+impl<'de, F: Fn(&str) -> bool> DeserializeSeed<'de> for Name<'_, F> {
+    type Value = Option<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<String>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<F: Fn(&str) -> bool> Visitor<'_> for Name<'_, F> {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Option<String>, E> {
+        Ok((self.0)(name).then(|| name.to_owned()))
     }
 }
 

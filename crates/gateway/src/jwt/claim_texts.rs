@@ -30,6 +30,11 @@ impl ClaimNames {
         ClaimNames(names)
     }
 
+    /// Their names.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
     /// Their values in a token; `None` when none is used. Of header and claims, the claims count.
     pub fn texts(&self, token: &Token<'_>, claims: &Claims) -> Option<Arc<ClaimTexts>> {
         if self.0.is_empty() {

@@ -9,6 +9,7 @@ use arc_swap::ArcSwapOption;
 use http::Uri;
 use hyper::body::Bytes;
 use serde_json::Value;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -88,13 +89,18 @@ impl KeySet {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// The keys of a name.
-    pub fn find(self: &Arc<Self>, kid: &str, now: Duration) -> Vec<Arc<VerifyKey>> {
+    /// Shows the keys of a name to `see`, until it has seen enough.
+    pub fn show<T>(
+        self: &Arc<Self>,
+        kid: &str,
+        now: Duration,
+        mut see: impl FnMut(&VerifyKey) -> ControlFlow<T>,
+    ) -> ControlFlow<T> {
         self.keep_young(now);
         let fetched = self.keys.load();
         let fresh = fetched.as_ref().filter(|fetched| now.saturating_sub(fetched.at) < STALE_MAX);
-        let keys = fresh.iter().flat_map(|fetched| &fetched.keys);
-        keys.filter(|(name, _)| name == kid).map(|(_, key)| key.clone()).collect()
+        let mut keys = fresh.iter().flat_map(|fetched| &fetched.keys);
+        keys.try_for_each(|(name, key)| if name == kid { see(key) } else { ControlFlow::Continue(()) })
     }
 
     /// Fetches the set in the background if it is old. Costs one load if it is not.

@@ -5,6 +5,7 @@ use crate::answers::Coming;
 use crate::registry::Registry;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_model::api::ApiDefinition;
@@ -22,11 +23,13 @@ pub enum KeySource {
     Sessions,
 }
 
-/// What a look-up in key sets came to.
-pub enum Keys {
-    Found(Vec<Arc<VerifyKey>>),
-    Unknown,
-    /// Some are being fetched.
+/// What a check with the keys of key sets came to.
+pub enum Checked {
+    /// One of the keys fits.
+    Good,
+    /// None does, or there is none of that name.
+    Bad,
+    /// There is none of that name, and sets are being fetched.
     Coming(Vec<Coming<()>>),
 }
 
@@ -64,15 +67,23 @@ impl KeySource {
         Ok(KeySource::Fixed(Box::new(key)))
     }
 
-    /// The keys of a name in any of the sets. A name that nobody knows makes the sets look again, if they have not just done so; with
-    /// `may_fetch` false nothing is waited for.
-    pub fn find(sets: &[Arc<KeySet>], kid: &str, now: Duration, may_fetch: bool) -> Keys {
-        let found: Vec<_> = sets.iter().flat_map(|set| set.find(kid, now)).take(SAME_NAME_MAX).collect();
-        if !found.is_empty() {
-            return Keys::Found(found);
+    /// Tries the keys of a name in any of the sets. A name that nobody knows makes the sets look again, if they have not just done so;
+    /// with `may_fetch` false nothing is waited for.
+    pub fn check(sets: &[Arc<KeySet>], kid: &str, now: Duration, may_fetch: bool, fits: impl Fn(&VerifyKey) -> bool) -> Checked {
+        let mut tried = 0;
+        let mut try_key = |key: &VerifyKey| {
+            tried += 1;
+            match fits(key) {
+                true => ControlFlow::Break(Checked::Good),
+                false if tried == SAME_NAME_MAX => ControlFlow::Break(Checked::Bad),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        if let ControlFlow::Break(checked) = sets.iter().try_for_each(|set| set.show(kid, now, &mut try_key)) {
+            return checked;
         }
-        let coming: Vec<_> = sets.iter().filter(|_| may_fetch).filter_map(|set| set.look_again(now)).collect();
-        if coming.is_empty() { Keys::Unknown } else { Keys::Coming(coming) }
+        let coming: Vec<_> = sets.iter().filter(|_| may_fetch && tried == 0).filter_map(|set| set.look_again(now)).collect();
+        if coming.is_empty() { Checked::Bad } else { Checked::Coming(coming) }
     }
 }
 

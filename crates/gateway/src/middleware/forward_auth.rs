@@ -34,7 +34,7 @@ pub struct ForwardAuth {
     outside: Arc<Outside>,
     tls: TlsRules,
     org_id: String,
-    right: AccessRight,
+    right: Arc<AccessRight>,
     gives_session: bool,
     admitted: Recent<Admitted>,
     serial: u64,
@@ -153,7 +153,7 @@ impl ForwardAuth {
         } else {
             return Step::Refuse(crate::refusal::JWT_NO_POLICY);
         };
-        match identity.key(keys) {
+        match identity.key(keys, org_id) {
             Some(key) => {
                 exchange.key = Some(key);
                 Step::Next

@@ -10,7 +10,7 @@ use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
 use crate::identity::{self, Identity};
 use crate::outside::{Call, Outside};
-use crate::recent::Recent;
+use crate::recent::{Recent, digest_of};
 use crate::refusal::{EXTERNAL_MISSING, EXTERNAL_REFUSED};
 use crate::template::encode_form;
 use crate::tls::TlsRules;
@@ -20,7 +20,6 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_model::api::{AuthMethod, Introspection};
-use tollgate_model::key as key_format;
 use tollgate_model::session::AccessRight;
 
 /// For asking: no request is held longer.
@@ -35,7 +34,7 @@ const REMEMBERED_S: u64 = 60;
 pub struct IntrospectionAuth {
     places: Places,
     org_id: String,
-    right: AccessRight,
+    right: Arc<AccessRight>,
     rules: Introspection,
     uri: Uri,
     outside: Arc<Outside>,
@@ -145,7 +144,7 @@ impl IntrospectionAuth {
     }
 
     fn let_in(&self, exchange: &mut Exchange<'_>, admission: &Admission) -> Step {
-        let Some(key) = admission.identity.key(exchange.keys) else { return Step::Refuse(EXTERNAL_REFUSED) };
+        let Some(key) = admission.identity.key(exchange.keys, &self.org_id) else { return Step::Refuse(EXTERNAL_REFUSED) };
         if self.gives_session {
             exchange.key = Some(key);
         }
@@ -159,14 +158,13 @@ impl Middleware for IntrospectionAuth {
             return Step::Next;
         }
         let Some(token) = self.places.find(exchange) else { return Step::Refuse(EXTERNAL_MISSING) };
-        let digest = key_format::digest(&token);
+        let digest = digest_of(token.as_bytes());
         if let Some(known) = self.verified.get(&digest) {
             if exchange.unix_s < known.until_unix_s {
                 return self.let_in(exchange, &known);
             }
             self.verified.remove(&digest);
         }
-        let token = token.into_owned();
         let said = match exchange.answers.ask(self.serial, || self.ask(&token)) {
             Asked::Done(said) => said,
             Asked::Lost => None,

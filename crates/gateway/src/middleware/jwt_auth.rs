@@ -10,17 +10,18 @@ use crate::answers::GRACE;
 use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
-use crate::jwt::{Algorithm, FETCH_TIME_MAX, Family, KeySet, KeySource, Keys, SetRules, TimeChecks, TimeFault, Token, VerifyKey};
-use crate::recent::Recent;
+use crate::jwt::{
+    Algorithm, Checked, FETCH_TIME_MAX, Family, KeySet, KeySource, SetRules, TimeChecks, TimeFault, Token, VerifyKey,
+};
+use crate::recent::{Recent, digest_of};
 use crate::refusal::{self, Refusal};
 use crate::tls::TlsRules;
 use admission::{Admission, Grants};
 use std::sync::Arc;
 use tollgate_engine::Work;
 use tollgate_model::api::AuthMethod;
-use tollgate_model::key as key_format;
 
-/// Good tokens that are remembered, in each of two halves. One takes some 500 bytes, and the claims that variables name.
+/// Good tokens that are remembered, in each of two halves. One takes some 400 bytes, and the claims that variables name.
 const VERIFIED_MAX: usize = 32_768;
 
 pub struct JwtAuth {
@@ -106,16 +107,16 @@ impl JwtAuth {
         let token = Token::parse(text).ok_or(refusal::JWT_REFUSED)?;
         let algorithm = self.algorithm(&token)?;
         // Without a key for all, the claims say whose key to check them with: they are read first, and believed later.
-        let claims = token.claims().ok_or(refusal::JWT_REFUSED)?;
+        let claims = self.grants.claims(&token).ok_or(refusal::JWT_REFUSED)?;
         let is_good = match &self.source {
             KeySource::Fixed(key) => key.verifies(&token, algorithm),
             KeySource::Sets(sets) => {
                 let kid = token.kid().ok_or(refusal::JWT_REFUSED)?;
                 let may_fetch = exchange.answers.get::<()>(self.serial).is_none();
-                match KeySource::find(sets, kid, exchange.now, may_fetch) {
-                    Keys::Found(keys) => keys.iter().any(|key| key.verifies(&token, algorithm)),
-                    Keys::Unknown => false,
-                    Keys::Coming(all) => {
+                match KeySource::check(sets, kid, exchange.now, may_fetch, |key| key.verifies(&token, algorithm)) {
+                    Checked::Good => true,
+                    Checked::Bad => false,
+                    Checked::Coming(all) => {
                         exchange.answers.put(self.serial, ());
                         return Err(Stop::Hold(Box::pin(async move {
                             for one in all {
@@ -168,8 +169,8 @@ impl Middleware for JwtAuth {
         if exchange.ignored {
             return Step::Next;
         }
-        let Some(text) = self.places.find(exchange) else { return Step::Refuse(refusal::JWT_MISSING) };
-        let digest = key_format::digest(&text);
+        let Some(text) = self.places.find_bytes(exchange) else { return Step::Refuse(refusal::JWT_MISSING) };
+        let digest = digest_of(&text);
         let generation = self.generation(exchange);
         if let Some(known) = self.verified.get(&digest) {
             if known.holds(generation, exchange.unix_s)
@@ -179,8 +180,8 @@ impl Middleware for JwtAuth {
             }
             self.verified.remove(&digest);
         }
-        let text = text.into_owned();
-        let admission = match self.verify(&text, generation, exchange) {
+        let Ok(text) = std::str::from_utf8(&text) else { return Step::Refuse(refusal::JWT_REFUSED) };
+        let admission = match self.verify(text, generation, exchange) {
             Ok(admission) => admission,
             Err(Stop::Refuse(refusal)) => return Step::Refuse(refusal),
             Err(Stop::Step(step)) => return step,

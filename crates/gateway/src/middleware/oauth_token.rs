@@ -44,7 +44,7 @@ impl OAuthToken {
         let Some((value, is_header)) = self.places.whole(exchange) else { return refuse(refusal::OAUTH_MISSING) };
         let bearer = value.split_at_checked(7).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer "));
         let token = match bearer {
-            Some((_, token)) => token.split(' ').next().unwrap_or_default(),
+            Some((_, token)) => token.split_once(' ').map_or(token, |(token, _)| token),
             None if value.contains(' ') => return refuse(refusal::OAUTH_MALFORMED),
             None if is_header => return refuse(refusal::OAUTH_MISSING),
             // Where there is no scheme by custom (RFC 6750, section 2.3).
@@ -53,9 +53,7 @@ impl OAuthToken {
         if let Some(key) = exchange.keys.find(token, &self.org_id) {
             return Ok(key);
         }
-        let token = token.to_owned();
-        drop(value);
-        exchange.ask_for_key(&token, &self.org_id)?.ok_or(Step::Refuse(refusal::OAUTH_KEY_UNKNOWN))
+        exchange.ask_for_key(token, &self.org_id)?.ok_or(Step::Refuse(refusal::OAUTH_KEY_UNKNOWN))
     }
 
     /// The key, if its client is there.

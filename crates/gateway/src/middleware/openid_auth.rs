@@ -10,10 +10,10 @@ use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
 use crate::identity::{self, Identity};
 use crate::jwt::{
-    Algorithm, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, Family, KeySet, KeySource, Keys, SetRules, TimeChecks, Token,
+    Algorithm, Checked, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, Family, KeySet, KeySource, SetRules, TimeChecks, Token,
     Validity,
 };
-use crate::recent::Recent;
+use crate::recent::{Recent, digest_of};
 use crate::refusal::{OPENID_MISSING, OPENID_REFUSED};
 use crate::tls::TlsRules;
 use base64::Engine as _;
@@ -23,7 +23,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_engine::Work;
 use tollgate_model::api::{AuthMethod, ScopeClaim};
-use tollgate_model::key as key_format;
 
 /// Good tokens that are remembered, in each of two halves.
 const VERIFIED_MAX: usize = 32_768;
@@ -114,10 +113,11 @@ impl OpenIdAuth {
         let issuer = claims.text("iss").ok_or(Stop::Refuse)?;
         let provider = self.providers.iter().find(|provider| provider.issuer == issuer).ok_or(Stop::Refuse)?;
         let may_fetch = exchange.answers.get::<()>(self.serial).is_none();
-        match KeySource::find(&provider.keys, token.kid().unwrap_or_default(), exchange.now, may_fetch) {
-            Keys::Found(keys) if keys.iter().any(|key| key.verifies(&token, algorithm)) => {}
-            Keys::Found(_) | Keys::Unknown => return Err(Stop::Refuse),
-            Keys::Coming(all) => {
+        let kid = token.kid().unwrap_or_default();
+        match KeySource::check(&provider.keys, kid, exchange.now, may_fetch, |key| key.verifies(&token, algorithm)) {
+            Checked::Good => {}
+            Checked::Bad => return Err(Stop::Refuse),
+            Checked::Coming(all) => {
                 exchange.answers.put(self.serial, ());
                 return Err(Stop::Hold(Box::pin(async move {
                     for one in all {
@@ -159,7 +159,7 @@ impl OpenIdAuth {
     }
 
     fn let_in(&self, exchange: &mut Exchange<'_>, admission: &Admission) -> Step {
-        let Some(key) = admission.identity.key(exchange.keys) else { return Step::Refuse(OPENID_REFUSED) };
+        let Some(key) = admission.identity.key(exchange.keys, &self.org_id) else { return Step::Refuse(OPENID_REFUSED) };
         if admission.claims.is_some() {
             exchange.claims.clone_from(&admission.claims);
         }
@@ -195,7 +195,7 @@ impl Middleware for OpenIdAuth {
             return Step::Next;
         }
         let Some(text) = self.places.find(exchange) else { return Step::Refuse(OPENID_MISSING) };
-        let digest = key_format::digest(&text);
+        let digest = digest_of(text.as_bytes());
         let generation = self.generation(exchange);
         if let Some(known) = self.verified.get(&digest) {
             if known.generation == generation && known.validity.contains(exchange.unix_s) {
@@ -203,7 +203,6 @@ impl Middleware for OpenIdAuth {
             }
             self.verified.remove(&digest);
         }
-        let text = text.into_owned();
         match self.verify(&text, generation, exchange) {
             Ok(admission) => {
                 let step = self.let_in(exchange, &admission);

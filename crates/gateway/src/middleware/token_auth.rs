@@ -81,17 +81,13 @@ impl TokenAuth {
         let Some(token) = self.places.find(exchange) else { return self.key_of_certificate(exchange) };
         let known = match exchange.keys.find(&token, &self.org_id) {
             Some(key) => Some(key),
-            None => {
-                let token = token.into_owned();
-                exchange.ask_for_key(&token, &self.org_id)?
-            }
+            None => exchange.ask_for_key(&token, &self.org_id)?,
         };
         let key = known.filter(|key| !self.alone || !key.is_only_a_name()).ok_or(Step::Refuse(refusal::KEY_DISALLOWED))?;
         if key.is_bound() || self.use_certificate {
             self.check_binding(&key, exchange).map_err(Step::Refuse)?;
         }
         if let Some(signature) = &self.signature {
-            let token = self.places.find(exchange).unwrap_or_default();
             signature.check(exchange, &token, &key).map_err(Step::Refuse)?;
         }
         Ok(key)

@@ -27,3 +27,13 @@ fn what_is_no_object_has_no_members() {
     assert_eq!(Members::parse(b"{\"a\": \"\xff\"}"), None, "not UTF-8");
     assert_eq!(Members::parse(b"{\"a\": 1.5}").unwrap().get("a"), Some(&json!(1.5)));
 }
+
+#[test]
+fn members_that_nobody_wants_are_stepped_over() {
+    let some = |text: &str| Members::parse_some(text.as_bytes(), |name| name == "a");
+    let members = some(r#"{"b": {"a": [1, {"c": null}]}, "\u0061": 1, "d": "x", "a": 2}"#).unwrap();
+    assert_eq!((members.get("a"), members.get("b"), members.get("d")), (Some(&json!(2)), None, None));
+    for text in [r#"{"b": }"#, r#"{"b": [1}"#, r#"{"b": 1} x"#, r#"{"b": "}"#, r#"["a"]"#, "{\"b\": \"\u{1}\"}"] {
+        assert_eq!(some(text), None, "{text}");
+    }
+}

@@ -21,6 +21,8 @@ pub struct Grants {
     default_policies: Vec<String>,
     scopes: ScopeClaim,
     claims: ClaimNames,
+    /// The names of all claims that are looked at.
+    wanted: Vec<String>,
 }
 
 /// A token that was found good.
@@ -36,7 +38,7 @@ enum Holder {
     /// A key, and the digest of the secret that the token was checked with.
     Key { name: String, secret: Digest },
     /// An identity, and the key whose policy is its first.
-    Identity { identity: Box<Identity>, client: Option<String> },
+    Identity { identity: Identity, client: Option<String> },
 }
 
 impl Admission {
@@ -48,6 +50,14 @@ impl Admission {
 
 impl Grants {
     pub fn new(definition: &ApiDefinition, by_key: bool) -> Self {
+        let (scopes, claims) = (definition.jwt_scopes(), ClaimNames::used_in(definition));
+        let fields = [&definition.jwt_identity_base_field, &definition.jwt_policy_field_name, &definition.jwt_client_base_field];
+        let named = fields.into_iter().map(String::as_str).chain([scopes.claim()]).chain(claims.iter());
+        // With dots a name may lead into an object.
+        let named = named.flat_map(|name| [Some(name), name.split('.').next()]).flatten();
+        let mut wanted: Vec<String> = ["sub", "exp", "iat", "nbf"].into_iter().chain(named).map(str::to_owned).collect();
+        wanted.sort();
+        wanted.dedup();
         Grants {
             org_id: definition.org_id.clone(),
             by_key,
@@ -56,9 +66,15 @@ impl Grants {
             policy_field: definition.jwt_policy_field_name.clone(),
             client_field: definition.jwt_client_base_field.clone(),
             default_policies: definition.jwt_default_policies.clone(),
-            scopes: definition.jwt_scopes(),
-            claims: ClaimNames::used_in(definition),
+            scopes,
+            claims,
+            wanted,
         }
+    }
+
+    /// The claims of a token that are looked at.
+    pub fn claims(&self, token: &Token<'_>) -> Option<Claims> {
+        token.some_claims(|name| self.wanted.iter().any(|wanted| wanted == name))
     }
 
     /// The name of the key that a token belongs to: its `kid`, else what its claims say.
@@ -109,7 +125,7 @@ impl Grants {
         let (policies, client) = self.policies(claims, exchange)?;
         let (keys, ends) = (exchange.keys, claims.expires_unix_s());
         let identity = Identity::with_policies(keys, &self.org_id, name, name.to_owned(), policies, ends, exchange.unix_s);
-        Ok(Holder::Identity { identity: Box::new(identity), client })
+        Ok(Holder::Identity { identity, client })
     }
 
     /// The policies of a token, and the key that the first comes from if it comes from one.
@@ -173,7 +189,7 @@ impl Grants {
                 if client_policy.is_some_and(|policy| policy.as_ref() != identity.first_policy()) {
                     return None;
                 }
-                identity.key(exchange.keys)
+                identity.key(exchange.keys, &self.org_id)
             }
         }
     }

@@ -49,8 +49,9 @@ bench: ## the published scenarios on us and on every gateway installed, ten minu
 	cargo build --release --bin tollgate --bin tollgate-bench
 	$${CARGO_TARGET_DIR:-target}/release/tollgate-bench run $(BENCH_ARGS)
 
-bench-peers: release ## CPU per request beside nginx and HAProxy (PEERS_ARGS="--rounds 6 --conns 50")
+bench-peers: release ## CPU per request beside nginx, HAProxy and a byte relay (PEERS_ARGS="--rounds 6 --conns 50")
 	@scripts/test-deps.sh bench
+	cargo build --release --bin tollgate-bench
 	python3 bench/peers.py $(PEERS_ARGS)
 
 bench-tls: release ## CPU per request and handshake over TLS and HTTP/2 beside nginx and HAProxy (TLS_ARGS="--shapes http2")

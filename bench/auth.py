@@ -245,7 +245,7 @@ def first_line(row: Row) -> dict[str, str]:
 
 
 def load(rig: Rig, gateway: Tollgate, row: Row, amount: list[str]) -> dict:
-    loader = gateway_loader(gateway)
+    loader = bench.bench_binary(pathlib.Path(gateway.child.args[3]))
     out = rig.dir / "load.json"
     argv = ["taskset", "-c", ",".join(map(str, rig.other_cpus)), loader, "load", *amount, "--no-progress", "--json", out]
     argv += ["--disable-compression", "--threads", "1"]
@@ -256,13 +256,6 @@ def load(rig: Rig, gateway: Tollgate, row: Row, amount: list[str]) -> dict:
     if done.returncode not in (0, 1) or not out.exists():
         raise RigError(f"the loader ended with {done.returncode}:\n{done.stderr[-2000:]}")
     return json.loads(out.read_text())
-
-
-def gateway_loader(gateway: Tollgate) -> pathlib.Path:
-    loader = pathlib.Path(gateway.child.args[3]).parent / "tollgate-bench"
-    if not os.access(loader, os.X_OK):
-        raise RigError(f"no program at {loader}; build it (make bench-auth)")
-    return loader
 
 
 def signature_us() -> str:

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""CPU time per request of Tollgate beside nginx and HAProxy, in one interleaved run on loopback.
+"""CPU time per request of Tollgate beside nginx, HAProxy and a byte relay, in one interleaved run on loopback.
 
 Every round visits the gateways in turn (A B C, A B C, ...), so that whatever else the machine does falls on all of
 them alike; ratios are made within a round. Requests per second are a property of the whole machine, because loader,
 gateway and upstream share it: the figure to compare is the gateway's CPU time per request.
+
+The floor is `tollgate-bench relay`, which copies bytes between a client and a connection of its own to the upstream and
+looks at none: what is above it is what a gateway does besides moving bytes.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from rig import Load, Rig, Server
 BODIES = {"small": "/json/valid", "64k": "/64k"}
 WARM_UP_SECONDS = 1
 REFERENCES = ("nginx", "haproxy")
+FLOOR = "floor"
 
 
 def main() -> int:
@@ -51,10 +55,10 @@ def main() -> int:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--seconds", type=float, default=2, help="length of one measurement")
+    parser.add_argument("--seconds", type=int, default=2, help="length of one measurement")
     parser.add_argument("--conns", type=numbers, default=[8, 50, 200], help="comma-separated, default 8,50,200")
     parser.add_argument("--bodies", type=names(BODIES), default=list(BODIES), help="small,64k")
-    parser.add_argument("--gateways", "--only", type=names(("tollgate", *REFERENCES)), help="default: all three")
+    parser.add_argument("--gateways", "--only", type=names(("tollgate", *REFERENCES, FLOOR)), help="default: all four")
     parser.add_argument(
         "--apis", type=numbers, default=[],
         help="tollgate once for each of these numbers of API definitions, e.g. 10,10000, asking the one in the middle",
@@ -66,7 +70,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the raw data")
     args = parser.parse_args()
     args.headers = dict(header.split(": ", 1) for header in args.header)
-    args.gateways = args.gateways or (["tollgate"] if args.apis else ["tollgate", *REFERENCES])
+    args.gateways = args.gateways or (["tollgate"] if args.apis else ["tollgate", *REFERENCES, FLOOR])
     if args.apis:
         variants = [f"tollgate-{count}" for count in args.apis]
         args.gateways = variants + [name for name in args.gateways if name != "tollgate"]
@@ -93,6 +97,8 @@ def start_gateway(rig: Rig, name: str, upstream: Server, args: argparse.Namespac
         return bench.nginx_gateway(rig, upstream.port)
     if name == "haproxy":
         return bench.haproxy_gateway(rig, upstream.port)
+    if name == FLOOR:
+        return bench.relay(rig, args.binary, upstream.port, name)
     count = int(name.partition("-")[2] or 1)
     target = upstream.url("/")
     apis = [bench.api_definition(f"api-{n}", f"/api-{n}/", target) for n in range(count)]
@@ -139,7 +145,7 @@ def figures(gateway: Server, run: Callable[[], Load]) -> dict:
 
 def print_shape(shape: dict, args: argparse.Namespace) -> None:
     rounds = shape["rounds"]
-    references = [name for name in REFERENCES if name in args.gateways]
+    references = [name for name in (FLOOR, *REFERENCES) if name in args.gateways]
     if args.apis:
         references.insert(0, args.gateways[0])
     print(f"\n{shape['body']} body, {shape['conns']} connections, {args.rounds} rounds x {args.seconds:g} s, "
@@ -165,7 +171,7 @@ def print_row(rounds: list[dict], name: str, references: list[str]) -> None:
     row += f" {median(rounds, name, 'rps'):10.0f} {median(rounds, name, 'p50_us'):7.0f}"
     row += f" {median(rounds, name, 'p99_us'):7.0f} {median(rounds, name, 'switches'):8.3f}"
     row += f" {median(rounds, name, 'rss_mib'):8.1f}"
-    if "nginx" in references and name != "nginx" and not trouble(rounds, "nginx"):
+    if "nginx" in references and name not in ("nginx", FLOOR) and not trouble(rounds, "nginx"):
         ours, theirs = median(rounds, name, "p99_us"), median(rounds, "nginx", "p99_us")
         row += f"  {'yes' if ours <= theirs else 'NO'} ({ours / theirs:.2f})"
     print(row, flush=True)

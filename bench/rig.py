@@ -302,6 +302,25 @@ backend upstream
     return server
 
 
+def relay(rig: Rig, binary: pathlib.Path, upstream_port: int, name: str) -> Server:
+    """A byte relay that parses nothing: `tollgate-bench relay`."""
+    port = rig.free_port()
+    argv = [bench_binary(binary), "relay", "--listen", f"{HOST}:{port}", "--upstream", f"{HOST}:{upstream_port}"]
+    child = rig.start(name, [*argv, "--threads", rig.threads], gateway=True)
+    server = Server(name, child, port)
+    rig.await_answer(name, child, server.url("/json/valid"))
+    return server
+
+
+def bench_binary(binary: pathlib.Path) -> pathlib.Path:
+    """The tollgate-bench beside this tollgate, or else the one that was built here."""
+    places = [path.resolve().parent / "tollgate-bench" for path in (binary, default_binary())]
+    for place in places:
+        if os.access(place, os.X_OK):
+            return place
+    raise RigError(f"no program at {places[0]}; build it (cargo build --release --bin tollgate-bench)")
+
+
 def api_definition(api_id: str, listen_path: str, target_url: str) -> dict:
     """A keyless API in Tyk's classic form."""
     return {

@@ -1,6 +1,6 @@
 //! The command line as it was typed.
 
-use crate::{load, report, run, upstream};
+use crate::{load, relay, report, run, upstream};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -32,6 +32,8 @@ pub enum Command {
     Selftest(load::selftest::Options),
     /// Run the server that scenarios are measured with: go-bench-suite's and dummy-api's answers, WebSocket echo, events.
     Upstream(upstream::UpstreamOptions),
+    /// Copy bytes to an upstream and back without looking at them: what no proxy can be cheaper than.
+    Relay(relay::RelayOptions),
 }
 
 /// Prints what a command found out, or why it could not.

@@ -3,9 +3,11 @@
 
 mod cli;
 mod date;
+mod listeners;
 mod load;
 mod peers;
 mod probe;
+mod relay;
 mod report;
 mod run;
 mod scenario;
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         cli::Command::Merge(options) => load::merge::run(&options),
         cli::Command::Compare(options) => load::compare::run(&options),
         cli::Command::Selftest(options) => load::selftest::run(&options),
+        cli::Command::Relay(options) => relay::run(&options),
         cli::Command::Upstream(options) => upstream::run(&options),
     }
 }

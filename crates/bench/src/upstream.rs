@@ -9,25 +9,18 @@ mod parameter;
 mod tls;
 mod websocket;
 
+use crate::listeners::{self, ACCEPT_PAUSE};
 use clap::Args;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use socket2::{Domain, Protocol, Socket, Type};
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
-
-/// A rush of new connections waits here instead of being refused.
-const BACKLOG: i32 = 4096;
-
-/// How long accepting rests after a failure such as "too many open files".
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Options of `upstream`.
 #[derive(Debug, Args)]
@@ -63,43 +56,10 @@ pub fn run(options: &UpstreamOptions) -> ExitCode {
 /// Returns only what kept it from starting.
 fn serve_all(options: &UpstreamOptions) -> Result<(), String> {
     let acceptor = tls::acceptor(options)?;
-    let cannot_listen = |error: io::Error| format!("cannot listen on {}: {error}", options.listen);
-    let first = listener(options.listen).map_err(cannot_listen)?;
-    let address = first.local_addr().map_err(cannot_listen)?;
-    let threads = options.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-
-    let mut listeners = vec![first];
-    for _ in 1..threads {
-        listeners.push(listener(address).map_err(cannot_listen)?);
-    }
+    let listeners = listeners::open(options.listen, options.threads)?;
     let scheme = if acceptor.is_some() { "https" } else { "http" };
-    println!("tollgate-bench: upstream on {scheme}://{address} ({threads} threads)");
-
-    let workers: Vec<_> = listeners
-        .into_iter()
-        .map(|listener| {
-            let acceptor = acceptor.clone();
-            std::thread::spawn(move || serve(listener, acceptor))
-        })
-        .collect();
-    for worker in workers {
-        worker
-            .join()
-            .map_err(|_| "a thread of the upstream panicked".to_owned())?
-            .map_err(|error| format!("the upstream ended: {error}"))?;
-    }
-    Ok(())
-}
-
-fn listener(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_reuse_address(true)?;
-    // Several threads listen on one port, and the kernel shares connections out among them.
-    socket.set_reuse_port(true)?;
-    socket.set_nonblocking(true)?;
-    socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    Ok(socket.into())
+    let what = |address| format!("upstream on {scheme}://{address}");
+    listeners::serve(listeners, what, move |listener| serve(listener, acceptor.clone()))
 }
 
 /// Serves on `listener` with the calling thread.

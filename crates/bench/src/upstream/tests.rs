@@ -1,5 +1,6 @@
 use super::parameter::{duration, query_value, size};
-use super::{UpstreamOptions, listener, serve, tls};
+use super::{UpstreamOptions, serve, tls};
+use crate::listeners;
 use crate::probe::{self, Answer};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The upstream on a port of its own, for as long as the tests run.
 fn start(options: &UpstreamOptions) -> u16 {
     let acceptor = tls::acceptor(options).expect("TLS");
-    let listener = listener(options.listen).expect("a listener");
+    let listener = listeners::open(options.listen, Some(1)).expect("a port").pop().expect("a listener");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || serve(listener, acceptor));
     port

@@ -91,6 +91,8 @@ fn stage(server: &Server, upstream: &Upstream) -> Gateway {
         .set("tollgate/on_store_failure", "allow")
         .set("global_rate_limit", global(json!("deny")));
     let mut conf = on(server);
+    // An answer that is late on a busy machine would be an outage too, at a time that the test does not know of.
+    conf["tollgate"] = json!({"shared_store": {"answer_ms_max": 2_000}});
     let closing = json!({"org_id": "default", "rate": LIMIT, "per": 600, "on_store_failure": "deny",
         "access_rights": {"a": {"api_id": "a", "versions": ["Default"]}}});
     let policies = tempfile::NamedTempFile::new().expect("a file");

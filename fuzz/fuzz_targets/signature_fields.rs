@@ -9,6 +9,10 @@ mod fields;
 #[allow(dead_code)]
 mod path;
 
+#[path = "../../crates/gateway/src/template/form.rs"]
+#[allow(dead_code)]
+mod form;
+
 /// What the parser needs of the gateway beside it, which would bring the whole gateway along.
 mod credentials {
     pub fn without_scheme<'v>(value: &'v [u8], scheme: &[u8]) -> &'v [u8] {
@@ -19,10 +23,12 @@ mod credentials {
     }
 }
 
+mod route {
+    pub use crate::path::Path;
+}
+
 mod template {
-    pub fn decode_form(text: &str) -> Option<String> {
-        Some(crate::path::Path::new(text.replace('+', " ").into())?.decoded.into_owned())
-    }
+    pub use crate::form::decode_form;
 }
 
 #[path = "../../crates/gateway/src/middleware/signature_auth/fields/invariants.rs"]

@@ -18,6 +18,9 @@ mod http2;
 pub mod inherited;
 mod limits;
 mod listener;
+#[cfg(test)]
+#[path = "../../http/tests/corpus/mutation.rs"]
+mod mutation;
 mod outbox;
 mod pace;
 mod peers;

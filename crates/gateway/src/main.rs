@@ -8,6 +8,7 @@ mod certificates;
 mod check;
 mod cli;
 mod client;
+mod client_address;
 mod clock;
 mod compile;
 mod control;

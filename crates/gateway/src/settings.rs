@@ -1,5 +1,6 @@
 //! What the data path needs of the gateway's configuration, ready to use.
 
+use crate::client_address::ClientAddress;
 use crate::endpoints::PatternRules;
 use crate::error_templates::ErrorTemplates;
 use crate::limit::Algorithm;
@@ -7,12 +8,10 @@ use crate::oauth::OAuthSettings;
 use crate::refusal::{QUOTA_EXCEEDED, Refusal};
 use crate::tls::TlsSettings;
 use crate::trace::Tracer;
-use ipnet::IpNet;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::time::Duration;
-use tollgate_http::{Known, Request};
+use tollgate_http::Request;
 use tollgate_model::config::{GatewayConfig, MessageOverride, RateLimitHeaders};
 
 /// How old a key set becomes when the configuration does not say; as in Tyk.
@@ -56,10 +55,7 @@ pub struct Settings {
     pub server_timing: bool,
     /// Requests are traced.
     pub tracer: Option<Tracer>,
-    pub trusted_proxies: Vec<IpNet>,
-    pub xff_depth: u64,
-    /// The one header in which trusted proxies name the client, lower case; empty for those that Tyk reads.
-    pub client_ip_header: String,
+    client_address: ClientAddress,
     /// TLS to upstreams, as far as an API does not say otherwise.
     pub upstream_tls: TlsSettings,
     /// Client certificates that may call every API that asks for one.
@@ -109,9 +105,11 @@ impl Settings {
             logs_not_found: config.track_404_logs,
             server_timing: config.tollgate.server_timing,
             tracer: config.opentelemetry.traces().map(|traces| Tracer::new(&traces)),
-            trusted_proxies: config.tollgate.trusted_networks(),
-            xff_depth: http.xff_depth,
-            client_ip_header: config.tollgate.client_ip_header.to_ascii_lowercase(),
+            client_address: ClientAddress {
+                trusted_proxies: config.tollgate.trusted_networks(),
+                xff_depth: http.xff_depth,
+                header: config.tollgate.client_ip_header.to_ascii_lowercase(),
+            },
             upstream_tls: TlsSettings::of_gateway(config),
             client_certificates: config.security.certificates.apis.clone(),
             keys_without_certificate: config.security.allow_unsafe_dynamic_mtls_token,
@@ -151,57 +149,11 @@ impl Settings {
     /// The client's address: of the connection, or what a trusted proxy says of it.
     #[inline]
     pub fn client_ip(&self, peer: IpAddr, request: &Request<'_>) -> IpAddr {
-        if self.trusts(peer) { self.forwarded_ip(request).unwrap_or(peer) } else { peer }
+        self.client_address.of(peer, request)
     }
 
     /// A trusted proxy that speaks for itself, and not for a client.
     pub fn is_proxy(&self, client: IpAddr, peer: IpAddr) -> bool {
-        client == peer && self.trusts(peer)
+        client == peer && self.client_address.trusts(peer)
     }
-
-    fn trusts(&self, address: IpAddr) -> bool {
-        self.trusted_proxies.iter().any(|network| network.contains(&address))
-    }
-
-    /// What trusted proxies say of the client: in the configured header, else in `X-Real-IP`, else in `X-Forwarded-For`.
-    fn forwarded_ip(&self, request: &Request<'_>) -> Option<IpAddr> {
-        if !self.client_ip_header.is_empty() {
-            let of_name = |line: &(&str, &[u8])| line.0.eq_ignore_ascii_case(&self.client_ip_header);
-            return self.nearest_client(request.headers.iter().filter(of_name).map(|(_, value)| value));
-        }
-        if let Some(address) = request.headers.known(Known::RealIp).and_then(|value| address(&String::from_utf8_lossy(value))) {
-            return Some(address);
-        }
-        let lines = || request.headers.all_known(Known::ForwardedFor);
-        match usize::try_from(self.xff_depth).ok()? {
-            0 => self.nearest_client(lines()),
-            depth => {
-                let lines: Vec<Cow<'_, str>> = lines().map(String::from_utf8_lossy).collect();
-                let entries: Vec<&str> = lines.iter().flat_map(|line| line.split(',')).collect();
-                entries.len().checked_sub(depth).and_then(|index| entries.get(index)).and_then(|text| address(text))
-            }
-        }
-    }
-
-    /// The last entry that is not a trusted proxy's, as each of these appends whom it was called by: what stands before it, the client can
-    /// have written. The first one when all are trusted.
-    fn nearest_client<'l>(&self, lines: impl Iterator<Item = &'l [u8]>) -> Option<IpAddr> {
-        let lines: Vec<Cow<'_, str>> = lines.map(String::from_utf8_lossy).collect();
-        let mut nearest = None;
-        for entry in lines.iter().flat_map(|line| line.split(',')).rev() {
-            let Some(found) = address(entry) else { break };
-            nearest = Some(found);
-            if !self.trusts(found) {
-                break;
-            }
-        }
-        nearest
-    }
-}
-
-/// An address as proxies write it, some with the port.
-fn address(text: &str) -> Option<IpAddr> {
-    let text = text.trim();
-    let bare = text.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()));
-    bare.map(|address: IpAddr| address.to_canonical())
 }

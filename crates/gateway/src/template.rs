@@ -1,7 +1,10 @@
 //! Values with `$tyk_context.x` and `$tyk_meta.x` in them, cut into parts when configuration is loaded.
 
+mod form;
+
 use crate::exchange::Exchange;
 use crate::jwt::CLAIM;
+pub use form::{cookie, decode_form, encode_form, parameter, without_parameter};
 
 /// A header value or URL, possibly with variables.
 #[derive(Clone, Debug)]
@@ -113,50 +116,6 @@ impl Variable {
             Variable::Nothing => String::new(),
         }
     }
-}
-
-/// The value of a cookie in a Cookie header.
-pub fn cookie<'a>(header: &'a str, name: &str) -> Option<&'a str> {
-    header.split(';').find_map(|pair| {
-        let (key, value) = pair.split_once('=')?;
-        (key.trim() == name).then(|| value.trim().trim_matches('"'))
-    })
-}
-
-/// The decoded value of a query parameter.
-pub fn parameter(query: &str, name: &str) -> Option<String> {
-    query.split('&').find_map(|pair| {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (decode_form(key)? == name).then(|| decode_form(value))?
-    })
-}
-
-/// A query without one of its parameters.
-pub fn without_parameter(query: &str, name: &str) -> String {
-    let is_other = |pair: &&str| {
-        let key = pair.split_once('=').map_or(*pair, |(key, _)| key);
-        decode_form(key).as_deref() != Some(name)
-    };
-    query.split('&').filter(is_other).collect::<Vec<_>>().join("&")
-}
-
-/// Decodes `+` and escapes; `None` for an invalid escape.
-pub fn decode_form(text: &str) -> Option<String> {
-    let spaced = text.replace('+', " ");
-    Some(crate::route::Path::new(spaced.into())?.decoded.into_owned())
-}
-
-/// Escapes a value for a place inside a query.
-pub fn encode_form(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b' ' => encoded.push('+'),
-            byte if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) => encoded.push(char::from(byte)),
-            byte => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
 }
 
 #[cfg(test)]

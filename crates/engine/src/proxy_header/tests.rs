@@ -2,8 +2,6 @@ use super::*;
 
 #[path = "invariants.rs"]
 mod invariants;
-#[path = "../../../http/tests/corpus/mutation.rs"]
-mod mutation;
 
 fn v2(version: u8, family: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = V2_START.to_vec();
@@ -120,5 +118,5 @@ fn what_is_not_exactly_a_header_is_refused() {
 /// The fuzzer's corpus without a fuzzer.
 #[test]
 fn nothing_that_a_proxy_can_send_is_read_in_two_ways() {
-    mutation::Corpus::read("proxy_header").each_and_mutated(20_000, invariants::proxy_header);
+    crate::mutation::Corpus::read("proxy_header").each_and_mutated(20_000, invariants::proxy_header);
 }

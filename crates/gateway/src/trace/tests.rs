@@ -2,6 +2,9 @@ use super::*;
 use serde_json::{Value, json};
 use tollgate_http::{HeaderStorage, Request, RequestHead, write_request};
 
+#[path = "invariants.rs"]
+mod invariants;
+
 const ID: u128 = 0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c;
 const PARENT: u64 = 0xb7ad_6b71_6920_3331;
 const W3C: &str = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -152,4 +155,10 @@ fn a_custom_header_names_the_trace() {
     let (trace, sent) = through(&standard, &[uuid]);
     assert_eq!(trace.id, TraceId(ID));
     assert_eq!(sent, ["traceparent: 00-0af7651916cd43dd8448eb211c80319c-0000000000002222-01"], "the header ends here");
+}
+
+/// The fuzzer's corpus without a fuzzer.
+#[test]
+fn a_request_is_in_one_trace_here_and_at_the_next_gateway() {
+    crate::mutation::Corpus::read("trace").each_and_mutated(20_000, invariants::trace);
 }

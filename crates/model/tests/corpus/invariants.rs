@@ -3,6 +3,7 @@
 use serde_json::Value;
 use tollgate_model::Problem;
 use tollgate_model::api::ApiDefinition;
+use tollgate_model::key::{self, KeyFunction};
 use tollgate_model::session::Session;
 
 /// A definition is either usable, with lesser problems, or not, with the errors that make it so; and says the same each time.
@@ -52,5 +53,26 @@ pub fn session(bytes: &[u8]) {
             assert_eq!(roughly(again.to_json()), roughly(session.to_json()), "{written}");
         }
         Err(problems) => assert!(problems.iter().any(Problem::is_error), "refused without an error: {problems:?}"),
+    }
+}
+
+/// What a client presents as its key: it says the same of itself each time, and what is made of an organisation and a name says both.
+pub fn key(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let functions = [KeyFunction::Murmur64, KeyFunction::Plain, KeyFunction::Sha256];
+    let (org, id) = text.split_once('\n').unwrap_or(("org", text));
+    assert!(key::org_of(text).is_none_or(|org| org.len() <= text.len()));
+    let _ = (key::id_of(text), key::function_of(text), key::digest(text));
+    let hash = key::hash(text, KeyFunction::Murmur64);
+    assert!([8, 16, 32, 64].contains(&hash.len()) && hash.bytes().all(|digit| digit.is_ascii_hexdigit()), "{hash}");
+    let candidates = key::candidates(text, org, &functions);
+    assert!(candidates.iter().any(|candidate| candidate == text), "{text:?} does not stand for itself");
+    assert!((1..=functions.len() + 1).contains(&candidates.len()));
+    for function in [KeyFunction::Murmur32, KeyFunction::Murmur64, KeyFunction::Murmur128, KeyFunction::Sha256] {
+        let made = key::custom(org, id, function);
+        assert_eq!(key::org_of(&made).as_deref(), Some(org));
+        assert_eq!(key::id_of(&made).as_deref(), Some(id.strip_prefix(org).unwrap_or(id)));
+        assert_eq!(key::function_of(&made), Some(function));
+        assert_eq!(key::hash(&made, KeyFunction::Plain), function.hash(&made));
     }
 }

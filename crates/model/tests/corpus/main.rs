@@ -15,3 +15,8 @@ fn api_definitions() {
 fn sessions() {
     mutation::Corpus::read("session").each_and_mutated(20_000, invariants::session);
 }
+
+#[test]
+fn keys() {
+    mutation::Corpus::read("key").each_and_mutated(20_000, invariants::key);
+}

@@ -1,6 +1,9 @@
 use super::*;
 use tollgate_http::HeaderStorage;
 
+#[path = "invariants.rs"]
+mod invariants;
+
 fn written(request: Request<()>, has_body: bool) -> Result<String, u16> {
     let (head, ()) = request.into_parts();
     let mut out = Vec::new();
@@ -89,4 +92,10 @@ fn an_answer_is_framed_by_what_is_known_of_it() {
         let parsed = ParsedResponse::parse(&out, to_head, &mut storage).unwrap().unwrap();
         assert_eq!((parsed.body, parsed.keep_alive), (expected, false), "{status} {length:?}");
     }
+}
+
+/// The fuzzer's corpus without a fuzzer.
+#[test]
+fn a_head_that_goes_over_and_back_is_one_head() {
+    crate::mutation::Corpus::read("http2_head").each_and_mutated(20_000, invariants::http2_head);
 }

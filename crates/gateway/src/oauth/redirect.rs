@@ -1,6 +1,6 @@
 //! Where users are sent back to: whether a URI is a client's own, and what is added to it.
 
-use crate::template::encode_form;
+use crate::template::{decode_form, encode_form};
 
 /// The URIs of a client: one, or several with a separator between them.
 pub fn registered<'a>(list: &'a str, separator: &str) -> Vec<&'a str> {
@@ -36,8 +36,9 @@ fn climbs(segment: &str) -> bool {
 pub fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
     let (base, own) = uri.split_once('?').unwrap_or((uri, ""));
     let is_other = |pair: &&str| {
-        let name = pair.split('=').next().unwrap_or_default();
-        !pair.is_empty() && !parameters.iter().any(|(own, _)| *own == name)
+        // Written with an escape it is the same parameter to whoever reads it, and would come first.
+        let name = decode_form(pair.split('=').next().unwrap_or_default());
+        !pair.is_empty() && !parameters.iter().any(|(own, _)| Some(*own) == name.as_deref())
     };
     let mut pairs: Vec<String> = own.split('&').filter(is_other).map(str::to_owned).collect();
     pairs.extend(encoded(parameters));

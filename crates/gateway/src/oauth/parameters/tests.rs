@@ -1,5 +1,8 @@
 use super::*;
 
+#[path = "invariants.rs"]
+mod invariants;
+
 fn read(query: Option<&str>, content_type: Option<&str>, body: &str) -> Result<Parameters, String> {
     Parameters::read(query, content_type, body.as_bytes()).map_err(|refused| {
         assert_eq!(refused.code, ErrorCode::InvalidRequest);
@@ -47,4 +50,10 @@ fn what_is_wrong_is_told() {
     }
     assert!(Parameters::read(None, FORM, &[0xff]).is_err());
     assert!(read(None, FORM, &long.replace("code", "key_rules")).is_ok());
+}
+
+/// The fuzzer's corpus without a fuzzer.
+#[test]
+fn any_request_is_read_in_one_way() {
+    crate::mutation::Corpus::read("oauth_parameters").each_and_mutated(20_000, invariants::oauth_parameters);
 }

@@ -1,5 +1,8 @@
 use super::*;
 
+#[path = "invariants.rs"]
+mod invariants;
+
 #[test]
 fn a_uri_is_registered_or_lies_below_one() {
     let own = ["https://app.test/cb", "https://other.test/", "myapp://login", "https://bare.test"];
@@ -48,5 +51,12 @@ fn several_uris_are_one_text() {
 fn parameters_are_added() {
     assert_eq!(with_query("https://a.test/cb", &[("state", "x y&z"), ("code", "c")]), "https://a.test/cb?code=c&state=x+y%26z");
     assert_eq!(with_query("https://a.test/cb?z=1&code=old", &[("code", "c")]), "https://a.test/cb?code=c&z=1");
+    assert_eq!(with_query("https://a.test/cb?z=1&%63ode=old", &[("code", "c")]), "https://a.test/cb?code=c&z=1");
     assert_eq!(with_fragment("https://a.test/cb?z=1", &[("b", "/"), ("a", "1")]), "https://a.test/cb?z=1#a=1&b=%2F");
+}
+
+/// The fuzzer's corpus without a fuzzer.
+#[test]
+fn only_a_place_below_a_registered_one_is_allowed() {
+    crate::mutation::Corpus::read("redirect_uri").each_and_mutated(20_000, invariants::redirect_uri);
 }

@@ -1,0 +1,46 @@
+//! Queries and bodies of requests to the OAuth 2.0 provider. What must hold is written beside the tests, which run the same corpus without a
+//! fuzzer.
+#![no_main]
+
+#[path = "../../crates/gateway/src/route/path.rs"]
+#[allow(dead_code)]
+mod path;
+
+#[path = "../../crates/gateway/src/template/form.rs"]
+#[allow(dead_code)]
+mod form;
+
+#[path = "../../crates/gateway/src/oauth/parameters.rs"]
+mod parameters;
+
+#[path = "../../crates/gateway/src/oauth/parameters/invariants.rs"]
+mod invariants;
+
+/// What the parser needs of the gateway beside it, which would bring the whole gateway along.
+mod refused {
+    pub enum ErrorCode {
+        InvalidRequest,
+    }
+
+    pub struct Refused;
+
+    impl Refused {
+        pub fn because(_: ErrorCode, _: &'static str) -> Self {
+            Refused
+        }
+    }
+}
+
+mod route {
+    pub use crate::path::Path;
+}
+
+mod template {
+    pub use crate::form::{decode_form, encode_form};
+}
+
+mod oauth {
+    pub(crate) use crate::parameters;
+}
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::oauth_parameters(bytes));

@@ -66,20 +66,21 @@ impl Analyst {
     /// Tyk's record.
     pub fn record<'h>(&self, hit: &Hit<'h>) -> AnalyticsRecord<'h> {
         let (record, facts) = (hit.record, hit.facts);
-        let raw_path = rooted(record.text(Text::Path));
-        let tracked = record.text(Text::TrackedPath);
+        let texts = record.characters();
+        let raw_path = rooted(texts.of(Text::Path));
+        let tracked = texts.of(Text::TrackedPath);
         let path = if tracked.is_empty() { replace(&self.normalise, raw_path.clone()) } else { tracked.clone() };
-        let version = record.text(Text::Version);
+        let version = texts.of(Text::Version);
         let session = record.key.as_ref().map(|key| &key.session);
         let (total, upstream) = (milliseconds(record.total), milliseconds(record.upstream));
         let (raw_request, raw_response) = self.raw(record);
         let mut made = AnalyticsRecord {
-            method: record.text(Text::Method),
-            host: record.text(Text::UpstreamHost),
+            method: texts.of(Text::Method),
+            host: texts.of(Text::UpstreamHost),
             path,
             raw_path,
             content_length: record.content_length,
-            user_agent: record.text(Text::UserAgent),
+            user_agent: texts.of(Text::UserAgent),
             response_code: i64::from(record.status),
             api_key: self.key(record),
             api_version: if version.is_empty() { NOT_VERSIONED.into() } else { version },
@@ -98,10 +99,10 @@ impl Analyst {
                 ..Network::default()
             },
             latency: Latency { total, upstream, gateway: total - upstream },
-            tags: self.tags(hit),
+            tags: self.tags(hit, texts.of(Text::Tags)),
             alias: session.map(|session| session.alias.as_str().into()).unwrap_or_default(),
             track_path: !tracked.is_empty(),
-            original_path: record.text(Text::OriginalPath),
+            original_path: texts.of(Text::OriginalPath),
             listen_path: facts.listen_path.as_str().into(),
             ..AnalyticsRecord::default()
         };
@@ -129,7 +130,7 @@ impl Analyst {
         if count > 4 { Cow::Owned(format!("****{}", key.chars().skip(count - 4).collect::<String>())) } else { Cow::Borrowed("--") }
     }
 
-    fn tags<'h>(&self, hit: &Hit<'h>) -> Vec<Cow<'h, str>> {
+    fn tags<'h>(&self, hit: &Hit<'h>, of_headers: Cow<'h, str>) -> Vec<Cow<'h, str>> {
         let (record, facts) = (hit.record, hit.facts);
         let mut tags: Vec<Cow<'h, str>> = Vec::with_capacity(4);
         let named = |name: &str, value: &str| Cow::Owned([name, value].concat());
@@ -141,15 +142,12 @@ impl Analyst {
             }
             tags.extend(session.tags.iter().map(Cow::from));
         }
-        tags.extend(record.text(Text::Tags).lines().map(|tag| tag.to_owned().into()));
+        tags.extend(of_headers.lines().map(|tag| tag.to_owned().into()));
         let key = self.key(record);
         if !key.is_empty() {
             tags.push(named("key-", &key));
         }
-        if !facts.org_id.is_empty() {
-            tags.push(named("org-", &facts.org_id));
-        }
-        tags.push(named("api-", &facts.id));
+        tags.extend(facts.tags.iter().map(Cow::from));
         tags
     }
 

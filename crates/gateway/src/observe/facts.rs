@@ -10,6 +10,8 @@ pub struct ApiFacts {
     pub name: String,
     pub org_id: String,
     pub listen_path: String,
+    /// What each record of it is tagged with: its organisation and itself.
+    pub tags: Vec<String>,
     /// Seconds after which records of it may be forgotten; 0 for never.
     pub expire_after_s: i64,
     /// Lower case.
@@ -43,6 +45,7 @@ impl ApiFacts {
             name: definition.name.clone(),
             org_id: definition.org_id.clone(),
             listen_path: listen_path.to_owned(),
+            tags: tags(&definition.org_id, &definition.api_id),
             expire_after_s: definition.expire_analytics_after,
             tag_headers: definition.tag_headers.iter().map(|name| name.to_ascii_lowercase()).collect(),
             detailed: definition.enable_detailed_recording,
@@ -54,4 +57,10 @@ impl ApiFacts {
             },
         }
     }
+}
+
+/// The tags of an API.
+pub fn tags(org_id: &str, api_id: &str) -> Vec<String> {
+    let org = (!org_id.is_empty()).then(|| format!("org-{org_id}"));
+    org.into_iter().chain([format!("api-{api_id}")]).collect()
 }

@@ -4,6 +4,7 @@ use crate::keys::Key;
 use crate::trace::Trace;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Capture;
@@ -154,14 +155,17 @@ impl Record {
 
     /// A text; empty when it was not written.
     pub fn bytes(&self, text: Text) -> &[u8] {
+        self.texts.get(self.range(text)).unwrap_or_default()
+    }
+
+    fn range(&self, text: Text) -> Range<usize> {
         let index = text as usize;
         if index >= self.written {
-            return &[];
+            return 0..0;
         }
         let at = |index: usize| self.ends.get(index).copied().unwrap_or_default() as usize;
         let start = if index == 0 { 0 } else { at(index - 1) };
-        let end = if index + 1 == self.written { self.texts.len() } else { at(index) };
-        self.texts.get(start..end).unwrap_or_default()
+        start..if index + 1 == self.written { self.texts.len() } else { at(index) }
     }
 
     /// What the client spoke, as Go names it.
@@ -183,6 +187,28 @@ impl Record {
         let bytes = self.bytes(text);
         // Nearly all are ASCII, which this finds out much faster.
         std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+    }
+
+    /// All texts as characters, for who reads many: they are looked at once.
+    pub fn characters(&self) -> Characters<'_> {
+        Characters { record: self, all: std::str::from_utf8(&self.texts).ok() }
+    }
+}
+
+/// The texts of a record as characters.
+pub struct Characters<'r> {
+    record: &'r Record,
+    all: Option<&'r str>,
+}
+
+impl<'r> Characters<'r> {
+    /// A text; empty when it was not written.
+    pub fn of(&self, text: Text) -> Cow<'r, str> {
+        // A cut may have left half a character in one text, and the rest of it in none.
+        match self.all.and_then(|all| all.get(self.record.range(text))) {
+            Some(whole) => Cow::Borrowed(whole),
+            None => self.record.text(text),
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::observe::facts::ApiFacts;
+use crate::observe::facts::{ApiFacts, tags};
 use serde_json::json;
 use tollgate_model::analytics::Time;
 
@@ -18,7 +18,7 @@ fn of_path(path: &str) -> Record {
 }
 
 fn facts() -> ApiFacts {
-    ApiFacts { id: "shop".to_owned(), org_id: "acme".to_owned(), ..ApiFacts::default() }
+    ApiFacts { id: "shop".to_owned(), org_id: "acme".to_owned(), tags: tags("acme", "shop"), ..ApiFacts::default() }
 }
 
 fn made<'r>(analyst: &Analyst, record: &'r Record, facts: &'r ApiFacts) -> AnalyticsRecord<'r> {

@@ -29,3 +29,18 @@ fn a_text_has_a_bound() {
     assert_eq!(record.bytes(Text::UserAgent).len(), TEXT_BYTES_MAX);
     assert_eq!(record.text(Text::Version), "v1");
 }
+
+#[test]
+fn characters_are_those_of_each_text() {
+    let mut record = Record::default();
+    record.write(Text::Method, &[b"GET"]);
+    record.write(Text::Path, &["/é".as_bytes()]);
+    assert_eq!(record.characters().of(Text::Path), "/é");
+    assert_eq!(record.characters().of(Text::OriginalPath), "");
+    record.write(Text::UserAgent, &[b"half \xc3"]);
+    record.write(Text::Version, &[b"\xa9 half"]);
+    let characters = record.characters();
+    for text in [Text::Method, Text::Path, Text::UserAgent, Text::Version, Text::Tags] {
+        assert_eq!(characters.of(text), record.text(text), "{text:?}");
+    }
+}

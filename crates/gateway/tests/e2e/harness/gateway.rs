@@ -228,6 +228,9 @@ impl Gateway {
             assert!(!log[known..].contains("does not take over"), "{log}");
             log[known..].contains("handed over; draining")
         });
+        // The line comes before its threads have stopped accepting.
+        let old = self.pid;
+        super::eventually("the old process listens no longer", || !listens(old));
         self.pid = *self.successors().last().expect("a new process");
     }
 
@@ -301,6 +304,22 @@ impl Drop for Gateway {
             assert!(!log.contains("panicked at"), "the gateway panicked:\n{}", tail(&log));
         }
     }
+}
+
+/// Whether a process holds a socket that listens for TCP.
+fn listens(pid: u32) -> bool {
+    let sockets = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| fs::read_to_string(table).unwrap_or_default());
+    let listening: Vec<String> = sockets
+        .iter()
+        .flat_map(|table| table.lines())
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|fields| fields.get(3) == Some(&"0A"))
+        .filter_map(|fields| Some(format!("socket:[{}]", fields.get(9)?)))
+        .collect();
+    let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    files
+        .filter_map(|file| fs::read_link(file.ok()?.path()).ok())
+        .any(|target| listening.iter().any(|socket| target.as_os_str() == socket.as_str()))
 }
 
 fn tail(log: &str) -> String {

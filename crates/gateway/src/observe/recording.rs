@@ -15,6 +15,8 @@ use tollgate_model::config::GatewayConfig;
 use tollgate_store::Redis;
 use tollgate_store::usage::Usage;
 
+/// The name of the sink that sums.
+const SUMS: &str = "usage";
 /// How long a stop waits for sinks that do not end.
 const STOP_TIME_MAX: Duration = Duration::from_secs(5);
 
@@ -25,6 +27,8 @@ pub struct Recording {
     pub access_log: bool,
     /// Clients that analytics leave out.
     pub ignored: HashSet<IpAddr>,
+    /// Nobody reads single records: what sums do not need is left out.
+    pub only_sums: bool,
     /// Whole requests are recorded whatever API and key say.
     pub detailed: bool,
     pub body_bytes_max: usize,
@@ -75,7 +79,7 @@ impl Recording {
         let mut started = Started { cores: (0..cores).map(|_| Vec::new()).collect(), writers: Vec::new(), figures: Vec::new() };
         let usage = (analytics && settings.usage).then(|| Usage::open(&config.tollgate.data_dir)).transpose()?;
         if let Some(usage) = &usage {
-            let figures = started.figures("usage");
+            let figures = started.figures(SUMS);
             started.add(UsageSink::start(analyst.clone(), usage.clone(), settings.usage_days, figures)?);
         }
         let storage = config.analytics_redis().filter(|_| analytics && settings.redis);
@@ -99,12 +103,14 @@ impl Recording {
             let figures = started.figures("otlp_traces");
             started.add(SpanSink::start(traces, figures)?);
         }
+        let only_sums = started.figures.iter().all(|sink| sink.name == SUMS);
         let recorded: Vec<Arc<Counter>> = (0..cores).map(|_| Arc::default()).collect();
         let recorders = started.cores.into_iter().zip(&recorded).map(|(sinks, count)| Some(Recorder::new(sinks, count.clone())));
         Ok(Some(Recording {
             analytics,
             access_log,
             ignored: config.analytics_config.ignored_ips.iter().filter_map(|text| text.parse().ok()).collect(),
+            only_sums,
             detailed: config.analytics_config.enable_detailed_recording,
             body_bytes_max: settings.body_bytes_max,
             recorders: Mutex::new(recorders.collect()),

@@ -38,14 +38,18 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
         _ => -1,
     };
     record.write(Text::Method, &[request.method.as_bytes()]);
-    record.write(Text::OriginalPath, &[request.path().as_bytes()]);
+    if !recording.only_sums {
+        record.write(Text::OriginalPath, &[request.path().as_bytes()]);
+    }
     record.write(Text::Path, &[exchange.api.stripped(&exchange.url).as_bytes()]);
     if let Track::As(pattern) = &exchange.track {
         record.write(Text::TrackedPath, &[pattern.as_bytes()]);
     }
-    record.write(Text::Authority, &[request.authority]);
-    record.write(Text::UpstreamHost, &[host.as_bytes()]);
-    record.write(Text::UserAgent, &[request.headers.known(Known::UserAgent).unwrap_or_default()]);
+    if !recording.only_sums {
+        record.write(Text::Authority, &[request.authority]);
+        record.write(Text::UpstreamHost, &[host.as_bytes()]);
+        record.write(Text::UserAgent, &[request.headers.known(Known::UserAgent).unwrap_or_default()]);
+    }
     if matches!(exchange.api.versions, Versions::Many { .. }) {
         record.write(Text::Version, &[exchange.version.name.as_bytes()]);
     }

@@ -18,16 +18,22 @@ pub const NOT_VERSIONED: &str = "Non Versioned";
 /// One request.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct AnalyticsRecord<'a> {
+    /// What it has in common with others.
+    #[serde(flatten)]
+    pub common: Common<'a>,
+    /// The rest.
+    #[serde(flatten)]
+    pub own: Own<'a>,
+}
+
+/// What the requests of an hour that a client sends to an API have in common. Written forms of a record begin with it, so that it can be
+/// written once for many.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Common<'a> {
     /// As the client sent it.
     pub method: Cow<'a, str>,
     /// The upstream's.
     pub host: Cow<'a, str>,
-    /// Without the listen path, perhaps made uniform; the pattern of a tracked endpoint.
-    pub path: Cow<'a, str>,
-    /// The same without either.
-    pub raw_path: Cow<'a, str>,
-    /// Bytes that the request's body says it has; -1 when it does not.
-    pub content_length: i64,
     /// As the client sent it.
     pub user_agent: Cow<'a, str>,
     /// Of the month, from 1.
@@ -38,13 +44,8 @@ pub struct AnalyticsRecord<'a> {
     pub year: i64,
     /// Of the day, UTC.
     pub hour: i64,
-    /// Status code.
-    pub response_code: i64,
     /// The key, hashed if keys are.
     pub api_key: Cow<'a, str>,
-    /// When the request ended.
-    #[serde(serialize_with = "time_text")]
-    pub timestamp: Time,
     /// Name of the version.
     pub api_version: Cow<'a, str>,
     /// Name of the API.
@@ -55,38 +56,54 @@ pub struct AnalyticsRecord<'a> {
     pub org_id: Cow<'a, str>,
     /// The OAuth client that the key was made for.
     pub oauth_id: Cow<'a, str>,
+    /// The client's.
+    pub ip_address: Cow<'a, str>,
+    /// Where that is.
+    pub geo: Geo,
+    /// Of key, policy, organisation, API and headers.
+    pub tags: Vec<Cow<'a, str>>,
+    /// Of the key.
+    pub alias: Cow<'a, str>,
+    /// A GraphQL schema; always empty.
+    pub api_schema: Cow<'a, str>,
+    /// Of the API.
+    pub listen_path: Cow<'a, str>,
+    /// Of a document store; always empty.
+    #[serde(skip)]
+    pub collection_name: Cow<'a, str>,
+}
+
+/// What is one request's own.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Own<'a> {
+    /// Without the listen path, perhaps made uniform; the pattern of a tracked endpoint.
+    pub path: Cow<'a, str>,
+    /// The same without either.
+    pub raw_path: Cow<'a, str>,
+    /// As the client sent it.
+    pub original_path: Cow<'a, str>,
+    /// Bytes that the request's body says it has; -1 when it does not.
+    pub content_length: i64,
+    /// Status code.
+    pub response_code: i64,
+    /// When the request ended.
+    #[serde(serialize_with = "time_text")]
+    pub timestamp: Time,
     /// Milliseconds.
     pub request_time: i64,
     /// Base64 of the request, when it is recorded in full.
     pub raw_request: Cow<'a, str>,
     /// Base64 of the response, when it is recorded in full.
     pub raw_response: Cow<'a, str>,
-    /// The client's.
-    pub ip_address: Cow<'a, str>,
-    /// Where that is.
-    pub geo: Geo,
     /// Bytes.
     pub network: Network,
     /// Milliseconds.
     pub latency: Latency,
-    /// Of key, policy, organisation, API and headers.
-    pub tags: Vec<Cow<'a, str>>,
-    /// Of the key.
-    pub alias: Cow<'a, str>,
     /// The endpoint is a tracked one.
     pub track_path: bool,
     /// When the record may be forgotten.
     #[serde(rename = "expireAt", serialize_with = "time_text")]
     pub expire_at: Time,
-    /// A GraphQL schema; always empty.
-    pub api_schema: Cow<'a, str>,
-    /// As the client sent it.
-    pub original_path: Cow<'a, str>,
-    /// Of the API.
-    pub listen_path: Cow<'a, str>,
-    /// Of a document store; always empty.
-    #[serde(skip)]
-    pub collection_name: Cow<'a, str>,
 }
 
 /// Seconds and nanoseconds since 1970, UTC.
@@ -169,12 +186,18 @@ fn time_text<S: serde::Serializer>(time: &Time, serializer: S) -> Result<S::Ok, 
     serializer.serialize_str(&rfc3339(time.unix_s, time.ns))
 }
 
-impl AnalyticsRecord<'_> {
+impl Common<'_> {
+    /// Sets the hour of the requests.
+    pub fn set_hour(&mut self, unix_s: i64) {
+        let Moment { year, month, day, hour, .. } = Moment::of(unix_s);
+        (self.year, self.month, self.day, self.hour) = (year, i64::from(month), i64::from(day), i64::from(hour));
+    }
+}
+
+impl Own<'_> {
     /// Sets the moment of the request, and when its record expires: after that many seconds, or a hundred years when 0.
     pub fn set_time(&mut self, time: Time, expire_after_s: i64) {
         const HUNDRED_YEARS_S: i64 = 100 * 365 * 24 * 3600;
-        let Moment { year, month, day, hour, .. } = Moment::of(time.unix_s);
-        (self.year, self.month, self.day, self.hour) = (year, i64::from(month), i64::from(day), i64::from(hour));
         self.timestamp = time;
         let after_s = if expire_after_s == 0 { HUNDRED_YEARS_S } else { expire_after_s };
         self.expire_at = Time { unix_s: time.unix_s.saturating_add(after_s), ns: time.ns };

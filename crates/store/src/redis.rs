@@ -98,8 +98,8 @@ impl Redis {
         if values.is_empty() {
             return Ok(());
         }
-        let mut append = redis::cmd("RPUSH");
-        append.arg(list);
+        let mut append = redis::Cmd::with_capacity(2 + values.len(), "RPUSH".len() + list.len() + values.bytes());
+        append.arg("RPUSH").arg(list);
         for value in values.iter() {
             append.arg(value);
         }

@@ -1,5 +1,6 @@
 //! From a request's record to Tyk's analytics record: keys as they are shown, tags, uniform paths, places.
 
+use super::facts::ApiFacts;
 use super::places::Places;
 use super::record::{Record, Text};
 use super::sink::Hit;
@@ -12,7 +13,7 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
-use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, NOT_VERSIONED, Network};
+use tollgate_model::analytics::{AnalyticsRecord, Common, Geo, Latency, NOT_VERSIONED, Network, Own};
 use tollgate_model::config::GatewayConfig;
 
 /// What Tyk has for the hash of no key.
@@ -65,50 +66,70 @@ impl Analyst {
 
     /// Tyk's record.
     pub fn record<'h>(&self, hit: &Hit<'h>) -> AnalyticsRecord<'h> {
+        AnalyticsRecord { common: self.common(hit), own: self.own(hit, self.expire_after_s(hit.facts)) }
+    }
+
+    /// What its record has in common with others.
+    pub fn common<'h>(&self, hit: &Hit<'h>) -> Common<'h> {
         let (record, facts) = (hit.record, hit.facts);
-        let texts = record.characters();
-        let raw_path = rooted(texts.of(Text::Path));
-        let tracked = texts.of(Text::TrackedPath);
-        let path = if tracked.is_empty() { replace(&self.normalise, raw_path.clone()) } else { tracked.clone() };
-        let version = texts.of(Text::Version);
+        let version = record.text(Text::Version);
         let session = record.key.as_ref().map(|key| &key.session);
-        let (total, upstream) = (milliseconds(record.total), milliseconds(record.upstream));
-        let (raw_request, raw_response) = self.raw(record);
-        let mut made = AnalyticsRecord {
-            method: texts.of(Text::Method),
-            host: texts.of(Text::UpstreamHost),
-            path,
-            raw_path,
-            content_length: record.content_length,
-            user_agent: texts.of(Text::UserAgent),
-            response_code: i64::from(record.status),
+        let mut common = Common {
+            method: record.text(Text::Method),
+            host: record.text(Text::UpstreamHost),
+            user_agent: record.text(Text::UserAgent),
             api_key: self.key(record),
             api_version: if version.is_empty() { NOT_VERSIONED.into() } else { version },
             api_name: facts.name.as_str().into(),
             api_id: facts.id.as_str().into(),
             org_id: facts.org_id.as_str().into(),
             oauth_id: session.map(|session| session.oauth_client_id.as_str().into()).unwrap_or_default(),
+            ip_address: ip_text(record.client_ip).into(),
+            geo: self.place(record.client_ip),
+            tags: self.tags(hit),
+            alias: session.map(|session| session.alias.as_str().into()).unwrap_or_default(),
+            listen_path: facts.listen_path.as_str().into(),
+            ..Common::default()
+        };
+        common.set_hour(hit.time.unix_s);
+        common
+    }
+
+    /// What is its own.
+    pub fn own<'h>(&self, hit: &Hit<'h>, expire_after_s: i64) -> Own<'h> {
+        let record = hit.record;
+        let raw_path = record.text(Text::Path);
+        let tracked = record.text(Text::TrackedPath);
+        let track_path = !tracked.is_empty();
+        let path = if track_path { tracked } else { replace(&self.normalise, raw_path.clone()) };
+        let (total, upstream) = (milliseconds(record.total), milliseconds(record.upstream));
+        let (raw_request, raw_response) = self.raw(record);
+        let mut own = Own {
+            path,
+            raw_path,
+            original_path: record.text(Text::OriginalPath),
+            content_length: record.content_length,
+            response_code: i64::from(record.status),
             request_time: total,
             raw_request: raw_request.into(),
             raw_response: raw_response.into(),
-            ip_address: ip_text(record.client_ip).into(),
-            geo: self.place(record.client_ip),
             network: Network {
                 bytes_in: signed(record.request_bytes),
                 bytes_out: signed(record.response_bytes),
                 ..Network::default()
             },
             latency: Latency { total, upstream, gateway: total - upstream },
-            tags: self.tags(hit, texts.of(Text::Tags)),
-            alias: session.map(|session| session.alias.as_str().into()).unwrap_or_default(),
-            track_path: !tracked.is_empty(),
-            original_path: texts.of(Text::OriginalPath),
-            listen_path: facts.listen_path.as_str().into(),
-            ..AnalyticsRecord::default()
+            track_path,
+            ..Own::default()
         };
+        own.set_time(hit.time, expire_after_s);
+        own
+    }
+
+    /// After how many seconds records of an API may be forgotten; 0 for never.
+    pub fn expire_after_s(&self, facts: &ApiFacts) -> i64 {
         let data_age_s = self.data_ages.get().map_or(0, |ages| ages(&facts.org_id));
-        made.set_time(hit.time, if data_age_s > 0 { data_age_s } else { facts.expire_after_s });
-        made
+        if data_age_s > 0 { data_age_s } else { facts.expire_after_s }
     }
 
     /// The key as analytics show it.
@@ -130,7 +151,7 @@ impl Analyst {
         if count > 4 { Cow::Owned(format!("****{}", key.chars().skip(count - 4).collect::<String>())) } else { Cow::Borrowed("--") }
     }
 
-    fn tags<'h>(&self, hit: &Hit<'h>, of_headers: Cow<'h, str>) -> Vec<Cow<'h, str>> {
+    fn tags<'h>(&self, hit: &Hit<'h>) -> Vec<Cow<'h, str>> {
         let (record, facts) = (hit.record, hit.facts);
         let mut tags: Vec<Cow<'h, str>> = Vec::with_capacity(4);
         let named = |name: &str, value: &str| Cow::Owned([name, value].concat());
@@ -142,7 +163,7 @@ impl Analyst {
             }
             tags.extend(session.tags.iter().map(Cow::from));
         }
-        tags.extend(of_headers.lines().map(|tag| tag.to_owned().into()));
+        tags.extend(record.text(Text::Tags).lines().map(|tag| tag.to_owned().into()));
         let key = self.key(record);
         if !key.is_empty() {
             tags.push(named("key-", &key));
@@ -157,7 +178,7 @@ impl Analyst {
         if !tracked.is_empty() {
             return tracked.into_owned();
         }
-        let mut path = replace(&self.normalise, rooted(record.text(Text::Path))).into_owned();
+        let mut path = replace(&self.normalise, record.text(Text::Path)).into_owned();
         // Whatever is an identifier has one: most paths are done here.
         if !path.bytes().any(|byte| byte.is_ascii_digit()) {
             return path;
@@ -203,10 +224,6 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn rooted(path: Cow<'_, str>) -> Cow<'_, str> {
-    if path.starts_with('/') { path } else { Cow::Owned(format!("/{path}")) }
-}
-
 fn replace<'p>(rules: &[(Regex, &'static str)], mut path: Cow<'p, str>) -> Cow<'p, str> {
     for (pattern, name) in rules {
         if let Cow::Owned(replaced) = pattern.replace_all(&path, NoExpand(name)) {
@@ -230,13 +247,22 @@ pub fn append_ip(out: &mut Vec<u8>, address: IpAddr) {
         let _ = write!(out, "{address}");
         return;
     };
-    let mut before: &[u8] = b"";
-    for octet in address.octets() {
-        out.extend_from_slice(before);
-        before = b".";
-        let digits = [octet / 100, octet / 10 % 10, octet % 10].map(|digit| b'0' + digit);
-        let leading = usize::from(octet < 100) + usize::from(octet < 10);
-        out.extend_from_slice(digits.get(leading..).unwrap_or_default());
+    // A number of 16 bytes, filled from its low end.
+    let (text, length) = address.octets().into_iter().fold((0u128, 0), |(text, length), octet| {
+        let (digits, count) = digits_and_dot(octet);
+        (text | u128::from(digits) << (8 * length), length + count)
+    });
+    out.extend_from_slice(text.to_le_bytes().get(..length - 1).unwrap_or_default());
+}
+
+/// A number's decimal digits and a dot, from the low byte on, and how many bytes these are.
+fn digits_and_dot(number: u8) -> (u32, usize) {
+    let [hundreds, tens, ones] = [number / 100, number / 10 % 10, number % 10].map(|digit| u32::from(b'0' + digit));
+    let dot = u32::from(b'.');
+    match number {
+        100.. => (hundreds | tens << 8 | ones << 16 | dot << 24, 4),
+        10.. => (tens | ones << 8 | dot << 16, 3),
+        _ => (ones | dot << 8, 2),
     }
 }
 

@@ -9,16 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Capture;
 
-/// The texts of a record, in the order in which they are written.
+/// The texts of a record, in the order in which they are written: first those that the requests of a client have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
     Method,
-    /// Path as the client sent it, without the query.
-    OriginalPath,
-    /// Path as the upstream's side sees it: rewritten, without the listen path.
-    Path,
-    /// The pattern of a tracked endpoint.
-    TrackedPath,
     /// Host that the client asked for.
     Authority,
     /// Host of the upstream.
@@ -27,6 +21,12 @@ pub enum Text {
     Version,
     /// Tags from request headers, a line each.
     Tags,
+    /// Path as the client sent it, without the query.
+    OriginalPath,
+    /// Path as the upstream's side sees it: rewritten, without the listen path.
+    Path,
+    /// The pattern of a tracked endpoint.
+    TrackedPath,
     /// The request's head, with secrets taken out, when all of it is recorded.
     RawHead,
     /// The identifier that the request was given.
@@ -34,6 +34,8 @@ pub enum Text {
 }
 
 const TEXTS: usize = Text::RequestId as usize + 1;
+/// The texts that the requests of a client have in common.
+const COMMON_TEXTS: usize = Text::OriginalPath as usize;
 /// A record that has grown beyond this gives its memory back.
 const TEXT_BYTES_KEPT: usize = 4 * 1024;
 /// Bytes of one text.
@@ -160,12 +162,20 @@ impl Record {
 
     fn range(&self, text: Text) -> Range<usize> {
         let index = text as usize;
-        if index >= self.written {
-            return 0..0;
-        }
-        let at = |index: usize| self.ends.get(index).copied().unwrap_or_default() as usize;
-        let start = if index == 0 { 0 } else { at(index - 1) };
-        start..if index + 1 == self.written { self.texts.len() } else { at(index) }
+        let start = if index == 0 { 0 } else { self.end(index - 1) };
+        start..self.end(index)
+    }
+
+    fn end(&self, index: usize) -> usize {
+        // The last one's end is not noted: it may still grow.
+        let noted = if index + 1 < self.written { self.ends.get(index) } else { None };
+        noted.map_or(self.texts.len(), |end| *end as usize)
+    }
+
+    /// The texts that the requests of a client have in common, in one piece, and where each of them ends.
+    pub fn common_texts(&self) -> (&[u8], [usize; COMMON_TEXTS]) {
+        let ends = std::array::from_fn(|index| self.end(index));
+        (self.texts.get(..self.end(COMMON_TEXTS - 1)).unwrap_or_default(), ends)
     }
 
     /// What the client spoke, as Go names it.
@@ -187,28 +197,6 @@ impl Record {
         let bytes = self.bytes(text);
         // Nearly all are ASCII, which this finds out much faster.
         std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
-    }
-
-    /// All texts as characters, for who reads many: they are looked at once.
-    pub fn characters(&self) -> Characters<'_> {
-        Characters { record: self, all: std::str::from_utf8(&self.texts).ok() }
-    }
-}
-
-/// The texts of a record as characters.
-pub struct Characters<'r> {
-    record: &'r Record,
-    all: Option<&'r str>,
-}
-
-impl<'r> Characters<'r> {
-    /// A text; empty when it was not written.
-    pub fn of(&self, text: Text) -> Cow<'r, str> {
-        // A cut may have left half a character in one text, and the rest of it in none.
-        match self.all.and_then(|all| all.get(self.record.range(text))) {
-            Some(whole) => Cow::Borrowed(whole),
-            None => self.record.text(text),
-        }
     }
 }
 

@@ -91,13 +91,13 @@ impl Recording {
         if analytics && !settings.file.as_os_str().is_empty() {
             let file = LogFile::new(&settings.file, settings.file_bytes_max, settings.files_max);
             let (lines, writer) = LineWriter::start(file, records_max, started.figures("file"))?;
-            started.add((JsonLines { analyst: analyst.clone(), lines }, writer));
+            started.add((JsonLines::new(analyst.clone(), lines), writer));
         }
         if access_log {
             let target = &config.tollgate.access_log;
             let file = LogFile::new(&target.file, target.file_bytes_max, target.files_max);
             let (lines, writer) = LineWriter::start(file, records_max, started.figures("access_log"))?;
-            started.add((AccessLog::new(analyst.clone(), lines, json_log, &config.access_logs.template), writer));
+            started.add((AccessLog::new(analyst.clone(), lines, json_log, &config.access_logs.template, traces.is_some()), writer));
         }
         if let Some(traces) = &traces {
             let figures = started.figures("otlp_traces");

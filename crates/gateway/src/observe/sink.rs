@@ -32,6 +32,13 @@ pub struct Hit<'a> {
     pub time: Time,
 }
 
+impl Hit<'_> {
+    /// The hour in which the request ended, since 1970.
+    pub fn hour(&self) -> i64 {
+        self.time.unix_s.div_euclid(3_600)
+    }
+}
+
 /// Takes the records of one core.
 pub trait Sink: Send {
     fn take(&mut self, hit: &Hit<'_>);

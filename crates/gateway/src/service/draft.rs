@@ -39,13 +39,6 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
     };
     record.write(Text::Method, &[request.method.as_bytes()]);
     if !recording.only_sums {
-        record.write(Text::OriginalPath, &[request.path().as_bytes()]);
-    }
-    record.write(Text::Path, &[exchange.api.stripped(&exchange.url).as_bytes()]);
-    if let Track::As(pattern) = &exchange.track {
-        record.write(Text::TrackedPath, &[pattern.as_bytes()]);
-    }
-    if !recording.only_sums {
         record.write(Text::Authority, &[request.authority]);
         record.write(Text::UpstreamHost, &[host.as_bytes()]);
         record.write(Text::UserAgent, &[request.headers.known(Known::UserAgent).unwrap_or_default()]);
@@ -60,6 +53,14 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
                 [name.as_bytes(), b"-", value, b"\n"].iter().for_each(|piece| record.append(piece));
             }
         }
+    }
+    if !recording.only_sums {
+        record.write(Text::OriginalPath, &[request.path().as_bytes()]);
+    }
+    let path = exchange.api.stripped(&exchange.url).as_bytes();
+    record.write(Text::Path, &[if path.starts_with(b"/") { b"" } else { b"/" }, path]);
+    if let Track::As(pattern) = &exchange.track {
+        record.write(Text::TrackedPath, &[pattern.as_bytes()]);
     }
     let session = exchange.key.as_ref().map(|key| &key.session);
     let of_key = session.is_some_and(|session| session.enable_detailed_recording || session.enable_detail_recording);

@@ -315,6 +315,53 @@ fn the_access_log_has_tyks_fields() {
 }
 
 #[test]
+fn records_and_log_lines_tell_callers_apart_that_come_in_turn() {
+    let upstream = Upstream::ok();
+    let (directory, mut conf) = recording(json!({"access_logs": {"enabled": true}, "log_format": "json"}));
+    let log = directory.path().join("access.log");
+    conf["tollgate"]["access_log"] = json!({"file": log});
+    conf["tollgate"]["threads"] = json!(1);
+    let keyed = tracked("keyed", "/keyed/", &upstream).set("use_keyless", false);
+    let gateway = Gateway::start(conf, [tracked("open", "/open/", &upstream), keyed]);
+    make_key(&gateway, "keyed");
+    let authorization = format!("Authorization: {KEY}");
+    let callers: [(&str, &str, &[&str]); 5] = [
+        ("GET", "open", &["User-Agent: one"]),
+        ("GET", "open", &["User-Agent: two"]),
+        ("PUT", "open", &["User-Agent: one"]),
+        ("GET", "keyed", &["User-Agent: one", &authorization]),
+        ("GET", "keyed", &["User-Agent: one"]),
+    ];
+    let mut expected = Vec::new();
+    for turn in 0..3 {
+        for (method, api, lines) in &callers {
+            gateway.send(request(method, &format!("/{api}/{turn}"), lines, ""));
+            let is_keyed = lines.contains(&authorization.as_str());
+            let status = if *api == "keyed" && !is_keyed { 401 } else { 200 };
+            expected.push(json!([method, format!("/{api}/{turn}"), &lines[0]["User-Agent: ".len()..], api, is_keyed, status]));
+        }
+    }
+    let is_keyed = |key: &Value| key != "00000000";
+    let recorded: Vec<Value> = records(&directory, expected.len())
+        .iter()
+        .map(|r| {
+            let alias = if is_keyed(&r["api_key"]) { "the alias" } else { "" };
+            assert_eq!(r["alias"], alias, "{r}");
+            json!([r["method"], r["original_path"], r["user_agent"], r["api_id"], is_keyed(&r["api_key"]), r["response_code"]])
+        })
+        .collect();
+    assert_eq!(recorded, expected);
+    let read = || fs::read_to_string(&log).unwrap_or_default();
+    eventually("all lines are written", || read().lines().count() >= expected.len());
+    let logged: Vec<Value> = read()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|l| json!([l["method"], l["path"], l["user_agent"], l["api_id"], is_keyed(&l["api_key"]), l["status"]]))
+        .collect();
+    assert_eq!(logged, expected);
+}
+
+#[test]
 fn http2_is_recorded_as_http1_is_and_named_in_the_access_log() {
     let upstream = Upstream::start(|_| reply("200 OK", &["X-From: upstream"], "the answer"));
     let (directory, mut conf) = recording(json!({"access_logs": {"enabled": true}, "log_format": "json"}));

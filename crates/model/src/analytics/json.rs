@@ -1,35 +1,51 @@
 //! The record as JSON, as its `Serialize` has it, but written without asking of each byte whether it must be escaped.
 
-use super::{AnalyticsRecord, Geo, Time};
+use super::{Common, Own, Time};
 use crate::append_json_text;
 use crate::calendar::append_rfc3339;
 
-impl AnalyticsRecord<'_> {
-    /// Adds the record as a JSON object.
+impl Common<'_> {
+    /// Begins a record: a JSON object, which [`Own::append_json`] completes.
     pub fn append_json(&self, out: &mut Vec<u8>) {
         text(out, "{\"method\":", &self.method);
         text(out, ",\"host\":", &self.host);
-        text(out, ",\"path\":", &self.path);
-        text(out, ",\"raw_path\":", &self.raw_path);
-        number(out, ",\"content_length\":", self.content_length);
         text(out, ",\"user_agent\":", &self.user_agent);
         number(out, ",\"day\":", self.day);
         number(out, ",\"month\":", self.month);
         number(out, ",\"year\":", self.year);
         number(out, ",\"hour\":", self.hour);
-        number(out, ",\"response_code\":", self.response_code);
         text(out, ",\"api_key\":", &self.api_key);
-        time(out, ",\"timestamp\":", self.timestamp);
         text(out, ",\"api_version\":", &self.api_version);
         text(out, ",\"api_name\":", &self.api_name);
         text(out, ",\"api_id\":", &self.api_id);
         text(out, ",\"org_id\":", &self.org_id);
         text(out, ",\"oauth_id\":", &self.oauth_id);
+        text(out, ",\"ip_address\":", &self.ip_address);
+        out.extend_from_slice(b",\"geo\":");
+        // Writing to memory does not fail.
+        let _ = serde_json::to_writer(&mut *out, &self.geo);
+        out.extend_from_slice(b",\"tags\":[");
+        for (place, tag) in self.tags.iter().enumerate() {
+            text(out, if place == 0 { "" } else { "," }, tag);
+        }
+        text(out, "],\"alias\":", &self.alias);
+        text(out, ",\"api_schema\":", &self.api_schema);
+        text(out, ",\"listen_path\":", &self.listen_path);
+    }
+}
+
+impl Own<'_> {
+    /// Completes a record that [`Common::append_json`] began.
+    pub fn append_json(&self, out: &mut Vec<u8>) {
+        text(out, ",\"path\":", &self.path);
+        text(out, ",\"raw_path\":", &self.raw_path);
+        text(out, ",\"original_path\":", &self.original_path);
+        number(out, ",\"content_length\":", self.content_length);
+        number(out, ",\"response_code\":", self.response_code);
+        time(out, ",\"timestamp\":", self.timestamp);
         number(out, ",\"request_time\":", self.request_time);
         text(out, ",\"raw_request\":", &self.raw_request);
         text(out, ",\"raw_response\":", &self.raw_response);
-        text(out, ",\"ip_address\":", &self.ip_address);
-        geo(out, &self.geo);
         number(out, ",\"network\":{\"open_connections\":", self.network.open_connections);
         number(out, ",\"closed_connections\":", self.network.closed_connection);
         number(out, ",\"bytes_in\":", self.network.bytes_in);
@@ -37,16 +53,8 @@ impl AnalyticsRecord<'_> {
         number(out, "},\"latency\":{\"total\":", self.latency.total);
         number(out, ",\"upstream\":", self.latency.upstream);
         number(out, ",\"gateway\":", self.latency.gateway);
-        out.extend_from_slice(b"},\"tags\":[");
-        for (place, tag) in self.tags.iter().enumerate() {
-            text(out, if place == 0 { "" } else { "," }, tag);
-        }
-        text(out, "],\"alias\":", &self.alias);
-        out.extend_from_slice(if self.track_path { b",\"track_path\":true" } else { b",\"track_path\":false" });
+        out.extend_from_slice(if self.track_path { b"},\"track_path\":true" } else { b"},\"track_path\":false" });
         time(out, ",\"expireAt\":", self.expire_at);
-        text(out, ",\"api_schema\":", &self.api_schema);
-        text(out, ",\"original_path\":", &self.original_path);
-        text(out, ",\"listen_path\":", &self.listen_path);
         out.push(b'}');
     }
 }
@@ -69,17 +77,4 @@ fn time(out: &mut Vec<u8>, before: &'static str, time: Time) {
     out.push(b'"');
     append_rfc3339(out, time.unix_s, time.ns);
     out.push(b'"');
-}
-
-/// Most records have no place.
-fn geo(out: &mut Vec<u8>, geo: &Geo) {
-    const NOWHERE: &[u8] = b"{\"country\":{\"iso_code\":\"\"},\"city\":{\"geoname_id\":0,\"names\":{}},\
-        \"location\":{\"latitude\":0.0,\"longitude\":0.0,\"time_zone\":\"\"}}";
-    out.extend_from_slice(b",\"geo\":");
-    if *geo == Geo::default() {
-        out.extend_from_slice(NOWHERE);
-    } else {
-        // Writing to memory does not fail.
-        let _ = serde_json::to_writer(out, geo);
-    }
 }

@@ -1,11 +1,10 @@
 //! The record as MessagePack: a map with the names of Go's fields.
 
-use super::{AnalyticsRecord, Geo, Latency, Network, Time};
+use super::{Common, Geo, Latency, Network, Own, Time};
 use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write_map_len, write_nil, write_sint};
-use std::sync::LazyLock;
 
-impl AnalyticsRecord<'_> {
-    /// Adds the record as one MessagePack map.
+impl Common<'_> {
+    /// Begins a record: one MessagePack map, which [`Own::append_msgpack`] completes.
     pub fn append_msgpack(&self, out: &mut Vec<u8>) {
         // Writing to memory does not fail.
         let _ = self.write_msgpack(out);
@@ -15,8 +14,6 @@ impl AnalyticsRecord<'_> {
         write_map_len(out, 35)?;
         text(out, "Method", &self.method)?;
         text(out, "Host", &self.host)?;
-        text(out, "Path", &self.path)?;
-        text(out, "RawPath", &self.raw_path)?;
         text(out, "UserAgent", &self.user_agent)?;
         text(out, "APIKey", &self.api_key)?;
         text(out, "APIVersion", &self.api_version)?;
@@ -24,29 +21,44 @@ impl AnalyticsRecord<'_> {
         text(out, "APIID", &self.api_id)?;
         text(out, "OrgID", &self.org_id)?;
         text(out, "OauthID", &self.oauth_id)?;
-        text(out, "RawRequest", &self.raw_request)?;
-        text(out, "RawResponse", &self.raw_response)?;
         text(out, "IPAddress", &self.ip_address)?;
         text(out, "Alias", &self.alias)?;
         text(out, "ApiSchema", &self.api_schema)?;
-        text(out, "OriginalPath", &self.original_path)?;
         text(out, "ListenPath", &self.listen_path)?;
         text(out, "CollectionName", &self.collection_name)?;
-        number(out, "ContentLength", self.content_length)?;
         number(out, "Day", self.day)?;
         number(out, "Month", self.month)?;
         number(out, "Year", self.year)?;
         number(out, "Hour", self.hour)?;
+        write_str(out, "Geo")?;
+        self.geo.write_msgpack(out)?;
+        write_str(out, "Tags")?;
+        write_array_len(out, u32::try_from(self.tags.len()).unwrap_or(u32::MAX))?;
+        for tag in &self.tags {
+            write_str(out, tag)?;
+        }
+        write_no_stats(out)
+    }
+}
+
+impl Own<'_> {
+    /// Completes a record that [`Common::append_msgpack`] began.
+    pub fn append_msgpack(&self, out: &mut Vec<u8>) {
+        // Writing to memory does not fail.
+        let _ = self.write_msgpack(out);
+    }
+
+    fn write_msgpack(&self, out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
+        text(out, "Path", &self.path)?;
+        text(out, "RawPath", &self.raw_path)?;
+        text(out, "OriginalPath", &self.original_path)?;
+        text(out, "RawRequest", &self.raw_request)?;
+        text(out, "RawResponse", &self.raw_response)?;
+        number(out, "ContentLength", self.content_length)?;
         number(out, "ResponseCode", self.response_code)?;
         number(out, "RequestTime", self.request_time)?;
         time(out, "TimeStamp", self.timestamp)?;
         time(out, "ExpireAt", self.expire_at)?;
-        write_str(out, "Geo")?;
-        if self.geo == Geo::default() {
-            out.extend_from_slice(&NOWHERE);
-        } else {
-            self.geo.write_msgpack(out)?;
-        }
         let Network { open_connections, closed_connection, bytes_in, bytes_out } = self.network;
         write_str(out, "Network")?;
         write_map_len(out, 4)?;
@@ -60,28 +72,8 @@ impl AnalyticsRecord<'_> {
         number(out, "Total", total)?;
         number(out, "Upstream", upstream)?;
         number(out, "Gateway", gateway)?;
-        write_str(out, "Tags")?;
-        write_array_len(out, u32::try_from(self.tags.len()).unwrap_or(u32::MAX))?;
-        for tag in &self.tags {
-            write_str(out, tag)?;
-        }
-        flag(out, "TrackPath", self.track_path)?;
-        out.extend_from_slice(&NO_STATS);
-        Ok(())
+        flag(out, "TrackPath", self.track_path)
     }
-}
-
-/// Most records have no place.
-static NOWHERE: LazyLock<Vec<u8>> = LazyLock::new(|| written(|out| Geo::default().write_msgpack(out)));
-
-/// What Tyk records of GraphQL and MCP, which are passed on unread: always empty.
-static NO_STATS: LazyLock<Vec<u8>> = LazyLock::new(|| written(write_no_stats));
-
-fn written(write: impl FnOnce(&mut Vec<u8>) -> Result<(), ValueWriteError>) -> Vec<u8> {
-    let mut out = Vec::new();
-    // Writing to memory does not fail.
-    let _ = write(&mut out);
-    out
 }
 
 impl Geo {
@@ -113,6 +105,7 @@ impl Geo {
     }
 }
 
+/// What Tyk records of GraphQL and MCP, which are passed on unread: always empty.
 fn write_no_stats(out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
     write_str(out, "GraphQLStats")?;
     write_map_len(out, 7)?;
@@ -141,8 +134,7 @@ fn text(out: &mut Vec<u8>, name: &'static str, value: &str) -> Result<(), ValueW
 #[inline(always)]
 fn number(out: &mut Vec<u8>, name: &'static str, value: i64) -> Result<(), ValueWriteError> {
     write_str(out, name)?;
-    write_sint(out, value)?;
-    Ok(())
+    write_int(out, value)
 }
 
 #[inline(always)]
@@ -155,9 +147,8 @@ fn flag(out: &mut Vec<u8>, name: &'static str, value: bool) -> Result<(), ValueW
 fn time(out: &mut Vec<u8>, name: &'static str, time: Time) -> Result<(), ValueWriteError> {
     write_str(out, name)?;
     write_array_len(out, 2)?;
-    write_sint(out, time.unix_s)?;
-    write_sint(out, i64::from(time.ns))?;
-    Ok(())
+    write_int(out, time.unix_s)?;
+    write_int(out, i64::from(time.ns))
 }
 
 /// Texts of less than 32 bytes, which most are, need no more than their length in front. Inlined, so that names are copied in one piece.
@@ -171,4 +162,16 @@ fn write_str(out: &mut Vec<u8>, text: &str) -> Result<(), ValueWriteError> {
         }
         _ => rmp::encode::write_str(out, text),
     }
+}
+
+/// Most are small.
+#[inline(always)]
+fn write_int(out: &mut Vec<u8>, value: i64) -> Result<(), ValueWriteError> {
+    match u8::try_from(value) {
+        Ok(byte @ 0..128) => out.push(byte),
+        _ => {
+            write_sint(out, value)?;
+        }
+    }
+    Ok(())
 }

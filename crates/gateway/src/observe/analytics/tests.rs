@@ -37,14 +37,13 @@ fn paths_are_made_uniform_as_configured() {
         (&all, ulid, "/l/{ulid}"),
         (&all, "/n/12/34/5a", "/n/{id}/{id}/{id}a"),
         (&all, "/s/sku-abc/1", "/s/{var}/{id}"),
-        (&all, "", "/"),
         (&json!({"normalise_urls": {"enabled": false, "normalise_numbers": true}}), "/n/12", "/n/12"),
         (&json!({"normalise_urls": {"enabled": true, "normalise_uuids": true}}), "/n/12", "/n/12"),
     ] {
         let (record, facts) = (of_path(path), facts());
         let record = made(&analyst(settings.clone()), &record, &facts);
-        assert_eq!(record.path, expected, "{settings}");
-        assert_eq!(record.raw_path, if path.is_empty() { "/" } else { path });
+        assert_eq!(record.own.path, expected, "{settings}");
+        assert_eq!(record.own.raw_path, path);
     }
 }
 
@@ -67,7 +66,7 @@ fn a_tracked_endpoint_is_known_by_its_pattern() {
     record.write(Text::TrackedPath, &[b"/orders/{id}/items"]);
     let analyst = analyst(json!({}));
     let facts = facts();
-    let own = made(&analyst, &record, &facts);
+    let own = made(&analyst, &record, &facts).own;
     assert_eq!((own.path.as_ref(), own.raw_path.as_ref(), own.track_path), ("/orders/{id}/items", "/orders/7/items", true));
     assert_eq!(analyst.uniform_path(&record), "/orders/{id}/items");
 }
@@ -75,7 +74,7 @@ fn a_tracked_endpoint_is_known_by_its_pattern() {
 #[test]
 fn a_request_without_a_key_has_tyks_placeholder() {
     let (record, facts) = (of_path("/"), facts());
-    let record = made(&analyst(json!({})), &record, &facts);
+    let record = made(&analyst(json!({})), &record, &facts).common;
     assert_eq!(record.api_key, "00000000");
     assert_eq!(record.tags, ["key-00000000", "org-acme", "api-shop"]);
     assert_eq!(record.api_version, NOT_VERSIONED);
@@ -88,4 +87,13 @@ fn a_broken_pattern_is_named() {
     config.analytics_config.normalise_urls.custom_patterns = vec!["(".to_owned()];
     let error = Analyst::new(&config).err().unwrap().to_string();
     assert!(error.starts_with("analytics_config.normalise_urls.custom_patterns: "), "{error}");
+}
+
+#[test]
+fn addresses_are_written_as_formatted() {
+    for address in ["0.0.0.0", "1.20.255.99", "255.255.255.255", "127.0.0.1", "10.100.9.10", "::1", "2001:db8::7"] {
+        let mut out = Vec::new();
+        append_ip(&mut out, address.parse().unwrap());
+        assert_eq!(String::from_utf8(out).unwrap(), address);
+    }
 }

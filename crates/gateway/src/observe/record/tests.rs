@@ -4,9 +4,9 @@ use super::*;
 fn texts_come_back_as_they_were_written() {
     let mut record = Record::default();
     record.write(Text::Method, &[b"GET"]);
-    record.write(Text::Path, &[b"/a", b"/b"]);
     record.write(Text::UserAgent, &[b"me\xff"]);
     record.append(b"!");
+    record.write(Text::Path, &[b"/a", b"/b"]);
     assert_eq!(record.text(Text::Method), "GET");
     assert_eq!(record.text(Text::OriginalPath), "");
     assert_eq!(record.text(Text::Path), "/a/b");
@@ -31,16 +31,13 @@ fn a_text_has_a_bound() {
 }
 
 #[test]
-fn characters_are_those_of_each_text() {
+fn texts_that_clients_requests_have_in_common_are_in_one_piece() {
     let mut record = Record::default();
+    assert_eq!(record.common_texts(), (&b""[..], [0; COMMON_TEXTS]));
     record.write(Text::Method, &[b"GET"]);
-    record.write(Text::Path, &["/é".as_bytes()]);
-    assert_eq!(record.characters().of(Text::Path), "/é");
-    assert_eq!(record.characters().of(Text::OriginalPath), "");
-    record.write(Text::UserAgent, &[b"half \xc3"]);
-    record.write(Text::Version, &[b"\xa9 half"]);
-    let characters = record.characters();
-    for text in [Text::Method, Text::Path, Text::UserAgent, Text::Version, Text::Tags] {
-        assert_eq!(characters.of(text), record.text(text), "{text:?}");
-    }
+    record.write(Text::UserAgent, &[b"me"]);
+    let common = (&b"GETme"[..], [3, 3, 3, 5, 5, 5]);
+    assert_eq!(record.common_texts(), common);
+    record.write(Text::Path, &[b"/a"]);
+    assert_eq!(record.common_texts(), common);
 }

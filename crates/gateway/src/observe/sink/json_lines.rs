@@ -1,13 +1,22 @@
 //! Analytics records as JSON, a line each.
 
 use super::{Hit, LineWriter, Sink};
+use crate::observe::alike::Alike;
 use crate::observe::analytics::Analyst;
 use std::sync::Arc;
 
 #[derive(Clone)]
 pub struct JsonLines {
-    pub analyst: Arc<Analyst>,
-    pub lines: LineWriter,
+    analyst: Arc<Analyst>,
+    lines: LineWriter,
+    /// What lines begin with, and after how many seconds their records expire.
+    starts: Alike<(Box<[u8]>, i64)>,
+}
+
+impl JsonLines {
+    pub fn new(analyst: Arc<Analyst>, lines: LineWriter) -> Self {
+        JsonLines { analyst, lines, starts: Alike::default() }
+    }
 }
 
 impl Sink for JsonLines {
@@ -15,14 +24,22 @@ impl Sink for JsonLines {
         if !hit.record.analytics {
             return;
         }
-        let record = self.analyst.record(hit);
-        self.lines.line(|out| {
-            record.append_json(out);
+        let JsonLines { analyst, lines, starts } = self;
+        let (start, expire_after_s) = starts.of(hit, || {
+            let mut start = Vec::new();
+            analyst.common(hit).append_json(&mut start);
+            (start.into(), analyst.expire_after_s(hit.facts))
+        });
+        let own = analyst.own(hit, *expire_after_s);
+        lines.line(|out| {
+            out.extend_from_slice(start);
+            own.append_json(out);
             out.push(b'\n');
         });
     }
 
     fn flush(&mut self, _: bool) {
+        self.starts.forget();
         self.lines.flush();
     }
 }

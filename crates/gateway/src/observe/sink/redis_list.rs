@@ -1,6 +1,7 @@
 //! Tyk's records into the list in Redis that tyk-pump empties. While Redis is away they wait, as many as there is room for.
 
 use super::{Handoff, Hit, Room, Sink, SinkFigures, Writer};
+use crate::observe::alike::Alike;
 use crate::observe::analytics::Analyst;
 use std::io;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ const END_TIME_MAX: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub struct RedisList {
     analyst: Arc<Analyst>,
+    /// What records begin with, and after how many seconds they expire.
+    starts: Alike<(Box<[u8]>, i64)>,
     records: Values,
     several: bool,
     is_protobuf: bool,
@@ -82,6 +85,7 @@ impl RedisList {
         let (handoff, writer) = Handoff::start(figures, room, write)?;
         let list = RedisList {
             analyst,
+            starts: Alike::default(),
             records: Values::default(),
             several: settings.enable_multiple_analytics_keys,
             is_protobuf: settings.serializer_type == "protobuf",
@@ -90,6 +94,20 @@ impl RedisList {
             handoff,
         };
         Ok((list, writer.at_end(move || ending.store(true, Ordering::Relaxed))))
+    }
+
+    fn push_msgpack(&mut self, hit: &Hit<'_>) {
+        let RedisList { analyst, starts, records, .. } = self;
+        let (start, expire_after_s) = starts.of(hit, || {
+            let mut start = Vec::new();
+            analyst.common(hit).append_msgpack(&mut start);
+            (start.into(), analyst.expire_after_s(hit.facts))
+        });
+        let own = analyst.own(hit, *expire_after_s);
+        records.push(|out| {
+            out.extend_from_slice(start);
+            own.append_msgpack(out);
+        });
     }
 
     fn next_list(&mut self) -> String {
@@ -127,11 +145,11 @@ impl Sink for RedisList {
         if !hit.record.analytics {
             return;
         }
-        let record = self.analyst.record(hit);
         if self.is_protobuf {
+            let record = self.analyst.record(hit);
             self.records.push(|out| record.append_protobuf(out));
         } else {
-            self.records.push(|out| record.append_msgpack(out));
+            self.push_msgpack(hit);
         }
         if self.records.len() >= BATCH_RECORDS || self.records.bytes() >= BATCH_BYTES {
             self.give();
@@ -139,6 +157,7 @@ impl Sink for RedisList {
     }
 
     fn flush(&mut self, _: bool) {
+        self.starts.forget();
         self.give();
     }
 }

@@ -8,9 +8,9 @@ use tollgate_model::analytics::Time;
 fn made(change: impl FnOnce(&mut Record)) -> (Span, Option<Span>) {
     let mut record = Record::default();
     record.write(Text::Method, &[b"GET"]);
-    record.write(Text::OriginalPath, &[b"/shop/a"]);
     record.write(Text::Authority, &[b"shop.test:8443"]);
     record.write(Text::UpstreamHost, &[b"[::1]:81"]);
+    record.write(Text::OriginalPath, &[b"/shop/a"]);
     record.total = Duration::from_millis(30);
     (record.status, record.upstream_status) = (200, 200);
     (record.sent_after, record.upstream) = (Some(Duration::from_millis(1)), Duration::from_millis(20));

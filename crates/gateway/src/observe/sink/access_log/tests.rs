@@ -4,14 +4,14 @@ use super::*;
 fn text_that_could_forge_a_line_is_quoted() {
     let line = |text: &str| {
         let mut out = Vec::new();
-        Line { out: &mut out, json: false, before: " user_agent=" }.text(text.as_bytes());
+        Line { out: &mut out, json: false }.text(text.as_bytes());
         String::from_utf8(out).unwrap()
     };
-    assert_eq!(line("curl/8.0"), " user_agent=curl/8.0");
-    assert_eq!(line(""), " user_agent=\"\"");
-    assert_eq!(line("a b"), " user_agent=\"a b\"");
-    assert_eq!(line("x status=200\ntime=1"), " user_agent=\"x status=200\\ntime=1\"");
-    assert_eq!(line("\"\\\u{1b}[2J"), " user_agent=\"\\\"\\\\\\u001b[2J\"");
+    assert_eq!(line("curl/8.0"), "curl/8.0");
+    assert_eq!(line(""), "\"\"");
+    assert_eq!(line("a b"), "\"a b\"");
+    assert_eq!(line("x status=200\ntime=1"), "\"x status=200\\ntime=1\"");
+    assert_eq!(line("\"\\\u{1b}[2J"), "\"\\\"\\\\\\u001b[2J\"");
 }
 
 #[test]

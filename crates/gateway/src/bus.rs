@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
 use subtle::ConstantTimeEq;
 use tollgate_model::config::GatewayConfig;
-use tollgate_model::key::hexadecimal;
+use tollgate_model::hexadecimal;
 use tollgate_store::{Redis, StoreFault};
 
 /// The channel.

@@ -11,7 +11,6 @@ use crate::route::Path;
 use crate::settings::Settings;
 use crate::snapshot::{Api, Version};
 use crate::tls::CallerTls;
-use crate::trace::hex;
 use crate::upstream::Upstream;
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -19,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::{Outgoing, Work};
 use tollgate_http::{HeaderEdits, Headers, Request};
+use tollgate_model::hexadecimal_digits;
 
 /// A request and what the chain makes of it.
 pub struct Exchange<'a> {
@@ -244,7 +244,7 @@ impl RequestId {
     /// Writes it as a UUID of version 4.
     pub fn append_to(self, out: &mut Vec<u8>) {
         let bits = self.0 & !(0xf << 76) & !(0x3 << 62) | (4 << 76) | (2 << 62);
-        let digits = hex::<32>(bits);
+        let digits = hexadecimal_digits::<32>(bits);
         let mut rest = digits.as_slice();
         for (length, end) in [(8, "-"), (4, "-"), (4, "-"), (4, "-"), (12, "")] {
             let Some((group, after)) = rest.split_at_checked(length) else { break };

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
-use tollgate_model::key::hexadecimal;
+use tollgate_model::hexadecimal;
 
 const FILE_NAME: &str = "control-secret";
 

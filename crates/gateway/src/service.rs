@@ -10,7 +10,7 @@ mod steps;
 mod walk;
 
 use crate::answers::Answers;
-use crate::clock;
+use crate::clock::{self, TimeOfDay};
 use crate::endpoints::Hits;
 use crate::exchange::{Exchange, HeaderChange, RequestId, Step, Url};
 use crate::middleware::Middleware;
@@ -27,7 +27,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 use steps::Steps;
 use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
 use tollgate_http::{HeaderEdits, Known, Request, Response};
@@ -35,9 +35,6 @@ use tracing::field::DisplayValue;
 
 /// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
 const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
-
-/// How long the time of day is reckoned from the time that requests come with before it is read again.
-const RECKONED: Duration = Duration::from_millis(100);
 
 /// Of this many chains one has its middlewares timed.
 const SAMPLED: u32 = 1_024;
@@ -57,8 +54,7 @@ pub struct CoreService {
     recorder: Option<Recorder>,
     /// Chains run so far.
     chains: Cell<u32>,
-    /// When the time of day was read last, since the gateway's start, and what it was since 1970.
-    time_of_day: Cell<(Duration, Duration)>,
+    time_of_day: TimeOfDay,
 }
 
 impl CoreService {
@@ -71,7 +67,7 @@ impl CoreService {
             random: Cell::new(u128::from(high) << 64 | u128::from(low) | 1),
             index: core,
             chains: Cell::new(0),
-            time_of_day: Cell::default(),
+            time_of_day: TimeOfDay::new(shared.start),
             recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
             shared,
         }
@@ -107,19 +103,6 @@ impl CoreService {
             totals.middleware_ns.add_many(middleware.name(), ns);
         }
         step
-    }
-
-    /// Seconds since 1970 at a time since the gateway's start, which is now.
-    #[inline]
-    fn unix_s(&self, now: Duration) -> u64 {
-        let (read, then) = self.time_of_day.get();
-        let passed = now.saturating_sub(read);
-        if passed < RECKONED && !then.is_zero() {
-            return (then + passed).as_secs();
-        }
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.time_of_day.set((now, since_1970));
-        since_1970.as_secs()
     }
 
     /// How much is captured of a request that is recorded.
@@ -163,6 +146,7 @@ impl Service for CoreHandle {
     }
 
     fn tick(&self) {
+        self.0.time_of_day.read();
         self.0.recorder.iter().for_each(Recorder::tick);
     }
 }

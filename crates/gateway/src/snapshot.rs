@@ -34,8 +34,6 @@ pub struct Api {
     pub listen_path: String,
     /// Only other APIs reach it.
     pub internal: bool,
-    /// Nobody needs a key.
-    pub keyless: bool,
     /// TLS clients of its host are asked for a certificate.
     pub asks_for_certificate: bool,
     /// Shown to TLS clients for the hosts that stand in them.

@@ -4,6 +4,7 @@
 use std::fmt;
 use tollgate_http::{HeaderEdits, Headers, Known};
 use tollgate_model::config::Traces;
+use tollgate_model::hexadecimal_digits;
 
 /// Bytes of a `traceparent` of version 0.
 const TRACEPARENT_BYTES: usize = 55;
@@ -139,7 +140,7 @@ impl Tracer {
     /// The header stays as the caller wrote it: other systems look for it as it is.
     fn set_custom(&self, trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         if let Some(name) = self.custom.as_ref().filter(|name| headers.get(name).and_then(custom).is_none()) {
-            edits.set(headers, name, &hex::<32>(trace.id.0));
+            edits.set(headers, name, &hexadecimal_digits::<32>(trace.id.0));
         }
     }
 }
@@ -193,7 +194,7 @@ fn custom(value: &[u8]) -> Option<Caller> {
 }
 
 fn set_traceparent(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
-    let (id, span) = (hex::<32>(trace.id.0), hex::<16>(trace.client_span.into()));
+    let (id, span) = (hexadecimal_digits::<32>(trace.id.0), hexadecimal_digits::<16>(trace.client_span.into()));
     if !trace.inherited {
         // It belongs to a trace that could not be read.
         edits.remove(headers, "tracestate");
@@ -202,11 +203,11 @@ fn set_traceparent(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits
 }
 
 fn set_b3(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
-    edits.set(headers, "X-B3-TraceId", &hex::<32>(trace.id.0));
-    edits.set(headers, "X-B3-SpanId", &hex::<16>(u128::from(trace.client_span)));
+    edits.set(headers, "X-B3-TraceId", &hexadecimal_digits::<32>(trace.id.0));
+    edits.set(headers, "X-B3-SpanId", &hexadecimal_digits::<16>(u128::from(trace.client_span)));
     edits.remove(headers, "X-B3-ParentSpanId");
     if trace.taken {
-        edits.set(headers, "X-B3-ParentSpanId", &hex::<16>(u128::from(trace.server_span)));
+        edits.set(headers, "X-B3-ParentSpanId", &hexadecimal_digits::<16>(u128::from(trace.server_span)));
     }
     // A caller that debugs says so in X-B3-Flags alone.
     if headers.get("x-b3-flags") != Some(b"1".as_slice()) {
@@ -224,26 +225,16 @@ fn number(digits: &[u8]) -> Option<u128> {
     digits.iter().try_fold(0u128, |number, byte| Some(number << 4 | u128::from(digit(*byte)?)))
 }
 
-/// The lowest `N` hexadecimal digits, an even number.
-pub fn hex<const N: usize>(number: u128) -> [u8; N] {
-    let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' - 10 + value };
-    let mut digits = [b'0'; N];
-    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().rev().zip(number.to_le_bytes()) {
-        *pair = [digit(byte >> 4), digit(byte & 0xf)];
-    }
-    digits
-}
-
 impl TraceId {
     /// Writes its 32 digits.
     pub fn append_to(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&hex::<32>(self.0));
+        out.extend_from_slice(&hexadecimal_digits::<32>(self.0));
     }
 }
 
 impl fmt::Display for TraceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(std::str::from_utf8(&hex::<32>(self.0)).unwrap_or_default())
+        f.write_str(std::str::from_utf8(&hexadecimal_digits::<32>(self.0)).unwrap_or_default())
     }
 }
 

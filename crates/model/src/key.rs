@@ -1,6 +1,7 @@
 //! The texts that stand for keys: how they are made, taken apart, hashed and looked up. Nothing here knows a session
 //! or a store.
 
+use crate::hexadecimal;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -162,16 +163,6 @@ fn carrier(token: &str) -> Option<Carrier> {
         return None;
     }
     serde_json::from_slice(&STANDARD.decode(token).ok()?).ok()
-}
-
-/// Bytes as lower-case hexadecimal digits, two for each.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' - 10 + value };
-    let mut digits = vec![0; 2 * bytes.len()];
-    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(bytes) {
-        *pair = [digit(byte >> 4), digit(byte & 0xf)];
-    }
-    String::from_utf8(digits).unwrap_or_default()
 }
 
 fn is_hexadecimal(text: &str) -> bool {

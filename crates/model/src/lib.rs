@@ -19,6 +19,7 @@ pub mod session;
 pub mod span;
 
 mod decode;
+mod hexadecimal;
 mod json_path;
 mod json_text;
 mod known_field;
@@ -26,5 +27,6 @@ mod number;
 mod schema;
 mod token;
 
+pub use hexadecimal::{hexadecimal, hexadecimal_digits};
 pub use json_text::append_json_text;
 pub use problem::{Level, Problem};

@@ -23,7 +23,7 @@ impl Hasher for DigestHasher {
 
 /// As hexadecimal digits.
 pub fn hex(digest: &Digest) -> String {
-    tollgate_model::key::hexadecimal(digest)
+    tollgate_model::hexadecimal(digest)
 }
 
 /// What [`hex`] wrote.

@@ -24,7 +24,7 @@ struct Traits {
     protocol: &'static str,
     hour: i64,
     texts: Box<[u8]>,
-    ends: Vec<usize>,
+    ends: Box<[u32]>,
 }
 
 impl<T> Alike<T> {
@@ -86,7 +86,7 @@ impl Traits {
             && self.client_ip == hit.record.client_ip
             && self.protocol == hit.record.protocol()
             && self.hour == hit.hour()
-            && *self.ends == ends
+            && *self.ends == *ends
             && *self.texts == *texts
     }
 }

@@ -4,7 +4,6 @@ use crate::keys::Key;
 use crate::trace::Trace;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Capture;
@@ -74,7 +73,7 @@ pub struct Record {
     pub cause: Option<&'static str>,
     pub total: Duration,
     pub upstream: Duration,
-    /// When it was sent on, since its beginning.
+    /// When it was sent on, since its beginning, if it is traced.
     pub sent_after: Option<Duration>,
     /// What the upstream answered; 0 for nothing.
     pub upstream_status: u16,
@@ -85,8 +84,9 @@ pub struct Record {
     /// The middlewares in their order, where these are traced.
     pub steps: Vec<StepTime>,
     texts: Vec<u8>,
+    /// Where each text ends; those that come after the last one written end with it.
     ends: [u32; TEXTS],
-    written: usize,
+    last: usize,
 }
 
 impl Default for Record {
@@ -116,7 +116,7 @@ impl Default for Record {
             steps: Vec::new(),
             texts: Vec::new(),
             ends: [0; TEXTS],
-            written: 0,
+            last: 0,
         }
     }
 }
@@ -133,49 +133,42 @@ impl Record {
     }
 
     /// Writes the next text; they must come in order, and those left out are empty. What is too long is cut.
+    #[inline]
     pub fn write(&mut self, text: Text, pieces: &[&[u8]]) {
-        self.skip_to(text as usize);
         let start = self.texts.len();
         for piece in pieces {
             let room = TEXT_BYTES_MAX.saturating_sub(self.texts.len() - start);
             self.texts.extend_from_slice(piece.get(..room).unwrap_or(piece));
         }
+        self.last = text as usize;
+        self.end_last();
     }
 
     /// Adds to the text written last.
     pub fn append(&mut self, piece: &[u8]) {
         self.texts.extend_from_slice(piece.get(..TEXT_BYTES_MAX).unwrap_or(piece));
+        self.end_last();
     }
 
-    fn skip_to(&mut self, text: usize) {
+    #[inline]
+    fn end_last(&mut self) {
         let end = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-        for own in self.ends.iter_mut().take(text).skip(self.written.saturating_sub(1)) {
-            *own = end;
-        }
-        self.written = text + 1;
+        self.ends.iter_mut().skip(self.last).for_each(|own| *own = end);
     }
 
     /// A text; empty when it was not written.
     pub fn bytes(&self, text: Text) -> &[u8] {
-        self.texts.get(self.range(text)).unwrap_or_default()
-    }
-
-    fn range(&self, text: Text) -> Range<usize> {
-        let index = text as usize;
-        let start = if index == 0 { 0 } else { self.end(index - 1) };
-        start..self.end(index)
-    }
-
-    fn end(&self, index: usize) -> usize {
-        // The last one's end is not noted: it may still grow.
-        let noted = if index + 1 < self.written { self.ends.get(index) } else { None };
-        noted.map_or(self.texts.len(), |end| *end as usize)
+        let end = |index: usize| self.ends.get(index).copied().unwrap_or_default() as usize;
+        let start = (text as usize).checked_sub(1).map_or(0, end);
+        self.texts.get(start..end(text as usize)).unwrap_or_default()
     }
 
     /// The texts that the requests of a client have in common, in one piece, and where each of them ends.
-    pub fn common_texts(&self) -> (&[u8], [usize; COMMON_TEXTS]) {
-        let ends = std::array::from_fn(|index| self.end(index));
-        (self.texts.get(..self.end(COMMON_TEXTS - 1)).unwrap_or_default(), ends)
+    #[inline]
+    pub fn common_texts(&self) -> (&[u8], &[u32]) {
+        let ends = self.ends.get(..COMMON_TEXTS).unwrap_or_default();
+        let end = ends.last().copied().unwrap_or_default() as usize;
+        (self.texts.get(..end).unwrap_or_default(), ends)
     }
 
     /// What the client spoke, as Go names it.

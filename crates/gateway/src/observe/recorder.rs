@@ -6,7 +6,7 @@ use super::record::Record;
 use super::sink::{Hit, Sink};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use tollgate_engine::Counter;
 use tollgate_model::analytics::Time;
 
@@ -23,21 +23,12 @@ pub struct Recorder {
     spare: RefCell<Vec<Box<Record>>>,
     recorded: Arc<Counter>,
     flushed: Cell<Instant>,
-    /// One moment by both clocks.
-    noon: Cell<(Instant, Duration)>,
 }
 
 impl Recorder {
     /// `recorded` counts the records.
     pub fn new(sinks: Vec<Box<dyn Sink>>, recorded: Arc<Counter>) -> Self {
-        let (now, since_1970) = both_clocks();
-        Recorder {
-            sinks: RefCell::new(sinks),
-            spare: RefCell::default(),
-            recorded,
-            flushed: Cell::new(now),
-            noon: Cell::new((now, since_1970)),
-        }
+        Recorder { sinks: RefCell::new(sinks), spare: RefCell::default(), recorded, flushed: Cell::new(Instant::now()) }
     }
 
     /// An empty record.
@@ -46,11 +37,12 @@ impl Recorder {
         self.spare.borrow_mut().pop().unwrap_or_default()
     }
 
-    /// Takes a record of a request that ended just now.
+    /// Takes a record of a request that ended so long after 1970.
     #[inline]
-    pub fn take(&self, mut record: Box<Record>, facts: &ApiFacts, ended: Instant) {
+    pub fn take(&self, mut record: Box<Record>, facts: &ApiFacts, ended: Duration) {
         self.recorded.add(1);
-        let hit = Hit { record: &record, facts, time: self.time_of_day(ended) };
+        let time = Time { unix_s: i64::try_from(ended.as_secs()).unwrap_or(i64::MAX), ns: ended.subsec_nanos() };
+        let hit = Hit { record: &record, facts, time };
         self.sinks.borrow_mut().iter_mut().for_each(|sink| sink.take(&hit));
         record.clear();
         let mut spare = self.spare.borrow_mut();
@@ -61,22 +53,10 @@ impl Recorder {
 
     /// Hands over what was gathered, if it is time; the core calls several times a second.
     pub fn tick(&self) {
-        let (now, since_1970) = both_clocks();
-        self.noon.set((now, since_1970));
-        if now.saturating_duration_since(self.flushed.get()) >= FLUSH_EVERY {
-            self.flushed.set(now);
+        if self.flushed.get().elapsed() >= FLUSH_EVERY {
+            self.flushed.set(Instant::now());
             self.sinks.borrow_mut().iter_mut().for_each(|sink| sink.flush(false));
         }
-    }
-
-    /// Reckoned from the last tick: reading that clock too would cost more than all else here.
-    fn time_of_day(&self, at: Instant) -> Time {
-        let (noon, since_1970) = self.noon.get();
-        let since_1970 = match at.checked_duration_since(noon) {
-            Some(after) => since_1970 + after,
-            None => since_1970.saturating_sub(noon.saturating_duration_since(at)),
-        };
-        Time { unix_s: i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX), ns: since_1970.subsec_nanos() }
     }
 }
 
@@ -85,10 +65,6 @@ impl Drop for Recorder {
     fn drop(&mut self) {
         self.sinks.borrow_mut().iter_mut().for_each(|sink| sink.flush(true));
     }
-}
-
-fn both_clocks() -> (Instant, Duration) {
-    (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
 #[cfg(test)]

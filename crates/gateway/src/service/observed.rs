@@ -78,7 +78,8 @@ impl GatewayHandler {
         }
         if let Some(mut record) = record {
             record.capture = ended.capture;
-            record.sent_after = ended.times.and_then(|times| Some(times.sent?.saturating_duration_since(in_flight.began)));
+            let sent = ended.times.and_then(|times| times.sent).filter(|_| record.trace.is_some());
+            record.sent_after = sent.map(|sent| sent.saturating_duration_since(in_flight.began));
             record.upstream_status = in_flight.upstream_status;
             self.hand_over(record, &in_flight.snapshot, in_flight.place, &tally, failed.map(|(_, cause)| cause), end);
         }
@@ -105,6 +106,7 @@ impl GatewayHandler {
         if let Some(id) = &self.request_id {
             record.write(Text::RequestId, &[id.as_bytes()]);
         }
+        let ended = self.core.time_of_day.at(ended.saturating_duration_since(self.core.shared.start));
         recorder.take(record, &api.facts, ended);
     }
 

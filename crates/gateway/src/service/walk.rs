@@ -145,7 +145,7 @@ impl GatewayHandler {
             method: turn.method,
             url: turn.url,
             hits: &self.hits,
-            unix_s: if api.keyless && !settings.enforce_org_quotas { 0 } else { arrival.core.unix_s(arrival.now) },
+            unix_s: arrival.core.time_of_day.at(arrival.now).as_secs(),
             keys: &arrival.core.shared.keys,
             key: None,
             claims: None,

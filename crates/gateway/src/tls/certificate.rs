@@ -9,7 +9,7 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls::sign::CertifiedKey;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use tollgate_model::key::hexadecimal;
+use tollgate_model::hexadecimal;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 

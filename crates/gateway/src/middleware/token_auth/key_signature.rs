@@ -98,7 +98,7 @@ fn made(algorithm: SignatureAlgorithm, parts: [&str; 3]) -> String {
     fn over<D: Digest>(parts: [&str; 3]) -> String {
         let mut hasher = D::new();
         parts.iter().for_each(|part| hasher.update(part));
-        key_format::hexadecimal(&hasher.finalize())
+        tollgate_model::hexadecimal(&hasher.finalize())
     }
     match algorithm {
         SignatureAlgorithm::MasheryMd5 => over::<Md5>(parts),

@@ -33,10 +33,10 @@ fn a_text_has_a_bound() {
 #[test]
 fn texts_that_clients_requests_have_in_common_are_in_one_piece() {
     let mut record = Record::default();
-    assert_eq!(record.common_texts(), (&b""[..], [0; COMMON_TEXTS]));
+    assert_eq!(record.common_texts(), (&b""[..], &[0; COMMON_TEXTS][..]));
     record.write(Text::Method, &[b"GET"]);
     record.write(Text::UserAgent, &[b"me"]);
-    let common = (&b"GETme"[..], [3, 3, 3, 5, 5, 5]);
+    let common = (&b"GETme"[..], &[3, 3, 3, 5, 5, 5][..]);
     assert_eq!(record.common_texts(), common);
     record.write(Text::Path, &[b"/a"]);
     assert_eq!(record.common_texts(), common);

@@ -30,15 +30,13 @@ fn recorder() -> (Recorder, Arc<Mutex<Vec<Seen>>>, Arc<Counter>) {
 #[test]
 fn sinks_see_each_record_with_its_time_and_the_end() {
     let (recorder, seen, recorded) = recorder();
-    let (noon, since_1970) = recorder.noon.get();
-    for (status, ended) in [(200, noon + Duration::from_secs(5)), (404, noon - Duration::from_secs(1))] {
+    for (status, ended) in [(200, Duration::from_millis(5_001)), (404, Duration::from_secs(4))] {
         let mut record = recorder.blank();
         record.status = status;
         recorder.take(record, &ApiFacts::default(), ended);
     }
-    let second = since_1970.as_secs() as i64;
     drop(recorder);
-    assert_eq!(*seen.lock().unwrap(), [Seen::Record(200, second + 5), Seen::Record(404, second - 1), Seen::Flush(true)]);
+    assert_eq!(*seen.lock().unwrap(), [Seen::Record(200, 5), Seen::Record(404, 4), Seen::Flush(true)]);
     assert_eq!(recorded.get(), 2);
 }
 
@@ -60,7 +58,7 @@ fn memory_is_used_again() {
     record.status = 200;
     record.write(Text::Method, &[b"GET"]);
     let place = std::ptr::from_ref(&*record);
-    recorder.take(record, &ApiFacts::default(), Instant::now());
+    recorder.take(record, &ApiFacts::default(), Duration::ZERO);
     let again = recorder.blank();
     assert_eq!(std::ptr::from_ref(&*again), place, "the same memory");
     assert_eq!((again.status, again.bytes(Text::Method)), (0, b"".as_slice()));

@@ -69,6 +69,9 @@ impl Table {
 
     /// Whether a path is one of those that have rows of their own.
     fn is_told_apart(&mut self, api: &str, path: &str) -> bool {
+        if path == OTHER {
+            return true;
+        }
         if !self.paths.contains_key(api) {
             self.paths.insert(api.to_owned(), HashSet::new());
         }

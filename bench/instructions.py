@@ -143,8 +143,9 @@ def measure(gateway: Tollgate, counter: Counter, name: str, shape: Shape, args: 
     connections = [socket.create_connection((bench.HOST, gateway.port), timeout=PATIENCE) for _ in range(CONNECTIONS)]
     send(connections, shape, gateway.port, args.requests // 4)
     counts = []
+    # Nothing may have run between two counts that are taken one right behind the other.
+    counter.read(name)
     for _ in range(args.rounds):
-        counter.read(name)
         send(connections, shape, gateway.port, args.requests)
         counts.append(counter.read(name) / args.requests)
     for connection in connections:

@@ -79,10 +79,12 @@ struct Line {
 impl Line {
     const NONE: Line = Line { start: 0, name_end: 0, value: 0, value_end: 0, known: Known::Other };
 
+    #[inline]
     fn name(&self) -> Range<usize> {
         self.start as usize..self.name_end as usize
     }
 
+    #[inline]
     fn value(&self) -> Range<usize> {
         self.value as usize..self.value_end as usize
     }
@@ -112,8 +114,9 @@ pub struct Headers<'a> {
     head: &'a [u8],
     lines: &'a [Line],
     present: u32,
-    /// Host lines, one bit for each line.
-    pub(crate) hosts: u128,
+    /// How many Host lines there are, and which is the last.
+    hosts: u8,
+    host: u8,
     /// Lines that end at this hop, one bit each.
     pub(crate) hop: u128,
 }
@@ -133,27 +136,24 @@ impl<'a> Headers<'a> {
     /// not come yet.
     #[inline]
     pub(crate) fn read(bytes: &'a [u8], from: usize, storage: &'a mut HeaderStorage) -> Result<Option<(Self, Framing)>, Malformed> {
-        let mut headers = Headers { head: &[], lines: &[], present: 0, hosts: 0, hop: 0 };
+        let mut headers = Headers { head: &[], lines: &[], present: 0, hosts: 0, host: 0, hop: 0 };
         let mut framing = Framing::default();
-        let mut connections: [&[u8]; CONNECTION_LINES_MAX] = [b""; CONNECTION_LINES_MAX];
         let mut connection_lines = 0;
         let mut named_lines = false;
         let mut count = 0;
         let mut at = from;
         let end = loop {
-            match bytes.get(at) {
-                Some(b'\r') => match line_end(bytes, at)? {
+            let rest = bytes.get(at..).unwrap_or_default();
+            if let None | Some(b'\r' | b'\n') = rest.first() {
+                match line_end(bytes, at)? {
                     Some(end) => break end,
                     None => return Ok(None),
-                },
-                Some(b'\n') => return Err(Malformed::BareLf),
-                Some(_) => {}
-                None => return Ok(None),
+                }
             }
-            let Some(colon) = find(bytes, at, b':') else {
-                return if is_token(bytes.get(at..).unwrap_or_default()) { Ok(None) } else { Err(Malformed::Syntax) };
+            let Some(name) = find(rest, 0, b':').and_then(|colon| rest.get(..colon)) else {
+                return if is_token(rest) { Ok(None) } else { Err(Malformed::Syntax) };
             };
-            let name = bytes.get(at..colon).unwrap_or_default();
+            let colon = at + name.len();
             let known = match classify(name) {
                 Some(known) => known,
                 None if is_token(name) => Known::Other,
@@ -164,25 +164,27 @@ impl<'a> Headers<'a> {
             *line =
                 Line { start: at as u32, name_end: colon as u32, value: value.start as u32, value_end: value.end as u32, known };
             headers.present |= 1 << known as u8;
-            let text = bytes.get(value).unwrap_or_default();
+            let text = || bytes.get(value).unwrap_or_default();
             match known {
-                Known::Host => headers.hosts |= 1 << count,
+                Known::Host => (headers.hosts, headers.host) = (headers.hosts.saturating_add(1), count as u8),
                 Known::ContentLength if framing.content_length.is_some() => return Err(Malformed::ContentLength),
-                Known::ContentLength => framing.content_length = Some(content_length(text)?),
+                Known::ContentLength => framing.content_length = Some(content_length(text())?),
                 Known::TransferEncoding => {
-                    if framing.chunked || !text.eq_ignore_ascii_case(b"chunked") {
+                    if framing.chunked || !text().eq_ignore_ascii_case(b"chunked") {
                         return Err(Malformed::TransferEncoding);
                     }
                     framing.chunked = true;
                 }
                 Known::Connection => {
                     headers.hop |= 1 << count;
-                    *connections.get_mut(connection_lines).ok_or(Malformed::Connection)? = text;
                     connection_lines += 1;
-                    named_lines |= connection_tokens(text, &mut framing);
+                    if connection_lines > CONNECTION_LINES_MAX {
+                        return Err(Malformed::Connection);
+                    }
+                    named_lines |= connection_tokens(text(), &mut framing);
                 }
                 Known::HopByHop | Known::Upgrade => headers.hop |= 1 << count,
-                Known::Te if !text.eq_ignore_ascii_case(b"trailers") => headers.hop |= 1 << count,
+                Known::Te if !text().eq_ignore_ascii_case(b"trailers") => headers.hop |= 1 << count,
                 _ => {}
             }
             count += 1;
@@ -198,7 +200,7 @@ impl<'a> Headers<'a> {
             return Err(Malformed::ContentLength);
         }
         if named_lines {
-            headers.drop_named(connections.get(..connection_lines).unwrap_or_default());
+            headers.drop_named();
         }
         Ok(Some((headers, framing)))
     }
@@ -206,14 +208,14 @@ impl<'a> Headers<'a> {
     /// Marks the lines whose names stand in a Connection line. Names that frame or route the message are not a sender's to
     /// remove, so only plain lines are taken out.
     #[cold]
-    fn drop_named(&mut self, connections: &[&[u8]]) {
+    fn drop_named(&mut self) {
         for (index, line) in self.lines.iter().enumerate() {
             let plain = !matches!(
                 line.known,
                 Known::Host | Known::ContentLength | Known::TransferEncoding | Known::ForwardedFor | Known::RealIp
             );
             let name = self.slice(line.name());
-            if plain && connections.iter().any(|value| tokens(value).any(|token| token.eq_ignore_ascii_case(name))) {
+            if plain && self.all_known(Known::Connection).flat_map(tokens).any(|token| token.eq_ignore_ascii_case(name)) {
                 self.hop |= 1 << index;
             }
         }
@@ -230,6 +232,7 @@ impl<'a> Headers<'a> {
     }
 
     /// Bytes of the head, with the empty line.
+    #[inline]
     pub(crate) fn head_len(&self) -> usize {
         self.head.len()
     }
@@ -275,6 +278,22 @@ impl<'a> Headers<'a> {
     #[inline]
     fn is_called(&self, line: &Line, name: &str) -> bool {
         self.slice(line.name()).eq_ignore_ascii_case(name.as_bytes())
+    }
+
+    /// The set of the one Host line; empty when there is none, or more.
+    #[inline]
+    pub(crate) fn host_line(&self) -> u128 {
+        u128::from(self.hosts == 1) << self.host
+    }
+
+    /// The value of the one Host line; empty when there is none.
+    #[inline]
+    pub(crate) fn host(&self) -> Result<&'a [u8], Malformed> {
+        match self.hosts {
+            0 => Ok(b""),
+            1 => Ok(self.lines.get(usize::from(self.host)).map_or(b"", |line| self.slice(line.value()))),
+            _ => Err(Malformed::Host),
+        }
     }
 
     /// The set of lines with a known name.
@@ -328,10 +347,15 @@ pub(crate) fn text_end(bytes: &[u8], from: usize) -> Option<usize> {
 /// The end of the line break that begins at `at` with CR; `None` when the LF has not come yet.
 #[inline(always)]
 pub(crate) fn line_end(bytes: &[u8], at: usize) -> Result<Option<usize>, Malformed> {
-    match (bytes.get(at), bytes.get(at + 1)) {
-        (Some(b'\r'), Some(b'\n')) => Ok(Some(at + 2)),
-        (Some(b'\r'), None) | (None, _) => Ok(None),
-        (Some(b'\n'), _) => Err(Malformed::BareLf),
+    let rest = bytes.get(at..).unwrap_or_default();
+    if rest.first_chunk() == Some(b"\r\n") { Ok(Some(at + 2)) } else { no_line_end(rest) }
+}
+
+#[cold]
+fn no_line_end(rest: &[u8]) -> Result<Option<usize>, Malformed> {
+    match rest {
+        [] | [b'\r'] => Ok(None),
+        [b'\n', ..] => Err(Malformed::BareLf),
         _ => Err(Malformed::Syntax),
     }
 }

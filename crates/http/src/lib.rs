@@ -10,6 +10,7 @@ mod edits;
 mod headers;
 mod malformed;
 mod request;
+mod request_target;
 mod response;
 mod scan;
 mod write;

@@ -1,8 +1,10 @@
 //! A request head, parsed strictly. What is ambiguous between two HTTP implementations is refused, never repaired.
 
 use crate::headers::{Framing, HeaderStorage, Headers, Known, line_end};
-use crate::scan::{find, find_control, word};
+use crate::request_target::Target;
+use crate::scan::{find, word};
 use crate::{Body, Malformed, is_token};
+use std::ops::Range;
 
 /// The versions of HTTP/1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +49,15 @@ impl<'a> Request<'a> {
     pub fn parse(bytes: &'a [u8], storage: &'a mut HeaderStorage) -> Result<Option<Self>, Malformed> {
         let Some((line, lines_start)) = RequestLine::parse(bytes)? else { return Ok(None) };
         let Some((headers, framing)) = Headers::read(bytes, lines_start, storage)? else { return Ok(None) };
-        let RequestLine { method, target, version } = line;
-        let (authority, target) = authority_and_target(method, target, version, &headers)?;
+        let RequestLine { method, target, path_len, path_is_plain, has_fragment, version } = line;
+        let host = host(version, &headers)?;
+        if has_fragment {
+            return Err(Malformed::Target);
+        }
+        let (authority, target, path_len, path_is_plain) = match target.starts_with('/') || (target == "*" && method == "OPTIONS") {
+            true => (host, target, path_len, path_is_plain),
+            false => absolute(target).ok_or(Malformed::Target)?,
+        };
         let body = request_body(version, &framing)?;
         let upgrade = if framing.upgrade && version == Version::Http11 { headers.known(Known::Upgrade) } else { None };
         let expects_continue = version == Version::Http11
@@ -58,8 +67,6 @@ impl<'a> Request<'a> {
             Version::Http10 => framing.keep_alive && !framing.close,
             Version::Http11 => !framing.close,
         };
-        let path_len = find(target.as_bytes(), 0, b'?').unwrap_or(target.len());
-        let path_is_plain = is_plain(target.as_bytes().get(..path_len).unwrap_or_default());
         let head_len = headers.head_len();
         Ok(Some(Request {
             method,
@@ -106,6 +113,9 @@ impl<'a> Request<'a> {
 struct RequestLine<'a> {
     method: &'a str,
     target: &'a str,
+    path_len: usize,
+    path_is_plain: bool,
+    has_fragment: bool,
     version: Version,
 }
 
@@ -115,15 +125,27 @@ impl<'a> RequestLine<'a> {
     fn parse(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let Some(start) = skip_empty_lines(bytes)? else { return Ok(None) };
         let Some((method, target_start)) = method(bytes, start)? else { return Ok(None) };
-        let Some(target_end) = find_control(bytes, target_start, b' ' + 1) else { return Ok(None) };
-        if bytes.get(target_end) != Some(&b' ') || target_end == target_start {
+        let Some(target) = Target::read(bytes, target_start) else { return Ok(None) };
+        if bytes.get(target.end) != Some(&b' ') || target.end == target_start {
             return Err(Malformed::Syntax);
         }
-        let Some(version) = version(bytes, target_end + 1)? else { return Ok(None) };
-        let Some(end) = line_end(bytes, target_end + 1 + VERSION_BYTES)? else { return Ok(None) };
-        let target = bytes.get(target_start..target_end).unwrap_or_default();
-        let target = std::str::from_utf8(target).map_err(|_| Malformed::Syntax)?;
-        Ok(Some((RequestLine { method, target, version }, end)))
+        let Some(version) = version(bytes, target.end + 1)? else { return Ok(None) };
+        let Some(end) = line_end(bytes, target.end + 1 + VERSION_BYTES)? else { return Ok(None) };
+        let Target { end: target_end, path_end, path_is_plain, has_fragment } = target;
+        let target = text(bytes, target_start..target_end)?;
+        let path_len = path_end - target_start;
+        Ok(Some((RequestLine { method, target, path_len, path_is_plain, has_fragment, version }, end)))
+    }
+}
+
+/// The text at `range`. UTF-8 is checked sixteen bytes at a time, but those behind the last sixteen one by one: so a little more is looked
+/// at, which nearly always is text as well.
+#[inline(always)]
+fn text(bytes: &[u8], range: Range<usize>) -> Result<&str, Malformed> {
+    let wide = bytes.get(..range.end.next_multiple_of(16)).and_then(|wide| std::str::from_utf8(wide).ok());
+    match wide.and_then(|wide| wide.get(range.clone())) {
+        Some(text) => Ok(text),
+        None => std::str::from_utf8(bytes.get(range).unwrap_or_default()).map_err(|_| Malformed::Syntax),
     }
 }
 
@@ -175,18 +197,6 @@ pub(crate) fn version(bytes: &[u8], at: usize) -> Result<Option<Version>, Malfor
     }
 }
 
-/// See [`Request::path_is_plain`].
-#[inline(always)]
-fn is_plain(path: &[u8]) -> bool {
-    let mut after_slash = false;
-    let mut is_plain = true;
-    for byte in path {
-        is_plain &= !(after_slash & matches!(byte, b'/' | b'.')) & (*byte != b'%');
-        after_slash = *byte == b'/';
-    }
-    is_plain
-}
-
 #[inline]
 fn request_body(version: Version, framing: &Framing) -> Result<Body, Malformed> {
     if framing.chunked {
@@ -198,35 +208,20 @@ fn request_body(version: Version, framing: &Framing) -> Result<Body, Malformed> 
     })
 }
 
+/// The value of the one Host line; empty in HTTP/1.0 without one.
 #[inline]
-fn authority_and_target<'a>(
-    method: &str,
-    target: &'a str,
-    version: Version,
-    headers: &Headers<'a>,
-) -> Result<(&'a [u8], &'a str), Malformed> {
-    let hosts = headers.hosts;
-    let is_one = hosts != 0 && hosts & (hosts - 1) == 0;
-    if !is_one && (hosts != 0 || version == Version::Http11) {
+fn host<'a>(version: Version, headers: &Headers<'a>) -> Result<&'a [u8], Malformed> {
+    if version == Version::Http11 && !headers.has(Known::Host) {
         return Err(Malformed::Host);
     }
-    let host = headers.known(Known::Host).unwrap_or_default();
-    if !is_authority(host) {
-        return Err(Malformed::Host);
-    }
-    // The parser has refused spaces and control bytes already.
-    if find(target.as_bytes(), 0, b'#').is_some() {
-        return Err(Malformed::Target);
-    }
-    if target.starts_with('/') || (target == "*" && method == "OPTIONS") {
-        return Ok((host, target));
-    }
-    absolute(target).ok_or(Malformed::Target)
+    let host = headers.host()?;
+    if is_authority(host) { Ok(host) } else { Err(Malformed::Host) }
 }
 
-/// Splits `http://authority/path` (RFC 9112 §3.2.2: the authority of an absolute target wins over Host).
+/// Splits `http://authority/path` (RFC 9112 §3.2.2: the authority of an absolute target wins over Host). With the length of the path, and
+/// whether it is plain.
 #[cold]
-fn absolute(target: &str) -> Option<(&[u8], &str)> {
+fn absolute(target: &str) -> Option<(&[u8], &str, usize, bool)> {
     let scheme_len = [7, 8].into_iter().find(|len| {
         target.get(..*len).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://") || scheme.eq_ignore_ascii_case("https://"))
     })?;
@@ -236,7 +231,8 @@ fn absolute(target: &str) -> Option<(&[u8], &str)> {
         None => (rest, "/"),
     };
     let sane = !authority.is_empty() && is_authority(authority.as_bytes()) && target.starts_with('/');
-    sane.then_some((authority.as_bytes(), target))
+    let seen = Target::read(format!("{target} ").as_bytes(), 0).filter(|_| sane)?;
+    Some((authority.as_bytes(), target, seen.path_end, seen.path_is_plain))
 }
 
 /// Bytes that a host name can have; a table, because every request asks.

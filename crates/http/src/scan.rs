@@ -1,37 +1,32 @@
 //! Finds where things end, eight bytes at a time in a machine word. Only the lowest mark of a word counts: a borrow can set higher ones.
 
 /// One in each byte of a word.
-const ONES: u64 = u64::MAX / 0xff;
+pub const ONES: u64 = u64::MAX / 0xff;
 /// The highest bit of each byte.
 const HIGHEST: u64 = ONES << 7;
 
 /// The place of the first `byte` at or behind `from`.
 #[inline(always)]
 pub fn find(bytes: &[u8], from: usize, byte: u8) -> Option<usize> {
-    let pattern = ONES * u64::from(byte);
-    first(bytes, from, |word| zeros(word ^ pattern), |candidate| candidate == byte)
+    first(bytes, from, |word| equal(word, byte))
 }
 
 /// The place of the first byte at or behind `from` that is below `least` or DEL. `least` is at most 128.
 #[inline(always)]
 pub fn find_control(bytes: &[u8], from: usize, least: u8) -> Option<usize> {
-    let (low, delete) = (ONES * u64::from(least), ONES * 0x7f);
-    let marks = |word: u64| (word.wrapping_sub(low) & !word & HIGHEST) | zeros(word ^ delete);
-    first(bytes, from, marks, |byte| byte < least || byte == 0x7f)
+    first(bytes, from, |word| controls(word, least))
 }
 
-/// The first place that is marked in a word, or that is meant in what is no whole word any more.
+/// The first place that is marked in a word.
 #[inline(always)]
-fn first(bytes: &[u8], from: usize, marks: impl Fn(u64) -> u64, is_meant: impl Fn(u8) -> bool) -> Option<usize> {
+fn first(bytes: &[u8], from: usize, marks: impl Fn(u64) -> u64) -> Option<usize> {
     let mut at = from;
-    while let Some(word) = word(bytes, at) {
-        let marked = marks(word);
-        if marked != 0 {
-            return Some(at + marked.trailing_zeros() as usize / 8);
+    loop {
+        if let Some(place) = first_place(marks(padded_word(bytes, at)?)) {
+            return Some(at + place);
         }
         at += size_of::<u64>();
     }
-    bytes.get(at..)?.iter().position(|byte| is_meant(*byte)).map(|rest| at + rest)
 }
 
 /// The eight bytes at `at`, the first one lowest.
@@ -40,22 +35,81 @@ pub fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
+/// The same; of fewer bytes at the end, with bytes behind them that are no text and no mark.
 #[inline(always)]
-fn zeros(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word & HIGHEST
+pub fn padded_word(bytes: &[u8], at: usize) -> Option<u64> {
+    word(bytes, at).or_else(|| padded(bytes.get(at..)?))
+}
+
+#[cold]
+fn padded(rest: &[u8]) -> Option<u64> {
+    let mut chunk = [0xff; size_of::<u64>()];
+    chunk.get_mut(..rest.len())?.copy_from_slice(rest);
+    (!rest.is_empty()).then_some(u64::from_le_bytes(chunk))
+}
+
+/// Marks the bytes of a word that are `byte`.
+#[inline(always)]
+pub fn equal(word: u64, byte: u8) -> u64 {
+    let difference = word ^ (ONES * u64::from(byte));
+    difference.wrapping_sub(ONES) & !difference & HIGHEST
+}
+
+/// Marks the bytes of a word that are below `least` or DEL.
+#[inline(always)]
+pub fn controls(word: u64, least: u8) -> u64 {
+    (word.wrapping_sub(ONES * u64::from(least)) & !word & HIGHEST) | equal(word, 0x7f)
+}
+
+/// The place of the first mark in a word.
+#[inline(always)]
+pub fn first_place(marks: u64) -> Option<usize> {
+    (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
+}
+
+/// All bits of the bytes before the first mark.
+#[inline(always)]
+pub fn before_first(marks: u64) -> u64 {
+    let lowest = marks & marks.wrapping_neg();
+    (lowest >> 7).wrapping_sub(1)
 }
 
 /// `name` is `lower`, which is in lower case, in any letter case. All lengths from 2 to 24.
 #[inline(always)]
 pub fn is<const N: usize>(name: &[u8], lower: &[u8; N]) -> bool {
     let Ok(name): Result<&[u8; N], _> = name.try_into() else { return false };
-    // Bit 5 is the case of a letter, and of nothing else.
-    let mut difference = 0u8;
-    for (byte, wanted) in name.iter().zip(lower) {
-        let case = if wanted.is_ascii_lowercase() { 0x20 } else { 0 };
-        difference |= (byte | case) ^ wanted;
+    // In words that may overlap: the compiler would take one byte after the other.
+    match N {
+        0..4 => name.eq_ignore_ascii_case(lower),
+        4..8 => (differences_4(name, lower, 0) | differences_4(name, lower, N - 4)) == 0,
+        8..16 => (differences_8(name, lower, 0) | differences_8(name, lower, N - 8)) == 0,
+        _ => (differences_8(name, lower, 0) | differences_8(name, lower, 8) | differences_8(name, lower, N - 8)) == 0,
     }
-    difference == 0
+}
+
+/// Where eight bytes differ, but for the case of letters.
+#[inline(always)]
+fn differences_8(name: &[u8], lower: &[u8], at: usize) -> u64 {
+    match (word(name, at), word(lower, at)) {
+        (Some(name), Some(lower)) => (name | cases(lower)) ^ lower,
+        _ => u64::MAX,
+    }
+}
+
+/// The same of four bytes.
+#[inline(always)]
+fn differences_4(name: &[u8], lower: &[u8], at: usize) -> u64 {
+    let half = |bytes: &[u8]| Some(u64::from(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?)));
+    match (half(name), half(lower)) {
+        (Some(name), Some(lower)) => (name | cases(lower)) ^ lower,
+        _ => u64::MAX,
+    }
+}
+
+/// The bit that is the case of a letter, for each letter of a word in lower case. Known to the compiler where the word is.
+#[inline(always)]
+fn cases(lower: u64) -> u64 {
+    u64::from_le_bytes(lower.to_le_bytes().map(|byte| if byte.is_ascii_lowercase() { 0x20 } else { 0 }))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
     out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
     out.extend_from_slice(head.host);
     out.extend_from_slice(b"\r\n");
-    let mut dropped = headers.hop | headers.hosts | edits.dropped;
+    let mut dropped = headers.hop | headers.host_line() | edits.dropped;
     if let Some(client) = head.forwarded_for {
         dropped |= headers.lines_of(Known::ForwardedFor);
         out.extend_from_slice(b"X-Forwarded-For: ");

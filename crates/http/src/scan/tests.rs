@@ -34,3 +34,25 @@ fn only_letters_have_a_case() {
         assert_eq!(is(&[b't', byte], b"t-"), byte == b'-', "{byte}");
     }
 }
+
+/// Words overlap, so each length has its own way of covering a name.
+#[test]
+fn a_byte_that_differs_is_seen_at_each_place_of_each_length() {
+    fn check<const N: usize>() {
+        let all = *b"x-header-with-24-letters";
+        let lower: &[u8; N] = all.first_chunk().unwrap();
+        assert!(is(&lower.to_ascii_uppercase(), lower));
+        assert!(!is(&all[..N - 1], lower));
+        for place in 0..N {
+            for byte in 0..=255u8 {
+                let mut name = *lower;
+                name[place] = byte;
+                assert_eq!(is(&name, lower), name.eq_ignore_ascii_case(lower), "{name:?}");
+            }
+        }
+    }
+    macro_rules! check_all {
+        ($($length:literal)*) => { $(check::<$length>();)* };
+    }
+    check_all!(2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24);
+}

@@ -1,0 +1,50 @@
+//! The target of a request, looked at in one pass: where it ends, where its path ends, and whether that path means itself.
+
+use crate::scan::{ONES, before_first, controls, equal, first_place, padded_word};
+
+/// What there is to know of a target besides its text.
+pub(crate) struct Target {
+    /// Where the space stands that ends it, or what should not be there.
+    pub end: usize,
+    /// Where its path ends.
+    pub path_end: usize,
+    /// The path has no escape, and no slash with a slash or a dot behind it.
+    pub path_is_plain: bool,
+    pub has_fragment: bool,
+}
+
+impl Target {
+    /// Looks at the target that begins at `start`; `None` when its end has not come yet.
+    #[inline(always)]
+    pub fn read(bytes: &[u8], start: usize) -> Option<Target> {
+        let (mut fragments, mut oddities, mut slash_before) = (0, 0, 0);
+        let mut path_end = None;
+        let mut at = start;
+        loop {
+            let word = padded_word(bytes, at)?;
+            let ends = controls(word, b' ' + 1);
+            let inside = before_first(ends);
+            fragments |= equal(word, b'#') & inside;
+            if path_end.is_none() {
+                let queries = equal(word, b'?') & inside;
+                let path = inside & before_first(queries);
+                let slashes = equal(word, b'/');
+                // A dot differs from a slash in the lowest bit only. A slash that is marked by mistake is a dot behind one, which is odd
+                // in any case.
+                let dots_and_slashes = equal(word | ONES, b'/');
+                oddities |= (equal(word, b'%') | (slashes << 8 | slash_before) & dots_and_slashes) & path;
+                slash_before = slashes >> 56;
+                path_end = first_place(queries).map(|place| at + place);
+            }
+            if let Some(place) = first_place(ends) {
+                let end = at + place;
+                let path_end = path_end.unwrap_or(end);
+                return Some(Target { end, path_end, path_is_plain: oddities == 0, has_fragment: fragments != 0 });
+            }
+            at += size_of::<u64>();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -472,7 +472,7 @@ impl Connection {
         let close = close || self.core.draining.get();
         let connection = self.exchange.connection_line(close);
         let to_head = self.exchange.client_head;
-        self.core.with_date(|date| write_reply(status, edits, body, date, connection, to_head, out));
+        self.core.with_date_line(|date| write_reply(status, edits, body, date, connection, to_head, out));
         self.exchange.end(&self.core);
         match self.to_client.send(cx, &mut self.client, out, &[]) {
             Err(_) => self.enter(Stage::Closed),

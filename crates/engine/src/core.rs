@@ -53,11 +53,11 @@ pub(crate) struct Core {
     date: RefCell<Date>,
 }
 
-/// The value of the Date header, and since when it is known in coarse time.
+/// The line of the Date header, and since when it is known in coarse time.
 #[derive(Default)]
 struct Date {
     read_ms: u64,
-    text: String,
+    line: String,
 }
 
 /// The buffers that one poll uses. A connection that waits holds none of them.
@@ -145,15 +145,15 @@ impl Core {
         turn
     }
 
-    /// Calls `f` with the Date header's value for now; the clock is read for it only now and then.
+    /// Calls `f` with the whole line of the Date header for now; the clock is read for it only now and then.
     #[inline]
-    pub fn with_date<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
+    pub fn with_date_line<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
         let mut date = self.date.borrow_mut();
         let now_ms = self.deadlines.now_ms();
-        if now_ms.wrapping_sub(date.read_ms) >= DATE_MS || date.text.is_empty() {
-            *date = Date { read_ms: now_ms, text: httpdate::fmt_http_date(SystemTime::now()) };
+        if now_ms.wrapping_sub(date.read_ms) >= DATE_MS || date.line.is_empty() {
+            *date = Date { read_ms: now_ms, line: format!("Date: {}\r\n", httpdate::fmt_http_date(SystemTime::now())) };
         }
-        f(date.text.as_bytes())
+        f(date.line.as_bytes())
     }
 
     pub fn is_empty(&self) -> bool {

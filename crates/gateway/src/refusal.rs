@@ -2,126 +2,196 @@
 //! clients and alerts that know them keep working.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 
-/// An answer of the gateway itself that ends an exchange.
+/// An answer of the gateway itself that ends an exchange. Small, since it is handed from function to function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub enum Refusal {
+    Known(&'static Answer),
+    Made(Box<Answer>),
+}
+
+/// What a refusal says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
     /// The status code.
     pub status: u16,
     /// A stable name for logs and metrics.
     pub cause: &'static str,
     /// The `error` of the body.
-    pub message: Cow<'static, str>,
+    pub message: Message,
     /// The name under which `override_messages` can replace status and message.
     pub id: Option<&'static str>,
 }
 
-impl Refusal {
-    const fn new(status: u16, cause: &'static str, message: &'static str) -> Self {
-        Refusal { status, cause, message: Cow::Borrowed(message), id: None }
+/// A text for the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    text: Cow<'static, str>,
+    json: &'static str,
+}
+
+impl Message {
+    /// `json` is the body with the text put in as it is, which is right for a text that needs no escapes.
+    const fn constant(text: &'static str, json: &'static str) -> Self {
+        Message { text: Cow::Borrowed(text), json: if is_plain(text) { json } else { "" } }
     }
 
-    const fn with_id(status: u16, cause: &'static str, message: &'static str, id: &'static str) -> Self {
-        Refusal { status, cause, message: Cow::Borrowed(message), id: Some(id) }
+    #[inline]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The whole body with this message, if it was made beforehand; else empty.
+    #[inline]
+    pub fn json(&self) -> &'static str {
+        self.json
     }
 }
 
-pub const FORBIDDEN_ENDPOINT: Refusal = Refusal::new(403, "endpoint_forbidden", "Requested endpoint is forbidden");
-pub const VERSION_MISSING: Refusal = Refusal::new(403, "version_missing", "Version information not found");
-pub const VERSION_UNKNOWN: Refusal = Refusal::new(403, "version_unknown", "This API version does not seem to exist");
-pub const VERSION_API_UNKNOWN: Refusal = Refusal::new(404, "version_unknown", "This API version does not seem to exist");
+impl From<String> for Message {
+    fn from(text: String) -> Self {
+        Message { text: Cow::Owned(text), json: "" }
+    }
+}
+
+impl Deref for Refusal {
+    type Target = Answer;
+
+    #[inline]
+    fn deref(&self) -> &Answer {
+        match self {
+            Refusal::Known(answer) => answer,
+            Refusal::Made(answer) => answer,
+        }
+    }
+}
+
+impl From<Answer> for Refusal {
+    fn from(answer: Answer) -> Self {
+        Refusal::Made(Box::new(answer))
+    }
+}
+
+/// Whether a text has no character that Tyk's JavaScript escaping changes, so that it stands in JSON as it is.
+#[allow(clippy::indexing_slicing)] // within the loop's bound; constants know no iterators
+pub const fn is_plain(text: &str) -> bool {
+    let text = text.as_bytes();
+    let mut at = 0;
+    while at < text.len() {
+        if text[at] < 0x20 || matches!(text[at], b'"' | b'\\' | b'<' | b'>' | b'&' | b'=') {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// A refusal that is known when the gateway is built: status, cause, message, and the name for replacements if it has one.
+macro_rules! refusal {
+    ($status:literal, $cause:literal, $message:literal $(,)?) => {
+        refusal!(of $status, $cause, $message, None)
+    };
+    ($status:literal, $cause:literal, $message:literal, $id:literal) => {
+        refusal!(of $status, $cause, $message, Some($id))
+    };
+    (of $status:literal, $cause:literal, $message:literal, $id:expr) => {{
+        const MESSAGE: Message = Message::constant($message, concat!("{\n    \"error\": \"", $message, "\"\n}"));
+        const ANSWER: &Answer = &Answer { status: $status, cause: $cause, message: MESSAGE, id: $id };
+        Refusal::Known(ANSWER)
+    }};
+}
+
+pub const FORBIDDEN_ENDPOINT: Refusal = refusal!(403, "endpoint_forbidden", "Requested endpoint is forbidden");
+pub const VERSION_MISSING: Refusal = refusal!(403, "version_missing", "Version information not found");
+pub const VERSION_UNKNOWN: Refusal = refusal!(403, "version_unknown", "This API version does not seem to exist");
+pub const VERSION_API_UNKNOWN: Refusal = refusal!(404, "version_unknown", "This API version does not seem to exist");
 pub const VERSION_EXPIRED: Refusal =
-    Refusal::new(403, "version_expired", "Api Version has expired, please check documentation or contact administrator");
+    refusal!(403, "version_expired", "Api Version has expired, please check documentation or contact administrator");
 pub const API_EXPIRED: Refusal =
-    Refusal::new(403, "api_expired", "API has expired, please check documentation or contact administrator");
+    refusal!(403, "api_expired", "API has expired, please check documentation or contact administrator");
 pub const VERSION_AMBIGUOUS: Refusal =
-    Refusal::new(403, "version_ambiguous", "Ambiguous default API version for this non-versioned API");
+    refusal!(403, "version_ambiguous", "Ambiguous default API version for this non-versioned API");
 pub const VERSION_NO_DEFAULT: Refusal =
-    Refusal::new(403, "version_no_default", "No default API version for this non-versioned API found");
-pub const IP_DISALLOWED: Refusal = Refusal::new(403, "ip_disallowed", "access from this IP has been disallowed");
-pub const TLS_REQUIRED: Refusal = Refusal::new(403, "tls_required", "TLS not enabled");
-pub const CERTIFICATE_MISSING: Refusal = Refusal::new(403, "certificate_missing", "Client TLS certificate is required");
-pub const CERTIFICATE_EXPIRED: Refusal = Refusal::new(403, "certificate_expired", "Certificate has expired");
-pub const CERTIFICATE_DISALLOWED: Refusal = Refusal::new(403, "certificate_disallowed", "Certificate not allowed");
+    refusal!(403, "version_no_default", "No default API version for this non-versioned API found");
+pub const IP_DISALLOWED: Refusal = refusal!(403, "ip_disallowed", "access from this IP has been disallowed");
+pub const TLS_REQUIRED: Refusal = refusal!(403, "tls_required", "TLS not enabled");
+pub const CERTIFICATE_MISSING: Refusal = refusal!(403, "certificate_missing", "Client TLS certificate is required");
+pub const CERTIFICATE_EXPIRED: Refusal = refusal!(403, "certificate_expired", "Certificate has expired");
+pub const CERTIFICATE_DISALLOWED: Refusal = refusal!(403, "certificate_disallowed", "Certificate not allowed");
 pub const KEY_CERTIFICATE_MISSING: Refusal =
-    Refusal::with_id(401, "key_certificate_missing", "Client certificate required", "auth.cert_required");
+    refusal!(401, "key_certificate_missing", "Client certificate required", "auth.cert_required");
 pub const KEY_CERTIFICATE_EXPIRED: Refusal =
-    Refusal::with_id(403, "key_certificate_expired", "Certificate has expired", "auth.cert_expired");
+    refusal!(403, "key_certificate_expired", "Certificate has expired", "auth.cert_expired");
 pub const KEY_CERTIFICATE_UNKNOWN: Refusal =
-    Refusal::with_id(403, "key_certificate_unknown", "Access to this API has been disallowed", "auth.cert_not_found");
+    refusal!(403, "key_certificate_unknown", "Access to this API has been disallowed", "auth.cert_not_found");
 pub const KEY_CERTIFICATE_MISMATCH: Refusal =
-    Refusal::with_id(401, "key_certificate_mismatch", "Access to this API has been disallowed", "auth.cert_mismatch");
-pub const LENGTH_REQUIRED: Refusal = Refusal::new(411, "length_required", "Content length is required for this request");
-pub const REQUEST_TOO_LARGE: Refusal = Refusal::new(400, "request_too_large", "Request is too large");
-pub const AUTH_MISSING: Refusal = Refusal::with_id(401, "auth_missing", "Authorization field missing", "auth.auth_field_missing");
-pub const KEY_DISALLOWED: Refusal =
-    Refusal::with_id(403, "key_unknown", "Access to this API has been disallowed", "auth.key_not_found");
-pub const KEY_SIGNATURE: Refusal = Refusal::new(401, "key_signature", "Request signature verification failed");
-pub const KEY_SIGNATURE_ALGORITHM: Refusal = Refusal::new(500, "key_signature", "internal server error");
-pub const SESSION_MISSING: Refusal = Refusal::new(
-    400,
-    "session_missing",
-    "Session state is missing or unset! Please make sure that auth headers are properly applied",
-);
-pub const JWT_MISSING: Refusal = Refusal::new(400, "auth_missing", "Authorization field missing");
-pub const JWT_REFUSED: Refusal = Refusal::new(403, "jwt_refused", "Key not authorized");
-pub const JWT_METHOD: Refusal = Refusal::new(403, "jwt_method", "Key not authorized: Unexpected signing method");
-pub const JWT_EXPIRED: Refusal = Refusal::new(401, "jwt_expired", "Key not authorized: token has expired");
-pub const JWT_BEFORE_ISSUED: Refusal = Refusal::new(401, "jwt_not_yet", "Key not authorized: token used before issued");
-pub const JWT_NOT_YET: Refusal = Refusal::new(401, "jwt_not_yet", "Key not authorized: token is not valid yet");
-pub const JWT_NO_POLICY: Refusal = Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy");
-pub const JWT_NO_POLICY_FOUND: Refusal = Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy found");
-pub const JWT_NO_SCOPE: Refusal = Refusal::new(403, "jwt_no_policy", "key not authorized: no scope or policy in token");
+    refusal!(401, "key_certificate_mismatch", "Access to this API has been disallowed", "auth.cert_mismatch");
+pub const LENGTH_REQUIRED: Refusal = refusal!(411, "length_required", "Content length is required for this request");
+pub const REQUEST_TOO_LARGE: Refusal = refusal!(400, "request_too_large", "Request is too large");
+pub const AUTH_MISSING: Refusal = refusal!(401, "auth_missing", "Authorization field missing", "auth.auth_field_missing");
+pub const KEY_DISALLOWED: Refusal = refusal!(403, "key_unknown", "Access to this API has been disallowed", "auth.key_not_found");
+pub const KEY_SIGNATURE: Refusal = refusal!(401, "key_signature", "Request signature verification failed");
+pub const KEY_SIGNATURE_ALGORITHM: Refusal = refusal!(500, "key_signature", "internal server error");
+pub const SESSION_MISSING: Refusal =
+    refusal!(400, "session_missing", "Session state is missing or unset! Please make sure that auth headers are properly applied",);
+pub const JWT_MISSING: Refusal = refusal!(400, "auth_missing", "Authorization field missing");
+pub const JWT_REFUSED: Refusal = refusal!(403, "jwt_refused", "Key not authorized");
+pub const JWT_METHOD: Refusal = refusal!(403, "jwt_method", "Key not authorized: Unexpected signing method");
+pub const JWT_EXPIRED: Refusal = refusal!(401, "jwt_expired", "Key not authorized: token has expired");
+pub const JWT_BEFORE_ISSUED: Refusal = refusal!(401, "jwt_not_yet", "Key not authorized: token used before issued");
+pub const JWT_NOT_YET: Refusal = refusal!(401, "jwt_not_yet", "Key not authorized: token is not valid yet");
+pub const JWT_NO_POLICY: Refusal = refusal!(403, "jwt_no_policy", "key not authorized: no matching policy");
+pub const JWT_NO_POLICY_FOUND: Refusal = refusal!(403, "jwt_no_policy", "key not authorized: no matching policy found");
+pub const JWT_NO_SCOPE: Refusal = refusal!(403, "jwt_no_policy", "key not authorized: no scope or policy in token");
 pub const JWT_NO_POLICY_IN_SCOPE: Refusal =
-    Refusal::new(403, "jwt_no_policy", "key not authorized: no matching policy found in scope claim");
-pub const BASIC_MISSING: Refusal = Refusal::new(401, "auth_missing", "Authorization field missing");
-pub const BASIC_REFUSED: Refusal = Refusal::new(401, "basic_refused", "User not authorised");
+    refusal!(403, "jwt_no_policy", "key not authorized: no matching policy found in scope claim");
+pub const BASIC_MISSING: Refusal = refusal!(401, "auth_missing", "Authorization field missing");
+pub const BASIC_REFUSED: Refusal = refusal!(401, "basic_refused", "User not authorised");
 pub const BASIC_FORMAT: Refusal =
-    Refusal::new(400, "basic_malformed", "Attempted access with malformed header, header not in basic auth format");
+    refusal!(400, "basic_malformed", "Attempted access with malformed header, header not in basic auth format");
 pub const BASIC_ENCODING: Refusal =
-    Refusal::new(400, "basic_malformed", "Attempted access with malformed header, auth data not encoded correctly");
+    refusal!(400, "basic_malformed", "Attempted access with malformed header, auth data not encoded correctly");
 pub const BASIC_VALUES: Refusal =
-    Refusal::new(400, "basic_malformed", "Attempted access with malformed header, values not in basic auth format");
-pub const BASIC_BODY_USER: Refusal = Refusal::new(400, "basic_malformed", "Body do not contain username");
-pub const BASIC_BODY_PASSWORD: Refusal = Refusal::new(400, "basic_malformed", "Body do not contain password");
-pub const AUTH_BUSY: Refusal = Refusal::new(503, "auth_busy", "Too many requests wait to be authenticated");
-pub const SIGNATURE_REFUSED: Refusal = Refusal::new(400, "signature_refused", "Authorization field missing, malformed or invalid");
-pub const OPENID_MISSING: Refusal = Refusal::new(401, "auth_missing", "Authorization field missing");
-pub const OPENID_REFUSED: Refusal = Refusal::new(401, "openid_refused", "Key not authorised");
-pub const EXTERNAL_MISSING: Refusal = Refusal::new(400, "auth_missing", "authorization field missing");
-pub const EXTERNAL_REFUSED: Refusal = Refusal::new(401, "external_refused", "access token is not valid");
-pub const OAUTH_MISSING: Refusal = Refusal::with_id(400, "auth_missing", "Authorization field missing", "oauth.auth_field_missing");
-pub const OAUTH_MALFORMED: Refusal =
-    Refusal::with_id(400, "oauth_malformed", "Bearer token malformed", "oauth.auth_field_malformed");
-pub const OAUTH_KEY_UNKNOWN: Refusal = Refusal::with_id(403, "oauth_key_unknown", "Key not authorised", "oauth.key_not_found");
+    refusal!(400, "basic_malformed", "Attempted access with malformed header, values not in basic auth format");
+pub const BASIC_BODY_USER: Refusal = refusal!(400, "basic_malformed", "Body do not contain username");
+pub const BASIC_BODY_PASSWORD: Refusal = refusal!(400, "basic_malformed", "Body do not contain password");
+pub const AUTH_BUSY: Refusal = refusal!(503, "auth_busy", "Too many requests wait to be authenticated");
+pub const SIGNATURE_REFUSED: Refusal = refusal!(400, "signature_refused", "Authorization field missing, malformed or invalid");
+pub const OPENID_MISSING: Refusal = refusal!(401, "auth_missing", "Authorization field missing");
+pub const OPENID_REFUSED: Refusal = refusal!(401, "openid_refused", "Key not authorised");
+pub const EXTERNAL_MISSING: Refusal = refusal!(400, "auth_missing", "authorization field missing");
+pub const EXTERNAL_REFUSED: Refusal = refusal!(401, "external_refused", "access token is not valid");
+pub const OAUTH_MISSING: Refusal = refusal!(400, "auth_missing", "Authorization field missing", "oauth.auth_field_missing");
+pub const OAUTH_MALFORMED: Refusal = refusal!(400, "oauth_malformed", "Bearer token malformed", "oauth.auth_field_malformed");
+pub const OAUTH_KEY_UNKNOWN: Refusal = refusal!(403, "oauth_key_unknown", "Key not authorised", "oauth.key_not_found");
 pub const OAUTH_CLIENT_GONE: Refusal =
-    Refusal::with_id(403, "oauth_client_gone", "Key not authorised. OAuth client access was revoked", "oauth.client_deleted");
-pub const FORWARD_AUTH_FAILED: Refusal = Refusal::new(503, "forward_auth_failed", "Authentication is not available");
-pub const STORE_SILENT: Refusal = Refusal::new(503, "store_silent", "Sessions cannot be read at the moment");
-pub const KEY_INACTIVE: Refusal = Refusal::new(403, "key_inactive", "Key is inactive, please renew");
-pub const KEY_EXPIRED: Refusal = Refusal::new(401, "key_expired", "Key has expired, please renew");
-pub const API_DISALLOWED: Refusal = Refusal::new(403, "api_disallowed", "Access to this API has been disallowed");
-pub const RESOURCE_DISALLOWED: Refusal = Refusal::new(403, "resource_disallowed", "Access to this resource has been disallowed");
-pub const KEY_RATE_LIMIT: Refusal = Refusal::new(429, "key_rate_limit", "Rate Limit Exceeded");
-pub const QUOTA_EXCEEDED: Refusal = Refusal::new(403, "quota_exceeded", "Quota exceeded");
-pub const API_RATE_LIMIT: Refusal = Refusal::new(429, "api_rate_limit", "API Rate Limit Exceeded");
-pub const ADDRESS_RATE_LIMIT: Refusal = Refusal::new(429, "address_rate_limit", "Rate Limit Exceeded");
+    refusal!(403, "oauth_client_gone", "Key not authorised. OAuth client access was revoked", "oauth.client_deleted");
+pub const FORWARD_AUTH_FAILED: Refusal = refusal!(503, "forward_auth_failed", "Authentication is not available");
+pub const STORE_SILENT: Refusal = refusal!(503, "store_silent", "Sessions cannot be read at the moment");
+pub const KEY_INACTIVE: Refusal = refusal!(403, "key_inactive", "Key is inactive, please renew");
+pub const KEY_EXPIRED: Refusal = refusal!(401, "key_expired", "Key has expired, please renew");
+pub const API_DISALLOWED: Refusal = refusal!(403, "api_disallowed", "Access to this API has been disallowed");
+pub const RESOURCE_DISALLOWED: Refusal = refusal!(403, "resource_disallowed", "Access to this resource has been disallowed");
+pub const KEY_RATE_LIMIT: Refusal = refusal!(429, "key_rate_limit", "Rate Limit Exceeded");
+pub const QUOTA_EXCEEDED: Refusal = refusal!(403, "quota_exceeded", "Quota exceeded");
+pub const API_RATE_LIMIT: Refusal = refusal!(429, "api_rate_limit", "API Rate Limit Exceeded");
+pub const ADDRESS_RATE_LIMIT: Refusal = refusal!(429, "address_rate_limit", "Rate Limit Exceeded");
 pub const ORG_DISABLED: Refusal =
-    Refusal::new(403, "org_disabled", "this organisation access has been disabled, please contact your API administrator");
+    refusal!(403, "org_disabled", "this organisation access has been disabled, please contact your API administrator");
 pub const ORG_QUOTA: Refusal =
-    Refusal::new(403, "org_quota", "This organisation quota has been exceeded, please contact your API administrator");
+    refusal!(403, "org_quota", "This organisation quota has been exceeded, please contact your API administrator");
 pub const ORG_RATE_LIMIT: Refusal =
-    Refusal::new(403, "org_rate_limit", "This organisation rate limit has been exceeded, please contact your API administrator");
-pub const METHOD_NOT_ALLOWED: Refusal = Refusal::new(405, "method_not_allowed", "Method not allowed");
-pub const LOOP_TOO_DEEP: Refusal =
-    Refusal::new(500, "loop_too_deep", "Loop level too deep. Found more than 5 loops in single request");
-pub const LOOP_TARGET_UNKNOWN: Refusal = Refusal::new(500, "loop_target_unknown", "Can't detect loop target");
-pub const BREAKER_OPEN: Refusal = Refusal::new(503, "breaker_open", "Service temporarily unavailable.");
-pub const UPSTREAM_TIMEOUT: Refusal = Refusal::new(504, "upstream_timeout", "Upstream service reached hard timeout.");
-pub const UPSTREAM_FAILED: Refusal = Refusal::new(500, "upstream_failed", "There was a problem proxying the request");
-pub const UPSTREAM_LOOKUP: Refusal = Refusal::new(500, "upstream_lookup", "Upstream host lookup failed");
+    refusal!(403, "org_rate_limit", "This organisation rate limit has been exceeded, please contact your API administrator");
+pub const METHOD_NOT_ALLOWED: Refusal = refusal!(405, "method_not_allowed", "Method not allowed");
+pub const LOOP_TOO_DEEP: Refusal = refusal!(500, "loop_too_deep", "Loop level too deep. Found more than 5 loops in single request");
+pub const LOOP_TARGET_UNKNOWN: Refusal = refusal!(500, "loop_target_unknown", "Can't detect loop target");
+pub const BREAKER_OPEN: Refusal = refusal!(503, "breaker_open", "Service temporarily unavailable.");
+pub const UPSTREAM_TIMEOUT: Refusal = refusal!(504, "upstream_timeout", "Upstream service reached hard timeout.");
+pub const UPSTREAM_FAILED: Refusal = refusal!(500, "upstream_failed", "There was a problem proxying the request");
+pub const UPSTREAM_LOOKUP: Refusal = refusal!(500, "upstream_lookup", "Upstream host lookup failed");
 
 /// A token that does not say who it is for.
 pub fn jwt_identity(message: String) -> Refusal {
-    Refusal { status: 403, cause: "jwt_no_identity", message: Cow::Owned(message), id: None }
+    Answer { status: 403, cause: "jwt_no_identity", message: message.into(), id: None }.into()
 }

@@ -5,7 +5,7 @@ use crate::endpoints::PatternRules;
 use crate::error_templates::ErrorTemplates;
 use crate::limit::Algorithm;
 use crate::oauth::OAuthSettings;
-use crate::refusal::{QUOTA_EXCEEDED, Refusal};
+use crate::refusal::{Answer, QUOTA_EXCEEDED};
 use crate::tls::TlsSettings;
 use crate::trace::Tracer;
 use std::collections::BTreeMap;
@@ -137,13 +137,17 @@ impl Settings {
             && (path.starts_with("/tyk/") || path == "/tyk" || self.control_paths.iter().any(|own| own == path))
     }
 
-    /// Status and message of a refusal, as the operator may have replaced them.
-    pub fn worded<'r>(&'r self, refusal: &'r Refusal) -> (u16, &'r str) {
-        let replacement = refusal.id.and_then(|id| self.overrides.get(id));
+    /// Status and message of a refusal, as the operator may have replaced them, and the whole body as JSON if it was made beforehand.
+    #[inline]
+    pub fn worded<'r>(&'r self, refusal: &'r Answer) -> (u16, &'r str, &'static str) {
+        let replacement = refusal.id.filter(|_| !self.overrides.is_empty()).and_then(|id| self.overrides.get(id));
         let own_status = if refusal.cause == QUOTA_EXCEEDED.cause { self.quota_status } else { refusal.status };
         let status = replacement.map(|own| own.code).filter(|code| *code != 0).unwrap_or(own_status);
         let message = replacement.map(|own| own.message.as_str()).filter(|text| !text.is_empty());
-        (status, message.unwrap_or(&refusal.message))
+        match message {
+            Some(message) => (status, message, ""),
+            None => (status, refusal.message.text(), refusal.message.json()),
+        }
     }
 
     /// The client's address: of the connection, or what a trusted proxy says of it.

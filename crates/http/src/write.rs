@@ -100,7 +100,8 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
             headers.copy_without(dropped, start, out);
         }
         None => {
-            status_line(response.status, "", out);
+            out.extend_from_slice(b"HTTP/1.1 ");
+            decimal(usize::from(response.status), b" \r\n", out);
             headers.copy_without(dropped, headers.start(), out);
         }
     }
@@ -117,7 +118,8 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends a whole answer of the gateway's own. `date` is an IMF-fixdate; the body is left out when the request was HEAD.
+/// Appends a whole answer of the gateway's own. `date` and `connection` are whole lines, or empty; the body is left out when the request
+/// was HEAD.
 pub fn write_reply(
     status: u16,
     edits: &HeaderEdits,
@@ -127,18 +129,16 @@ pub fn write_reply(
     to_head: bool,
     out: &mut Vec<u8>,
 ) {
-    status_line(status, reason(status), out);
-    out.extend_from_slice(&edits.added);
-    out.extend_from_slice(b"Date: ");
+    out.reserve(edits.added.len() + body.len() + 160);
+    status_line(status, out);
+    append(&edits.added, out);
     out.extend_from_slice(date);
-    out.extend_from_slice(b"\r\n");
-    out.extend_from_slice(connection);
+    append(connection, out);
     if status >= 200 && status != 204 && status != 304 {
         out.extend_from_slice(b"Content-Length: ");
-        decimal(body.len(), out);
-        out.extend_from_slice(b"\r\n\r\n");
+        decimal(body.len(), b"\r\n\r\n", out);
         if !to_head {
-            out.extend_from_slice(body);
+            append(body, out);
         }
     } else {
         out.extend_from_slice(b"\r\n");
@@ -160,87 +160,110 @@ fn write_upgrade(protocol: &[u8], out: &mut Vec<u8>) {
 }
 
 #[inline]
-fn status_line(status: u16, reason: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"HTTP/1.1 ");
-    decimal(usize::from(status), out);
-    out.push(b' ');
-    out.extend_from_slice(reason.as_bytes());
-    out.extend_from_slice(b"\r\n");
+fn status_line(status: u16, out: &mut Vec<u8>) {
+    match known_line(status) {
+        Some(line) => out.extend_from_slice(line),
+        None => {
+            out.extend_from_slice(b"HTTP/1.1 ");
+            decimal(usize::from(status), b" \r\n", out);
+        }
+    }
 }
 
-fn decimal(mut number: usize, out: &mut Vec<u8>) {
-    let mut digits = [0u8; 20];
-    let mut length = 0;
+/// Appends a number and `behind`, in one piece.
+#[inline]
+fn decimal<const N: usize>(mut number: usize, behind: &[u8; N], out: &mut Vec<u8>) {
+    let mut text = [0u8; 24];
+    let Some((digits, end)) = text.split_last_chunk_mut() else { return };
+    *end = *behind;
+    let mut start = digits.len();
     for digit in digits.iter_mut().rev() {
         *digit = b'0' + (number % 10) as u8;
         number /= 10;
-        length += 1;
+        start -= 1;
         if number == 0 {
             break;
         }
     }
-    out.extend_from_slice(digits.get(digits.len() - length..).unwrap_or_default());
+    out.extend_from_slice(text.get(start..).unwrap_or_default());
 }
 
-/// The standard reason phrase (RFC 9110 §15, RFC 6585); empty for a code without one.
-pub fn reason(status: u16) -> &'static str {
-    match status {
-        100 => "Continue",
-        101 => "Switching Protocols",
-        200 => "OK",
-        201 => "Created",
-        202 => "Accepted",
-        203 => "Non-Authoritative Information",
-        204 => "No Content",
-        205 => "Reset Content",
-        206 => "Partial Content",
-        300 => "Multiple Choices",
-        301 => "Moved Permanently",
-        302 => "Found",
-        303 => "See Other",
-        304 => "Not Modified",
-        307 => "Temporary Redirect",
-        308 => "Permanent Redirect",
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        402 => "Payment Required",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        406 => "Not Acceptable",
-        407 => "Proxy Authentication Required",
-        408 => "Request Timeout",
-        409 => "Conflict",
-        410 => "Gone",
-        411 => "Length Required",
-        412 => "Precondition Failed",
-        413 => "Request Entity Too Large",
-        414 => "Request URI Too Long",
-        415 => "Unsupported Media Type",
-        416 => "Requested Range Not Satisfiable",
-        417 => "Expectation Failed",
-        418 => "I'm a teapot",
-        421 => "Misdirected Request",
-        422 => "Unprocessable Entity",
-        423 => "Locked",
-        424 => "Failed Dependency",
-        425 => "Too Early",
-        426 => "Upgrade Required",
-        428 => "Precondition Required",
-        429 => "Too Many Requests",
-        431 => "Request Header Fields Too Large",
-        451 => "Unavailable For Legal Reasons",
-        500 => "Internal Server Error",
-        501 => "Not Implemented",
-        502 => "Bad Gateway",
-        503 => "Service Unavailable",
-        504 => "Gateway Timeout",
-        505 => "HTTP Version Not Supported",
-        507 => "Insufficient Storage",
-        508 => "Loop Detected",
-        511 => "Network Authentication Required",
-        _ => "",
-    }
+macro_rules! statuses {
+    ($($code:literal $reason:literal,)*) => {
+        /// The standard reason phrase (RFC 9110 §15, RFC 6585); empty for a code without one.
+        pub fn reason(status: u16) -> &'static str {
+            match status {
+                $($code => $reason,)*
+                _ => "",
+            }
+        }
+
+        /// The whole status line of a code with a standard reason phrase.
+        fn known_line(status: u16) -> Option<&'static [u8]> {
+            let line = match status {
+                $($code => concat!("HTTP/1.1 ", $code, " ", $reason, "\r\n"),)*
+                _ => return None,
+            };
+            Some(line.as_bytes())
+        }
+    };
+}
+
+statuses! {
+    100 "Continue",
+    101 "Switching Protocols",
+    200 "OK",
+    201 "Created",
+    202 "Accepted",
+    203 "Non-Authoritative Information",
+    204 "No Content",
+    205 "Reset Content",
+    206 "Partial Content",
+    300 "Multiple Choices",
+    301 "Moved Permanently",
+    302 "Found",
+    303 "See Other",
+    304 "Not Modified",
+    307 "Temporary Redirect",
+    308 "Permanent Redirect",
+    400 "Bad Request",
+    401 "Unauthorized",
+    402 "Payment Required",
+    403 "Forbidden",
+    404 "Not Found",
+    405 "Method Not Allowed",
+    406 "Not Acceptable",
+    407 "Proxy Authentication Required",
+    408 "Request Timeout",
+    409 "Conflict",
+    410 "Gone",
+    411 "Length Required",
+    412 "Precondition Failed",
+    413 "Request Entity Too Large",
+    414 "Request URI Too Long",
+    415 "Unsupported Media Type",
+    416 "Requested Range Not Satisfiable",
+    417 "Expectation Failed",
+    418 "I'm a teapot",
+    421 "Misdirected Request",
+    422 "Unprocessable Entity",
+    423 "Locked",
+    424 "Failed Dependency",
+    425 "Too Early",
+    426 "Upgrade Required",
+    428 "Precondition Required",
+    429 "Too Many Requests",
+    431 "Request Header Fields Too Large",
+    451 "Unavailable For Legal Reasons",
+    500 "Internal Server Error",
+    501 "Not Implemented",
+    502 "Bad Gateway",
+    503 "Service Unavailable",
+    504 "Gateway Timeout",
+    505 "HTTP Version Not Supported",
+    507 "Insufficient Storage",
+    508 "Loop Detected",
+    511 "Network Authentication Required",
 }
 
 #[cfg(test)]

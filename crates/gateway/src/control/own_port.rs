@@ -99,6 +99,6 @@ impl Door {
 
     fn lets_in(&self, tls: Option<&CallerTls>, caller: SocketAddr) -> bool {
         let checked = self.callers.as_ref().map_or(Ok(()), |callers| callers.check(tls, clock::unix_s()));
-        checked.inspect_err(|refusal| tracing::warn!(%caller, "control API: {}", refusal.message)).is_ok()
+        checked.inspect_err(|refusal| tracing::warn!(%caller, "control API: {}", refusal.message.text())).is_ok()
     }
 }

@@ -30,7 +30,8 @@ impl CauseCounts {
             Some(split) => split,
             None => return,
         };
-        let place = others.iter().find(|place| *place.cause.get_or_init(|| cause) == cause);
+        let is_same = |known: &'static str| std::ptr::eq(known, cause) || known == cause;
+        let place = others.iter().find(|place| is_same(place.cause.get_or_init(|| cause)));
         let place = place.unwrap_or_else(|| {
             last.cause.get_or_init(|| "other");
             last

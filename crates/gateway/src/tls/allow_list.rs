@@ -2,9 +2,8 @@
 
 use super::certificate::{Facts, hex_sha256};
 use super::library::{Library, Slot};
-use crate::refusal::{self, Refusal};
+use crate::refusal::{self, Answer, Refusal};
 use rustls::pki_types::{CertificateDer, UnixTime};
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,10 +73,10 @@ impl AllowList {
         match listed {
             true if certificate.facts.has_expired(unix_s) => Err(refusal::CERTIFICATE_EXPIRED),
             true => Ok(()),
-            false => Err(Refusal {
-                message: Cow::Owned(format!("Certificate with SHA256 {} not allowed", certificate.facts.fingerprint)),
-                ..refusal::CERTIFICATE_DISALLOWED
-            }),
+            false => Err(Refusal::from(Answer {
+                message: format!("Certificate with SHA256 {} not allowed", certificate.facts.fingerprint).into(),
+                ..(*refusal::CERTIFICATE_DISALLOWED).clone()
+            })),
         }
     }
 }

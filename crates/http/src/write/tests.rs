@@ -54,7 +54,7 @@ fn an_upgrade_is_written_anew() {
 #[test]
 fn a_reply_states_its_length_and_spares_head_the_body() {
     let mut out = Vec::new();
-    write_reply(404, &HeaderEdits::default(), b"Not Found", b"D", b"Connection: close\r\n", true, &mut out);
+    write_reply(404, &HeaderEdits::default(), b"Not Found", b"Date: D\r\n", b"Connection: close\r\n", true, &mut out);
     let expect = "HTTP/1.1 404 Not Found\r\nDate: D\r\nConnection: close\r\nContent-Length: 9\r\n\r\n";
     assert_eq!(String::from_utf8(out).unwrap(), expect);
 }
@@ -90,5 +90,15 @@ fn a_status_line_is_passed_on_or_made_anew() {
         let mut out = Vec::new();
         write_response(&response, &HeaderEdits::default(), b"", ClientBody::AsIs, &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), format!("{expect}\r\nContent-Length: 1\r\n\r\n"));
+    }
+}
+
+#[test]
+fn a_status_line_is_that_of_its_code() {
+    for status in 100..1000 {
+        let mut out = Vec::new();
+        write_reply(status, &HeaderEdits::default(), b"", b"", b"", false, &mut out);
+        let expect = format!("HTTP/1.1 {status} {}\r\n", reason(status));
+        assert!(out.starts_with(expect.as_bytes()), "{status}");
     }
 }

@@ -3,12 +3,11 @@
 
 use crate::exchange::Exchange;
 use crate::keys::Key;
-use crate::refusal::{self, Refusal};
+use crate::refusal::{self, Answer, Refusal};
 use crate::template::{META, Template, parameter};
 use md5::Md5;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use subtle::ConstantTimeEq;
 use tollgate_model::api::{AuthConfig, SignatureAlgorithm};
 use tollgate_model::key as key_format;
@@ -34,9 +33,9 @@ impl KeySignature {
     /// `None` if keys are enough.
     pub fn compile(places: &AuthConfig, context_enabled: bool) -> Option<Self> {
         let written = &places.signature;
-        let mut refusal = Refusal { status: written.status(), ..refusal::KEY_SIGNATURE };
+        let mut refusal = Answer { status: written.status(), ..(*refusal::KEY_SIGNATURE).clone() };
         if !written.error_message.is_empty() {
-            refusal.message = Cow::Owned(written.error_message.clone());
+            refusal.message = written.error_message.clone().into();
         }
         let secret = match written.secret.strip_prefix(META) {
             Some(name) => Secret::OfKey(name.to_owned()),
@@ -48,7 +47,7 @@ impl KeySignature {
             parameter: written.param().map(str::to_owned),
             secret,
             skew_s: written.skew_s(),
-            refusal,
+            refusal: refusal.into(),
         })
     }
 

@@ -58,6 +58,8 @@ pub(crate) struct Connection {
     to_client: Outbox,
     stage: Stage,
     exchange: Exchange,
+    /// Nothing was done yet since the task was woken.
+    woken: bool,
 }
 
 enum Stage {
@@ -141,6 +143,7 @@ impl Connection {
             to_client: Outbox::default(),
             stage: Stage::Head { unread: false },
             exchange: Exchange::default(),
+            woken: false,
             core,
         }
     }
@@ -217,7 +220,11 @@ impl Connection {
             return Poll::Ready(());
         }
         let Buffers { scratch, out, outgoing, lines } = buffers;
-        let read = match ready!(self.client.poll_read(cx, scratch)) {
+        let reading = match std::mem::take(&mut self.woken) {
+            true => self.client.poll_read_woken(cx, scratch),
+            false => self.client.poll_read(cx, scratch),
+        };
+        let read = match ready!(reading) {
             Ok(read) if read > 0 => read,
             _ => {
                 self.client.say_goodbye(cx);
@@ -282,7 +289,9 @@ impl Connection {
         lines: &mut HeaderStorage,
     ) -> Begun {
         let limits = &self.core.limits;
-        let request = match Request::parse(bytes, lines) {
+        // Matched where it lies: a request is large to move.
+        let parsed = Request::parse(bytes, lines);
+        let request = match &parsed {
             Ok(Some(request)) if request.head_len > limits.head_bytes_max || request.headers.len() > limits.header_lines_max => {
                 return self.refuse_head(cx, bytes, 431, out);
             }
@@ -297,13 +306,13 @@ impl Connection {
         let now = Instant::now();
         self.core.deadlines.set_now(now);
         self.since_ms = self.core.deadlines.now_ms();
-        self.exchange.begin(&request);
+        self.exchange.begin(request);
         outgoing.clear();
-        let verdict = self.handler.on_request(&request, now, outgoing);
+        let verdict = self.handler.on_request(request, now, outgoing);
         let verdict = match verdict {
             Verdict::Wait(time) => return self.pause(time, None),
             Verdict::Await(work, time) => return self.pause(time, Some(work)),
-            Verdict::Read(bytes_max) => return self.collect(cx, &request, bytes_max),
+            Verdict::Read(bytes_max) => return self.collect(cx, request, bytes_max),
             Verdict::Reply => None,
             Verdict::Forward(forward) => Some(forward),
         };
@@ -330,7 +339,7 @@ impl Connection {
                 } else if self.exchange.upgrade && !self.reserve_tunnel() {
                     self.fail(cx, Fault::new(FaultKind::TooManyTunnels), out, outgoing);
                 } else {
-                    self.forward(cx, &request, &forward, rest.get(..used).unwrap_or_default(), out, outgoing);
+                    self.forward(cx, request, &forward, rest.get(..used).unwrap_or_default(), out, outgoing);
                 }
             }
         }
@@ -636,6 +645,7 @@ impl Future for Connection {
         if core.deadlines.take_expired(this.deadline) {
             this.expire(cx, &mut buffers);
         }
+        this.woken = matches!(this.stage, Stage::Head { .. });
         let poll = this.drive(cx, &mut buffers);
         if poll.is_pending() {
             core.deadlines.set(this.deadline, this.due_ms(), cx.waker());

@@ -1,11 +1,13 @@
 //! A connection's byte stream: TCP, TLS over TCP, a socket pair inside the process, or a pipe inside the core.
 
 use crate::pipe::Pipe;
-use std::io::{self, IoSlice};
+use rustix::io::Errno;
+use rustix::net::SendFlags;
+use std::io::{self, IoSlice, Read};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsStream;
 
@@ -28,6 +30,24 @@ impl Stream {
         self.poll_fill(cx, &mut buffer).map_ok(|()| buffer.filled().len())
     }
 
+    /// The same for a task that was just woken: nearly always because there is something to read, so the socket is asked before anything
+    /// is prepared for waiting. Not counted by tokio, so not to be called again before the task has returned.
+    #[inline]
+    pub fn poll_read_woken(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<usize>> {
+        let Stream::Tcp(stream) = self else { return self.poll_read(cx, scratch) };
+        let mut read = 0;
+        let asked = stream.try_io(Interest::READABLE, || {
+            read = (&*socket2::SockRef::from(&*stream)).read(scratch)?;
+            // A short read has emptied the socket. This makes tokio forget its readiness, as after a short read of its own.
+            if (1..scratch.len()).contains(&read) { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+        });
+        match asked {
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => Poll::Ready(Err(error)),
+            Err(_) if read == 0 => self.poll_read(cx, scratch),
+            _ => Poll::Ready(Ok(read)),
+        }
+    }
+
     /// The same into a buffer of tokio's. Not for pipes, which nothing fills that way.
     #[inline]
     pub fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
@@ -44,9 +64,11 @@ impl Stream {
     pub fn poll_write(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
         if second.is_empty() {
             return match self {
-                Stream::Tcp(stream) => match stream.try_write(first) {
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => Pin::new(stream).poll_write(cx, first),
-                    written => Poll::Ready(written),
+                // There nearly always is room, so the socket is asked first. Where there is none, tokio sees it as well, and waits.
+                Stream::Tcp(stream) => match rustix::net::send(&*stream, first, SendFlags::NOSIGNAL) {
+                    Ok(sent) => Poll::Ready(Ok(sent)),
+                    Err(Errno::AGAIN | Errno::INTR) => Pin::new(stream).poll_write(cx, first),
+                    Err(error) => Poll::Ready(Err(error.into())),
                 },
                 Stream::Tls(stream) => Pin::new(stream).poll_write(cx, first),
                 Stream::Local(stream) => Pin::new(stream).poll_write(cx, first),

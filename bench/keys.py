@@ -2,18 +2,21 @@
 """What keys cost: CPU time per request of one Tollgate, as a ratio to its own keyless API, in one interleaved run.
 
 The same process serves every row, so that only the chain differs. Refusals (401, 429) are measured against the proxied
-request too. Status codes are checked: a row with an unexpected one is void.
+request too. Their floor is `tollgate-bench relay --answer`, which gives the bytes of that 401 to whatever comes and parses
+nothing, on as many threads. Status codes are checked: a row with an unexpected one is void.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import socket
 import statistics
 import urllib.request
 
 import rig as bench
-from rig import Rig, Tollgate
+from rig import Rig, Server, Tollgate
 
 FAR = 10**9  # no request of a run comes near a limit of this size
 
@@ -31,8 +34,12 @@ def main() -> int:
         }
         gateway = bench.tollgate_gateway(rig, args.binary, [open_api, keyed_api, oauth_api], "/open/")
         rows = shapes(gateway)
+        path, headers, is_refusal = rows["401"]
+        floor = bench.answering(rig, args.binary, answer(gateway, path), "floor")
+        servers = {name: (gateway, *row) for name, row in rows.items()}
+        servers |= {"floor of a refusal": (floor, path, headers, is_refusal)}
         rounds = [
-            {name: sample(rig, gateway, *row, args) for name, row in rows.items()} for _ in range(args.rounds + 1)
+            {name: sample(rig, *row, args) for name, row in servers.items()} for _ in range(args.rounds + 1)
         ][1:]  # the first one warms up
     report(rounds, args)
     if args.json:
@@ -63,6 +70,21 @@ def shapes(gateway: Tollgate) -> dict[str, tuple[str, dict[str, str], bool]]:
     return rows | {"401": ("/keyed/json/valid", {}, True)}
 
 
+def answer(gateway: Tollgate, path: str) -> bytes:
+    """What the gateway answers to this path, byte for byte."""
+    with socket.create_connection((bench.HOST, gateway.port), timeout=10) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {bench.HOST}:{gateway.port}\r\n\r\n".encode())
+        got = b""
+        while True:
+            got += (piece := connection.recv(65536))
+            head, end, body = got.partition(b"\r\n\r\n")
+            length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+            if end and length and len(body) == int(length[1]):
+                return got
+            if not piece:
+                raise bench.RigError(f"the answer ended early: {got!r}")
+
+
 def key(gateway: Tollgate, right: dict, **session) -> str:
     body = {"org_id": "default", "expires": 0, "access_rights": {"keyed": right}} | session
     return control(gateway, "keys/create", body)["key"]
@@ -85,7 +107,7 @@ def control(gateway: Tollgate, path: str, body: dict) -> dict:
         return json.load(answer)
 
 
-def sample(rig: Rig, gateway: Tollgate, path: str, headers: dict, is_refusal: bool, args: argparse.Namespace) -> dict:
+def sample(rig: Rig, gateway: Server, path: str, headers: dict, is_refusal: bool, args: argparse.Namespace) -> dict:
     before = bench.usage(gateway.pid)
     load = bench.wrk(rig, f"http://{bench.HOST}:{gateway.port}{path}", args.conns, args.seconds, headers)
     spent = bench.usage(gateway.pid) - before

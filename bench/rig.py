@@ -114,15 +114,17 @@ class Rig:
         self.children.append((name, child))
         return child
 
-    def await_answer(self, name: str, child: subprocess.Popen, url: str, seconds: float = 30, http2: bool = False) -> None:
+    def await_answer(
+        self, name: str, child: subprocess.Popen, url: str, seconds: float = 30, http2: bool = False, status: int = 200
+    ) -> None:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if child.poll() is not None:
                 raise RigError(f"{name} ended with {child.returncode}:\n{self.log_tail(name)}")
-            if (http2_status if http2 else http_status)(url) == 200:
+            if (http2_status if http2 else http_status)(url) == status:
                 return
             time.sleep(0.05)
-        raise RigError(f"{name} does not answer {url} with 200:\n{self.log_tail(name)}")
+        raise RigError(f"{name} does not answer {url} with {status}:\n{self.log_tail(name)}")
 
     def log_tail(self, name: str) -> str:
         return (self.dir / f"{name}.log").read_text(errors="replace")[-2000:]
@@ -309,6 +311,18 @@ def relay(rig: Rig, binary: pathlib.Path, upstream_port: int, name: str) -> Serv
     child = rig.start(name, [*argv, "--threads", rig.threads], gateway=True)
     server = Server(name, child, port)
     rig.await_answer(name, child, server.url("/json/valid"))
+    return server
+
+
+def answering(rig: Rig, binary: pathlib.Path, answer: bytes, name: str) -> Server:
+    """A server that answers whatever comes with these bytes and parses nothing: `tollgate-bench relay --answer`."""
+    port = rig.free_port()
+    file = rig.dir / f"{name}.answer"
+    file.write_bytes(answer)
+    argv = [bench_binary(binary), "relay", "--listen", f"{HOST}:{port}", "--answer", file, "--threads", rig.threads]
+    child = rig.start(name, argv, gateway=True)
+    server = Server(name, child, port)
+    rig.await_answer(name, child, server.url("/"), status=int(answer.split(b" ", 2)[1]))
     return server
 
 

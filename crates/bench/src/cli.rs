@@ -32,7 +32,7 @@ pub enum Command {
     Selftest(load::selftest::Options),
     /// Run the server that scenarios are measured with: go-bench-suite's and dummy-api's answers, WebSocket echo, events.
     Upstream(upstream::UpstreamOptions),
-    /// Copy bytes to an upstream and back without looking at them: what no proxy can be cheaper than.
+    /// Copy bytes to an upstream and back, or answer with a file, without looking at them: what no proxy can be cheaper than.
     Relay(relay::RelayOptions),
 }
 

@@ -1,18 +1,25 @@
 //! `tollgate-bench relay`: copies bytes between each client and a connection of its own to the upstream, and looks at none. It is the
 //! floor that gateways are measured above: no proxy that reads and writes can do with less. So it has no time limits, no pool and no
-//! fairness; one thread has one listener and one epoll, and asks of the kernel only what moves bytes.
+//! fairness; one thread has one listener and one epoll, and asks of the kernel only what moves bytes. With a fixed answer in place of the
+//! upstream it is the floor of what a gateway answers by itself, such as a refusal.
 
+mod answering;
+mod link;
 mod pair;
 
 use crate::listeners::{self, ACCEPT_PAUSE};
+use answering::Answering;
 use clap::Args;
+use link::{End, Link};
 use mio::event::Event;
-use mio::net::TcpListener;
+use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 use pair::Pair;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// What is moved at once in one direction: the size of the gateway's own buffer, so that both need as many calls for a large body.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -29,29 +36,49 @@ pub struct RelayOptions {
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8001")]
     pub listen: SocketAddr,
     /// Where every connection is copied to
-    #[arg(long, value_name = "IP:PORT")]
-    pub upstream: SocketAddr,
+    #[arg(long, value_name = "IP:PORT", required_unless_present = "answer")]
+    pub upstream: Option<SocketAddr>,
+    /// Answer whatever comes in one read with the bytes of this file, instead of copying it to an upstream
+    #[arg(long, value_name = "FILE", conflicts_with = "upstream")]
+    pub answer: Option<PathBuf>,
     /// Threads, each with a listener and connections of its own [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
 
-/// Relays until the process ends.
+/// Relays, or answers, until the process ends.
 pub fn run(options: &RelayOptions) -> ExitCode {
-    let upstream = options.upstream;
-    let outcome = listeners::open(options.listen, options.threads).and_then(|listeners| {
-        listeners::serve(
-            listeners,
-            |address| format!("relay on {address} to {upstream}"),
-            move |listener| relay(listener, upstream),
-        )
-    });
+    let outcome = match (options.upstream, &options.answer) {
+        (Some(upstream), _) => {
+            serve(options, &format!("to {upstream}"), move |listener| turn(listener, |client| Pair::new(client, upstream)))
+        }
+        (None, Some(file)) => read_answer(file).and_then(|answer| {
+            let what = format!("answering with {} bytes", answer.len());
+            serve(options, &what, move |listener| turn(listener, |client| Answering::new(client, answer.clone())))
+        }),
+        // The command line asks for one of both.
+        (None, None) => Err("neither --upstream nor --answer".to_owned()),
+    };
     crate::cli::say(outcome.map(|()| String::new()))
 }
 
-/// Relays the connections of one listener with the calling thread.
-fn relay(listener: std::net::TcpListener, upstream: SocketAddr) -> io::Result<()> {
-    let mut core = Core::new(TcpListener::from_std(listener), upstream)?;
+fn read_answer(file: &PathBuf) -> Result<Arc<[u8]>, String> {
+    let answer = std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    if answer.is_empty() { Err(format!("{} is empty", file.display())) } else { Ok(answer.into()) }
+}
+
+fn serve(
+    options: &RelayOptions,
+    what: &str,
+    one: impl Fn(std::net::TcpListener) -> io::Result<()> + Clone + Send + 'static,
+) -> Result<(), String> {
+    let listeners = listeners::open(options.listen, options.threads)?;
+    listeners::serve(listeners, |address| format!("relay on {address} {what}"), one)
+}
+
+/// Serves the connections of one listener with the calling thread; `link` makes of each what it is served with.
+fn turn<L: Link>(listener: std::net::TcpListener, link: impl Fn(TcpStream) -> io::Result<L>) -> io::Result<()> {
+    let mut core = Core::new(TcpListener::from_std(listener), link)?;
     let mut events = Events::with_capacity(EVENTS_MAX);
     loop {
         core.turn(&mut events)?;
@@ -59,24 +86,25 @@ fn relay(listener: std::net::TcpListener, upstream: SocketAddr) -> io::Result<()
 }
 
 /// What one thread has.
-struct Core {
+struct Core<L, F> {
     poll: Poll,
     listener: TcpListener,
-    upstream: SocketAddr,
-    pairs: Vec<Option<Pair>>,
-    /// Places in `pairs` that are empty.
+    /// Makes a client's link.
+    link: F,
+    links: Vec<Option<L>>,
+    /// Places in `links` that are empty.
     free: Vec<usize>,
     buffer: Vec<u8>,
     /// The listener had connections when it was asked last.
     accepts: bool,
 }
 
-impl Core {
-    fn new(mut listener: TcpListener, upstream: SocketAddr) -> io::Result<Core> {
+impl<L: Link, F: Fn(TcpStream) -> io::Result<L>> Core<L, F> {
+    fn new(mut listener: TcpListener, link: F) -> io::Result<Self> {
         let poll = Poll::new()?;
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
         let buffer = vec![0; BUFFER_BYTES];
-        Ok(Core { poll, listener, upstream, pairs: Vec::new(), free: Vec::new(), buffer, accepts: false })
+        Ok(Core { poll, listener, link, links: Vec::new(), free: Vec::new(), buffer, accepts: false })
     }
 
     /// Waits for something to do, and does all of it.
@@ -101,12 +129,13 @@ impl Core {
 
     fn advance(&mut self, number: usize, event: &Event) {
         let place = number / 2;
-        let Some(here) = self.pairs.get_mut(place) else { return };
-        let Some(pair) = here else { return };
-        let end = if number.is_multiple_of(2) { &mut pair.client } else { &mut pair.upstream };
-        end.hear(event);
-        if pair.advance(&mut self.buffer).is_break() {
-            // Closing both takes them out of epoll.
+        let Some(here) = self.links.get_mut(place) else { return };
+        let Some(link) = here else { return };
+        if let Some(end) = link.ends().into_iter().flatten().nth(number % 2) {
+            end.hear(event);
+        }
+        if link.advance(&mut self.buffer).is_break() {
+            // Closing its connections takes them out of epoll.
             *here = None;
             self.free.push(place);
         }
@@ -116,7 +145,7 @@ impl Core {
         loop {
             match self.listener.accept() {
                 // One that can't be connected or registered is closed; its client sees that.
-                Ok((client, _)) => drop(Pair::new(client, self.upstream).and_then(|pair| self.add(pair))),
+                Ok((client, _)) => drop((self.link)(client).and_then(|link| self.add(link))),
                 Err(error) => match error.kind() {
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
                     io::ErrorKind::WouldBlock => {
@@ -129,18 +158,17 @@ impl Core {
         }
     }
 
-    fn add(&mut self, mut pair: Pair) -> io::Result<()> {
+    fn add(&mut self, mut link: L) -> io::Result<()> {
         let place = self.free.pop().unwrap_or_else(|| {
-            self.pairs.push(None);
-            self.pairs.len() - 1
+            self.links.push(None);
+            self.links.len() - 1
         });
         let both = Interest::READABLE | Interest::WRITABLE;
         let registry = self.poll.registry();
-        let registered = registry
-            .register(&mut pair.client.stream, Token(place * 2), both)
-            .and_then(|()| registry.register(&mut pair.upstream.stream, Token(place * 2 + 1), both));
-        match (registered, self.pairs.get_mut(place)) {
-            (Ok(()), Some(here)) => *here = Some(pair),
+        let register = |(end, it): (usize, &mut End)| registry.register(&mut it.stream, Token(place * 2 + end), both);
+        let registered = link.ends().into_iter().flatten().enumerate().try_for_each(register);
+        match (registered, self.links.get_mut(place)) {
+            (Ok(()), Some(here)) => *here = Some(link),
             (registered, _) => {
                 self.free.push(place);
                 return registered;

@@ -58,6 +58,41 @@ fn the_upstream_answers_through_it() {
 }
 
 #[test]
+fn whatever_comes_is_answered_with_the_bytes_of_a_file() {
+    let file = std::env::temp_dir().join(format!("tollgate-bench-answer-{}", std::process::id()));
+    // More than the sockets' buffers hold at once.
+    let answer: Vec<u8> = (0..8 << 20).map(|place: u32| place.to_le_bytes()[place as usize % 3]).collect();
+    std::fs::write(&file, &answer).unwrap();
+    let relay = Server::start(&["relay", "--listen", "127.0.0.1:0", "--answer", file.to_str().unwrap(), "--threads", "1"]);
+    std::fs::remove_file(&file).unwrap();
+    assert!(relay.first_line.contains("answering with 8388608 bytes (1 threads)"), "{}", relay.first_line);
+    let mut clients: Vec<_> = (0..3).map(|_| TcpStream::connect(relay.address()).expect("a connection")).collect();
+    for turn in 0..3 {
+        for client in &mut clients {
+            client.write_all(b"\0 is no request").unwrap();
+        }
+        for client in &mut clients {
+            let mut came = vec![0; answer.len()];
+            client.read_exact(&mut came).unwrap();
+            assert!(came == answer, "turn {turn}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_is_said_and_so_is_none() {
+    let said = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_tollgate-bench")).args(words).output().expect("tollgate-bench");
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let unreadable = said(&["relay", "--listen", "127.0.0.1:0", "--answer", "/nothing/is/here"]);
+    assert!(unreadable.contains("cannot read /nothing/is/here"), "{unreadable}");
+    let neither = said(&["relay", "--listen", "127.0.0.1:0"]);
+    assert!(neither.contains("--upstream <IP:PORT>"), "{neither}");
+}
+
+#[test]
 fn a_port_that_is_taken_is_said() {
     let other = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let taken = other.local_addr().unwrap().to_string();

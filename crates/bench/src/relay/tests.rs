@@ -1,4 +1,5 @@
-use super::relay;
+use super::pair::Pair;
+use super::turn;
 use crate::listeners;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -12,7 +13,7 @@ const LARGE_BYTES: usize = 32 << 20;
 fn relay_to(upstream: SocketAddr) -> SocketAddr {
     let listener = listeners::open(SocketAddr::from(([127, 0, 0, 1], 0)), Some(1)).expect("a port").pop().expect("a listener");
     let address = listener.local_addr().expect("an address");
-    thread::spawn(move || relay(listener, upstream));
+    thread::spawn(move || turn(listener, |client| Pair::new(client, upstream)));
     address
 }
 

@@ -7,12 +7,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of lines that are handed over at once: few enough to be still in the cache when they are written.
-const BATCH_BYTES: usize = 64 * 1024;
+/// Bytes of lines that are handed over at once: enough that waking the thread that writes them costs little, few enough that they are still
+/// in the cache then.
+const BATCH_BYTES: usize = 128 * 1024;
 /// What the line that fills a batch may add to it without more memory.
 const LINE_BYTES: usize = 4 * 1024;
 /// Batches that may wait.
-const BATCHES_MAX: usize = 256;
+const BATCHES_MAX: usize = 128;
 
 /// Where lines go.
 pub enum LogFile {

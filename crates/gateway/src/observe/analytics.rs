@@ -1,5 +1,6 @@
 //! From a request's record to Tyk's analytics record: keys as they are shown, tags, uniform paths, places.
 
+use super::alike::Alike;
 use super::facts::ApiFacts;
 use super::places::Places;
 use super::record::{Record, Text};
@@ -32,6 +33,10 @@ pub struct Analyst {
 
 /// Says after how many seconds an organisation wants its records forgotten, by its id; not more than 0 leaves it to the API.
 pub type DataAges = Box<dyn Fn(&str) -> i64 + Send + Sync>;
+
+/// What written records begin with, kept for those that have it in common, and after how many seconds these expire.
+#[derive(Clone, Default)]
+pub struct Starts(Alike<(Box<[u8]>, i64)>);
 
 /// What may be wrong with the patterns.
 pub type AnalystError = Box<dyn std::error::Error>;
@@ -212,6 +217,23 @@ impl Analyst {
         };
         let request = [record.bytes(Text::RawHead), &capture.request].concat();
         (STANDARD.encode(request), STANDARD.encode(&capture.response))
+    }
+}
+
+impl Starts {
+    /// The start of a record, as `write` writes it, and what follows it.
+    pub fn of<'h>(&mut self, analyst: &Analyst, hit: &Hit<'h>, write: impl FnOnce(&Common<'h>, &mut Vec<u8>)) -> (&[u8], Own<'h>) {
+        let (start, expire_after_s) = self.0.of(hit, || {
+            let mut start = Vec::new();
+            write(&analyst.common(hit), &mut start);
+            (start.into(), analyst.expire_after_s(hit.facts))
+        });
+        (start, analyst.own(hit, *expire_after_s))
+    }
+
+    /// Forgets all.
+    pub fn forget(&mut self) {
+        self.0.forget();
     }
 }
 

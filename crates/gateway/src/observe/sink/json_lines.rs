@@ -1,21 +1,20 @@
 //! Analytics records as JSON, a line each.
 
 use super::{Hit, LineWriter, Sink};
-use crate::observe::alike::Alike;
-use crate::observe::analytics::Analyst;
+use crate::observe::analytics::{Analyst, Starts};
 use std::sync::Arc;
+use tollgate_model::analytics::Common;
 
 #[derive(Clone)]
 pub struct JsonLines {
     analyst: Arc<Analyst>,
     lines: LineWriter,
-    /// What lines begin with, and after how many seconds their records expire.
-    starts: Alike<(Box<[u8]>, i64)>,
+    starts: Starts,
 }
 
 impl JsonLines {
     pub fn new(analyst: Arc<Analyst>, lines: LineWriter) -> Self {
-        JsonLines { analyst, lines, starts: Alike::default() }
+        JsonLines { analyst, lines, starts: Starts::default() }
     }
 }
 
@@ -25,12 +24,7 @@ impl Sink for JsonLines {
             return;
         }
         let JsonLines { analyst, lines, starts } = self;
-        let (start, expire_after_s) = starts.of(hit, || {
-            let mut start = Vec::new();
-            analyst.common(hit).append_json(&mut start);
-            (start.into(), analyst.expire_after_s(hit.facts))
-        });
-        let own = analyst.own(hit, *expire_after_s);
+        let (start, own) = starts.of(analyst, hit, Common::append_json);
         lines.line(|out| {
             out.extend_from_slice(start);
             own.append_json(out);

@@ -1,12 +1,12 @@
 //! Tyk's records into the list in Redis that tyk-pump empties. While Redis is away they wait, as many as there is room for.
 
 use super::{Handoff, Hit, Room, Sink, SinkFigures, Writer};
-use crate::observe::alike::Alike;
-use crate::observe::analytics::Analyst;
+use crate::observe::analytics::{Analyst, Starts};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use tollgate_model::analytics::Common;
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::{Redis, Values};
 
@@ -32,8 +32,7 @@ const END_TIME_MAX: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub struct RedisList {
     analyst: Arc<Analyst>,
-    /// What records begin with, and after how many seconds they expire.
-    starts: Alike<(Box<[u8]>, i64)>,
+    starts: Starts,
     records: Values,
     several: bool,
     is_protobuf: bool,
@@ -85,7 +84,7 @@ impl RedisList {
         let (handoff, writer) = Handoff::start(figures, room, write)?;
         let list = RedisList {
             analyst,
-            starts: Alike::default(),
+            starts: Starts::default(),
             records: Values::default(),
             several: settings.enable_multiple_analytics_keys,
             is_protobuf: settings.serializer_type == "protobuf",
@@ -98,12 +97,7 @@ impl RedisList {
 
     fn push_msgpack(&mut self, hit: &Hit<'_>) {
         let RedisList { analyst, starts, records, .. } = self;
-        let (start, expire_after_s) = starts.of(hit, || {
-            let mut start = Vec::new();
-            analyst.common(hit).append_msgpack(&mut start);
-            (start.into(), analyst.expire_after_s(hit.facts))
-        });
-        let own = analyst.own(hit, *expire_after_s);
+        let (start, own) = starts.of(analyst, hit, Common::append_msgpack);
         records.push(|out| {
             out.extend_from_slice(start);
             own.append_msgpack(out);

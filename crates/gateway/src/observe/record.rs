@@ -144,6 +144,13 @@ impl Record {
         self.end_last();
     }
 
+    /// Writes [`Text::Path`], with the slash in front that it may have left with the listen path.
+    #[inline]
+    pub fn write_path(&mut self, path: &str) {
+        let root: &[u8] = if path.starts_with('/') { b"" } else { b"/" };
+        self.write(Text::Path, &[root, path.as_bytes()]);
+    }
+
     /// Adds to the text written last.
     pub fn append(&mut self, piece: &[u8]) {
         self.texts.extend_from_slice(piece.get(..TEXT_BYTES_MAX).unwrap_or(piece));

@@ -57,8 +57,7 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
     if !recording.only_sums {
         record.write(Text::OriginalPath, &[request.path().as_bytes()]);
     }
-    let path = exchange.api.stripped(&exchange.url).as_bytes();
-    record.write(Text::Path, &[if path.starts_with(b"/") { b"" } else { b"/" }, path]);
+    record.write_path(exchange.api.stripped(&exchange.url));
     if let Track::As(pattern) = &exchange.track {
         record.write(Text::TrackedPath, &[pattern.as_bytes()]);
     }

@@ -13,7 +13,7 @@ fn of_path(path: &str) -> Record {
     let mut record = Record::default();
     record.write(Text::Method, &[b"GET"]);
     record.write(Text::OriginalPath, &[b"/api", path.as_bytes()]);
-    record.write(Text::Path, &[path.as_bytes()]);
+    record.write_path(path);
     record
 }
 
@@ -37,13 +37,14 @@ fn paths_are_made_uniform_as_configured() {
         (&all, ulid, "/l/{ulid}"),
         (&all, "/n/12/34/5a", "/n/{id}/{id}/{id}a"),
         (&all, "/s/sku-abc/1", "/s/{var}/{id}"),
+        (&all, "", "/"),
         (&json!({"normalise_urls": {"enabled": false, "normalise_numbers": true}}), "/n/12", "/n/12"),
         (&json!({"normalise_urls": {"enabled": true, "normalise_uuids": true}}), "/n/12", "/n/12"),
     ] {
         let (record, facts) = (of_path(path), facts());
         let record = made(&analyst(settings.clone()), &record, &facts);
         assert_eq!(record.own.path, expected, "{settings}");
-        assert_eq!(record.own.raw_path, path);
+        assert_eq!(record.own.raw_path, if path.is_empty() { "/" } else { path });
     }
 }
 

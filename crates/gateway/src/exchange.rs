@@ -245,13 +245,13 @@ impl RequestId {
     pub fn append_to(self, out: &mut Vec<u8>) {
         let bits = self.0 & !(0xf << 76) & !(0x3 << 62) | (4 << 76) | (2 << 62);
         let digits = hexadecimal_digits::<32>(bits);
-        let mut rest = digits.as_slice();
-        for (length, end) in [(8, "-"), (4, "-"), (4, "-"), (4, "-"), (12, "")] {
-            let Some((group, after)) = rest.split_at_checked(length) else { break };
-            out.extend_from_slice(group);
-            out.extend_from_slice(end.as_bytes());
-            rest = after;
-        }
+        let mut text = [b'-'; 36];
+        text[..8].copy_from_slice(&digits[..8]);
+        text[9..13].copy_from_slice(&digits[8..12]);
+        text[14..18].copy_from_slice(&digits[12..16]);
+        text[19..23].copy_from_slice(&digits[16..20]);
+        text[24..].copy_from_slice(&digits[20..]);
+        out.extend_from_slice(&text);
     }
 }
 

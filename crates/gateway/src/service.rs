@@ -125,9 +125,12 @@ pub struct CoreHandle(pub Rc<CoreService>);
 
 impl Service for CoreHandle {
     fn handler(&self, client: &Client) -> Box<dyn Handler> {
+        let peer = SocketAddr::new(client.address.ip().to_canonical(), client.address.port());
+        let is_logged = self.0.shared.observer.recording.as_ref().is_some_and(|recording| recording.access_log);
         Box::new(GatewayHandler {
             core: self.0.clone(),
-            peer: SocketAddr::new(client.address.ip().to_canonical(), client.address.port()),
+            peer,
+            peer_text: if is_logged { peer.to_string().into() } else { Box::default() },
             http2: client.http2,
             record: None,
             request_id: None,
@@ -155,6 +158,8 @@ impl Service for CoreHandle {
 struct GatewayHandler {
     core: Rc<CoreService>,
     peer: SocketAddr,
+    /// The same for the access log, if there is one.
+    peer_text: Box<str>,
     http2: bool,
     tls: Option<Rc<CallerTls>>,
     /// The current request's place in its trace, when requests are traced.

@@ -12,6 +12,8 @@ mod json;
 mod msgpack;
 mod protobuf;
 
+pub use json::JsonTimes;
+
 /// What a request without a version is recorded under.
 pub const NOT_VERSIONED: &str = "Non Versioned";
 

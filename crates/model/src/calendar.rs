@@ -41,29 +41,54 @@ impl Moment {
 /// A time as RFC 3339 writes it, with milliseconds.
 pub fn rfc3339(unix_s: i64, ns: u32) -> String {
     let mut text = Vec::with_capacity("1970-01-01T00:00:00.000Z".len());
-    append_rfc3339(&mut text, unix_s, ns);
+    append_second(&mut text, unix_s);
+    append_milliseconds(&mut text, ns);
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Writes a time as RFC 3339 does, with milliseconds.
-pub fn append_rfc3339(out: &mut Vec<u8>, unix_s: i64, ns: u32) {
+/// Writes a second, without what follows it.
+fn append_second(out: &mut Vec<u8>, unix_s: i64) {
     let Moment { year, month, day, hour, minute, second } = Moment::of(unix_s);
-    let ms = ns / 1_000_000;
     if !(0..=9_999).contains(&year) {
-        out.extend_from_slice(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z").as_bytes());
+        out.extend_from_slice(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}").as_bytes());
         return;
     }
-    // Every record has one: formatting costs ten times as much.
+    // Formatting costs ten times as much.
     let digit = |number: u32| b'0' + (number % 10) as u8;
     let pair = |number: u8| [b'0' + number / 10, b'0' + number % 10];
     let year = year as u32;
     let ([m1, m0], [d1, d0], [h1, h0]) = (pair(month), pair(day), pair(hour));
     let ([i1, i0], [s1, s0]) = (pair(minute), pair(second));
     let [y3, y2, y1, y0] = [digit(year / 1000), digit(year / 100), digit(year / 10), digit(year)];
-    let [ms2, ms1, ms0] = [digit(ms / 100), digit(ms / 10), digit(ms)];
-    out.extend_from_slice(&[
-        y3, y2, y1, y0, b'-', m1, m0, b'-', d1, d0, b'T', h1, h0, b':', i1, i0, b':', s1, s0, b'.', ms2, ms1, ms0, b'Z',
-    ]);
+    out.extend_from_slice(&[y3, y2, y1, y0, b'-', m1, m0, b'-', d1, d0, b'T', h1, h0, b':', i1, i0, b':', s1, s0]);
+}
+
+#[inline]
+fn append_milliseconds(out: &mut Vec<u8>, ns: u32) {
+    let ms = ns / 1_000_000;
+    let [hundreds, tens, ones] = [ms / 100, ms / 10, ms].map(|number| b'0' + (number % 10) as u8);
+    out.extend_from_slice(&[b'.', hundreds, tens, ones, b'Z']);
+}
+
+/// Writes times as [`rfc3339`] does, many of the same second in a row: what they have in common is made once.
+#[derive(Clone, Debug, Default)]
+pub struct TimeWriter {
+    unix_s: Option<i64>,
+    second: Vec<u8>,
+}
+
+impl TimeWriter {
+    /// Writes a time.
+    #[inline]
+    pub fn append(&mut self, out: &mut Vec<u8>, unix_s: i64, ns: u32) {
+        if self.unix_s != Some(unix_s) {
+            self.unix_s = Some(unix_s);
+            self.second.clear();
+            append_second(&mut self.second, unix_s);
+        }
+        out.extend_from_slice(&self.second);
+        append_milliseconds(out, ns);
+    }
 }
 
 #[cfg(test)]

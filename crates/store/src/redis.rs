@@ -23,12 +23,14 @@ mod collections;
 mod connection;
 mod ear;
 mod link;
+mod list_writer;
 mod names;
 mod settings;
 mod values;
 mod walk;
 
 pub use ear::Heard;
+pub use list_writer::{ListWriter, ListWriterState};
 pub use settings::{RedisSettings, RedisShape, RedisTls};
 pub use values::Values;
 
@@ -88,39 +90,6 @@ impl Redis {
     /// The thread's runtime, for what goes on beside questions.
     pub fn runtime(&self) -> &Handle {
         &self.runtime
-    }
-
-    /// Appends to a list, which is gone this long after the last time; for records that others collect.
-    ///
-    /// # Errors
-    /// What the server says; nothing is appended then, or it is not known.
-    pub async fn append(&self, list: &str, values: Values, kept_for: Option<Duration>) -> Result<(), StoreFault> {
-        if values.is_empty() {
-            return Ok(());
-        }
-        let mut append = redis::Cmd::with_capacity(2 + values.len(), "RPUSH".len() + list.len() + values.bytes());
-        append.arg("RPUSH").arg(list);
-        for value in values.iter() {
-            append.arg(value);
-        }
-        let expire = kept_for.map(|time| redis::cmd("PEXPIRE").arg(list).arg(time.as_millis() as u64).to_owned());
-        let link = self.link.clone();
-        self.spawn(async move {
-            link.ask(&append).await?;
-            match expire {
-                Some(expire) => link.ask(&expire).await.map(|_| ()),
-                None => Ok(()),
-            }
-        })
-        .await
-    }
-
-    /// How many values a list has.
-    ///
-    /// # Errors
-    /// What the server says, or that there is none.
-    pub async fn list_length(&self, list: &str) -> Result<u64, StoreFault> {
-        answer::read(self.command(redis::cmd("LLEN").arg(list).to_owned()).await?)
     }
 
     /// Sends a message to all who listen to a channel.

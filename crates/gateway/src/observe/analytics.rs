@@ -103,8 +103,7 @@ impl Analyst {
     /// What is its own.
     pub fn own<'h>(&self, hit: &Hit<'h>, expire_after_s: i64) -> Own<'h> {
         let record = hit.record;
-        let raw_path = record.text(Text::Path);
-        let tracked = record.text(Text::TrackedPath);
+        let [original_path, raw_path, tracked] = record.paths();
         let track_path = !tracked.is_empty();
         let path = if track_path { tracked } else { replace(&self.normalise, raw_path.clone()) };
         let (total, upstream) = (milliseconds(record.total), milliseconds(record.upstream));
@@ -112,7 +111,7 @@ impl Analyst {
         let mut own = Own {
             path,
             raw_path,
-            original_path: record.text(Text::OriginalPath),
+            original_path,
             content_length: record.content_length,
             response_code: i64::from(record.status),
             request_time: total,
@@ -239,7 +238,7 @@ impl Starts {
 
 /// A time in whole milliseconds.
 pub fn milliseconds(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+    i64::try_from(time.as_secs()).unwrap_or(i64::MAX).saturating_mul(1_000).saturating_add(i64::from(time.subsec_millis()))
 }
 
 fn signed(number: u64) -> i64 {

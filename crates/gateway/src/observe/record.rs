@@ -4,6 +4,7 @@ use crate::keys::Key;
 use crate::trace::Trace;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Capture;
@@ -28,6 +29,8 @@ pub enum Text {
     TrackedPath,
     /// The request's head, with secrets taken out, when all of it is recorded.
     RawHead,
+    /// Address and port at the other end of the connection; for logged records.
+    Peer,
     /// The identifier that the request was given.
     RequestId,
 }
@@ -84,9 +87,9 @@ pub struct Record {
     /// The middlewares in their order, where these are traced.
     pub steps: Vec<StepTime>,
     texts: Vec<u8>,
-    /// Where each text ends; those that come after the last one written end with it.
+    /// Where each text ends that was written or left out.
     ends: [u32; TEXTS],
-    last: usize,
+    ended: usize,
 }
 
 impl Default for Record {
@@ -116,7 +119,7 @@ impl Default for Record {
             steps: Vec::new(),
             texts: Vec::new(),
             ends: [0; TEXTS],
-            last: 0,
+            ended: 0,
         }
     }
 }
@@ -140,7 +143,9 @@ impl Record {
             let room = TEXT_BYTES_MAX.saturating_sub(self.texts.len() - start);
             self.texts.extend_from_slice(piece.get(..room).unwrap_or(piece));
         }
-        self.last = text as usize;
+        let text = text as usize;
+        self.ends.get_mut(self.ended..text).into_iter().flatten().for_each(|end| *end = position(start));
+        self.ended = text + 1;
         self.end_last();
     }
 
@@ -159,21 +164,41 @@ impl Record {
 
     #[inline]
     fn end_last(&mut self) {
-        let end = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-        self.ends.iter_mut().skip(self.last).for_each(|own| *own = end);
+        if let Some(end) = self.ends.get_mut(self.ended.wrapping_sub(1)) {
+            *end = position(self.texts.len());
+        }
     }
 
     /// A text; empty when it was not written.
+    #[inline]
     pub fn bytes(&self, text: Text) -> &[u8] {
-        let end = |index: usize| self.ends.get(index).copied().unwrap_or_default() as usize;
-        let start = (text as usize).checked_sub(1).map_or(0, end);
-        self.texts.get(start..end(text as usize)).unwrap_or_default()
+        self.texts.get(self.place(text)).unwrap_or_default()
     }
 
-    /// The texts that the requests of a client have in common, in one piece, and where each of them ends.
+    #[inline]
+    fn place(&self, text: Text) -> Range<usize> {
+        // What was not written is behind the last text, and empty.
+        let end = |index: usize| self.ends.get(index.min(self.ended.wrapping_sub(1))).copied().unwrap_or_default() as usize;
+        (text as usize).checked_sub(1).map_or(0, end)..end(text as usize)
+    }
+
+    /// The path as the client sent it, the path, and the tracked endpoint's pattern. They stand side by side, so that one look at their bytes
+    /// tells that they are characters.
+    #[inline]
+    pub fn paths(&self) -> [Cow<'_, str>; 3] {
+        let texts = [Text::OriginalPath, Text::Path, Text::TrackedPath];
+        let places = texts.map(|text| self.place(text));
+        let [Range { start, .. }, _, Range { end, .. }] = places.clone();
+        match self.texts.get(start..end).map(std::str::from_utf8) {
+            Some(Ok(all)) => places.map(|place| Cow::Borrowed(all.get(place.start - start..place.end - start).unwrap_or_default())),
+            _ => texts.map(|text| self.text(text)),
+        }
+    }
+
+    /// The texts that the requests of a client have in common, in one piece, and where each of them ends, up to the last one written.
     #[inline]
     pub fn common_texts(&self) -> (&[u8], &[u32]) {
-        let ends = self.ends.get(..COMMON_TEXTS).unwrap_or_default();
+        let ends = self.ends.get(..self.ended.min(COMMON_TEXTS)).unwrap_or_default();
         let end = ends.last().copied().unwrap_or_default() as usize;
         (self.texts.get(..end).unwrap_or_default(), ends)
     }
@@ -198,6 +223,12 @@ impl Record {
         // Nearly all are ASCII, which this finds out much faster.
         std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
     }
+}
+
+/// A place in the texts.
+#[inline]
+fn position(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -15,14 +15,18 @@ pub use usage::UsageSink;
 
 use super::facts::ApiFacts;
 use super::record::Record;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tollgate_model::analytics::Time;
 
 /// At most one line in this time about a sink that fails.
 const COMPLAINT_EVERY: Duration = Duration::from_secs(10);
+/// How long a sink's thread waits for a batch before it rests.
+const REST_AFTER: Duration = Duration::from_secs(1);
+/// Emptied batches that are kept.
+const SPARES_MAX: usize = 8;
 
 /// A record with what is known of its API.
 pub struct Hit<'a> {
@@ -46,6 +50,24 @@ pub trait Sink: Send {
     /// Passes on what was gathered; comes about once a second, and at the end with `last`.
     fn flush(&mut self, last: bool);
 }
+
+/// Writes batches, in a thread of its own.
+pub trait Write<T>: Send + 'static {
+    /// Writes one; its records are lost when that fails.
+    fn write(&mut self, batch: T) -> Result<(), String>;
+
+    /// Comes at the beginning, and each second in which there was nothing to write.
+    fn rest(&mut self) {}
+}
+
+impl<T, F: FnMut(T) -> Result<(), String> + Send + 'static> Write<T> for F {
+    fn write(&mut self, batch: T) -> Result<(), String> {
+        self(batch)
+    }
+}
+
+/// Batches that were written, for their memory: new memory costs page faults.
+pub struct Spares<T>(Arc<Mutex<Vec<T>>>);
 
 /// What a sink did with its records.
 pub struct SinkFigures {
@@ -108,19 +130,24 @@ impl SinkFigures {
 
 impl<T: Send + 'static> Handoff<T> {
     /// Starts a thread that writes batches.
-    pub fn start(
-        figures: Arc<SinkFigures>,
-        room: Room,
-        mut write: impl FnMut(T) -> Result<(), String> + Send + 'static,
-    ) -> std::io::Result<(Self, Writer)> {
+    pub fn start(figures: Arc<SinkFigures>, room: Room, mut writer: impl Write<T>) -> std::io::Result<(Self, Writer)> {
         let (batches, inbox) = sync_channel::<(T, u64)>(room.batches);
         let (end, ended) = sync_channel(0);
         let own = figures.clone();
         let run = move || {
             let _end = end;
             let mut complaints = Complaints::default();
-            while let Ok((batch, count)) = inbox.recv() {
-                match write(batch) {
+            writer.rest();
+            loop {
+                let (batch, count) = match inbox.recv_timeout(REST_AFTER) {
+                    Ok(batch) => batch,
+                    Err(RecvTimeoutError::Timeout) => {
+                        writer.rest();
+                        continue;
+                    }
+                    Err(RecvTimeoutError::Disconnected) => break,
+                };
+                match writer.write(batch) {
                     Ok(()) => own.written.fetch_add(count, Ordering::Relaxed),
                     Err(error) => {
                         complaints.say(own.name, &error);
@@ -130,7 +157,7 @@ impl<T: Send + 'static> Handoff<T> {
                 own.waiting.fetch_sub(count, Ordering::Relaxed);
             }
             // What it writes with may have an end of its own to write.
-            drop(write);
+            drop(writer);
         };
         std::thread::Builder::new().name(figures.name.to_owned()).spawn(run)?;
         let writer = Writer { name: figures.name, ended, end: None };
@@ -153,6 +180,34 @@ impl<T: Send + 'static> Handoff<T> {
     pub fn lose(&mut self, count: u64) {
         self.complaints.say(self.figures.name, "what writes them is too slow, or can't");
         self.figures.dropped.fetch_add(count, Ordering::Relaxed);
+    }
+}
+
+impl<T> Spares<T> {
+    /// One of them.
+    pub fn take(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// Keeps one, emptied.
+    pub fn put(&self, batch: T) {
+        let mut spares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if spares.len() < SPARES_MAX {
+            spares.push(batch);
+        }
+    }
+}
+
+impl<T> Default for Spares<T> {
+    fn default() -> Self {
+        Spares(Arc::default())
+    }
+}
+
+impl<T> Clone for Spares<T> {
+    /// The same ones.
+    fn clone(&self) -> Self {
+        Spares(self.0.clone())
     }
 }
 

@@ -8,8 +8,8 @@ use crate::snapshot::Shared;
 use crate::tls::Certificate;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tollgate_store::Timings;
 use tollgate_store::timings::BOUNDS_NS;
-use tollgate_store::{Redis, Store, Timings};
 
 /// Certificates and breakers with series of their own: what a scrape can carry, and a person look through.
 const CERTIFICATES_MAX: usize = 500;
@@ -56,17 +56,13 @@ pub fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Duration)
     }
 }
 
-fn is_up(redis: &Redis) -> bool {
-    redis.trouble().is_none()
-}
-
 /// Whether stores can be asked, and how long they take.
 pub fn stores(text: &mut Exposition, shared: &Shared) {
     let keys = shared.keys.store();
     let mut stores: Vec<(&str, bool, Option<&Timings>)> = Vec::new();
-    stores.push(("keys", shared.keys.shared_keys().is_none_or(|shared| is_up(&shared.redis)), keys.timings()));
+    stores.push(("keys", shared.keys.shared_keys().is_none_or(|shared| shared.redis.trouble().is_none()), keys.timings()));
     if let Some(redis) = shared.observer.recording.as_ref().and_then(|recording| recording.redis.as_ref()) {
-        stores.push(("records", is_up(redis), redis.timings()));
+        stores.push(("records", redis.trouble().is_none(), Some(redis.timings())));
     }
     text.family("tollgate_store_up", Kind::Gauge, "1 if a store can be asked.");
     for (store, is_up, _) in &stores {

@@ -103,6 +103,9 @@ impl GatewayHandler {
         record.request_bytes = tally.request_bytes;
         record.response_bytes = tally.response_bytes;
         self.steps.swap(&mut record.steps);
+        if record.logged {
+            record.write(Text::Peer, &[self.peer_text.as_bytes()]);
+        }
         if let Some(id) = &self.request_id {
             record.write(Text::RequestId, &[id.as_bytes()]);
         }

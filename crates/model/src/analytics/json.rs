@@ -2,7 +2,14 @@
 
 use super::{Common, Own, Time};
 use crate::append_json_text;
-use crate::calendar::append_rfc3339;
+use crate::calendar::TimeWriter;
+
+/// Remembers how the times of the last record were written.
+#[derive(Clone, Debug, Default)]
+pub struct JsonTimes {
+    timestamp: TimeWriter,
+    expire_at: TimeWriter,
+}
 
 impl Common<'_> {
     /// Begins a record: a JSON object, which [`Own::append_json`] completes.
@@ -36,13 +43,13 @@ impl Common<'_> {
 
 impl Own<'_> {
     /// Completes a record that [`Common::append_json`] began.
-    pub fn append_json(&self, out: &mut Vec<u8>) {
+    pub fn append_json(&self, out: &mut Vec<u8>, times: &mut JsonTimes) {
         text(out, ",\"path\":", &self.path);
         text(out, ",\"raw_path\":", &self.raw_path);
         text(out, ",\"original_path\":", &self.original_path);
         number(out, ",\"content_length\":", self.content_length);
         number(out, ",\"response_code\":", self.response_code);
-        time(out, ",\"timestamp\":", self.timestamp);
+        time(out, ",\"timestamp\":", &mut times.timestamp, self.timestamp);
         number(out, ",\"request_time\":", self.request_time);
         text(out, ",\"raw_request\":", &self.raw_request);
         text(out, ",\"raw_response\":", &self.raw_response);
@@ -54,7 +61,7 @@ impl Own<'_> {
         number(out, ",\"upstream\":", self.latency.upstream);
         number(out, ",\"gateway\":", self.latency.gateway);
         out.extend_from_slice(if self.track_path { b"},\"track_path\":true" } else { b"},\"track_path\":false" });
-        time(out, ",\"expireAt\":", self.expire_at);
+        time(out, ",\"expireAt\":", &mut times.expire_at, self.expire_at);
         out.push(b'}');
     }
 }
@@ -72,9 +79,9 @@ fn number(out: &mut Vec<u8>, before: &'static str, number: i64) {
 }
 
 #[inline(always)]
-fn time(out: &mut Vec<u8>, before: &'static str, time: Time) {
+fn time(out: &mut Vec<u8>, before: &'static str, writer: &mut TimeWriter, time: Time) {
     out.extend_from_slice(before.as_bytes());
     out.push(b'"');
-    append_rfc3339(out, time.unix_s, time.ns);
+    writer.append(out, time.unix_s, time.ns);
     out.push(b'"');
 }

@@ -126,7 +126,7 @@ fn json_is_that_of_serde() {
     for record in [AnalyticsRecord::default(), record(), odd] {
         let mut own = Vec::new();
         record.common.append_json(&mut own);
-        record.own.append_json(&mut own);
+        record.own.append_json(&mut own, &mut JsonTimes::default());
         assert_eq!(String::from_utf8(own).unwrap(), serde_json::to_string(&record).unwrap());
     }
 }

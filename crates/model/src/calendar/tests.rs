@@ -19,6 +19,18 @@ fn known_seconds_have_their_dates() {
 }
 
 #[test]
+fn a_writer_writes_what_a_single_time_is() {
+    let (mut writer, mut out, mut expected) = (TimeWriter::default(), Vec::new(), String::new());
+    for (unix_s, ns) in
+        [(0, 0), (0, 999_999_999), (951_782_400, 7_000_000), (951_782_400, 42_000_000), (0, 0), (300_000_000_000, 1)]
+    {
+        writer.append(&mut out, unix_s, ns);
+        expected += &rfc3339(unix_s, ns);
+    }
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
 fn days_follow_each_other() {
     let mut last = Moment::of(0);
     for day in 1..200_000 {

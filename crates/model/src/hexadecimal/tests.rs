@@ -8,5 +8,8 @@ fn digits_are_those_of_formatting() {
     let number = 0x0123_4567_89ab_cdef_0011_2233_4455_6677_u128;
     assert_eq!(hexadecimal_digits::<32>(number), *b"0123456789abcdef0011223344556677");
     assert_eq!(hexadecimal_digits::<16>(number), *b"0011223344556677");
-    assert_eq!(hexadecimal_digits::<4>(0xa), *b"000a");
+    assert_eq!(hexadecimal_digits::<8>(0xa), *b"0000000a");
+    for byte in 0..=255u32 {
+        assert_eq!(hexadecimal_digits::<8>((byte * 0x0101_0101).into()), *format!("{byte:02x}").repeat(4).as_bytes());
+    }
 }

@@ -8,6 +8,7 @@ use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, SlotAddr};
 use redis::sentinel::{SentinelClientBuilder, SentinelServerType};
 use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, ProtocolVersion, RedisError, RedisResult, ServerErrorKind, Value};
+use std::time::Duration;
 
 /// Times that a cluster's node is asked again after it moved or went.
 const CLUSTER_TRIES: u32 = 3;
@@ -98,6 +99,40 @@ pub(super) async fn open_ear(settings: &RedisSettings, ear: impl AsyncPushSender
     }
 }
 
+/// A connection for a thread that waits for its answers.
+pub(super) fn open_blocking(
+    settings: &RedisSettings,
+    connect_time_max: Duration,
+) -> RedisResult<Box<dyn redis::ConnectionLike + Send>> {
+    let answer_time_max = Some(settings.answer_time_max);
+    if settings.shape == RedisShape::Cluster {
+        let mut connection = cluster(settings)?.get_connection()?;
+        connection.set_write_timeout(answer_time_max)?;
+        ask_blocking(&mut connection, "PING")?;
+        return Ok(Box::new(connection));
+    }
+    let mut connection = blocking_client(settings)?.get_connection_with_timeout(connect_time_max)?;
+    connection.set_read_timeout(answer_time_max)?;
+    connection.set_write_timeout(answer_time_max)?;
+    ask_blocking(&mut connection, "PING")?;
+    refuse_replica(ask_blocking(&mut connection, "ROLE"))?;
+    Ok(Box::new(connection))
+}
+
+fn ask_blocking(connection: &mut impl redis::ConnectionLike, command: &str) -> RedisResult<Value> {
+    connection.req_command(&redis::cmd(command))?.extract_error()
+}
+
+/// Values are written to masters. Servers that are not quite Redis need not know the question, and users need not be allowed to ask it.
+pub(super) fn refuse_replica(role: RedisResult<Value>) -> RedisResult<()> {
+    match role {
+        Ok(Value::Array(role)) if role.first() == Some(&Value::BulkString(b"slave".to_vec())) => {
+            Err(RedisError::from((ServerErrorKind::ReadOnly.into(), "the server is a replica")))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn times(settings: &RedisSettings) -> AsyncConnectionConfig {
     AsyncConnectionConfig::new()
         .set_connection_timeout(Some(settings.connect_time_max))
@@ -113,16 +148,33 @@ fn open_client(settings: &RedisSettings, info: redis::ConnectionInfo) -> RedisRe
 
 /// The server, or the master that the sentinels name.
 async fn client(settings: &RedisSettings) -> RedisResult<Client> {
-    let RedisShape::Sentinel { master, password } = &settings.shape else {
-        let mut last = RedisError::from((ErrorKind::InvalidClientConfig, "no address is configured"));
-        for info in settings.infos()? {
-            match open_client(settings, info) {
-                Ok(client) => return Ok(client),
-                Err(error) => last = error,
-            }
+    match sentinels(settings)? {
+        Some(sentinels) => sentinels.build()?.async_get_client().await,
+        None => server(settings),
+    }
+}
+
+fn blocking_client(settings: &RedisSettings) -> RedisResult<Client> {
+    match sentinels(settings)? {
+        Some(sentinels) => sentinels.build()?.get_client(),
+        None => server(settings),
+    }
+}
+
+fn server(settings: &RedisSettings) -> RedisResult<Client> {
+    let mut last = RedisError::from((ErrorKind::InvalidClientConfig, "no address is configured"));
+    for info in settings.infos()? {
+        match open_client(settings, info) {
+            Ok(client) => return Ok(client),
+            Err(error) => last = error,
         }
-        return Err(last);
-    };
+    }
+    Err(last)
+}
+
+/// Those to ask, if sentinels know which server is the master.
+fn sentinels(settings: &RedisSettings) -> RedisResult<Option<SentinelClientBuilder>> {
+    let RedisShape::Sentinel { master, password } = &settings.shape else { return Ok(None) };
     let login = settings.login();
     let mut builder = SentinelClientBuilder::new(settings.addresses(), master, SentinelServerType::Master)?
         .set_client_to_redis_db(login.db())
@@ -143,7 +195,7 @@ async fn client(settings: &RedisSettings) -> RedisResult<Client> {
             .set_client_to_sentinel_tls_mode(mode)
             .set_client_to_sentinel_certificates(certificates);
     }
-    builder.build()?.async_get_client().await
+    Ok(Some(builder))
 }
 
 fn cluster(settings: &RedisSettings) -> RedisResult<ClusterClient> {

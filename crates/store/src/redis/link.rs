@@ -1,6 +1,6 @@
 //! Keeps one connection: makes it, watches it, makes it again. While there is none, who asks is told so at once.
 
-use super::connection::{Connection, breaks};
+use super::connection::{Connection, breaks, refuse_replica};
 use super::settings::RedisSettings;
 use crate::fault::{StoreFault, StoreFaultKind};
 use crate::timings::Timings;
@@ -166,14 +166,7 @@ impl Link {
 async fn probe(connection: &Connection) -> RedisResult<()> {
     connection.ask(&redis::cmd("PING")).await?;
     if let Connection::Single(_) = connection {
-        // Servers that are not quite Redis need not know it, and users need not be allowed to ask.
-        let role = connection.ask(&redis::cmd("ROLE")).await;
-        if let Ok(Value::Array(role)) = role
-            && let Some(Value::BulkString(name)) = role.first()
-            && name == b"slave"
-        {
-            return Err(RedisError::from((redis::ServerErrorKind::ReadOnly.into(), "the server is a replica")));
-        }
+        refuse_replica(connection.ask(&redis::cmd("ROLE")).await)?;
     }
     Ok(())
 }

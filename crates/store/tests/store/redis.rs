@@ -5,7 +5,9 @@ use crate::servers::{Cluster, Sentinel, Server, free_port};
 use crate::setting::{Time, ask, counters, delete, get, put, save_counters, wait};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use tollgate_store::{Counter, Heard, Kind, Question, Redis, RedisSettings, RedisShape, RedisTls, Store, StoreFaultKind, Values};
+use tollgate_store::{
+    Counter, Heard, Kind, ListWriter, Question, Redis, RedisSettings, RedisShape, RedisTls, Store, StoreFaultKind,
+};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -186,16 +188,44 @@ fn a_server_may_come_later_go_hang_and_come_back() {
     );
 }
 
+const KEPT_FOR: Duration = Duration::from_secs(60);
+
 #[test]
 fn batches_are_appended_to_a_list_that_expires() {
     let server = Server::start(&[]);
-    let store = open(at(&[server.port]));
-    wait(store.append("records", ["1", "2"].into_iter().collect(), Some(Duration::from_secs(60)))).unwrap();
-    wait(store.append("records", ["3"].into_iter().collect(), None)).unwrap();
-    wait(store.append("nothing", Values::default(), None)).unwrap();
+    let mut writer = ListWriter::new(at(&[server.port]));
+    assert!(writer.state().trouble().is_some());
+    assert_eq!(writer.append("records", &mut ["0"].into_iter().collect(), KEPT_FOR).unwrap_err().kind, StoreFaultKind::Io);
+    writer.connect().unwrap();
+    assert_eq!(writer.state().trouble(), None);
+    let mut append = |values: &[&str]| writer.append("records", &mut values.iter().collect(), KEPT_FOR);
+    assert_eq!(append(&["1", "2"]), Ok(2));
+    assert_eq!(append(&["3"]), Ok(3));
     assert_eq!(server.cli(&["LRANGE", "records", "0", "-1"]), "1\n2\n3");
-    assert!((1..=60).contains(&server.cli(&["TTL", "records"]).parse::<i64>().unwrap()));
-    assert_eq!(server.cli(&["EXISTS", "nothing"]), "0");
+    let expires = || (1..=60).contains(&server.cli(&["TTL", "records"]).parse::<i64>().unwrap());
+    assert!(expires());
+    // Emptied by another, and so without an expiry.
+    server.cli(&["DEL", "records"]);
+    assert_eq!(append(&["4"]), Ok(1));
+    assert!(expires());
+    server.cli(&["SET", "text", "x"]);
+    assert!(writer.append("text", &mut ["5"].into_iter().collect(), KEPT_FOR).is_err());
+    assert_eq!(writer.length("records"), Ok(1));
+}
+
+#[test]
+fn who_appends_finds_a_server_that_was_away() {
+    let mut server = Server::start(&[]);
+    let mut writer = ListWriter::new(at(&[server.port]));
+    writer.connect().unwrap();
+    writer.append("records", &mut ["1"].into_iter().collect(), KEPT_FOR).unwrap();
+    server.kill();
+    eventually("the loss is noticed", || writer.connect().is_err_and(|fault| fault.is_retryable()));
+    assert!(writer.state().trouble().is_some());
+    server.restart();
+    eventually("it is there again", || writer.connect().is_ok());
+    assert_eq!(writer.append("records", &mut ["2"].into_iter().collect(), KEPT_FOR), Ok(1));
+    assert_eq!(writer.state().trouble(), None);
 }
 
 #[test]

@@ -5,12 +5,10 @@ use crate::exchange::RequestId;
 use crate::observe::alike::Alike;
 use crate::observe::analytics::{Analyst, append_ip, milliseconds};
 use crate::observe::record::Text;
-use std::io::Write;
-use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::Arc;
 use tollgate_model::append_json_text;
-use tollgate_model::calendar::rfc3339;
+use tollgate_model::calendar::TimeWriter;
 
 const TRACE_ID: &str = "trace_id";
 
@@ -43,7 +41,7 @@ const FIELDS: [(&str, Field); 23] = [
     ("path", Own(|line, hit, _| line.text(hit.record.bytes(Text::OriginalPath)))),
     ("prefix", Common(|line, _, _| line.text(b"access-log"))),
     ("protocol", Common(|line, hit, _| line.text(hit.record.protocol().as_bytes()))),
-    ("remote_addr", Own(|line, hit, _| line.plain(|out| append_peer(out, hit.record.peer)))),
+    ("remote_addr", Own(|line, hit, _| line.plain(|out| out.extend_from_slice(hit.record.bytes(Text::Peer))))),
     ("request_bytes", Own(|line, hit, _| line.number(hit.record.request_bytes))),
     (
         "request_id",
@@ -74,12 +72,11 @@ pub struct AccessLog {
     json: bool,
     /// The fields that are written, each with what stands before its value.
     fields: Vec<(Box<str>, Field)>,
-    /// What the lines of one second begin with, up to the milliseconds.
-    start: (i64, String),
+    time: TimeWriter,
     forms: Alike<Form>,
 }
 
-/// Lines of requests that are alike, from the milliseconds on.
+/// Lines of requests that are alike, from the time on.
 struct Form {
     bytes: Vec<u8>,
     /// Where values are missing, in their order.
@@ -95,13 +92,13 @@ impl AccessLog {
         let before = |name: &str| if json { format!(",\"{name}\":") } else { format!(" {name}=") };
         let fields = wanted(template).filter(|(name, _)| traced || *name != TRACE_ID);
         let fields = fields.map(|(name, field)| (before(name).into(), field)).collect();
-        AccessLog { analyst, lines, json, fields, start: (i64::MIN, String::new()), forms: Alike::default() }
+        AccessLog { analyst, lines, json, fields, time: TimeWriter::default(), forms: Alike::default() }
     }
 }
 
 impl Form {
     fn new(fields: &[(Box<str>, Field)], json: bool, hit: &Hit<'_>, analyst: &Analyst) -> Self {
-        let mut bytes = if json { b"Z\"".to_vec() } else { b"Z\" level=info".to_vec() };
+        let mut bytes = if json { b"\"".to_vec() } else { b"\" level=info".to_vec() };
         let mut gaps = Vec::new();
         let mut from = 0;
         for (before, field) in fields {
@@ -140,18 +137,11 @@ impl Sink for AccessLog {
         if !hit.record.logged {
             return;
         }
-        let AccessLog { analyst, lines, json, fields, start: (second, start), forms } = self;
-        if *second != hit.time.unix_s {
-            let time = rfc3339(hit.time.unix_s, 0);
-            let time = time.strip_suffix("000Z").unwrap_or(&time);
-            let before = if *json { "{\"level\":\"info\",\"msg\":\"\",\"time\":\"" } else { "time=\"" };
-            (*second, *start) = (hit.time.unix_s, [before, time].concat());
-        }
+        let AccessLog { analyst, lines, json, fields, time, forms } = self;
         let form = forms.of(hit, || Form::new(fields, *json, hit, analyst));
         lines.line(|out| {
-            out.extend_from_slice(start.as_bytes());
-            let ms = hit.time.ns / 1_000_000;
-            out.extend_from_slice(&[100, 10, 1].map(|power| b'0' + (ms / power % 10) as u8));
+            out.extend_from_slice(if *json { b"{\"level\":\"info\",\"msg\":\"\",\"time\":\"" } else { b"time=\"" });
+            time.append(out, hit.time.unix_s, hit.time.ns);
             form.write(&mut Line { out, json: *json }, hit, analyst);
         });
     }
@@ -162,30 +152,20 @@ impl Sink for AccessLog {
     }
 }
 
-/// The characters of texts that need no quotes, a bit each.
-const PLAIN: u128 = {
-    let (mut set, mut byte) = (0, 0u8);
-    while byte < 128 {
-        let is_plain = matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' | b'@' | b'^' | b'+' | b':' | b'[' | b']');
-        set |= (is_plain as u128) << byte;
-        byte += 1;
+/// Whether texts with a character need no quotes for it.
+static PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let (mut left, mut byte) = (plain.as_mut_slice(), 0u8);
+    while let [is_plain, rest @ ..] = left {
+        *is_plain = matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' | b'@' | b'^' | b'+' | b':' | b'[' | b']');
+        (left, byte) = (rest, byte.wrapping_add(1));
     }
-    set
+    plain
 };
 
-fn is_plain(byte: &u8) -> bool {
-    *byte < 128 && PLAIN >> byte & 1 == 1
-}
-
-fn append_peer(out: &mut Vec<u8>, peer: SocketAddr) {
-    if peer.is_ipv6() {
-        // Writing to memory does not fail.
-        let _ = write!(out, "{peer}");
-        return;
-    }
-    append_ip(out, peer.ip());
-    out.push(b':');
-    out.extend_from_slice(itoa::Buffer::new().format(peer.port()).as_bytes());
+/// Looks at each byte whatever the ones before it are: most texts are plain.
+fn is_plain(text: &[u8]) -> bool {
+    text.iter().fold(true, |plain, byte| plain & PLAIN.get(usize::from(*byte)).copied().unwrap_or_default())
 }
 
 /// A line that is being written.
@@ -199,7 +179,7 @@ impl Line<'_> {
     fn text(&mut self, text: &[u8]) {
         if text.is_empty() {
             self.out.extend_from_slice(b"\"\"");
-        } else if !self.json && text.iter().all(is_plain) {
+        } else if !self.json && is_plain(text) {
             self.out.extend_from_slice(text);
         } else {
             append_json_text(self.out, &String::from_utf8_lossy(text));

@@ -3,18 +3,19 @@
 use super::{Hit, LineWriter, Sink};
 use crate::observe::analytics::{Analyst, Starts};
 use std::sync::Arc;
-use tollgate_model::analytics::Common;
+use tollgate_model::analytics::{Common, JsonTimes};
 
 #[derive(Clone)]
 pub struct JsonLines {
     analyst: Arc<Analyst>,
     lines: LineWriter,
     starts: Starts,
+    times: JsonTimes,
 }
 
 impl JsonLines {
     pub fn new(analyst: Arc<Analyst>, lines: LineWriter) -> Self {
-        JsonLines { analyst, lines, starts: Starts::default() }
+        JsonLines { analyst, lines, starts: Starts::default(), times: JsonTimes::default() }
     }
 }
 
@@ -23,11 +24,11 @@ impl Sink for JsonLines {
         if !hit.record.analytics {
             return;
         }
-        let JsonLines { analyst, lines, starts } = self;
+        let JsonLines { analyst, lines, starts, times } = self;
         let (start, own) = starts.of(analyst, hit, Common::append_json);
         lines.line(|out| {
             out.extend_from_slice(start);
-            own.append_json(out);
+            own.append_json(out, times);
             out.push(b'\n');
         });
     }

@@ -1,11 +1,12 @@
 //! Lines into a file that is replaced when it is full, or to standard error.
 
-use super::{Handoff, Room, SinkFigures, Writer};
+use super::{Handoff, Room, SinkFigures, Spares, Writer};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Bytes of lines that are handed over at once: enough that waking the thread that writes them costs little, few enough that they are still
 /// in the cache then.
@@ -14,6 +15,8 @@ const BATCH_BYTES: usize = 128 * 1024;
 const LINE_BYTES: usize = 4 * 1024;
 /// Batches that may wait.
 const BATCHES_MAX: usize = 128;
+/// Between two looks whether another program has moved the file away.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Where lines go.
 pub enum LogFile {
@@ -27,6 +30,7 @@ pub struct RotatingFile {
     bytes_max: u64,
     files_max: u32,
     open: Option<(File, u64)>,
+    looked: Instant,
 }
 
 /// Gathers a core's lines for the thread that writes them.
@@ -34,6 +38,7 @@ pub struct RotatingFile {
 pub struct LineWriter {
     lines: Vec<u8>,
     count: u64,
+    spares: Spares<Vec<u8>>,
     handoff: Handoff<Vec<u8>>,
 }
 
@@ -43,7 +48,13 @@ impl LogFile {
         if path.as_os_str().is_empty() {
             return LogFile::StandardError;
         }
-        LogFile::Rotating(RotatingFile { path: path.to_owned(), bytes_max: bytes_max.max(1), files_max, open: None })
+        LogFile::Rotating(RotatingFile {
+            path: path.to_owned(),
+            bytes_max: bytes_max.max(1),
+            files_max,
+            open: None,
+            looked: Instant::now(),
+        })
     }
 
     fn write(&mut self, lines: &[u8]) -> io::Result<()> {
@@ -67,9 +78,10 @@ impl LogFile {
 impl RotatingFile {
     /// Writes whole lines; they stay together in one file.
     fn write(&mut self, lines: &[u8]) -> io::Result<()> {
-        if self.open.as_ref().is_some_and(|(file, _)| !is_at(file, &self.path)) {
-            // Another program has moved the file away, to keep it.
-            self.open = None;
+        if self.looked.elapsed() >= LOOK_EVERY {
+            self.looked = Instant::now();
+            // Another program may have moved the file away, to keep it.
+            self.open.take_if(|(file, _)| !is_at(file, &self.path));
         }
         if self.open.as_ref().is_some_and(|(_, bytes)| *bytes > 0 && bytes + lines.len() as u64 > self.bytes_max) {
             self.open = None;
@@ -115,15 +127,22 @@ impl LineWriter {
     /// Opens the file, and starts its thread. So many lines may wait.
     pub fn start(mut file: LogFile, lines_max: u64, figures: Arc<SinkFigures>) -> io::Result<(Self, Writer)> {
         file.check()?;
-        let write = move |lines: Vec<u8>| file.write(&lines).map_err(|error| error.to_string());
+        let spares = Spares::default();
+        let emptied = spares.clone();
+        let write = move |mut lines: Vec<u8>| {
+            let written = file.write(&lines);
+            lines.clear();
+            emptied.put(lines);
+            written.map_err(|error| error.to_string())
+        };
         let (handoff, writer) = Handoff::start(figures, Room { batches: BATCHES_MAX, records: lines_max }, write)?;
-        Ok((LineWriter { lines: Vec::new(), count: 0, handoff }, writer))
+        Ok((LineWriter { lines: Vec::new(), count: 0, spares, handoff }, writer))
     }
 
     /// Adds a line; `write` writes it with its end.
     pub fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.lines.capacity() == 0 {
-            self.lines.reserve(BATCH_BYTES + LINE_BYTES);
+            self.lines = self.spares.take().unwrap_or_else(|| Vec::with_capacity(BATCH_BYTES + LINE_BYTES));
         }
         write(&mut self.lines);
         self.count += 1;

@@ -1,27 +1,28 @@
 //! Tyk's records into the list in Redis that tyk-pump empties. While Redis is away they wait, as many as there is room for.
 
-use super::{Handoff, Hit, Room, Sink, SinkFigures, Writer};
+use super::{Handoff, Hit, Room, Sink, SinkFigures, Spares, Write, Writer};
 use crate::observe::analytics::{Analyst, Starts};
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tollgate_model::analytics::Common;
 use tollgate_model::config::GatewayConfig;
-use tollgate_store::{Redis, Values};
+use tollgate_store::{ListWriter, ListWriterState, RedisSettings, StoreFault, StoreFaultKind, Values};
 
 /// The list's name, as Tyk and its pump have it, and what it ends with when records are Protocol Buffers.
 const LIST: &str = "analytics-tyk-system-analytics";
 const PROTOBUF_SUFFIX: &str = "_protobuf";
 /// Lists when there are several.
 const LISTS: u32 = 10;
-/// Records and bytes of one command: Redis does nothing else meanwhile.
+/// Records and bytes of one command: Redis does nothing else meanwhile, and they should still be in the cache when they are sent.
 const BATCH_RECORDS: usize = 1_000;
-const BATCH_BYTES: usize = 1 << 20;
+const BATCH_BYTES: usize = 256 * 1024;
 /// Bytes of records that wait for Redis: more than a second of very busy traffic.
 const WAITING_BYTES_MAX: usize = 64 << 20;
-/// Batches that wait; small ones come about once a second, so this is four minutes without Redis.
-const WAITING_BATCHES_MAX: usize = 256;
+/// Batches that wait; small ones come about once a second, so this is minutes without Redis.
+const WAITING_BATCHES_MAX: usize = 512;
 /// For how long a list is kept that nobody adds to, if the configuration does not say.
 const KEPT_S: u64 = 60;
 /// Between two looks at a Redis that is away.
@@ -37,6 +38,7 @@ pub struct RedisList {
     several: bool,
     is_protobuf: bool,
     turn: u32,
+    spares: Spares<Values>,
     waiting_bytes: Arc<AtomicUsize>,
     handoff: Handoff<Batch>,
 }
@@ -48,9 +50,13 @@ struct Batch {
 
 /// Appends batches, in a thread of its own.
 struct Appender {
-    redis: Arc<Redis>,
+    redis: ListWriter,
     kept_for: Duration,
     records_max: u64,
+    /// How long each list was when it was last appended to.
+    lengths: HashMap<String, u64>,
+    spares: Spares<Values>,
+    waiting_bytes: Arc<AtomicUsize>,
     ending: Arc<AtomicBool>,
     /// Since when the gateway ends and Redis is away.
     ends_since: Option<Instant>,
@@ -59,29 +65,27 @@ struct Appender {
 impl RedisList {
     pub fn start(
         analyst: Arc<Analyst>,
-        redis: Arc<Redis>,
+        redis: RedisSettings,
         config: &GatewayConfig,
         figures: Arc<SinkFigures>,
-    ) -> io::Result<(Self, Writer)> {
+    ) -> io::Result<((Self, Writer), Arc<ListWriterState>)> {
         let settings = &config.analytics_config;
         let kept_s = if settings.storage_expiration_time == 0 { KEPT_S } else { settings.storage_expiration_time };
-        let (waiting_bytes, ending) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-        let mut appender = Appender {
+        let (spares, waiting_bytes, ending) = (Spares::default(), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let redis = ListWriter::new(redis);
+        let state = redis.state();
+        let appender = Appender {
             redis,
             kept_for: Duration::from_secs(kept_s),
             records_max: config.tollgate.analytics.redis_records_max,
+            lengths: HashMap::new(),
+            spares: spares.clone(),
+            waiting_bytes: waiting_bytes.clone(),
             ending: ending.clone(),
             ends_since: None,
         };
-        let waiting = waiting_bytes.clone();
-        let write = move |batch: Batch| {
-            let bytes = batch.records.bytes();
-            let written = appender.write(batch);
-            waiting.fetch_sub(bytes, Ordering::Relaxed);
-            written
-        };
         let room = Room { batches: WAITING_BATCHES_MAX, records: u64::MAX };
-        let (handoff, writer) = Handoff::start(figures, room, write)?;
+        let (handoff, writer) = Handoff::start(figures, room, appender)?;
         let list = RedisList {
             analyst,
             starts: Starts::default(),
@@ -89,10 +93,11 @@ impl RedisList {
             several: settings.enable_multiple_analytics_keys,
             is_protobuf: settings.serializer_type == "protobuf",
             turn: 0,
+            spares,
             waiting_bytes,
             handoff,
         };
-        Ok((list, writer.at_end(move || ending.store(true, Ordering::Relaxed))))
+        Ok(((list, writer.at_end(move || ending.store(true, Ordering::Relaxed))), state))
     }
 
     fn push_msgpack(&mut self, hit: &Hit<'_>) {
@@ -117,9 +122,7 @@ impl RedisList {
         if self.records.is_empty() {
             return;
         }
-        // The next batch is likely to be as large.
-        let next = Values::with_room_for(&self.records);
-        let records = std::mem::replace(&mut self.records, next);
+        let records = std::mem::replace(&mut self.records, self.spares.take().unwrap_or_default());
         let (count, bytes) = (records.len() as u64, records.bytes());
         // One batch always has room, however large its records are.
         let waiting = self.waiting_bytes.load(Ordering::Relaxed);
@@ -156,21 +159,51 @@ impl Sink for RedisList {
     }
 }
 
+impl Write<Batch> for Appender {
+    fn write(&mut self, batch: Batch) -> Result<(), String> {
+        let Batch { list, mut records } = batch;
+        let written = self.append(&list, &mut records).map_err(|fault| fault.to_string());
+        self.waiting_bytes.fetch_sub(records.bytes(), Ordering::Relaxed);
+        records.clear();
+        self.spares.put(records);
+        written
+    }
+
+    /// Looks whether Redis is there, so that its state is known.
+    fn rest(&mut self) {
+        let _ = self.redis.connect();
+    }
+}
+
 impl Appender {
     /// Waits for Redis if it is away, and appends once: what may have arrived is not sent again, as it would be counted twice.
-    fn write(&mut self, batch: Batch) -> Result<(), String> {
-        let runtime = self.redis.runtime().clone();
-        let length = loop {
-            match runtime.block_on(self.redis.list_length(&batch.list)) {
-                Ok(length) => break length,
+    fn append(&mut self, list: &str, records: &mut Values) -> Result<(), StoreFault> {
+        loop {
+            match self.try_append(list, records) {
                 Err(fault) if fault.is_retryable() && self.may_wait() => std::thread::sleep(RETRY_EVERY),
-                Err(fault) => return Err(fault.to_string()),
+                appended => return appended,
             }
-        };
-        if self.records_max > 0 && length >= self.records_max {
-            return Err(format!("nobody empties {}: it has {length} records", batch.list));
         }
-        runtime.block_on(self.redis.append(&batch.list, batch.records, Some(self.kept_for))).map_err(|fault| fault.to_string())
+    }
+
+    fn try_append(&mut self, list: &str, records: &mut Values) -> Result<(), StoreFault> {
+        self.redis.connect()?;
+        let is_full = |length: &u64| self.records_max > 0 && *length >= self.records_max;
+        // Others append too, but somebody may have emptied a list that was full.
+        if self.lengths.get(list).is_none_or(is_full) {
+            let length = self.redis.length(list)?;
+            if is_full(&length) {
+                self.lengths.insert(list.to_owned(), length);
+                let why = format!("nobody empties {list}: it has {length} records");
+                return Err(StoreFault::new(StoreFaultKind::Full, why));
+            }
+        }
+        let length = self.redis.append(list, records, self.kept_for)?;
+        match self.lengths.get_mut(list) {
+            Some(known) => *known = length,
+            None => drop(self.lengths.insert(list.to_owned(), length)),
+        }
+        Ok(())
     }
 
     fn may_wait(&mut self) -> bool {

@@ -31,6 +31,7 @@ fn a_file_that_is_moved_away_is_begun_anew() {
     let mut file = LogFile::new(&path, 1_000, 2);
     file.write(b"before\n").unwrap();
     std::fs::rename(&path, &moved).unwrap();
+    std::thread::sleep(LOOK_EVERY);
     file.write(b"after\n").unwrap();
     file.write(b"and more\n").unwrap();
     assert_eq!(std::fs::read_to_string(&moved).unwrap(), "before\n");

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What being observed costs: CPU time per request of Tollgate with records, figures and logs, as a ratio to itself with all of it off.
 
-Each row is a process of its own in front of the same upstream; rounds are interleaved. Time of the threads that write records counts, so
-each measurement ends when they have written. Records are counted where they went: a row that lost some is void.
+Each row is a process of its own in front of the same upstream. It is measured between two measurements of the one with all of it off, and
+compared with their mean: what else goes on at the machine changes within seconds. Time of the threads that write records counts, so each
+measurement ends when they have written. Records are counted where they went: a row that lost some is void.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import dataclasses
 import http.server
 import json
+import os
 import pathlib
 import socket
 import statistics
@@ -26,15 +28,18 @@ from rig import Rig, RigError, Tollgate
 LIST = "analytics-tyk-system-analytics"
 NO_METRICS = {"metrics": {"enabled": False}}
 TRACES = "traces of 1 % (OTLP over HTTP)"
+# Sums are written every five seconds.
+SUMS_SETTLE_S = 6
 
 
 @dataclasses.dataclass
 class Row:
-    """A way to be observed. `count` tells how many requests have been recorded so far."""
+    """A way to be observed. `count` tells how many requests have been recorded so far; they are after `settle_s` without requests."""
 
     name: str
     conf: dict
     count: Callable[[Tollgate], int] | None = None
+    settle_s: float = 1.5
 
 
 def main() -> int:
@@ -51,15 +56,13 @@ def main() -> int:
             (row, bench.tollgate_gateway(rig, args.binary, [api], "/a/", f"tollgate{number}", row.conf))
             for number, row in enumerate(rows)
         ]
-        rounds = [
-            {row.name: sample(rig, gateway, row, args) for row, gateway in gateways} for _ in range(args.rounds + 1)
-        ][1:]  # the first one warms up
+        rounds = [one_round(rig, gateways, args) for _ in range(args.rounds + 1)][1:]  # the first one warms up
         if any(row.name == TRACES for row in rows) and not collector.batches:
             raise RigError("no trace has come to the collector")
     report(rounds, args)
     if args.json:
         args.json.write_text(json.dumps({"run": facts, "rounds": rounds}, indent=1) + "\n")
-    return 1 if any(row["trouble"] for one in rounds for row in one.values()) else 0
+    return 1 if any(sample["trouble"] for one in rounds for sample in samples(one)) else 0
 
 
 def arguments() -> argparse.Namespace:
@@ -100,7 +103,7 @@ def rows_of(rig: Rig, statsd_port: int, collector_port: int) -> list[Row]:
             statsd | logs | {"tollgate": {"access_log": {"file": str(both), "files_max": 100}}},
             file_lines(both),
         ),
-        Row("records: sums by minute (SQLite)", analytics({"usage": True}), usage_hits),
+        Row("records: sums by minute (SQLite)", analytics({"usage": True}), usage_hits, SUMS_SETTLE_S),
         Row("records: JSON lines", analytics({"file": str(lines)}), file_lines(lines)),
         Row("records: Redis list", analytics({"redis": True}, to_redis), list_length(redis_port)),
     ]
@@ -164,13 +167,19 @@ def list_length(port: int) -> Callable[[Tollgate], int]:
 
 def file_lines(path: pathlib.Path) -> Callable[[Tollgate], int]:
     """Lines of a file and of the full ones before it. Nothing is lost as long as there are no more than are kept."""
+    read: dict[int, int] = {}
+    lines = 0
 
     def count(_: Tollgate) -> int:
-        lines = 0
+        nonlocal lines
         for file in path.parent.glob(f"{path.name}*"):
             with open(file, "rb") as data:
+                # A full file has another name, but is the same.
+                inode = os.fstat(data.fileno()).st_ino
+                data.seek(read.get(inode, 0))
                 while block := data.read(1 << 20):
                     lines += block.count(b"\n")
+                read[inode] = data.tell()
         return lines
 
     return count
@@ -185,12 +194,25 @@ def usage_hits(gateway: Tollgate) -> int:
         return sum(row["hits"] for row in json.load(answer)["rows"])
 
 
+def one_round(rig: Rig, gateways: list[tuple[Row, Tollgate]], args: argparse.Namespace) -> dict:
+    """A sample of each row, and of the first row before, between and behind the others."""
+    (base, off), *others = gateways
+    offs, rows = [sample(rig, off, base, args)], {}
+    for row, gateway in others:
+        rows[row.name] = sample(rig, gateway, row, args)
+        offs.append(sample(rig, off, base, args))
+    return {"off": offs, "rows": rows}
+
+
+def samples(one: dict) -> list[dict]:
+    return one["off"] + list(one["rows"].values())
+
+
 def sample(rig: Rig, gateway: Tollgate, row: Row, args: argparse.Namespace) -> dict:
     counted = row.count(gateway) if row.count else 0
     before = bench.usage(gateway.pid)
     load = bench.wrk(rig, f"http://{bench.HOST}:{gateway.port}/a/json/valid", args.conns, args.seconds)
-    # The slowest sink writes every five seconds.
-    time.sleep(6 if row.count else 1)
+    time.sleep(row.settle_s)
     spent = bench.usage(gateway.pid) - before
     trouble = load.trouble
     if row.count and (recorded := row.count(gateway) - counted) < load.requests:
@@ -199,13 +221,15 @@ def sample(rig: Rig, gateway: Tollgate, row: Row, args: argparse.Namespace) -> d
 
 
 def report(rounds: list[dict], args: argparse.Namespace) -> None:
-    base = next(iter(rounds[0]))
     print(f"\n{args.conns} connections, {args.rounds} rounds x {args.seconds} s; medians (lowest-highest)")
     print(f"{'observed by':42} {'CPU us':>22} {'x all off':>20}")
-    for name in rounds[0]:
-        own = [one[name]["cpu_us"] for one in rounds]
-        ratios = [one[name]["cpu_us"] / one[base]["cpu_us"] for one in rounds]
-        void = next((one[name]["trouble"] for one in rounds if one[name]["trouble"]), "")
+    offs = [[off["cpu_us"] for off in one["off"]] for one in rounds]
+    print(f"{'all off':42} {spread([cpu_us for one in offs for cpu_us in one]):>22}")
+    for place, name in enumerate(rounds[0]["rows"]):
+        own = [one["rows"][name]["cpu_us"] for one in rounds]
+        ratios = [2 * cpu_us / (off[place] + off[place + 1]) for cpu_us, off in zip(own, offs, strict=True)]
+        troubles = [sample["trouble"] for one in rounds for sample in (one["rows"][name], *one["off"][place : place + 2])]
+        void = next(filter(None, troubles), "")
         print(f"{name:42} {spread(own):>22} {spread(ratios):>20}{'  VOID: ' + void if void else ''}")
 
 

@@ -229,6 +229,28 @@ fn who_appends_finds_a_server_that_was_away() {
 }
 
 #[test]
+fn lists_grow_in_a_cluster_and_behind_a_sentinel() {
+    let (cluster, mut setup) = (Cluster::start(), Sentinel::start(1));
+    let append = |writer: &mut ListWriter, value: &str| {
+        writer.connect()?;
+        writer.append("records", &mut [value].into_iter().collect(), KEPT_FOR)
+    };
+    let ports: Vec<u16> = cluster.nodes.iter().map(|node| node.port).take(2).collect();
+    let mut writer = ListWriter::new(RedisSettings { shape: RedisShape::Cluster, ..at(&ports) });
+    assert_eq!((append(&mut writer, "1"), append(&mut writer, "2")), (Ok(1), Ok(2)));
+
+    let shape = RedisShape::Sentinel { master: "mymaster".to_owned(), password: None };
+    let mut writer = ListWriter::new(RedisSettings { shape, ..at(&[setup.sentinels[0].port]) });
+    assert_eq!(append(&mut writer, "1"), Ok(1));
+    eventually("the replica has it", || setup.servers[1].cli(&["LLEN", "records"]) == "1");
+    let refused = append(&mut ListWriter::new(at(&[setup.servers[1].port])), "x").unwrap_err();
+    assert!(refused.is_retryable(), "a replica: {refused}");
+    setup.servers[0].kill();
+    eventually("the replica became the master and was found", || append(&mut writer, "2").is_ok());
+    assert_eq!(setup.servers[1].cli(&["LRANGE", "records", "0", "-1"]), "1\n2");
+}
+
+#[test]
 fn lists_and_sets_stand_beside_the_documents() {
     let server = Server::start(&[]);
     let store = open(at(&[server.port]));

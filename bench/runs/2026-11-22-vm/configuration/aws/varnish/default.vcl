@@ -1,5 +1,5 @@
 vcl 4.1;
-backend default { .host = "127.0.0.1"; .port = "33077"; }
+backend default { .host = "127.0.0.1"; .port = "36373"; }
 sub vcl_recv {
   unset req.http.X-Case;
   if (!req.http.X-Case && req.url ~ "^/keyless/") {

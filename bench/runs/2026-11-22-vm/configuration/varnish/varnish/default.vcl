@@ -1,6 +1,6 @@
 vcl 4.1;
 import vsthrottle;
-backend default { .host = "127.0.0.1"; .port = "34669"; }
+backend default { .host = "127.0.0.1"; .port = "43991"; }
 sub vcl_recv {
   unset req.http.X-Case;
   if (!req.http.X-Case && req.url ~ "^/reference/") {

@@ -3,7 +3,7 @@
 use super::analytics::{Analyst, DataAges};
 use super::otlp::SpanSink;
 use super::recorder::Recorder;
-use super::sink::{AccessLog, JsonLines, LineWriter, LogFile, RedisList, Sink, SinkFigures, UsageSink, Writer};
+use super::sink::{AccessLog, Identifiers, JsonLines, LineWriter, LogFile, RedisList, Sink, SinkFigures, UsageSink, Writer};
 use crate::storage::redis_settings;
 use std::collections::HashSet;
 use std::error::Error;
@@ -98,7 +98,8 @@ impl Recording {
             let target = &config.tollgate.access_log;
             let file = LogFile::new(&target.file, target.file_bytes_max, target.files_max);
             let (lines, writer) = LineWriter::start(file, records_max, started.figures("access_log"))?;
-            started.add((AccessLog::new(analyst.clone(), lines, json_log, &config.access_logs.template, traces.is_some()), writer));
+            let known = Identifiers { traces: traces.is_some(), requests: config.tollgate.request_id };
+            started.add((AccessLog::new(analyst.clone(), lines, json_log, &config.access_logs.template, known), writer));
         }
         if let Some(traces) = &traces {
             let figures = started.figures("otlp_traces");

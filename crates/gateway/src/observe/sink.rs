@@ -7,7 +7,7 @@ mod log_file;
 mod redis_list;
 mod usage;
 
-pub use access_log::AccessLog;
+pub use access_log::{AccessLog, Identifiers};
 pub use json_lines::JsonLines;
 pub use log_file::{LineWriter, LogFile};
 pub use redis_list::RedisList;

@@ -311,7 +311,7 @@ fn the_access_log_has_tyks_fields() {
         (&lines[1]["status"], &lines[1]["cause"], &lines[1]["api_key"]),
         (&json!(401), &json!("auth_missing"), &json!("--"))
     );
-    assert!(!text().contains(KEY));
+    assert!(!text().contains(KEY) && !text().contains("request_id"));
 }
 
 #[test]
@@ -429,7 +429,7 @@ fn requests_that_no_api_is_for_are_logged_on_demand() {
 #[test]
 fn requests_get_an_identifier_and_timings_on_demand() {
     let upstream = Upstream::start(|_| ok());
-    let on = json!({"tollgate": {"request_id": true, "server_timing": true}});
+    let on = json!({"access_logs": {"enabled": true}, "tollgate": {"request_id": true, "server_timing": true}});
     let gateway = Gateway::start(on, [tracked("shop", "/shop/", &upstream), tracked("keys", "/keys/", &upstream).with_keys()]);
     let answer = gateway.get("/shop/");
     let id = answer.header("x-request-id").unwrap().to_owned();
@@ -443,6 +443,8 @@ fn requests_get_an_identifier_and_timings_on_demand() {
     let refused = gateway.get("/keys/");
     assert_eq!((refused.status, refused.header("x-request-id").unwrap().len()), (401, 36));
     assert!(refused.header("server-timing").unwrap().starts_with("gw;dur="));
+    let logged = [id.as_str(), "mine-7", refused.header("x-request-id").unwrap()].map(|id| format!(" request_id={id} "));
+    eventually("the access log has them too", || logged.iter().all(|id| gateway.log().contains(id)));
 
     let off = Gateway::start(json!({}), [tracked("shop", "/shop/", &upstream)]);
     let answer = off.get("/shop/");

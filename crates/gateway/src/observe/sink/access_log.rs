@@ -11,6 +11,7 @@ use tollgate_model::append_json_text;
 use tollgate_model::calendar::TimeWriter;
 
 const TRACE_ID: &str = "trace_id";
+const REQUEST_ID: &str = "request_id";
 
 /// Writes a field of a line.
 type WriteField = fn(&mut Line<'_>, &Hit<'_>, &Analyst);
@@ -44,7 +45,7 @@ const FIELDS: [(&str, Field); 23] = [
     ("remote_addr", Own(|line, hit, _| line.plain(|out| out.extend_from_slice(hit.record.bytes(Text::Peer))))),
     ("request_bytes", Own(|line, hit, _| line.number(hit.record.request_bytes))),
     (
-        "request_id",
+        REQUEST_ID,
         Own(|line, hit, _| match hit.record.bytes(Text::RequestId) {
             b"" => line.plain(|out| RequestId(hit.record.request_id).append_to(out)),
             id => line.text(id),
@@ -85,12 +86,21 @@ struct Form {
     end: Range<usize>,
 }
 
+/// The identifiers that others know requests by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identifiers {
+    /// Requests are traced.
+    pub traces: bool,
+    /// Clients and upstreams are told identifiers of requests.
+    pub requests: bool,
+}
+
 impl AccessLog {
-    /// A log with the fields that a template names; all for an empty one. `prefix` is always there, a trace's identifier only when requests
-    /// are traced.
-    pub fn new(analyst: Arc<Analyst>, lines: LineWriter, json: bool, template: &[String], traced: bool) -> Self {
+    /// A log with the fields that a template names; for an empty one with all, but for identifiers that nobody else knows. `prefix` is always
+    /// there, a trace's identifier only when requests are traced.
+    pub fn new(analyst: Arc<Analyst>, lines: LineWriter, json: bool, template: &[String], known: Identifiers) -> Self {
         let before = |name: &str| if json { format!(",\"{name}\":") } else { format!(" {name}=") };
-        let fields = wanted(template).filter(|(name, _)| traced || *name != TRACE_ID);
+        let fields = wanted(template, known);
         let fields = fields.map(|(name, field)| (before(name).into(), field)).collect();
         AccessLog { analyst, lines, json, fields, time: TimeWriter::default(), forms: Alike::default() }
     }
@@ -126,10 +136,16 @@ impl Form {
 }
 
 /// The fields that a template names.
-fn wanted(template: &[String]) -> impl Iterator<Item = (&'static str, Field)> {
+fn wanted(template: &[String], known: Identifiers) -> impl Iterator<Item = (&'static str, Field)> {
     // Tyk has had two names for it.
-    let named = |field: &str| template.iter().any(|name| name == field || (name == "upstream_address" && field == "upstream_addr"));
-    FIELDS.into_iter().filter(move |(field, _)| template.is_empty() || *field == "prefix" || named(field))
+    let is_named =
+        |field: &str| template.iter().any(|name| name == field || (name == "upstream_address" && field == "upstream_addr"));
+    FIELDS.into_iter().filter(move |(field, _)| match *field {
+        "prefix" => true,
+        TRACE_ID => known.traces && (template.is_empty() || is_named(field)),
+        REQUEST_ID => (known.requests && template.is_empty()) || is_named(field),
+        field => template.is_empty() || is_named(field),
+    })
 }
 
 impl Sink for AccessLog {

@@ -16,12 +16,16 @@ fn text_that_could_forge_a_line_is_quoted() {
 
 #[test]
 fn a_template_chooses_fields() {
-    let names = |template: &[&str]| {
+    let names = |template: &[&str], known| {
         let template: Vec<String> = template.iter().map(ToString::to_string).collect();
-        wanted(&template).map(|(name, _)| name).collect::<Vec<_>>()
+        wanted(&template, known).map(|(name, _)| name).collect::<Vec<_>>()
     };
-    assert_eq!(names(&[]).len(), FIELDS.len());
-    assert_eq!(names(&["status", "method"]), ["method", "prefix", "status"]);
-    assert_eq!(names(&["upstream_address"]), ["prefix", "upstream_addr"]);
+    let (none, all) = (Identifiers { traces: false, requests: false }, Identifiers { traces: true, requests: true });
+    assert_eq!(names(&[], all).len(), FIELDS.len());
+    assert_eq!(names(&["status", "method"], all), ["method", "prefix", "status"]);
+    assert_eq!(names(&["upstream_address"], none), ["prefix", "upstream_addr"]);
+    let left_out: Vec<_> = FIELDS.map(|(name, _)| name).into_iter().filter(|name| !names(&[], none).contains(name)).collect();
+    assert_eq!(left_out, ["request_id", "trace_id"]);
+    assert_eq!(names(&["request_id", "trace_id"], none), ["prefix", "request_id"]);
     assert!(FIELDS.is_sorted_by_key(|(name, _)| *name));
 }

@@ -59,10 +59,8 @@ impl ListWriter {
     /// # Errors
     /// Why there is none. The next call tries again.
     pub fn connect(&mut self) -> Result<(), StoreFault> {
-        if self.connection.is_some() && self.answered.elapsed() < FRESH_FOR {
-            return Ok(());
-        }
-        if self.connection.is_some() && self.ask::<()>(&redis::cmd("PING").get_packed_command()).is_ok() {
+        let is_fresh = self.answered.elapsed() < FRESH_FOR;
+        if self.connection.is_some() && (is_fresh || self.ask::<()>(&redis::cmd("PING").get_packed_command()).is_ok()) {
             return Ok(());
         }
         let time_max = self.settings.connect_time_max.min(CONNECT_TIME_MAX);

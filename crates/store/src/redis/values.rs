@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 /// What stands before the values: room for the beginning of a command, which is known last.
 const ROOM: [u8; 128] = [b' '; 128];
+
 /// Values, in the order in which they were added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {

@@ -104,9 +104,9 @@ fn pools_say_what_is_used_again() {
     for _ in 0..4 {
         assert_eq!(connection.ask(get("/shop/")).status, 200);
     }
-    expect(&gateway, "tollgate_upstream_connections_idle", 1.0);
-    // Those of the control API are pooled as well.
+    // Those of the control API are pooled as well, and in use at some moments.
     let count = |name: &str| scrape(&gateway)[name];
+    eventually("a connection is kept", || (1.0..=2.0).contains(&count("tollgate_upstream_connections_idle")));
     assert!(count("tollgate_upstream_connection_reuses_total") >= 3.0);
     assert!(count("tollgate_upstream_connections_total{result=\"ok\"}") >= 1.0);
     connection.send(get("/shop/slow"));

@@ -1,5 +1,6 @@
 //! What is written of many requests alike: made once for the requests of a client with a key to an API, and kept for about a second.
 
+use super::record::{COMMON_TEXTS, Place};
 use super::sink::Hit;
 use crate::keys::Key;
 use std::collections::HashMap;
@@ -21,10 +22,13 @@ struct Traits {
     api: u64,
     key: Option<Arc<Key>>,
     client_ip: IpAddr,
-    protocol: &'static str,
+    http10: bool,
+    http2: bool,
+    status: u16,
+    cause: Option<&'static str>,
     hour: i64,
     texts: Box<[u8]>,
-    ends: Box<[u32]>,
+    places: [Place; COMMON_TEXTS],
 }
 
 impl<T> Alike<T> {
@@ -65,28 +69,34 @@ impl<T> Clone for Alike<T> {
 
 impl Traits {
     fn of(hit: &Hit<'_>) -> Self {
-        let (texts, ends) = hit.record.common_texts();
+        let (texts, places) = hit.record.common_texts();
         Traits {
             api: hit.facts.serial,
             key: hit.record.key.clone(),
             client_ip: hit.record.client_ip,
-            protocol: hit.record.protocol(),
+            http10: hit.record.http10,
+            http2: hit.record.http2,
+            status: hit.record.status,
+            cause: hit.record.cause,
             hour: hit.hour(),
             texts: texts.into(),
-            ends: ends.into(),
+            places: *places,
         }
     }
 
     /// Whether a request has them.
     #[inline]
     fn fit(&self, hit: &Hit<'_>) -> bool {
-        let (texts, ends) = hit.record.common_texts();
+        let (texts, places) = hit.record.common_texts();
         self.api == hit.facts.serial
             && self.key.as_ref().map(Arc::as_ptr) == hit.record.key.as_ref().map(Arc::as_ptr)
             && self.client_ip == hit.record.client_ip
-            && self.protocol == hit.record.protocol()
+            && self.http10 == hit.record.http10
+            && self.http2 == hit.record.http2
+            && self.status == hit.record.status
+            && self.cause == hit.record.cause
             && self.hour == hit.hour()
-            && *self.ends == *ends
+            && self.places == *places
             && *self.texts == *texts
     }
 }
@@ -100,7 +110,8 @@ fn mixed(hit: &Hit<'_>) -> u64 {
         IpAddr::V6(address) => (address.to_bits() >> 64 ^ address.to_bits()) as u64,
     };
     let method = u64::from(texts.first().copied().unwrap_or_default());
-    [key, client, method, texts.len() as u64].iter().fold(hit.facts.serial, |mixed, part| {
+    let status = u64::from(hit.record.status);
+    [key, client, method, status, texts.len() as u64].iter().fold(hit.facts.serial, |mixed, part| {
         // An odd number near 2^64 divided by the golden ratio: each bit reaches the top.
         (mixed.rotate_left(29) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     })

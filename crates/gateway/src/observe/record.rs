@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Capture;
 
-/// The texts of a record, in the order in which they are written: first those that the requests of a client have in common.
+/// The texts of a record, first those that the requests of a client have in common: these are written before the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
     Method,
@@ -29,18 +29,16 @@ pub enum Text {
     TrackedPath,
     /// The request's head, with secrets taken out, when all of it is recorded.
     RawHead,
-    /// Address and port at the other end of the connection; for logged records.
-    Peer,
     /// The identifier that the request was given.
     RequestId,
 }
 
 const TEXTS: usize = Text::RequestId as usize + 1;
 /// The texts that the requests of a client have in common.
-const COMMON_TEXTS: usize = Text::OriginalPath as usize;
+pub const COMMON_TEXTS: usize = Text::OriginalPath as usize;
 /// A record that has grown beyond this gives its memory back.
 const TEXT_BYTES_KEPT: usize = 4 * 1024;
-/// Bytes of one text.
+/// Bytes of one piece of a text.
 pub const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// A middleware's part of a request.
@@ -87,10 +85,13 @@ pub struct Record {
     /// The middlewares in their order, where these are traced.
     pub steps: Vec<StepTime>,
     texts: Vec<u8>,
-    /// Where each text ends that was written or left out.
-    ends: [u32; TEXTS],
-    ended: usize,
+    places: [Place; TEXTS],
+    /// The text that was written last.
+    last: usize,
 }
+
+/// Where a text begins and ends; nowhere if it was not written.
+pub type Place = [u32; 2];
 
 impl Default for Record {
     fn default() -> Self {
@@ -118,8 +119,8 @@ impl Default for Record {
             capture: None,
             steps: Vec::new(),
             texts: Vec::new(),
-            ends: [0; TEXTS],
-            ended: 0,
+            places: [[0; 2]; TEXTS],
+            last: 0,
         }
     }
 }
@@ -135,38 +136,33 @@ impl Record {
         *self = Record { texts, ..Record::default() };
     }
 
-    /// Writes the next text; they must come in order, and those left out are empty. What is too long is cut.
+    /// Writes a text, once. A piece that is too long is cut.
     #[inline]
-    pub fn write(&mut self, text: Text, pieces: &[&[u8]]) {
-        let start = self.texts.len();
-        for piece in pieces {
-            let room = TEXT_BYTES_MAX.saturating_sub(self.texts.len() - start);
-            self.texts.extend_from_slice(piece.get(..room).unwrap_or(piece));
+    pub fn write(&mut self, text: Text, bytes: &[u8]) {
+        self.last = text as usize;
+        if let Some(place) = self.places.get_mut(self.last) {
+            *place = [position(self.texts.len()); 2];
         }
-        let text = text as usize;
-        self.ends.get_mut(self.ended..text).into_iter().flatten().for_each(|end| *end = position(start));
-        self.ended = text + 1;
-        self.end_last();
+        self.append(bytes);
+    }
+
+    /// Adds to the text written last.
+    #[inline]
+    pub fn append(&mut self, bytes: &[u8]) {
+        self.texts.extend_from_slice(bytes.get(..TEXT_BYTES_MAX).unwrap_or(bytes));
+        if let Some([_, end]) = self.places.get_mut(self.last) {
+            *end = position(self.texts.len());
+        }
     }
 
     /// Writes [`Text::Path`], with the slash in front that it may have left with the listen path.
     #[inline]
     pub fn write_path(&mut self, path: &str) {
-        let root: &[u8] = if path.starts_with('/') { b"" } else { b"/" };
-        self.write(Text::Path, &[root, path.as_bytes()]);
-    }
-
-    /// Adds to the text written last.
-    pub fn append(&mut self, piece: &[u8]) {
-        self.texts.extend_from_slice(piece.get(..TEXT_BYTES_MAX).unwrap_or(piece));
-        self.end_last();
-    }
-
-    #[inline]
-    fn end_last(&mut self) {
-        if let Some(end) = self.ends.get_mut(self.ended.wrapping_sub(1)) {
-            *end = position(self.texts.len());
+        if path.starts_with('/') {
+            return self.write(Text::Path, path.as_bytes());
         }
+        self.write(Text::Path, b"/");
+        self.append(path.as_bytes());
     }
 
     /// A text; empty when it was not written.
@@ -177,30 +173,31 @@ impl Record {
 
     #[inline]
     fn place(&self, text: Text) -> Range<usize> {
-        // What was not written is behind the last text, and empty.
-        let end = |index: usize| self.ends.get(index.min(self.ended.wrapping_sub(1))).copied().unwrap_or_default() as usize;
-        (text as usize).checked_sub(1).map_or(0, end)..end(text as usize)
+        let [start, end] = self.places.get(text as usize).copied().unwrap_or_default();
+        start as usize..end as usize
     }
 
-    /// The path as the client sent it, the path, and the tracked endpoint's pattern. They stand side by side, so that one look at their bytes
+    /// The path as the client sent it, the path, and the tracked endpoint's pattern. Where they stand side by side, one look at their bytes
     /// tells that they are characters.
     #[inline]
     pub fn paths(&self) -> [Cow<'_, str>; 3] {
         let texts = [Text::OriginalPath, Text::Path, Text::TrackedPath];
         let places = texts.map(|text| self.place(text));
-        let [Range { start, .. }, _, Range { end, .. }] = places.clone();
+        let start = places.iter().filter(|place| !place.is_empty()).map(|place| place.start).min().unwrap_or_default();
+        let end = places.iter().map(|place| place.end).max().unwrap_or_default();
+        let within = |place: Range<usize>| place.start.saturating_sub(start)..place.end.saturating_sub(start);
         match self.texts.get(start..end).map(std::str::from_utf8) {
-            Some(Ok(all)) => places.map(|place| Cow::Borrowed(all.get(place.start - start..place.end - start).unwrap_or_default())),
+            Some(Ok(all)) => places.map(|place| Cow::Borrowed(all.get(within(place)).unwrap_or_default())),
             _ => texts.map(|text| self.text(text)),
         }
     }
 
-    /// The texts that the requests of a client have in common, in one piece, and where each of them ends, up to the last one written.
+    /// The texts that the requests of a client have in common, in one piece, and where each of them is.
     #[inline]
-    pub fn common_texts(&self) -> (&[u8], &[u32]) {
-        let ends = self.ends.get(..self.ended.min(COMMON_TEXTS)).unwrap_or_default();
-        let end = ends.last().copied().unwrap_or_default() as usize;
-        (self.texts.get(..end).unwrap_or_default(), ends)
+    pub fn common_texts(&self) -> (&[u8], &[Place; COMMON_TEXTS]) {
+        let places = self.places.first_chunk().unwrap_or(&[[0; 2]; COMMON_TEXTS]);
+        let end = places.iter().fold(0, |last, [_, end]| last.max(*end));
+        (self.texts.get(..end as usize).unwrap_or_default(), places)
     }
 
     /// What the client spoke, as Go names it.

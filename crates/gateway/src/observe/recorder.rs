@@ -37,12 +37,12 @@ impl Recorder {
         self.spare.borrow_mut().pop().unwrap_or_default()
     }
 
-    /// Takes a record of a request that ended so long after 1970.
+    /// Takes a record of a request that came from `peer` and ended so long after 1970.
     #[inline]
-    pub fn take(&self, mut record: Box<Record>, facts: &ApiFacts, ended: Duration) {
+    pub fn take(&self, mut record: Box<Record>, facts: &ApiFacts, peer: &str, ended: Duration) {
         self.recorded.add(1);
         let time = Time { unix_s: i64::try_from(ended.as_secs()).unwrap_or(i64::MAX), ns: ended.subsec_nanos() };
-        let hit = Hit { record: &record, facts, time };
+        let hit = Hit { record: &record, facts, peer, time };
         self.sinks.borrow_mut().iter_mut().for_each(|sink| sink.take(&hit));
         record.clear();
         let mut spare = self.spare.borrow_mut();

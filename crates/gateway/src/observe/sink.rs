@@ -32,6 +32,8 @@ const SPARES_MAX: usize = 8;
 pub struct Hit<'a> {
     pub record: &'a Record,
     pub facts: &'a ApiFacts,
+    /// Address and port at the other end of the connection, where records are logged.
+    pub peer: &'a str,
     /// When the request ended.
     pub time: Time,
 }

@@ -37,17 +37,17 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
         Body::Length(bytes) => i64::try_from(bytes).unwrap_or(i64::MAX),
         _ => -1,
     };
-    record.write(Text::Method, &[request.method.as_bytes()]);
+    record.write(Text::Method, request.method.as_bytes());
     if !recording.only_sums {
-        record.write(Text::Authority, &[request.authority]);
-        record.write(Text::UpstreamHost, &[host.as_bytes()]);
-        record.write(Text::UserAgent, &[request.headers.known(Known::UserAgent).unwrap_or_default()]);
+        record.write(Text::Authority, request.authority);
+        record.write(Text::UpstreamHost, host.as_bytes());
+        record.write(Text::UserAgent, request.headers.known(Known::UserAgent).unwrap_or_default());
     }
     if matches!(exchange.api.versions, Versions::Many { .. }) {
-        record.write(Text::Version, &[exchange.version.name.as_bytes()]);
+        record.write(Text::Version, exchange.version.name.as_bytes());
     }
     if !facts.tag_headers.is_empty() {
-        record.write(Text::Tags, &[]);
+        record.write(Text::Tags, b"");
         for name in &facts.tag_headers {
             if let Some(value) = request.headers.get(name) {
                 [name.as_bytes(), b"-", value, b"\n"].iter().for_each(|piece| record.append(piece));
@@ -55,11 +55,13 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
         }
     }
     if !recording.only_sums {
-        record.write(Text::OriginalPath, &[request.path().as_bytes()]);
+        record.write(Text::OriginalPath, request.path().as_bytes());
     }
-    record.write_path(exchange.api.stripped(&exchange.url));
+    if analytics {
+        record.write_path(exchange.api.stripped(&exchange.url));
+    }
     if let Track::As(pattern) = &exchange.track {
-        record.write(Text::TrackedPath, &[pattern.as_bytes()]);
+        record.write(Text::TrackedPath, pattern.as_bytes());
     }
     let session = exchange.key.as_ref().map(|key| &key.session);
     let of_key = session.is_some_and(|session| session.enable_detailed_recording || session.enable_detail_recording);
@@ -79,7 +81,9 @@ pub fn draft_of_trace(arrival: &Arrival<'_>, exchange: &Exchange<'_>) -> Option<
 
 /// The request's head without its secrets: anyone who reads analytics would have them.
 fn write_head(record: &mut Record, request: &Request<'_>, facts: &ApiFacts) {
-    record.write(Text::RawHead, &[request.method.as_bytes(), b" ", request.path().as_bytes()]);
+    record.write(Text::RawHead, request.method.as_bytes());
+    record.append(b" ");
+    record.append(request.path().as_bytes());
     for (index, pair) in request.query().into_iter().flat_map(|query| query.split('&')).enumerate() {
         let name = pair.split('=').next().unwrap_or_default();
         let is_secret = facts.secrets.parameters.iter().any(|secret| secret.eq_ignore_ascii_case(name));

@@ -103,14 +103,11 @@ impl GatewayHandler {
         record.request_bytes = tally.request_bytes;
         record.response_bytes = tally.response_bytes;
         self.steps.swap(&mut record.steps);
-        if record.logged {
-            record.write(Text::Peer, &[self.peer_text.as_bytes()]);
-        }
         if let Some(id) = &self.request_id {
-            record.write(Text::RequestId, &[id.as_bytes()]);
+            record.write(Text::RequestId, id.as_bytes());
         }
         let ended = self.core.time_of_day.at(ended.saturating_duration_since(self.core.shared.start));
-        recorder.take(record, &api.facts, ended);
+        recorder.take(record, &api.facts, &self.peer_text, ended);
     }
 
     /// Gives a request that is sent on its identifier, and notes the time if its client will be told.

@@ -6,14 +6,14 @@ use tollgate_model::analytics::Time;
 
 fn record(method: &str, agent: &str, path: &str) -> Record {
     let mut record = Record::default();
-    record.write(Text::Method, &[method.as_bytes()]);
-    record.write(Text::UserAgent, &[agent.as_bytes()]);
-    record.write(Text::Path, &[path.as_bytes()]);
+    record.write(Text::Method, method.as_bytes());
+    record.write(Text::UserAgent, agent.as_bytes());
+    record.write(Text::Path, path.as_bytes());
     record
 }
 
 fn hit<'r>(record: &'r Record, facts: &'r ApiFacts) -> Hit<'r> {
-    Hit { record, facts, time: Time { unix_s: 7_200, ns: 0 } }
+    Hit { record, facts, peer: "", time: Time { unix_s: 7_200, ns: 0 } }
 }
 
 #[test]

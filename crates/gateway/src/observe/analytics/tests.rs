@@ -11,8 +11,9 @@ fn analyst(settings: Value) -> Analyst {
 
 fn of_path(path: &str) -> Record {
     let mut record = Record::default();
-    record.write(Text::Method, &[b"GET"]);
-    record.write(Text::OriginalPath, &[b"/api", path.as_bytes()]);
+    record.write(Text::Method, b"GET");
+    record.write(Text::OriginalPath, b"/api");
+    record.append(path.as_bytes());
     record.write_path(path);
     record
 }
@@ -22,7 +23,7 @@ fn facts() -> ApiFacts {
 }
 
 fn made<'r>(analyst: &Analyst, record: &'r Record, facts: &'r ApiFacts) -> AnalyticsRecord<'r> {
-    analyst.record(&Hit { record, facts, time: Time { unix_s: 1_000, ns: 0 } })
+    analyst.record(&Hit { record, facts, peer: "", time: Time { unix_s: 1_000, ns: 0 } })
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn usage_always_has_uniform_paths() {
 #[test]
 fn a_tracked_endpoint_is_known_by_its_pattern() {
     let mut record = of_path("/orders/7/items");
-    record.write(Text::TrackedPath, &[b"/orders/{id}/items"]);
+    record.write(Text::TrackedPath, b"/orders/{id}/items");
     let analyst = analyst(json!({}));
     let facts = facts();
     let own = made(&analyst, &record, &facts).own;

@@ -3,10 +3,11 @@ use super::*;
 #[test]
 fn texts_come_back_as_they_were_written() {
     let mut record = Record::default();
-    record.write(Text::Method, &[b"GET"]);
-    record.write(Text::UserAgent, &[b"me\xff"]);
+    record.write(Text::Method, b"GET");
+    record.write(Text::UserAgent, b"me\xff");
     record.append(b"!");
-    record.write(Text::Path, &[b"/a", b"/b"]);
+    record.write(Text::Path, b"/a");
+    record.append(b"/b");
     assert_eq!(record.text(Text::Method), "GET");
     assert_eq!(record.text(Text::OriginalPath), "");
     assert_eq!(record.text(Text::Path), "/a/b");
@@ -15,17 +16,17 @@ fn texts_come_back_as_they_were_written() {
     assert_eq!(record.text(Text::RawHead), "");
     record.clear();
     assert_eq!(record.text(Text::Path), "");
-    record.write(Text::RawHead, &[b"x"]);
+    record.write(Text::RawHead, b"x");
     assert_eq!(record.text(Text::RawHead), "x");
     assert_eq!(record.text(Text::Tags), "");
 }
 
 #[test]
-fn a_text_has_a_bound() {
+fn a_piece_of_text_has_a_bound() {
     let mut record = Record::default();
     let long = vec![b'a'; 3 * TEXT_BYTES_MAX];
-    record.write(Text::UserAgent, &[b"x", &long, &long]);
-    record.write(Text::Version, &[b"v1"]);
+    record.write(Text::UserAgent, &long);
+    record.write(Text::Version, b"v1");
     assert_eq!(record.bytes(Text::UserAgent).len(), TEXT_BYTES_MAX);
     assert_eq!(record.text(Text::Version), "v1");
 }
@@ -33,12 +34,13 @@ fn a_text_has_a_bound() {
 #[test]
 fn texts_that_clients_requests_have_in_common_are_in_one_piece() {
     let mut record = Record::default();
-    assert_eq!(record.common_texts(), (&b""[..], &[][..]));
-    record.write(Text::Method, &[b"GET"]);
-    record.write(Text::UserAgent, &[b"me"]);
-    assert_eq!(record.common_texts(), (&b"GETme"[..], &[3, 3, 3, 5][..]));
-    record.write(Text::Path, &[b"/a"]);
-    assert_eq!(record.common_texts(), (&b"GETme"[..], &[3, 3, 3, 5, 5, 5][..]));
+    assert_eq!(record.common_texts(), (&b""[..], &[[0, 0]; COMMON_TEXTS]));
+    record.write(Text::Method, b"GET");
+    record.write(Text::UserAgent, b"me");
+    let places = [[0, 3], [0, 0], [0, 0], [3, 5], [0, 0], [0, 0]];
+    assert_eq!(record.common_texts(), (&b"GETme"[..], &places));
+    record.write(Text::Path, b"/a");
+    assert_eq!(record.common_texts(), (&b"GETme"[..], &places));
     assert_eq!(record.text(Text::OriginalPath), "");
 }
 
@@ -46,9 +48,9 @@ fn texts_that_clients_requests_have_in_common_are_in_one_piece() {
 fn paths_are_told_apart_whatever_their_bytes_are() {
     let paths = |original: &[u8]| {
         let mut record = Record::default();
-        record.write(Text::UserAgent, &[b"me"]);
-        record.write(Text::OriginalPath, &[original]);
-        record.write(Text::Path, &["/ö".as_bytes()]);
+        record.write(Text::UserAgent, b"me");
+        record.write(Text::OriginalPath, original);
+        record.write(Text::Path, "/ö".as_bytes());
         record.paths().map(|path| path.into_owned())
     };
     assert_eq!(paths(b"/shop"), ["/shop", "/ö", ""]);

@@ -33,7 +33,7 @@ fn sinks_see_each_record_with_its_time_and_the_end() {
     for (status, ended) in [(200, Duration::from_millis(5_001)), (404, Duration::from_secs(4))] {
         let mut record = recorder.blank();
         record.status = status;
-        recorder.take(record, &ApiFacts::default(), ended);
+        recorder.take(record, &ApiFacts::default(), "", ended);
     }
     drop(recorder);
     assert_eq!(*seen.lock().unwrap(), [Seen::Record(200, 5), Seen::Record(404, 4), Seen::Flush(true)]);
@@ -56,9 +56,9 @@ fn memory_is_used_again() {
     let (recorder, ..) = recorder();
     let mut record = recorder.blank();
     record.status = 200;
-    record.write(Text::Method, &[b"GET"]);
+    record.write(Text::Method, b"GET");
     let place = std::ptr::from_ref(&*record);
-    recorder.take(record, &ApiFacts::default(), Duration::ZERO);
+    recorder.take(record, &ApiFacts::default(), "", Duration::ZERO);
     let again = recorder.blank();
     assert_eq!(std::ptr::from_ref(&*again), place, "the same memory");
     assert_eq!((again.status, again.bytes(Text::Method)), (0, b"".as_slice()));

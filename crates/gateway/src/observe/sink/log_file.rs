@@ -24,13 +24,19 @@ pub enum LogFile {
     Rotating(RotatingFile),
 }
 
-/// A file with a bound; `file.1` is the one before, and so on.
+/// A file with a bound; `file.1` is the one before, and so on. What is no regular file, such as a terminal, has none, and keeps its name.
 pub struct RotatingFile {
     path: PathBuf,
     bytes_max: u64,
     files_max: u32,
-    open: Option<(File, u64)>,
+    open: Option<OpenFile>,
     looked: Instant,
+}
+
+struct OpenFile {
+    file: File,
+    /// How long it is, if it is a regular file.
+    bytes: Option<u64>,
 }
 
 /// Gathers a core's lines for the thread that writes them.
@@ -81,22 +87,20 @@ impl RotatingFile {
         if self.looked.elapsed() >= LOOK_EVERY {
             self.looked = Instant::now();
             // Another program may have moved the file away, to keep it.
-            self.open.take_if(|(file, _)| !is_at(file, &self.path));
+            self.open.take_if(|open| !is_at(&open.file, &self.path));
         }
-        if self.open.as_ref().is_some_and(|(_, bytes)| *bytes > 0 && bytes + lines.len() as u64 > self.bytes_max) {
+        let fills = |bytes: u64| bytes > 0 && bytes + lines.len() as u64 > self.bytes_max;
+        if self.open.as_ref().is_some_and(|open| open.bytes.is_some_and(fills)) {
             self.open = None;
             self.rotate()?;
         }
-        let (mut file, bytes) = match self.open.take() {
+        let mut open = match self.open.take() {
             Some(open) => open,
-            None => {
-                let file = OpenOptions::new().create(true).append(true).open(&self.path)?;
-                let bytes = file.metadata()?.len();
-                (file, bytes)
-            }
+            None => OpenFile::at(&self.path)?,
         };
-        file.write_all(lines)?;
-        self.open = Some((file, bytes + lines.len() as u64));
+        open.file.write_all(lines)?;
+        open.bytes = open.bytes.map(|bytes| bytes + lines.len() as u64);
+        self.open = Some(open);
         Ok(())
     }
 
@@ -114,6 +118,15 @@ impl RotatingFile {
         let mut name = self.path.clone().into_os_string();
         name.push(format!(".{number}"));
         name.into()
+    }
+}
+
+impl OpenFile {
+    /// Opens what a path leads to, or creates a file.
+    fn at(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let metadata = file.metadata()?;
+        Ok(OpenFile { file, bytes: metadata.is_file().then_some(metadata.len()) })
     }
 }
 

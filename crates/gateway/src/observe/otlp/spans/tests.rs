@@ -7,16 +7,16 @@ use tollgate_model::analytics::Time;
 
 fn made(change: impl FnOnce(&mut Record)) -> (Span, Option<Span>) {
     let mut record = Record::default();
-    record.write(Text::Method, &[b"GET"]);
-    record.write(Text::Authority, &[b"shop.test:8443"]);
-    record.write(Text::UpstreamHost, &[b"[::1]:81"]);
-    record.write(Text::OriginalPath, &[b"/shop/a"]);
+    record.write(Text::Method, b"GET");
+    record.write(Text::Authority, b"shop.test:8443");
+    record.write(Text::UpstreamHost, b"[::1]:81");
+    record.write(Text::OriginalPath, b"/shop/a");
     record.total = Duration::from_millis(30);
     (record.status, record.upstream_status) = (200, 200);
     (record.sent_after, record.upstream) = (Some(Duration::from_millis(1)), Duration::from_millis(20));
     change(&mut record);
     let facts = ApiFacts { id: "1".to_owned(), name: "shop".to_owned(), listen_path: "/shop/".to_owned(), ..ApiFacts::default() };
-    let hit = Hit { record: &record, facts: &facts, time: Time { unix_s: 100, ns: 50_000_000 } };
+    let hit = Hit { record: &record, facts: &facts, peer: "", time: Time { unix_s: 100, ns: 50_000_000 } };
     let trace = Trace { id: TraceId(7), parent: 5, server_span: 8, client_span: 9, taken: true, inherited: true };
     (server_span(&hit, &trace), client_span(&hit, &trace))
 }
@@ -84,8 +84,9 @@ fn hosts_and_ports_are_told_apart() {
 fn what_a_client_makes_long_is_cut() {
     let (server, _) = made(|record| {
         *record = Record::default();
-        record.write(Text::Method, &[b"BREW"]);
-        record.write(Text::OriginalPath, &[b"/", &[b'x'; 5_000]]);
+        record.write(Text::Method, b"BREW");
+        record.write(Text::OriginalPath, b"/");
+        record.append(&[b'x'; 5_000]);
     });
     let attributes = attributes(&server);
     assert_eq!(attributes["url.path"].len(), ATTRIBUTE_BYTES_MAX);

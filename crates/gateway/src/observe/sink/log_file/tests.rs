@@ -39,6 +39,20 @@ fn a_file_that_is_moved_away_is_begun_anew() {
 }
 
 #[test]
+fn what_is_no_regular_file_keeps_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("access.log");
+    // A link, so that no device is harmed should this fail.
+    std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+    let mut file = LogFile::new(&path, 10, 2);
+    for _ in 0..3 {
+        file.write(b"aaaaaaa\n").unwrap();
+    }
+    let names: Vec<_> = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["access.log"]);
+}
+
+#[test]
 fn a_path_that_can_not_be_written_is_known_at_once() {
     let error = LogFile::new(Path::new("/nowhere/at/all"), 1, 1).check().unwrap_err();
     assert!(error.to_string().starts_with("/nowhere/at/all: "), "{error}");

@@ -17,9 +17,9 @@ fn take(sink: &mut UsageSink, minute: i64, path: &str) {
     let facts = ApiFacts { id: "shop".to_owned(), ..ApiFacts::default() };
     let mut record = Record::default();
     (record.analytics, record.status) = (true, 200);
-    record.write(Text::Method, &[b"GET"]);
-    record.write(Text::Path, &[path.as_bytes()]);
-    sink.take(&Hit { record: &record, facts: &facts, time: Time { unix_s: minute * 60, ns: 0 } });
+    record.write(Text::Method, b"GET");
+    record.write(Text::Path, path.as_bytes());
+    sink.take(&Hit { record: &record, facts: &facts, peer: "", time: Time { unix_s: minute * 60, ns: 0 } });
 }
 
 fn by_path(usage: &Usage) -> Vec<(String, u64)> {

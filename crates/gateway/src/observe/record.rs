@@ -177,13 +177,13 @@ impl Record {
         start as usize..end as usize
     }
 
-    /// The path as the client sent it, the path, and the tracked endpoint's pattern. Where they stand side by side, one look at their bytes
+    /// The path as the client sent it, the path, and the tracked endpoint's pattern. They stand side by side, so that one look at their bytes
     /// tells that they are characters.
     #[inline]
     pub fn paths(&self) -> [Cow<'_, str>; 3] {
         let texts = [Text::OriginalPath, Text::Path, Text::TrackedPath];
         let places = texts.map(|text| self.place(text));
-        let start = places.iter().filter(|place| !place.is_empty()).map(|place| place.start).min().unwrap_or_default();
+        let [Range { start, .. }, ..] = places.clone();
         let end = places.iter().map(|place| place.end).max().unwrap_or_default();
         let within = |place: Range<usize>| place.start.saturating_sub(start)..place.end.saturating_sub(start);
         match self.texts.get(start..end).map(std::str::from_utf8) {

@@ -427,6 +427,23 @@ fn requests_that_no_api_is_for_are_logged_on_demand() {
 }
 
 #[test]
+fn an_access_log_into_standard_error_is_not_renamed() {
+    let upstream = Upstream::start(|_| ok());
+    let folder = tempfile::tempdir().unwrap();
+    // A link, so that no device is harmed should this fail.
+    let path = folder.path().join("access.log");
+    std::os::unix::fs::symlink("/dev/stderr", &path).unwrap();
+    let conf = json!({"access_logs": {"enabled": true}, "tollgate": {"access_log": {"file": path, "file_bytes_max": 100}}});
+    let gateway = Gateway::start(conf, [tracked("shop", "/shop/", &upstream)]);
+    for number in 1..=3 {
+        gateway.get("/shop/");
+        eventually("a line is written", || gateway.log().matches("prefix=access-log").count() == number);
+    }
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["access.log"]);
+}
+
+#[test]
 fn requests_get_an_identifier_and_timings_on_demand() {
     let upstream = Upstream::start(|_| ok());
     let on = json!({"access_logs": {"enabled": true}, "tollgate": {"request_id": true, "server_timing": true}});

@@ -40,7 +40,12 @@ fn requests_that_differ_in_what_is_written_have_values_of_their_own() {
     let mut http2 = record("GET", "me", "/a");
     http2.http2 = true;
     assert_eq!(number(&hit(&http2, &facts)), 7);
-    assert_eq!(number(&Hit { time: Time { unix_s: 10_800, ns: 0 }, ..hit(&http2, &facts) }), 8, "the next hour");
+    for (status, cause, value) in [(404, None, 8), (404, Some("not_found"), 9), (404, Some("found_not"), 10)] {
+        let mut ended = record("GET", "me", "/a");
+        (ended.status, ended.cause) = (status, cause);
+        assert_eq!(number(&hit(&ended, &facts)), value, "{status} {cause:?}");
+    }
+    assert_eq!(number(&Hit { time: Time { unix_s: 10_800, ns: 0 }, ..hit(&http2, &facts) }), 11, "the next hour");
 }
 
 #[test]

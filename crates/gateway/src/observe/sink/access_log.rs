@@ -3,39 +3,24 @@
 use super::{Hit, LineWriter, Sink};
 use crate::exchange::RequestId;
 use crate::observe::alike::Alike;
-use crate::observe::analytics::{Analyst, append_ip};
+use crate::observe::analytics::{Analyst, append_ip, milliseconds};
 use crate::observe::record::Text;
 use std::sync::Arc;
-use std::time::Duration;
 use tollgate_model::append_json_text;
 use tollgate_model::calendar::TimeWriter;
 
+/// Bytes of a block of a [`Piece`].
+const BLOCK: usize = 32;
+
 /// A field that a line can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Field {
     /// The same for requests that are alike.
-    Common(Common),
+    Common(fn(&mut Line<'_>, &Hit<'_>, &Analyst)),
     Own(Own),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Common {
-    ApiId,
-    ApiKey,
-    ApiName,
-    ApiVersion,
-    Cause,
-    ClientIp,
-    Host,
-    Method,
-    OrgId,
-    Prefix,
-    Protocol,
-    Status,
-    UpstreamAddr,
-    UserAgent,
-}
-
+/// A field of each request's own. These are written for each, so not through a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Own {
     LatencyGateway,
@@ -49,31 +34,33 @@ enum Own {
     UpstreamLatency,
 }
 
+use Field::Common;
+
 /// The fields that a line can have, in their order.
 const FIELDS: [(&str, Field); 23] = [
-    ("api_id", Field::Common(Common::ApiId)),
-    ("api_key", Field::Common(Common::ApiKey)),
-    ("api_name", Field::Common(Common::ApiName)),
-    ("api_version", Field::Common(Common::ApiVersion)),
-    ("cause", Field::Common(Common::Cause)),
-    ("client_ip", Field::Common(Common::ClientIp)),
-    ("host", Field::Common(Common::Host)),
+    ("api_id", Common(|line, hit, _| line.text(hit.facts.id.as_bytes()))),
+    ("api_key", Common(|line, hit, analyst| line.text(analyst.logged_key(hit.record).as_bytes()))),
+    ("api_name", Common(|line, hit, _| line.text(hit.facts.name.as_bytes()))),
+    ("api_version", Common(|line, hit, _| line.text(hit.record.bytes(Text::Version)))),
+    ("cause", Common(|line, hit, _| line.text(hit.record.cause.unwrap_or_default().as_bytes()))),
+    ("client_ip", Common(|line, hit, _| line.plain(|out| append_ip(out, hit.record.client_ip)))),
+    ("host", Common(|line, hit, _| line.text(hit.record.bytes(Text::Authority)))),
     ("latency_gateway", Field::Own(Own::LatencyGateway)),
     ("latency_total", Field::Own(Own::LatencyTotal)),
-    ("method", Field::Common(Common::Method)),
-    ("org_id", Field::Common(Common::OrgId)),
+    ("method", Common(|line, hit, _| line.text(hit.record.bytes(Text::Method)))),
+    ("org_id", Common(|line, hit, _| line.text(hit.facts.org_id.as_bytes()))),
     ("path", Field::Own(Own::Path)),
-    ("prefix", Field::Common(Common::Prefix)),
-    ("protocol", Field::Common(Common::Protocol)),
+    ("prefix", Common(|line, _, _| line.text(b"access-log"))),
+    ("protocol", Common(|line, hit, _| line.text(hit.record.protocol().as_bytes()))),
     ("remote_addr", Field::Own(Own::RemoteAddr)),
     ("request_bytes", Field::Own(Own::RequestBytes)),
     ("request_id", Field::Own(Own::RequestId)),
     ("response_bytes", Field::Own(Own::ResponseBytes)),
-    ("status", Field::Common(Common::Status)),
+    ("status", Common(|line, hit, _| line.number(hit.record.status.into()))),
     ("trace_id", Field::Own(Own::TraceId)),
-    ("upstream_addr", Field::Common(Common::UpstreamAddr)),
+    ("upstream_addr", Common(|line, hit, _| line.text(hit.record.bytes(Text::UpstreamHost)))),
     ("upstream_latency", Field::Own(Own::UpstreamLatency)),
-    ("user_agent", Field::Common(Common::UserAgent)),
+    ("user_agent", Common(|line, hit, _| line.text(hit.record.bytes(Text::UserAgent)))),
 ];
 
 /// One core's log.
@@ -102,8 +89,6 @@ struct Piece {
     bytes: usize,
 }
 
-const BLOCK: usize = 32;
-
 /// The identifiers that others know requests by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identifiers {
@@ -131,7 +116,7 @@ impl Form {
         for (before, field) in fields {
             bytes.extend_from_slice(before.as_bytes());
             match field {
-                Field::Common(common) => common.write(&mut Line { out: &mut bytes, json }, hit, analyst),
+                Common(write) => write(&mut Line { out: &mut bytes, json }, hit, analyst),
                 Field::Own(own) => {
                     gaps.push((Piece::new(&bytes), *own));
                     bytes.clear();
@@ -165,34 +150,12 @@ impl Piece {
     }
 }
 
-impl Common {
-    fn write(self, line: &mut Line<'_>, hit: &Hit<'_>, analyst: &Analyst) {
-        let Hit { record, facts, .. } = hit;
-        match self {
-            Common::ApiId => line.text(facts.id.as_bytes()),
-            Common::ApiKey => line.text(analyst.logged_key(record).as_bytes()),
-            Common::ApiName => line.text(facts.name.as_bytes()),
-            Common::ApiVersion => line.text(record.bytes(Text::Version)),
-            Common::Cause => line.text(record.cause.unwrap_or_default().as_bytes()),
-            Common::ClientIp => line.plain(|out| append_ip(out, record.client_ip)),
-            Common::Host => line.text(record.bytes(Text::Authority)),
-            Common::Method => line.text(record.bytes(Text::Method)),
-            Common::OrgId => line.text(facts.org_id.as_bytes()),
-            Common::Prefix => line.text(b"access-log"),
-            Common::Protocol => line.text(record.protocol().as_bytes()),
-            Common::Status => line.number(record.status.into()),
-            Common::UpstreamAddr => line.text(record.bytes(Text::UpstreamHost)),
-            Common::UserAgent => line.text(record.bytes(Text::UserAgent)),
-        }
-    }
-}
-
 impl Own {
     #[inline]
     fn write(self, line: &mut Line<'_>, Hit { record, peer, .. }: &Hit<'_>) {
         match self {
-            Own::LatencyGateway => line.milliseconds(record.total.saturating_sub(record.upstream)),
-            Own::LatencyTotal => line.milliseconds(record.total),
+            Own::LatencyGateway => line.number(milliseconds(record.total.saturating_sub(record.upstream)).unsigned_abs()),
+            Own::LatencyTotal => line.number(milliseconds(record.total).unsigned_abs()),
             Own::Path => line.text(record.bytes(Text::OriginalPath)),
             Own::RemoteAddr => line.plain(|out| out.extend_from_slice(peer.as_bytes())),
             Own::RequestBytes => line.number(record.request_bytes),
@@ -205,7 +168,7 @@ impl Own {
                 Some(trace) => line.plain(|out| trace.id.append_to(out)),
                 None => line.text(b""),
             },
-            Own::UpstreamLatency => line.milliseconds(record.upstream),
+            Own::UpstreamLatency => line.number(milliseconds(record.upstream).unsigned_abs()),
         }
     }
 }
@@ -216,7 +179,7 @@ fn wanted(template: &[String], known: Identifiers) -> impl Iterator<Item = (&'st
     let is_named =
         |field: &str| template.iter().any(|name| name == field || (name == "upstream_address" && field == "upstream_addr"));
     FIELDS.into_iter().filter(move |(name, field)| match field {
-        Field::Common(Common::Prefix) => true,
+        _ if *name == "prefix" => true,
         Field::Own(Own::TraceId) => known.traces && (template.is_empty() || is_named(name)),
         Field::Own(Own::RequestId) => (known.requests && template.is_empty()) || is_named(name),
         _ => template.is_empty() || is_named(name),
@@ -284,11 +247,6 @@ impl Line<'_> {
         self.out.push(b'"');
         write(self.out);
         self.out.push(b'"');
-    }
-
-    #[inline]
-    fn milliseconds(&mut self, time: Duration) {
-        self.number(time.as_secs().saturating_mul(1_000).saturating_add(time.subsec_millis().into()));
     }
 
     #[inline]

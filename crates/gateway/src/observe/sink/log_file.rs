@@ -3,6 +3,7 @@
 use super::{Handoff, Room, SinkFigures, Spares, Writer};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +25,8 @@ pub enum LogFile {
     Rotating(RotatingFile),
 }
 
-/// A file with a bound; `file.1` is the one before, and so on. What is no regular file, such as a terminal, has none, and keeps its name.
+/// A file with a bound; `file.1` is the one before, and so on. What is no regular file, or a stream
+/// that the process was started with, has none, and keeps its name.
 pub struct RotatingFile {
     path: PathBuf,
     bytes_max: u64,
@@ -35,7 +37,7 @@ pub struct RotatingFile {
 
 struct OpenFile {
     file: File,
-    /// How long it is, if it is a regular file.
+    /// How long it is, if it is one that may be replaced.
     bytes: Option<u64>,
 }
 
@@ -126,14 +128,29 @@ impl OpenFile {
     fn at(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let metadata = file.metadata()?;
-        Ok(OpenFile { file, bytes: metadata.is_file().then_some(metadata.len()) })
+        let is_ours = metadata.is_file() && !is_stream(&metadata);
+        Ok(OpenFile { file, bytes: is_ours.then_some(metadata.len()) })
     }
+}
+
+/// Whether standard output or standard error goes to a file: whoever started the process knows it by its name.
+fn is_stream(metadata: &Metadata) -> bool {
+    let (output, error) = (io::stdout(), io::stderr());
+    let streams = [output.as_fd(), error.as_fd()];
+    streams.iter().any(|stream| {
+        let stream = stream.try_clone_to_owned().and_then(|stream| File::from(stream).metadata());
+        stream.is_ok_and(|stream| place(&stream) == place(metadata))
+    })
 }
 
 /// Whether this is the file that a path leads to.
 fn is_at(file: &File, path: &Path) -> bool {
-    let place = |metadata: Metadata| (metadata.dev(), metadata.ino());
-    file.metadata().ok().map(place).is_some_and(|own| std::fs::metadata(path).ok().map(place) == Some(own))
+    file.metadata().is_ok_and(|own| std::fs::metadata(path).is_ok_and(|at| place(&at) == place(&own)))
+}
+
+/// What tells a file from all others.
+fn place(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
 }
 
 impl LineWriter {

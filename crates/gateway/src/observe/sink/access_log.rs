@@ -9,9 +9,6 @@ use std::sync::Arc;
 use tollgate_model::append_json_text;
 use tollgate_model::calendar::TimeWriter;
 
-/// Bytes of a block of a [`Piece`].
-const BLOCK: usize = 32;
-
 /// A field that a line can have.
 #[derive(Clone, Copy)]
 enum Field {
@@ -78,15 +75,9 @@ pub struct AccessLog {
 /// Lines of requests that are alike, from the time on.
 struct Form {
     /// The values that are missing, in their order, each with what stands before it.
-    gaps: Vec<(Piece, Own)>,
+    gaps: Vec<(Box<[u8]>, Own)>,
     /// What follows the last of them.
-    end: Piece,
-}
-
-/// A part of a line. It is copied by whole blocks: that costs less than to copy just as many bytes as there are.
-struct Piece {
-    blocks: Vec<[u8; BLOCK]>,
-    bytes: usize,
+    end: Box<[u8]>,
 }
 
 /// The identifiers that others know requests by.
@@ -118,35 +109,20 @@ impl Form {
             match field {
                 Common(write) => write(&mut Line { out: &mut bytes, json }, hit, analyst),
                 Field::Own(own) => {
-                    gaps.push((Piece::new(&bytes), *own));
-                    bytes.clear();
+                    gaps.push((std::mem::take(&mut bytes).into(), *own));
                 }
             }
         }
         bytes.extend_from_slice(if json { b"}\n" } else { b"\n" });
-        Form { gaps, end: Piece::new(&bytes) }
+        Form { gaps, end: bytes.into() }
     }
 
     fn write(&self, line: &mut Line<'_>, hit: &Hit<'_>) {
         for (before, own) in &self.gaps {
-            before.append_to(line.out);
+            line.out.extend_from_slice(before);
             own.write(line, hit);
         }
-        self.end.append_to(line.out);
-    }
-}
-
-impl Piece {
-    fn new(bytes: &[u8]) -> Self {
-        let block = |part: &[u8]| std::array::from_fn(|index| part.get(index).copied().unwrap_or_default());
-        Piece { blocks: bytes.chunks(BLOCK).map(block).collect(), bytes: bytes.len() }
-    }
-
-    #[inline]
-    fn append_to(&self, out: &mut Vec<u8>) {
-        let end = out.len() + self.bytes;
-        self.blocks.iter().for_each(|block| out.extend_from_slice(block));
-        out.truncate(end);
+        line.out.extend_from_slice(&self.end);
     }
 }
 

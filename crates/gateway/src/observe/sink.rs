@@ -4,6 +4,7 @@
 mod access_log;
 mod json_lines;
 mod log_file;
+mod queue;
 mod redis_list;
 mod usage;
 
@@ -15,8 +16,9 @@ pub use usage::UsageSink;
 
 use super::facts::ApiFacts;
 use super::record::Record;
+use queue::{Inlet, queue};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tollgate_model::analytics::Time;
@@ -83,7 +85,7 @@ pub struct SinkFigures {
 
 /// A core's way to a sink's thread.
 pub struct Handoff<T> {
-    batches: SyncSender<(T, u64)>,
+    batches: Inlet<(T, u64)>,
     records_max: u64,
     figures: Arc<SinkFigures>,
     complaints: Complaints,
@@ -133,7 +135,7 @@ impl SinkFigures {
 impl<T: Send + 'static> Handoff<T> {
     /// Starts a thread that writes batches.
     pub fn start(figures: Arc<SinkFigures>, room: Room, mut writer: impl Write<T>) -> std::io::Result<(Self, Writer)> {
-        let (batches, inbox) = sync_channel::<(T, u64)>(room.batches);
+        let (batches, outlet) = queue::<(T, u64)>(room.batches);
         let (end, ended) = sync_channel(0);
         let own = figures.clone();
         let run = move || {
@@ -141,7 +143,7 @@ impl<T: Send + 'static> Handoff<T> {
             let mut complaints = Complaints::default();
             writer.rest();
             loop {
-                let (batch, count) = match inbox.recv_timeout(REST_AFTER) {
+                let (batch, count) = match outlet.take(REST_AFTER) {
                     Ok(batch) => batch,
                     Err(RecvTimeoutError::Timeout) => {
                         writer.rest();
@@ -170,7 +172,7 @@ impl<T: Send + 'static> Handoff<T> {
     pub fn give(&mut self, batch: T, count: u64) -> bool {
         let waiting = self.figures.waiting.fetch_add(count, Ordering::Relaxed);
         let has_room = waiting == 0 || waiting.saturating_add(count) <= self.records_max;
-        let sent = has_room && self.batches.try_send((batch, count)).is_ok();
+        let sent = has_room && self.batches.give((batch, count));
         if !sent {
             self.figures.waiting.fetch_sub(count, Ordering::Relaxed);
             self.lose(count);

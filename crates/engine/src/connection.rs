@@ -10,6 +10,7 @@ use crate::deadlines::NEVER;
 use crate::dial::{Dial, dial};
 use crate::fault::{Fault, FaultKind};
 use crate::http2;
+use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::peers::{Arrival, Counted};
 use crate::pipe::Pipe;
@@ -25,7 +26,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tollgate_http::{Body, BodyReader, HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, write_reply, write_request};
 
 /// Bytes that a client may send ahead while its last request is being answered.
@@ -130,7 +131,7 @@ impl Connection {
 
     /// One that is part of another: a stream of HTTP/2.
     pub fn of_stream(core: Rc<Core>, stream: Stream, client: Client) -> Self {
-        core.deadlines.set_now(Instant::now());
+        core.deadlines.set_now(Moment::now());
         Connection {
             client: stream,
             client_address: client.address,
@@ -303,7 +304,7 @@ impl Connection {
             Err(Malformed::Version) => return self.refuse_head(cx, bytes, 505, out),
             Err(_) => return self.refuse_head(cx, bytes, 400, out),
         };
-        let now = Instant::now();
+        let now = Moment::now();
         self.core.deadlines.set_now(now);
         self.since_ms = self.core.deadlines.now_ms();
         self.exchange.begin(request);

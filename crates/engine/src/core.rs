@@ -5,6 +5,7 @@ use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::entrance::{Handshakes, Listen};
 use crate::http2::Http2Upstreams;
 use crate::limits::Limits;
+use crate::moment::Moment;
 use crate::peers::Peers;
 use crate::pool::Pool;
 use crate::resolver::Resolver;
@@ -13,7 +14,7 @@ use crate::stats::CoreStats;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 use tollgate_http::HeaderStorage;
 
 /// One read takes at most this much. Larger reads mean fewer system calls for large bodies.
@@ -93,7 +94,7 @@ impl Core {
             http2_upstreams: Http2Upstreams::default(),
             upstreams_open: Rc::default(),
             tunnels_open: Rc::default(),
-            deadlines: Deadlines::new(Instant::now()),
+            deadlines: Deadlines::new(Moment::now()),
             resolver,
             draining: Cell::new(false),
             idle_end_ms: Cell::new(NEVER),
@@ -110,7 +111,7 @@ impl Core {
 
     /// From now on connections are closed behind their requests, and after this time without one too.
     pub fn drain(&self, idle_time: Duration) {
-        self.deadlines.set_now(Instant::now());
+        self.deadlines.set_now(Moment::now());
         self.draining.set(true);
         self.idle_end_ms.set(self.deadlines.now_ms().saturating_add(idle_time.as_millis() as u64));
         self.deadlines.wake_all();
@@ -165,7 +166,7 @@ impl Core {
         let prune_every = 1_000 / SWEEP_MS;
         for turn in 0u64.. {
             tokio::time::sleep(Duration::from_millis(SWEEP_MS)).await;
-            let now = Instant::now();
+            let now = Moment::now();
             self.deadlines.sweep(now);
             self.stats.sweeps.add(1);
             self.service.tick();

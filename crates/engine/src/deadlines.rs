@@ -1,21 +1,23 @@
 //! The time limits of one core's connections: one stamp each in a dense list, swept every `SWEEP_MS`. Nothing is inserted into a
 //! timer when a request passes.
 
+use crate::moment::Moment;
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often the stamps are looked at, and so how late a limit can be noticed.
 pub(crate) const SWEEP_MS: u64 = 100;
+const NS_PER_MS: u64 = 1_000_000;
 /// No limit.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// A core's stamps and its coarse clock.
 pub(crate) struct Deadlines {
-    start: Instant,
+    start: Moment,
     now_ms: Cell<u64>,
     /// When `now_ms` is over.
-    next: Cell<Instant>,
+    next: Cell<Moment>,
     entries: RefCell<Vec<Entry>>,
     free: RefCell<Vec<usize>>,
 }
@@ -27,7 +29,7 @@ struct Entry {
 }
 
 impl Deadlines {
-    pub fn new(now: Instant) -> Self {
+    pub fn new(now: Moment) -> Self {
         Deadlines { start: now, now_ms: Cell::new(0), next: Cell::new(now), entries: RefCell::default(), free: RefCell::default() }
     }
 
@@ -39,15 +41,15 @@ impl Deadlines {
 
     /// Moves the coarse clock. Most requests of a busy core come in the millisecond of the one before: for them, nothing is reckoned.
     #[inline]
-    pub fn set_now(&self, now: Instant) {
+    pub fn set_now(&self, now: Moment) {
         if now >= self.next.get() {
             self.move_to(now);
         }
     }
 
     #[cold]
-    fn move_to(&self, now: Instant) {
-        let now_ms = now.saturating_duration_since(self.start).as_millis() as u64;
+    fn move_to(&self, now: Moment) {
+        let now_ms = now.ns_since(self.start) / NS_PER_MS;
         self.now_ms.set(now_ms);
         self.next.set(self.start + Duration::from_millis(now_ms + 1));
     }
@@ -86,7 +88,7 @@ impl Deadlines {
     }
 
     /// Wakes all whose limit has passed.
-    pub fn sweep(&self, now: Instant) {
+    pub fn sweep(&self, now: Moment) {
         self.set_now(now);
         let now_ms = self.now_ms();
         for entry in self.entries.borrow_mut().iter_mut().filter(|entry| entry.at_ms <= now_ms) {

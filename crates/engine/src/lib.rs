@@ -18,6 +18,7 @@ mod http2;
 pub mod inherited;
 mod limits;
 mod listener;
+mod moment;
 #[cfg(test)]
 #[path = "../../http/tests/corpus/mutation.rs"]
 mod mutation;
@@ -40,6 +41,7 @@ pub use engine::{Engine, EngineConfig};
 pub use entrance::{Listen, TlsTerms, TrustedProxies};
 pub use fault::{Fault, FaultKind};
 pub use limits::Limits;
+pub use moment::Moment;
 pub use pace::Speed;
 pub use service::{Capture, Client, ClientTls, Ended, Forward, Handler, Outgoing, Service, ServiceFactory, Times, Verdict, Work};
 pub use stats::CoreStats;

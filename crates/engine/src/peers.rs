@@ -3,11 +3,12 @@
 //! per request on one core than on two). A core that has no time left gives connections away between two of their requests.
 
 use crate::addresses::Seat;
+use crate::moment::Moment;
 use std::cell::Cell;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 /// A core takes this many connections before the next one gets any; beyond that the least loaded one does.
@@ -59,7 +60,7 @@ pub(crate) struct Peers {
     drain: watch::Receiver<Option<Duration>>,
     /// Connections that this core should still give away.
     to_give: Cell<usize>,
-    last_look: Cell<(Instant, Duration)>,
+    last_look: Cell<(Moment, Duration)>,
 }
 
 impl Peer {
@@ -78,7 +79,7 @@ impl Peer {
 
 impl Peers {
     pub fn new(own: usize, all: Vec<Peer>, drain: watch::Receiver<Option<Duration>>) -> Self {
-        Peers { own, all, drain, to_give: Cell::new(0), last_look: Cell::new((Instant::now(), Duration::ZERO)) }
+        Peers { own, all, drain, to_give: Cell::new(0), last_look: Cell::new((Moment::now(), Duration::ZERO)) }
     }
 
     /// Where a new connection belongs, if not here.
@@ -111,11 +112,11 @@ impl Peers {
     }
 
     /// Looks at the time that this core's thread has worked since the last look.
-    pub fn look_at_time(&self, now: Instant) {
+    pub fn look_at_time(&self, now: Moment) {
         let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         let cpu = Duration::new(cpu.tv_sec.unsigned_abs(), u32::try_from(cpu.tv_nsec).unwrap_or_default());
         let (last, last_cpu) = self.last_look.replace((now, cpu));
-        let passed = now.saturating_duration_since(last).as_nanos().max(1);
+        let passed = u128::from(now.ns_since(last).max(1));
         let busy = cpu.saturating_sub(last_cpu).as_nanos() * 1000 / passed;
         let busy = u32::try_from(busy).unwrap_or(u32::MAX);
         let Some(own) = self.all.get(self.own) else { return };

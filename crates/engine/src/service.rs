@@ -1,13 +1,13 @@
 //! The border between I/O and decisions. The engine calls, the gateway answers; both sides are synchronous here.
 
-use crate::{Fault, Target};
+use crate::{Fault, Moment, Target};
 use rustls::pki_types::CertificateDer;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tollgate_http::{HeaderEdits, Request, Response};
 
 /// Makes one core's service, on that core's thread.
@@ -45,7 +45,7 @@ pub struct ClientTls {
 /// Decides about the exchanges of one client connection, one at a time.
 pub trait Handler {
     /// A request's head has arrived. A verdict of `Forward` has filled `outgoing`'s target and host, one of `Reply` its status and body.
-    fn on_request(&mut self, request: &Request<'_>, now: Instant, outgoing: &mut Outgoing) -> Verdict;
+    fn on_request(&mut self, request: &Request<'_>, now: Moment, outgoing: &mut Outgoing) -> Verdict;
 
     /// The whole body of the request, without its framing, after a verdict of `Read`; `None` when it is larger than that or can't be read.
     /// [`Handler::on_request`] comes next.
@@ -144,13 +144,13 @@ fn add(kept: &mut Vec<u8>, bytes: &[u8], bytes_max: usize) {
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     /// The request's head was sent on, or a connection for it was asked for.
-    pub sent: Option<Instant>,
+    pub sent: Option<Moment>,
     /// The final response's head came.
-    pub answered: Option<Instant>,
+    pub answered: Option<Moment>,
     /// The whole response came together with its head.
     pub at_once: bool,
     /// The end.
-    pub end: Instant,
+    pub end: Moment,
 }
 
 /// What a handler says of the message that goes out. One per core; its buffers are reused.

@@ -21,10 +21,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::watch;
 use tollgate_engine::{
-    Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, ServiceFactory, Speed, Target, TlsTerms,
+    Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, Moment, ServiceFactory, Speed, Target, TlsTerms,
     TrustedProxies,
 };
 use tollgate_model::config::GatewayConfig;
@@ -93,7 +93,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         certificates,
         current: Default::default(),
         generation: Default::default(),
-        start: keys.shared_keys().map_or_else(Instant::now, |shared| shared.limits.start_time()),
+        start: keys.shared_keys().map_or_else(Moment::now, |shared| shared.limits.start_time()),
         address_rates: address_rates(&config),
         control: Arc::new(control_target),
     });

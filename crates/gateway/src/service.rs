@@ -27,9 +27,8 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 use steps::Steps;
-use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Outgoing, Service, Target, Verdict};
+use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Moment, Outgoing, Service, Target, Verdict};
 use tollgate_http::{HeaderEdits, Known, Request, Response};
 use tracing::field::DisplayValue;
 
@@ -67,7 +66,7 @@ impl CoreService {
             random: Cell::new(u128::from(high) << 64 | u128::from(low) | 1),
             index: core,
             chains: Cell::new(0),
-            time_of_day: TimeOfDay::new(shared.start),
+            time_of_day: TimeOfDay::new(),
             recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
             shared,
         }
@@ -95,9 +94,9 @@ impl CoreService {
     /// A middleware's step, timed.
     #[cold]
     fn timed_step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>) -> Step {
-        let start = Instant::now();
+        let start = Moment::now();
         let step = middleware.on_request(exchange);
-        let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let ns = Moment::now().ns_since(start);
         if let Some(totals) = self.shared.observer.totals(self.index) {
             totals.middleware_samples.add(middleware.name());
             totals.middleware_ns.add_many(middleware.name(), ns);
@@ -177,7 +176,7 @@ struct GatewayHandler {
     /// How often the current request was held and tried again.
     tries: u32,
     /// When the current request came, if it was held.
-    began: Option<Instant>,
+    began: Option<Moment>,
     /// The API and version that the current request came to last.
     place: Place,
     /// What the current request was told while it was held.
@@ -189,7 +188,7 @@ struct GatewayHandler {
 }
 
 impl Handler for GatewayHandler {
-    fn on_request(&mut self, request: &Request<'_>, now: Instant, outgoing: &mut Outgoing) -> Verdict {
+    fn on_request(&mut self, request: &Request<'_>, now: Moment, outgoing: &mut Outgoing) -> Verdict {
         let core = self.core.clone();
         let tls = self.tls.clone();
         let settings = &core.shared.settings;
@@ -199,7 +198,7 @@ impl Handler for GatewayHandler {
             // A request that was held has been counted.
             && self.began.is_none()
             && !settings.is_proxy(client_ip, self.peer.ip())
-            && let Err(wait) = rates.admit(client_ip, now.saturating_duration_since(core.shared.start))
+            && let Err(wait) = rates.admit(client_ip, now.since(core.shared.start))
         {
             totals.iter().for_each(|totals| totals.too_many.add(1));
             reply::refuse(outgoing, settings, &refusal::ADDRESS_RATE_LIMIT, reply::xml_type(request).as_deref(), &[]);
@@ -251,7 +250,7 @@ impl Handler for GatewayHandler {
             http2: self.http2,
             tls: tls.as_deref(),
             trace: self.trace,
-            now: now.saturating_duration_since(core.shared.start),
+            now,
             request_id: core.next_id(),
         };
         if settings.request_id {

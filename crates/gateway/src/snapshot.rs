@@ -261,7 +261,7 @@ pub struct Shared {
     pub current: arc_swap::ArcSwap<Snapshot>,
     /// Grows with each new snapshot, so that a core sees with one load whether its own is the newest.
     pub generation: std::sync::atomic::AtomicU64,
-    pub start: std::time::Instant,
+    pub start: tollgate_engine::Moment,
     /// The rate that each client address has, if it has one.
     pub address_rates: Option<crate::limit::AddressRates>,
     /// How TLS is spoken with clients, if it is.

@@ -17,6 +17,8 @@ pub use json::JsonTimes;
 /// What a request without a version is recorded under.
 pub const NOT_VERSIONED: &str = "Non Versioned";
 
+const NS_PER_S: u64 = 1_000_000_000;
+
 /// One request.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct AnalyticsRecord<'a> {
@@ -115,6 +117,14 @@ pub struct Time {
     pub unix_s: i64,
     /// The rest.
     pub ns: u32,
+}
+
+impl Time {
+    /// So many nanoseconds after 1970.
+    #[inline]
+    pub fn from_unix_ns(ns: u64) -> Self {
+        Time { unix_s: (ns / NS_PER_S) as i64, ns: (ns % NS_PER_S) as u32 }
+    }
 }
 
 /// Where an address is.

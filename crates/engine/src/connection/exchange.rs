@@ -3,11 +3,11 @@
 use crate::core::Core;
 use crate::fault::FaultKind;
 use crate::limits::Limits;
+use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::pace::Pace;
 use crate::pool::{Slot, Upstream};
 use crate::service::{Capture, Ended, Times};
-use std::time::Instant;
 use tollgate_http::{BodyReader, ClientBody, Request, Version};
 
 pub(super) struct Exchange {
@@ -52,8 +52,8 @@ pub(super) struct Exchange {
     pub client_body: ClientBody,
     /// The clock is read at turning points.
     pub timed: bool,
-    pub sent_at: Option<Instant>,
-    pub answered_at: Option<Instant>,
+    pub sent_at: Option<Moment>,
+    pub answered_at: Option<Moment>,
     /// The whole response came with its head.
     pub at_once: bool,
     /// Bytes sent to the client.
@@ -127,8 +127,8 @@ impl Exchange {
 
     /// The time, for an exchange that is timed.
     #[inline]
-    pub fn clock(&self) -> Option<Instant> {
-        self.timed.then(Instant::now)
+    pub fn clock(&self) -> Option<Moment> {
+        self.timed.then(Moment::now)
     }
 
     /// What there is to say of the exchange at its end.

@@ -7,7 +7,8 @@ use super::shared_rate::SharedRate;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tollgate_engine::Moment;
 use tollgate_model::config::{OnStoreFailure, SharedStore};
 use tollgate_store::{Redis, Script, StoreFault, StoreFaultKind};
 
@@ -33,7 +34,7 @@ pub struct SharedLimits {
     gateways: AtomicU64,
     rank: AtomicU64,
     /// Times of limits are since this.
-    start: Instant,
+    start: Moment,
     is_silent: AtomicBool,
     has_complained: AtomicBool,
     /// Limits that have something to tell or to give back.
@@ -95,7 +96,7 @@ impl SharedLimits {
             rules,
             gateways: AtomicU64::new(1),
             rank: AtomicU64::new(0),
-            start: Instant::now(),
+            start: Moment::now(),
             is_silent: AtomicBool::new(false),
             has_complained: AtomicBool::new(false),
             open_rates: Mutex::default(),
@@ -114,7 +115,7 @@ impl SharedLimits {
     }
 
     /// What times of limits are counted from.
-    pub fn start_time(&self) -> Instant {
+    pub fn start_time(&self) -> Moment {
         self.start
     }
 

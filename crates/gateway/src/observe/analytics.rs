@@ -13,7 +13,6 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::net::IpAddr;
 use std::sync::OnceLock;
-use std::time::Duration;
 use tollgate_model::analytics::{AnalyticsRecord, Common, Geo, Latency, NOT_VERSIONED, Network, Own};
 use tollgate_model::config::GatewayConfig;
 
@@ -106,7 +105,7 @@ impl Analyst {
         let [original_path, raw_path, tracked] = record.paths();
         let track_path = !tracked.is_empty();
         let path = if track_path { tracked } else { replace(&self.normalise, raw_path.clone()) };
-        let (total, upstream) = (milliseconds(record.total), milliseconds(record.upstream));
+        let (total, upstream) = (signed(milliseconds(record.total_ns)), signed(milliseconds(record.upstream_ns)));
         let (raw_request, raw_response) = self.raw(record);
         let mut own = Own {
             path,
@@ -236,9 +235,10 @@ impl Starts {
     }
 }
 
-/// A time in whole milliseconds.
-pub fn milliseconds(time: Duration) -> i64 {
-    i64::try_from(time.as_secs()).unwrap_or(i64::MAX).saturating_mul(1_000).saturating_add(i64::from(time.subsec_millis()))
+/// Nanoseconds as whole milliseconds.
+#[inline]
+pub fn milliseconds(ns: u64) -> u64 {
+    ns / 1_000_000
 }
 
 fn signed(number: u64) -> i64 {

@@ -1,6 +1,5 @@
 //! Times in buckets, counted by one core.
 
-use std::time::Duration;
 use tollgate_engine::Counter;
 
 const US: u64 = 1_000;
@@ -65,8 +64,7 @@ pub struct Distribution {
 impl Histogram {
     /// Counts a time. Only the histogram's own core may.
     #[inline]
-    pub fn add(&self, bounds: &[u64; BOUNDS], time: Duration) {
-        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    pub fn add(&self, bounds: &[u64; BOUNDS], ns: u64) {
         // Most times are short, so this ends soon.
         let place = bounds.iter().position(|bound| ns <= *bound).unwrap_or(BOUNDS);
         if let Some(bucket) = self.buckets.get(place) {

@@ -5,7 +5,6 @@ use super::causes::CauseCounts;
 use super::histogram::{Distribution, Histogram, OWN_NS, REQUEST_NS};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use std::time::Duration;
 use tollgate_engine::Counter;
 
 /// The label of what has no meter of its own.
@@ -59,9 +58,9 @@ pub struct Tally {
     pub status: u16,
     /// Number of the method in `METHODS`.
     pub method: usize,
-    pub total: Duration,
+    pub total_ns: u64,
     /// The upstream's part; `None` when none was asked.
-    pub upstream: Option<Duration>,
+    pub upstream_ns: Option<u64>,
     pub request_bytes: u64,
     pub response_bytes: u64,
 }
@@ -176,11 +175,11 @@ impl Cells {
         if let Some(counter) = self.requests.get(tally.method).and_then(|classes| classes.get(class)) {
             counter.add(1);
         }
-        self.request_time.add(&REQUEST_NS, tally.total);
-        if let Some(upstream) = tally.upstream {
-            self.upstream_time.add(&REQUEST_NS, upstream);
+        self.request_time.add(&REQUEST_NS, tally.total_ns);
+        if let Some(upstream_ns) = tally.upstream_ns {
+            self.upstream_time.add(&REQUEST_NS, upstream_ns);
         }
-        self.own_time.add(&OWN_NS, tally.total.saturating_sub(tally.upstream.unwrap_or_default()));
+        self.own_time.add(&OWN_NS, tally.total_ns.saturating_sub(tally.upstream_ns.unwrap_or_default()));
         self.request_bytes.add(tally.request_bytes);
         self.response_bytes.add(tally.response_bytes);
     }

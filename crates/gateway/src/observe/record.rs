@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 use tollgate_engine::Capture;
 
 /// The texts of a record, first those that the requests of a client have in common: these are written before the others.
@@ -46,8 +45,8 @@ pub const TEXT_BYTES_MAX: usize = 8 * 1024;
 pub struct StepTime {
     pub middleware: &'static str,
     /// When it began, since the request's beginning.
-    pub after: Duration,
-    pub took: Duration,
+    pub after_ns: u64,
+    pub took_ns: u64,
 }
 
 /// One request that is over.
@@ -72,10 +71,10 @@ pub struct Record {
     pub status: u16,
     /// Why the gateway turned it away, or what went wrong.
     pub cause: Option<&'static str>,
-    pub total: Duration,
-    pub upstream: Duration,
+    pub total_ns: u64,
+    pub upstream_ns: u64,
     /// When it was sent on, since its beginning, if it is traced.
-    pub sent_after: Option<Duration>,
+    pub sent_after_ns: Option<u64>,
     /// What the upstream answered; 0 for nothing.
     pub upstream_status: u16,
     pub request_bytes: u64,
@@ -110,9 +109,9 @@ impl Default for Record {
             content_length: -1,
             status: 0,
             cause: None,
-            total: Duration::ZERO,
-            upstream: Duration::ZERO,
-            sent_after: None,
+            total_ns: 0,
+            upstream_ns: 0,
+            sent_after_ns: None,
             upstream_status: 0,
             request_bytes: 0,
             response_bytes: 0,

@@ -37,11 +37,11 @@ impl Recorder {
         self.spare.borrow_mut().pop().unwrap_or_default()
     }
 
-    /// Takes a record of a request that came from `peer` and ended so long after 1970.
+    /// Takes a record of a request that came from `peer` and ended so many nanoseconds after 1970.
     #[inline]
-    pub fn take(&self, mut record: Box<Record>, facts: &ApiFacts, peer: &str, ended: Duration) {
+    pub fn take(&self, mut record: Box<Record>, facts: &ApiFacts, peer: &str, unix_ns: u64) {
         self.recorded.add(1);
-        let time = Time { unix_s: i64::try_from(ended.as_secs()).unwrap_or(i64::MAX), ns: ended.subsec_nanos() };
+        let time = Time::from_unix_ns(unix_ns);
         let hit = Hit { record: &record, facts, peer, time };
         self.sinks.borrow_mut().iter_mut().for_each(|sink| sink.take(&hit));
         record.clear();

@@ -5,8 +5,7 @@ use crate::snapshot::{Api, CoreSnapshot, Shared, Version, Versions};
 use crate::upstream::Upstream;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
-use tollgate_engine::FaultKind;
+use tollgate_engine::{FaultKind, Moment};
 
 /// What an exchange is counted as whose client did not wait for the answer; no client sees it.
 const CLIENT_GONE: u16 = 499;
@@ -19,9 +18,9 @@ pub struct InFlight {
     pub breaker: Option<(BreakerRule, Arc<Breaker>)>,
     /// The request's content type if it is XML: refusals are XML then too.
     pub xml_type: Option<Box<str>>,
-    pub began: Instant,
+    pub began: Moment,
     /// When it was sent on, if the client will be told.
-    pub sent: Option<Instant>,
+    pub sent: Option<Moment>,
     /// Number of the method among those that are told apart.
     pub method: usize,
     /// Status of the answer; 0 before there is one.

@@ -7,8 +7,8 @@ use crate::observe::{Cells, Record, Side, Tally, Text, method_number};
 use crate::refusal;
 use crate::snapshot::CoreSnapshot;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
-use tollgate_engine::{Ended, FaultKind, Outgoing, Times};
+use std::time::Duration;
+use tollgate_engine::{Ended, FaultKind, Moment, Outgoing, Times};
 use tollgate_http::{HeaderEdits, Headers};
 
 impl GatewayHandler {
@@ -26,12 +26,12 @@ impl GatewayHandler {
         if cells.is_none() && record.is_none() {
             return;
         }
-        let now = Instant::now();
+        let now = Moment::now();
         let tally = Tally {
             status: outgoing.status,
             method: method_number(arrival.request.method),
-            total: now.saturating_duration_since(arrival.began),
-            upstream: None,
+            total_ns: now.ns_since(arrival.began),
+            upstream_ns: None,
             request_bytes: 0,
             response_bytes: outgoing.body.len() as u64,
         };
@@ -62,12 +62,12 @@ impl GatewayHandler {
         if cells.is_none() && record.is_none() {
             return;
         }
-        let end = ended.times.map_or_else(Instant::now, |times| times.end);
+        let end = ended.times.map_or_else(Moment::now, |times| times.end);
         let tally = Tally {
             status: in_flight.status,
             method: in_flight.method,
-            total: end.saturating_duration_since(in_flight.began),
-            upstream: ended.times.as_ref().and_then(upstream_time),
+            total_ns: end.ns_since(in_flight.began),
+            upstream_ns: ended.times.as_ref().and_then(upstream_ns),
             request_bytes: ended.request_body_bytes,
             response_bytes: ended.response_bytes,
         };
@@ -79,7 +79,7 @@ impl GatewayHandler {
         if let Some(mut record) = record {
             record.capture = ended.capture;
             let sent = ended.times.and_then(|times| times.sent).filter(|_| record.trace.is_some());
-            record.sent_after = sent.map(|sent| sent.saturating_duration_since(in_flight.began));
+            record.sent_after_ns = sent.map(|sent| sent.ns_since(in_flight.began));
             record.upstream_status = in_flight.upstream_status;
             self.hand_over(record, &in_flight.snapshot, in_flight.place, &tally, failed.map(|(_, cause)| cause), end);
         }
@@ -93,20 +93,20 @@ impl GatewayHandler {
         place: Place,
         tally: &Tally,
         cause: Option<&'static str>,
-        ended: Instant,
+        ended: Moment,
     ) {
         let (Some(recorder), Some(api)) = (&self.core.recorder, snapshot.apis.get(place.api)) else { return };
         record.status = tally.status;
         record.cause = cause;
-        record.total = tally.total;
-        record.upstream = tally.upstream.unwrap_or_default();
+        record.total_ns = tally.total_ns;
+        record.upstream_ns = tally.upstream_ns.unwrap_or_default();
         record.request_bytes = tally.request_bytes;
         record.response_bytes = tally.response_bytes;
         self.steps.swap(&mut record.steps);
         if let Some(id) = &self.request_id {
             record.write(Text::RequestId, id.as_bytes());
         }
-        let ended = self.core.time_of_day.at(ended.saturating_duration_since(self.core.shared.start));
+        let ended = self.core.time_of_day.unix_ns(ended);
         recorder.take(record, &api.facts, &self.peer_text, ended);
     }
 
@@ -122,7 +122,7 @@ impl GatewayHandler {
         if self.core.shared.settings.server_timing
             && let Some(in_flight) = &mut self.in_flight
         {
-            in_flight.sent = Some(Instant::now());
+            in_flight.sent = Some(Moment::now());
         }
     }
 
@@ -135,7 +135,7 @@ impl GatewayHandler {
         if let Some(in_flight) = &self.in_flight
             && let Some(sent) = in_flight.sent
         {
-            let (own, upstream) = (sent.saturating_duration_since(in_flight.began), sent.elapsed());
+            let (own, upstream) = (sent.since(in_flight.began), sent.elapsed());
             edits.add("Server-Timing", format!("gw;dur={:.3}, upstream;dur={:.3}", ms(own), ms(upstream)).as_bytes());
         }
     }
@@ -165,9 +165,9 @@ fn ms(time: Duration) -> f64 {
 }
 
 /// From sending the request to its answer: to the head if all came with it, else to the end.
-fn upstream_time(times: &Times) -> Option<Duration> {
+fn upstream_ns(times: &Times) -> Option<u64> {
     let end = times.answered.filter(|_| times.at_once).unwrap_or(times.end);
-    times.sent.map(|sent| end.saturating_duration_since(sent))
+    times.sent.map(|sent| end.ns_since(sent))
 }
 
 /// Whose fault it is, and its stable name for figures.

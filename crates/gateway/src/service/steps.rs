@@ -2,7 +2,7 @@
 //! passed keeps its time, and what held it lasts until it let the request go.
 
 use crate::observe::StepTime;
-use std::time::Instant;
+use tollgate_engine::Moment;
 
 #[derive(Default)]
 pub struct Steps {
@@ -18,15 +18,15 @@ impl Steps {
     }
 
     /// The next middleware's turn is over. `request_began` is before `began`.
-    pub fn end(&mut self, middleware: &'static str, request_began: Instant, began: Instant, ended: Instant) {
-        let after = began.saturating_duration_since(request_began);
+    pub fn end(&mut self, middleware: &'static str, request_began: Moment, began: Moment, ended: Moment) {
+        let after_ns = began.ns_since(request_began);
         let is_last = self.walked + 1 == self.times.len();
         match self.times.get_mut(self.walked) {
             Some(held) if is_last && held.middleware == middleware => {
-                held.took = ended.saturating_duration_since(request_began).saturating_sub(held.after);
+                held.took_ns = ended.ns_since(request_began).saturating_sub(held.after_ns);
             }
             Some(_) => {}
-            None => self.times.push(StepTime { middleware, after, took: ended.saturating_duration_since(began) }),
+            None => self.times.push(StepTime { middleware, after_ns, took_ns: ended.ns_since(began) }),
         }
         self.walked += 1;
     }

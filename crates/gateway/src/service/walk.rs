@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tollgate_engine::{Outgoing, Verdict, Work};
+use std::time::Duration;
+use tollgate_engine::{Moment, Outgoing, Verdict, Work};
 use tollgate_http::Request;
 
 /// Loops from API to API that one request may take, as in Tyk.
@@ -27,7 +27,7 @@ pub struct Arrival<'a> {
     pub request: &'a Request<'a>,
     pub full_path: Cow<'a, str>,
     pub client_ip: IpAddr,
-    pub began: Instant,
+    pub began: Moment,
     /// The connection's other end.
     pub peer: SocketAddr,
     /// The client speaks HTTP/2.
@@ -35,8 +35,7 @@ pub struct Arrival<'a> {
     pub tls: Option<&'a CallerTls>,
     /// Its place in its trace, when requests are traced.
     pub trace: Option<Trace>,
-    /// Since the gateway's start.
-    pub now: Duration,
+    pub now: Moment,
     pub request_id: RequestId,
 }
 
@@ -139,13 +138,13 @@ impl GatewayHandler {
             version,
             client_ip: arrival.client_ip,
             tls: arrival.tls,
-            now: arrival.now,
+            now: arrival.now.since(arrival.core.shared.start),
             request_id: arrival.request_id,
             full_path: &arrival.full_path,
             method: turn.method,
             url: turn.url,
             hits: &self.hits,
-            unix_s: arrival.core.time_of_day.at(arrival.now).as_secs(),
+            unix_s: arrival.core.time_of_day.unix_s(arrival.now),
             keys: &arrival.core.shared.keys,
             key: None,
             claims: None,
@@ -168,14 +167,14 @@ impl GatewayHandler {
         let sampled = arrival.core.is_sampled();
         let traced = api.facts.detailed_tracing && arrival.trace.is_some_and(|trace| trace.taken);
         for middleware in chain {
-            let began = traced.then(Instant::now);
+            let began = traced.then(Moment::now);
             let step = if sampled {
                 arrival.core.timed_step(middleware.as_ref(), &mut exchange)
             } else {
                 middleware.on_request(&mut exchange)
             };
             if let Some(began) = began {
-                self.steps.end(middleware.name(), arrival.began, began, Instant::now());
+                self.steps.end(middleware.name(), arrival.began, began, Moment::now());
             }
             match step {
                 Step::Next => {}

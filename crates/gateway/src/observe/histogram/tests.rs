@@ -2,7 +2,7 @@ use super::*;
 
 fn distribution(times_us: &[u64]) -> Distribution {
     let histogram = Histogram::default();
-    times_us.iter().for_each(|us| histogram.add(&REQUEST_NS, Duration::from_micros(*us)));
+    times_us.iter().for_each(|us| histogram.add(&REQUEST_NS, *us * US));
     let mut distribution = Distribution::default();
     histogram.add_to(&mut distribution);
     distribution

@@ -1,8 +1,8 @@
 use super::*;
 
 fn tally(status: u16, method: &str) -> Tally {
-    let (total, upstream) = (Duration::from_millis(3), Some(Duration::from_millis(2)));
-    Tally { status, method: method_number(method), total, upstream, request_bytes: 10, response_bytes: 20 }
+    let (total_ns, upstream_ns) = (3_000_000, Some(2_000_000));
+    Tally { status, method: method_number(method), total_ns, upstream_ns, request_bytes: 10, response_bytes: 20 }
 }
 
 #[test]

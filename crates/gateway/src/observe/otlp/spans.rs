@@ -142,7 +142,7 @@ fn server_span(hit: &Hit<'_>, trace: &Trace) -> Span {
         // Conventions want names that are few: no path, but what it is routed by.
         name: format!("{} {route}", method_or_http(record)),
         kind: SpanKind::Server.into(),
-        start_time_unix_nano: end.saturating_sub(in_nanoseconds(record.total)),
+        start_time_unix_nano: end.saturating_sub(record.total_ns),
         end_time_unix_nano: end,
         attributes,
         status,
@@ -153,7 +153,7 @@ fn server_span(hit: &Hit<'_>, trace: &Trace) -> Span {
 /// The exchange with the upstream, if there was one.
 fn client_span(hit: &Hit<'_>, trace: &Trace) -> Option<Span> {
     let record = hit.record;
-    let start = nanoseconds(hit).saturating_sub(in_nanoseconds(record.total)) + in_nanoseconds(record.sent_after?);
+    let start = nanoseconds(hit).saturating_sub(record.total_ns) + record.sent_after_ns?;
     let mut attributes = method(record);
     // The scheme tells what port is meant where none is written, and is not known here.
     let (host, port) = host_and_port(record.bytes(Text::UpstreamHost), 0);
@@ -170,7 +170,7 @@ fn client_span(hit: &Hit<'_>, trace: &Trace) -> Option<Span> {
         name: method_or_http(record).to_owned(),
         kind: SpanKind::Client.into(),
         start_time_unix_nano: start,
-        end_time_unix_nano: start + in_nanoseconds(record.upstream),
+        end_time_unix_nano: start + record.upstream_ns,
         attributes,
         status,
         ..Span::default()
@@ -179,7 +179,7 @@ fn client_span(hit: &Hit<'_>, trace: &Trace) -> Option<Span> {
 
 /// One middleware's part of the request.
 fn middleware_span(hit: &Hit<'_>, trace: &Trace, place: usize, step: &StepTime) -> Span {
-    let start = nanoseconds(hit).saturating_sub(in_nanoseconds(hit.record.total)) + in_nanoseconds(step.after);
+    let start = nanoseconds(hit).saturating_sub(hit.record.total_ns) + step.after_ns;
     Span {
         trace_id: trace.id.0.to_be_bytes().to_vec(),
         span_id: trace.middleware_span(place).to_be_bytes().to_vec(),
@@ -188,7 +188,7 @@ fn middleware_span(hit: &Hit<'_>, trace: &Trace, place: usize, step: &StepTime) 
         name: step.middleware.to_owned(),
         kind: SpanKind::Internal.into(),
         start_time_unix_nano: start,
-        end_time_unix_nano: start + in_nanoseconds(step.took),
+        end_time_unix_nano: start + step.took_ns,
         ..Span::default()
     }
 }
@@ -252,10 +252,6 @@ fn short(key: &str, value: &[u8]) -> KeyValue {
 /// When the request ended, since 1970.
 fn nanoseconds(hit: &Hit<'_>) -> u64 {
     u64::try_from(hit.time.unix_s).unwrap_or_default().saturating_mul(1_000_000_000).saturating_add(u64::from(hit.time.ns))
-}
-
-fn in_nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -130,8 +130,8 @@ impl Own {
     #[inline]
     fn write(self, line: &mut Line<'_>, Hit { record, peer, .. }: &Hit<'_>) {
         match self {
-            Own::LatencyGateway => line.number(milliseconds(record.total.saturating_sub(record.upstream)).unsigned_abs()),
-            Own::LatencyTotal => line.number(milliseconds(record.total).unsigned_abs()),
+            Own::LatencyGateway => line.number(milliseconds(record.total_ns.saturating_sub(record.upstream_ns))),
+            Own::LatencyTotal => line.number(milliseconds(record.total_ns)),
             Own::Path => line.text(record.bytes(Text::OriginalPath)),
             Own::RemoteAddr => line.plain(|out| out.extend_from_slice(peer.as_bytes())),
             Own::RequestBytes => line.number(record.request_bytes),
@@ -144,7 +144,7 @@ impl Own {
                 Some(trace) => line.plain(|out| trace.id.append_to(out)),
                 None => line.text(b""),
             },
-            Own::UpstreamLatency => line.number(milliseconds(record.upstream).unsigned_abs()),
+            Own::UpstreamLatency => line.number(milliseconds(record.upstream_ns)),
         }
     }
 }

@@ -22,6 +22,7 @@ const WRITE_EVERY: Duration = Duration::from_secs(5);
 /// Between two looks for what is too old.
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 const OTHER: &str = "_other";
+const NS_PER_US: u64 = 1_000;
 
 /// One core's sums.
 #[derive(Clone)]
@@ -181,15 +182,14 @@ fn minute(hit: &Hit<'_>) -> i64 {
 
 /// Counts one request.
 fn count(counts: &mut UsageCounts, record: &Record) {
-    let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-    let ns = u64::try_from(record.total.as_nanos()).unwrap_or(u64::MAX);
+    let total_us = record.total_ns / NS_PER_US;
     counts.hits += 1;
-    counts.total_us += us(record.total);
-    counts.upstream_us += us(record.upstream);
-    counts.max_us = counts.max_us.max(us(record.total));
+    counts.total_us += total_us;
+    counts.upstream_us += record.upstream_ns / NS_PER_US;
+    counts.max_us = counts.max_us.max(total_us);
     counts.request_bytes += record.request_bytes;
     counts.response_bytes += record.response_bytes;
-    let bucket = REQUEST_NS.iter().position(|bound| ns <= *bound).unwrap_or(BUCKETS - 1);
+    let bucket = REQUEST_NS.iter().position(|bound| record.total_ns <= *bound).unwrap_or(BUCKETS - 1);
     counts.buckets.get_mut(bucket).into_iter().for_each(|own| *own += 1);
 }
 

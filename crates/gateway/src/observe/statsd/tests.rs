@@ -22,8 +22,9 @@ fn sums(count: u64) -> Vec<(String, Sum)> {
     let meters = Meters::new(1, 10);
     let meter = meters.get("my.shop");
     for _ in 0..count {
-        let total = Duration::from_micros(700);
-        meter.core(0).unwrap().count(&Tally { status: 200, method: 0, total, upstream: None, request_bytes: 0, response_bytes: 0 });
+        let total_ns = 700_000;
+        let tally = Tally { status: 200, method: 0, total_ns, upstream_ns: None, request_bytes: 0, response_bytes: 0 };
+        meter.core(0).unwrap().count(&tally);
         meter.core(0).unwrap().refused("api_rate_limit");
     }
     vec![("my.shop".to_owned(), meter.sum().unwrap())]

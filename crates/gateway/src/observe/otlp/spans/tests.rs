@@ -11,9 +11,9 @@ fn made(change: impl FnOnce(&mut Record)) -> (Span, Option<Span>) {
     record.write(Text::Authority, b"shop.test:8443");
     record.write(Text::UpstreamHost, b"[::1]:81");
     record.write(Text::OriginalPath, b"/shop/a");
-    record.total = Duration::from_millis(30);
+    record.total_ns = 30_000_000;
     (record.status, record.upstream_status) = (200, 200);
-    (record.sent_after, record.upstream) = (Some(Duration::from_millis(1)), Duration::from_millis(20));
+    (record.sent_after_ns, record.upstream_ns) = (Some(1_000_000), 20_000_000);
     change(&mut record);
     let facts = ApiFacts { id: "1".to_owned(), name: "shop".to_owned(), listen_path: "/shop/".to_owned(), ..ApiFacts::default() };
     let hit = Hit { record: &record, facts: &facts, peer: "", time: Time { unix_s: 100, ns: 50_000_000 } };
@@ -45,7 +45,7 @@ fn two_spans_lie_within_each_other() {
 #[test]
 fn a_request_that_went_nowhere_has_one_span() {
     let (server, client) = made(|record| {
-        (record.sent_after, record.status, record.upstream_status, record.cause) = (None, 401, 0, Some("auth_missing"));
+        (record.sent_after_ns, record.status, record.upstream_status, record.cause) = (None, 401, 0, Some("auth_missing"));
     });
     assert_eq!(client, None);
     assert_eq!(attributes(&server)["error.type"], "auth_missing");

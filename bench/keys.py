@@ -86,7 +86,7 @@ def answer(gateway: Tollgate, path: str) -> bytes:
 
 
 def key(gateway: Tollgate, right: dict, **session) -> str:
-    body = {"org_id": "default", "expires": 0, "access_rights": {"keyed": right}} | session
+    body = {"org_id": "default", "expires": 0, "access_rights": {right["api_id"]: right}} | session
     return control(gateway, "keys/create", body)["key"]
 
 

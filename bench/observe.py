@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """What being observed costs: CPU time per request of Tollgate with records, figures and logs, as a ratio to itself with all of it off.
 
-Each row is a process of its own in front of the same upstream. It is measured between two measurements of the one with all of it off, and
-compared with their mean: what else goes on at the machine changes within seconds. Time of the threads that write records counts, so each
+Each row is a process of its own in front of the same upstream. It is measured at the same time as the one with all of it off, each with
+half of the connections: what else goes on at the machine changes within seconds, and so meets both. A second process with all of it off is
+measured like the rows: how far its ratio is from 1 tells what the others are worth. Time of the threads that write records counts, so each
 measurement ends when they have written. Records are counted where they went: a row that lost some is void.
+
+Requests are keyless unless `--key` is given: then they carry a key with a rate limit and a quota.
 """
 
 from __future__ import annotations
@@ -21,13 +24,17 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
+import keys
 import rig as bench
 from rig import Rig, RigError, Tollgate
 
 LIST = "analytics-tyk-system-analytics"
 NO_METRICS = {"metrics": {"enabled": False}}
 TRACES = "traces of 1 % (OTLP over HTTP)"
+API = "a"
+PATH = f"/{API}/json/valid"
 # Sums are written every five seconds.
 SUMS_SETTLE_S = 6
 
@@ -42,6 +49,18 @@ class Row:
     settle_s: float = 1.5
 
 
+@dataclasses.dataclass
+class Subject:
+    """A running gateway that is observed in one of the ways."""
+
+    row: Row
+    gateway: Tollgate
+    headers: dict[str, str]
+
+    def count(self) -> int:
+        return self.row.count(self.gateway) if self.row.count else 0
+
+
 def main() -> int:
     args = arguments()
     facts = bench.circumstances(args.binary)
@@ -51,28 +70,44 @@ def main() -> int:
         statsd.bind((bench.HOST, 0))
         upstream = bench.nginx_upstream(rig)
         rows = wanted(rows_of(rig, statsd.getsockname()[1], collector.port), args)
-        api = bench.api_definition("a", "/a/", upstream.url("/")) | {"do_not_track": False}
-        gateways = [
-            (row, bench.tollgate_gateway(rig, args.binary, [api], "/a/", f"tollgate{number}", row.conf))
-            for number, row in enumerate(rows)
-        ]
-        rounds = [one_round(rig, gateways, args) for _ in range(args.rounds + 1)][1:]  # the first one warms up
+        apis = definitions(upstream.url("/"), args.key)
+
+        def subject(number: int, row: Row) -> Subject:
+            gateway = bench.tollgate_gateway(rig, args.binary, apis, "/open/", f"tollgate{number}", row.conf)
+            return Subject(row, gateway, {"Authorization": key_of(gateway)} if args.key else {})
+
+        off, *subjects = [subject(number, row) for number, row in enumerate(rows)]
+        rounds = [
+            {own.row.name: side_by_side(rig, off, own, args) for own in subjects} for _ in range(args.rounds + 1)
+        ][1:]  # the first one warms up
         if any(row.name == TRACES for row in rows) and not collector.batches:
             raise RigError("no trace has come to the collector")
     report(rounds, args)
     if args.json:
         args.json.write_text(json.dumps({"run": facts, "rounds": rounds}, indent=1) + "\n")
-    return 1 if any(sample["trouble"] for one in rounds for sample in samples(one)) else 0
+    return 1 if any(sample["trouble"] for one in rounds for sample in one.values()) else 0
 
 
 def arguments() -> argparse.Namespace:
-    parser = bench.argument_parser(__doc__, rounds=5, seconds=3)
-    parser.add_argument("--rows", help="only those whose names contain one of these words, beside the one with all off: redis,metrics")
+    parser = bench.argument_parser(__doc__, rounds=9, seconds=3)
+    parser.add_argument("--rows", help="only those whose names contain one of these words, beside the ones with all off: redis,metrics")
+    parser.add_argument("--key", action="store_true", help="requests carry a key with a rate limit and a quota")
     return parser.parse_args()
 
 
+def definitions(target: str, with_key: bool) -> list[dict]:
+    """The API that is measured, and one that says that a gateway is ready."""
+    own = bench.api_definition(API, f"/{API}/", target) | {"do_not_track": False, "use_keyless": not with_key}
+    return [own, bench.api_definition("open", "/open/", target)]
+
+
+def key_of(gateway: Tollgate) -> str:
+    right = {"api_id": API, "api_name": API, "versions": ["Default"]}
+    return keys.key(gateway, right, rate=keys.FAR, per=1, quota_max=keys.FAR, quota_renewal_rate=3600)
+
+
 def rows_of(rig: Rig, statsd_port: int, collector_port: int) -> list[Row]:
-    """The rows of the table; the first is what the others are compared with. A further one is one entry."""
+    """The rows of the table; the first is what the others are compared with, the second the same again. A further one is one entry."""
     redis_port = bench.redis_server(rig).port
     lines, access_log, both = (rig.dir / name for name in ("records.json", "access.log", "both.log"))
 
@@ -94,6 +129,7 @@ def rows_of(rig: Rig, statsd_port: int, collector_port: int) -> list[Row]:
     }
     return [
         Row("all off", {"tollgate": NO_METRICS}),
+        Row("all off, once more", {"tollgate": NO_METRICS}),
         Row("metrics", {}),
         Row("metrics + StatsD", statsd),
         Row(TRACES, {"opentelemetry": {"traces": traces}, "tollgate": NO_METRICS}),
@@ -143,7 +179,7 @@ class Collector:
 
 def wanted(rows: list[Row], args: argparse.Namespace) -> list[Row]:
     words = [word.lower() for word in (args.rows or "").split(",") if word]
-    return rows[:1] + [row for row in rows[1:] if not words or any(word in row.name.lower() for word in words)]
+    return rows[:2] + [row for row in rows[2:] if not words or any(word in row.name.lower() for word in words)]
 
 
 def redis(port: int, *words: str) -> str:
@@ -195,47 +231,45 @@ def usage_hits(gateway: Tollgate) -> int:
         return sum(row["hits"] for row in json.load(answer)["rows"])
 
 
-def one_round(rig: Rig, gateways: list[tuple[Row, Tollgate]], args: argparse.Namespace) -> dict:
-    """A sample of each row, and of the first row before, between and behind the others."""
-    (base, off), *others = gateways
-    offs, rows = [sample(rig, off, base, args)], {}
-    for row, gateway in others:
-        rows[row.name] = sample(rig, gateway, row, args)
-        offs.append(sample(rig, off, base, args))
-    return {"off": offs, "rows": rows}
+def side_by_side(rig: Rig, off: Subject, own: Subject, args: argparse.Namespace) -> dict:
+    """Both under load at the same time."""
+    counted = own.count()
+    before = [bench.usage(subject.gateway.pid) for subject in (off, own)]
 
+    def load(subject: Subject) -> bench.Load:
+        return bench.wrk(rig, f"http://{bench.HOST}:{subject.gateway.port}{PATH}", args.conns // 2, args.seconds, subject.headers)
 
-def samples(one: dict) -> list[dict]:
-    return one["off"] + list(one["rows"].values())
-
-
-def sample(rig: Rig, gateway: Tollgate, row: Row, args: argparse.Namespace) -> dict:
-    counted = row.count(gateway) if row.count else 0
-    before = bench.usage(gateway.pid)
-    load = bench.wrk(rig, f"http://{bench.HOST}:{gateway.port}/a/json/valid", args.conns, args.seconds)
-    time.sleep(row.settle_s)
-    spent = bench.usage(gateway.pid) - before
-    trouble = load.trouble
-    if row.count and (recorded := row.count(gateway) - counted) < load.requests:
-        trouble = trouble or f"{load.requests - recorded} of {load.requests} requests were not recorded"
-    return {"cpu_us": spent.cpu_ns / 1e3 / max(load.requests, 1), "requests": load.requests, "trouble": trouble}
+    with ThreadPoolExecutor() as pool:
+        loads = list(pool.map(load, (off, own)))
+    time.sleep(own.row.settle_s)
+    off_us, own_us = (
+        (bench.usage(subject.gateway.pid) - earlier).cpu_ns / 1e3 / max(load.requests, 1)
+        for subject, earlier, load in zip((off, own), before, loads, strict=True)
+    )
+    trouble = "; ".join(load.trouble for load in loads if load.trouble)
+    requests = loads[1].requests
+    if own.row.count and (recorded := own.count() - counted) < requests:
+        trouble = trouble or f"{requests - recorded} of {requests} requests were not recorded"
+    return {"off_us": off_us, "own_us": own_us, "requests": requests, "trouble": trouble}
 
 
 def report(rounds: list[dict], args: argparse.Namespace) -> None:
-    print(f"\n{args.conns} connections, {args.rounds} rounds x {args.seconds} s; medians (lowest-highest)")
-    print(f"{'observed by':42} {'CPU us':>22} {'x all off':>20}")
-    offs = [[off["cpu_us"] for off in one["off"]] for one in rounds]
-    print(f"{'all off':42} {spread([cpu_us for one in offs for cpu_us in one]):>22}")
-    for place, name in enumerate(rounds[0]["rows"]):
-        own = [one["rows"][name]["cpu_us"] for one in rounds]
-        ratios = [2 * cpu_us / (off[place] + off[place + 1]) for cpu_us, off in zip(own, offs, strict=True)]
-        troubles = [sample["trouble"] for one in rounds for sample in (one["rows"][name], *one["off"][place : place + 2])]
-        void = next(filter(None, troubles), "")
-        print(f"{name:42} {spread(own):>22} {spread(ratios):>20}{'  VOID: ' + void if void else ''}")
+    print(f"\n{args.conns} connections, {args.rounds} rounds x {args.seconds} s; medians (quartiles)")
+    print(f"{'observed by':42} {'all off, CPU us':>22} {'CPU us':>22} {'ratio':>22}")
+    for name in rounds[0]:
+        samples = [one[name] for one in rounds]
+        void = next((sample["trouble"] for sample in samples if sample["trouble"]), "")
+        figures = (
+            spread([sample["off_us"] for sample in samples], 2),
+            spread([sample["own_us"] for sample in samples], 2),
+            spread([sample["own_us"] / sample["off_us"] for sample in samples], 3),
+        )
+        print(f"{name:42} {' '.join(f'{figure:>22}' for figure in figures)}{'  VOID: ' + void if void else ''}")
 
 
-def spread(values: list[float]) -> str:
-    return f"{statistics.median(values):.2f} ({min(values):.2f}-{max(values):.2f})"
+def spread(values: list[float], digits: int) -> str:
+    low, middle, high = statistics.quantiles(values, method="inclusive") if len(values) > 1 else values * 3
+    return f"{middle:.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
 
 
 if __name__ == "__main__":

@@ -197,9 +197,16 @@ fn set_traceparent(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits
     let (id, span) = (hexadecimal_digits::<32>(trace.id.0), hexadecimal_digits::<16>(trace.client_span.into()));
     if !trace.inherited {
         // It belongs to a trace that could not be read.
-        edits.remove(headers, "tracestate");
+        edits.remove_named(headers, Known::TraceState, "tracestate");
     }
-    edits.set_parts(headers, "traceparent", &[b"00-".as_slice(), &id, b"-", &span, if trace.taken { b"-01" } else { b"-00" }]);
+    edits.remove_named(headers, Known::TraceParent, "traceparent");
+    edits.add_line(|line| {
+        line.extend_from_slice(b"traceparent: 00-");
+        line.extend_from_slice(&id);
+        line.push(b'-');
+        line.extend_from_slice(&span);
+        line.extend_from_slice(if trace.taken { b"-01\r\n" } else { b"-00\r\n" });
+    });
 }
 
 fn set_b3(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {

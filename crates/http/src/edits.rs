@@ -32,28 +32,34 @@ impl HeaderEdits {
         self.dropped |= headers.lines_of(kind);
     }
 
-    /// Puts in `name: value` in place of every line called `name`. The caller has checked both with `is_token` and `is_value`.
-    pub fn set(&mut self, headers: &Headers<'_>, name: &str, value: &[u8]) {
-        self.set_parts(headers, name, &[value]);
+    /// Takes out every line called `name`, which is what `kind` stands for and nothing else is. It takes no time when there is none.
+    #[inline]
+    pub fn remove_named(&mut self, headers: &Headers<'_>, kind: Known, name: &str) {
+        self.remove_known(headers, kind);
+        if !self.added.is_empty() {
+            self.remove_added(name);
+        }
     }
 
-    /// The same with a value in several parts.
-    pub fn set_parts(&mut self, headers: &Headers<'_>, name: &str, value: &[&[u8]]) {
+    /// Puts in `name: value` in place of every line called `name`. The caller has checked both with `is_token` and `is_value`.
+    pub fn set(&mut self, headers: &Headers<'_>, name: &str, value: &[u8]) {
         self.remove(headers, name);
-        self.add_parts(name, value);
+        self.add(name, value);
     }
 
     /// Puts in `name: value` beside what is there.
-    pub fn add(&mut self, name: &str, value: &[u8]) {
-        self.add_parts(name, &[value]);
-    }
-
     #[inline]
-    fn add_parts(&mut self, name: &str, value: &[&[u8]]) {
+    pub fn add(&mut self, name: &str, value: &[u8]) {
         self.added.extend_from_slice(name.as_bytes());
         self.added.extend_from_slice(b": ");
-        value.iter().for_each(|part| self.added.extend_from_slice(part));
+        self.added.extend_from_slice(value);
         self.added.extend_from_slice(b"\r\n");
+    }
+
+    /// Puts in a line of pieces whose lengths are known when this is compiled. `write` writes it whole, with its CRLF.
+    #[inline]
+    pub fn add_line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.added);
     }
 
     /// Puts in whole lines, made when configuration was loaded; each ends in CRLF.

@@ -32,6 +32,7 @@ pub enum Known {
     Authorization,
     Cookie,
     TraceParent,
+    TraceState,
     UserAgent,
 }
 
@@ -51,6 +52,7 @@ fn classify(name: &[u8]) -> Option<Known> {
         10 if is(name, b"connection") => Known::Connection,
         10 if is(name, b"user-agent") => Known::UserAgent,
         10 if is(name, b"keep-alive") => Known::HopByHop,
+        10 if is(name, b"tracestate") => Known::TraceState,
         11 if is(name, b"traceparent") => Known::TraceParent,
         12 if is(name, b"content-type") => Known::ContentType,
         13 if is(name, b"authorization") => Known::Authorization,

@@ -46,6 +46,18 @@ fn later_edits_see_earlier_ones() {
 }
 
 #[test]
+fn a_name_that_is_looked_for_anyway_is_taken_out_everywhere() {
+    let bytes = "GET /a HTTP/1.1\r\nHost: x\r\nTraceState: 1\r\nA: 1\r\ntracestate: 2\r\n\r\n";
+    let written = rewritten(bytes, |headers, edits| {
+        edits.add("B", b"2");
+        edits.add("traceState", b"3");
+        edits.remove_named(headers, Known::TraceState, "tracestate");
+        edits.add_line(|line| line.extend_from_slice(b"C: 3\r\n"));
+    });
+    assert_eq!(written, "GET /t HTTP/1.1\r\nHost: up\r\nX-Forwarded-For: 1.2.3.4\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n");
+}
+
+#[test]
 fn an_upgrade_is_written_anew() {
     let bytes = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
     assert!(rewritten(bytes, |_, _| {}).ends_with("Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"));

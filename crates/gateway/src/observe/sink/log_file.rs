@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Bytes of lines that are handed over at once: enough that waking the thread that writes them costs little, few enough that they are still
 /// in the cache then.
-const BATCH_BYTES: usize = 128 * 1024;
+const BATCH_BYTES: usize = 256 * 1024;
 /// What the line that fills a batch may add to it without more memory.
 const LINE_BYTES: usize = 4 * 1024;
 /// Batches that may wait.

@@ -13,14 +13,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import itertools
-import json
 import pathlib
 import re
 import shutil
 import socket
 import statistics
 import subprocess
-import urllib.request
 from collections.abc import Iterator
 
 import auth
@@ -68,7 +66,7 @@ def main() -> int:
         gateway = bench.tollgate_gateway(rig, args.binary, definitions(upstream.url("/"), issuer.url), "/open/", under=under)
         shapes = {
             "keyless": Shape("open", 200),
-            "key, limit, quota": Shape("key", 200, {"Authorization": create_key(gateway)}),
+            "key, limit, quota": Shape("key", 200, {"Authorization": keys.limited_key(gateway, "key")}),
             "OAuth token": Shape("oauth", 200, {"Authorization": f"Bearer {keys.oauth_token(gateway)}"}),
             "JWT, the same": Shape("jwt", 200, {"Authorization": auth.token(key, "user", 0)}),
             "JWT, fresh": Shape("jwt", 200, tokens=(auth.token(key, f"user-{n % 100}", n) for n in itertools.count(1))),
@@ -108,18 +106,6 @@ def definitions(target: str, issuer: str) -> list[dict]:
             jwt_default_policies=[auth.POLICY]),
         api("full", global_rate_limit={"rate": 1, "per": 3600}),
     ]
-
-
-def create_key(gateway: Tollgate) -> str:
-    session = {
-        "org_id": "default", "rate": 1_000_000_000, "per": 1, "quota_max": 1_000_000_000, "quota_renewal_rate": 86400,
-        "access_rights": {"key": {"api_id": "key", "api_name": "key", "versions": ["Default"]}},
-    }
-    url = f"http://{bench.HOST}:{gateway.port}/tyk/keys/create"
-    headers = {"x-tyk-authorization": gateway.secret}
-    request = urllib.request.Request(url, data=json.dumps(session).encode(), headers=headers)
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-        return json.load(answer)["key"]
 
 
 class Counter:

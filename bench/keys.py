@@ -90,6 +90,12 @@ def key(gateway: Tollgate, right: dict, **session) -> str:
     return control(gateway, "keys/create", body)["key"]
 
 
+def limited_key(gateway: Tollgate, api: str) -> str:
+    """A key for one API with a rate limit and a quota, both far away."""
+    right = {"api_id": api, "api_name": api, "versions": ["Default"]}
+    return key(gateway, right, rate=FAR, per=1, quota_max=FAR, quota_renewal_rate=86400)
+
+
 def oauth_token(gateway: Tollgate) -> str:
     control(gateway, "oauth/clients/create", {"client_id": "bench", "api_id": "oauth", "redirect_uri": "https://bench.test/"})
     rules = {"org_id": "default", "access_rights": {"oauth": {"api_id": "oauth", "versions": ["Default"]}}}

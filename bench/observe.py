@@ -74,7 +74,7 @@ def main() -> int:
 
         def subject(number: int, row: Row) -> Subject:
             gateway = bench.tollgate_gateway(rig, args.binary, apis, "/open/", f"tollgate{number}", row.conf)
-            return Subject(row, gateway, {"Authorization": key_of(gateway)} if args.key else {})
+            return Subject(row, gateway, {"Authorization": keys.limited_key(gateway, API)} if args.key else {})
 
         off, *subjects = [subject(number, row) for number, row in enumerate(rows)]
         rounds = [
@@ -99,11 +99,6 @@ def definitions(target: str, with_key: bool) -> list[dict]:
     """The API that is measured, and one that says that a gateway is ready."""
     own = bench.api_definition(API, f"/{API}/", target) | {"do_not_track": False, "use_keyless": not with_key}
     return [own, bench.api_definition("open", "/open/", target)]
-
-
-def key_of(gateway: Tollgate) -> str:
-    right = {"api_id": API, "api_name": API, "versions": ["Default"]}
-    return keys.key(gateway, right, rate=keys.FAR, per=1, quota_max=keys.FAR, quota_renewal_rate=3600)
 
 
 def rows_of(rig: Rig, statsd_port: int, collector_port: int) -> list[Row]:
@@ -243,8 +238,8 @@ def side_by_side(rig: Rig, off: Subject, own: Subject, args: argparse.Namespace)
         loads = list(pool.map(load, (off, own)))
     time.sleep(own.row.settle_s)
     off_us, own_us = (
-        (bench.usage(subject.gateway.pid) - earlier).cpu_ns / 1e3 / max(load.requests, 1)
-        for subject, earlier, load in zip((off, own), before, loads, strict=True)
+        (bench.usage(subject.gateway.pid) - earlier).cpu_ns / 1e3 / max(done.requests, 1)
+        for subject, earlier, done in zip((off, own), before, loads, strict=True)
     )
     trouble = "; ".join(load.trouble for load in loads if load.trouble)
     requests = loads[1].requests

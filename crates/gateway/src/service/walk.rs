@@ -35,6 +35,7 @@ pub struct Arrival<'a> {
     pub tls: Option<&'a CallerTls>,
     /// Its place in its trace, when requests are traced.
     pub trace: Option<Trace>,
+    /// When it came, or was tried again after it was held.
     pub now: Moment,
     pub request_id: RequestId,
 }

@@ -8,11 +8,11 @@ pub use chain::Source;
 
 use crate::oauth::Rules;
 use crate::observe::ApiFacts;
+use crate::re2;
 use crate::registry::Registry;
 use crate::route::{RouterBuilder, listen_path_weight};
 use crate::settings::Settings;
 use crate::snapshot::{Api, Expiry, Provider, Snapshot, VersionLocation, VersionSelector, Versions};
-use regex::Regex;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ fn selector(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Ver
         WrittenLocation::Header | WrittenLocation::Unset => VersionLocation::Header(written.key.clone()),
         WrittenLocation::UrlParam => VersionLocation::Parameter(written.key.clone()),
         WrittenLocation::Url if written.url_versioning_pattern.is_empty() => VersionLocation::Path(None),
-        WrittenLocation::Url => match Regex::new(&written.url_versioning_pattern) {
+        WrittenLocation::Url => match re2::compile(&written.url_versioning_pattern) {
             Ok(pattern) => VersionLocation::Path(Some(pattern)),
             Err(error) => {
                 context.error("$.definition.url_versioning_pattern", format!("not a valid pattern: {error}"));

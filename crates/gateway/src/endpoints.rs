@@ -1,6 +1,7 @@
 //! Endpoint patterns of one version: all lists' patterns in one automaton, so that a request's path is looked at once however many
 //! entries there are.
 
+use crate::re2;
 use regex_automata::meta::Regex;
 use regex_automata::{Input, PatternSet};
 use std::collections::HashMap;
@@ -106,6 +107,11 @@ impl PatternRules {
         }
     }
 
+    /// The rules for access rights of keys, which know no letter case but the written one.
+    pub fn of_keys(config: &GatewayConfig) -> Self {
+        PatternRules { ignore_case: false, ..PatternRules::new(config) }
+    }
+
     /// `{name}` is a segment, `/*/` one segment and `/*` everything after; the rest is a regular expression.
     pub fn regex(&self, pattern: &str, ignore_case: bool) -> String {
         let mut regex = String::new();
@@ -134,7 +140,7 @@ impl PatternRules {
         if self.suffix && !regex.ends_with('$') {
             regex.push('$');
         }
-        regex
+        re2::ascii(&regex).into_owned()
     }
 }
 

@@ -110,7 +110,7 @@ impl KeyRules {
             allow_master_keys: config.allow_master_keys,
             lists_hashed: config.enable_hashed_keys_listing,
             limiter: Algorithm::of(config),
-            patterns: PatternRules::new(config),
+            patterns: PatternRules::of_keys(config),
         }
     }
 

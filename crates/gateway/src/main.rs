@@ -33,6 +33,7 @@ mod oauth;
 mod observe;
 mod outside;
 mod passwords;
+mod re2;
 mod recent;
 mod refusal;
 mod registry;

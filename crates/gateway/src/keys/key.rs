@@ -166,7 +166,7 @@ impl Right {
         let limits = Limits::new(limit, scope, source);
         Right {
             versions: right.versions.clone(),
-            urls: urls.map(|url| Url { pattern: Regex::new(&url.url).ok(), methods: url.methods.clone() }).collect(),
+            urls: urls.map(|url| Url { pattern: url_pattern(&url.url, source), methods: url.methods.clone() }).collect(),
             endpoints: endpoint_limits(api, right, scope, &limits, source),
             limits,
         }
@@ -190,6 +190,15 @@ impl Right {
         };
         self.urls.is_empty() || self.urls.iter().any(fits)
     }
+}
+
+/// What a right's URL fits. With prefix matching, a pattern that says nothing fits nothing, as in Tyk.
+fn url_pattern(url: &str, source: &Source<'_>) -> Option<Regex> {
+    let is_empty = url.chars().all(|c| matches!(c, '^' | '$'));
+    if is_empty && source.patterns.prefix {
+        return None;
+    }
+    Regex::new(&source.patterns.regex(url, false)).ok()
 }
 
 /// A right's endpoints; one whose pattern is none limits nothing, as nobody can tell which requests it means.

@@ -3,6 +3,7 @@
 //! authentication, so mocks and ignored endpoints are open to everyone.
 
 use super::Middleware;
+use super::cross_origin::preflight_method;
 use crate::compile::Source;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
@@ -12,11 +13,22 @@ use tollgate_model::api::{AccessEntry, Action};
 
 #[derive(Default)]
 pub struct Access {
-    mocks: EndpointList<Mock>,
     internal: EndpointList<()>,
-    ignored: EndpointList<()>,
-    black: EndpointList<()>,
-    white: EndpointList<()>,
+    /// Mocks, ignored endpoints, the black list and the white list: the first that fits decides.
+    rules: EndpointList<Rule>,
+    /// There is a white list: an endpoint without a rule is closed.
+    only_listed: bool,
+    /// Preflight requests are answered by the rules for other origins, wherever they lead.
+    skips_preflights: bool,
+}
+
+/// What happens at an endpoint.
+enum Rule {
+    Reply(Mock),
+    /// No key is needed.
+    Ignore,
+    Refuse,
+    Allow,
 }
 
 /// An answer of the gateway itself.
@@ -28,57 +40,59 @@ struct Mock {
 
 impl Access {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let mut access = Access::default();
+        let answers_preflights = source.definition.cors().is_some_and(|cors| !cors.options_passthrough);
+        let mut access = Access { skips_preflights: answers_preflights, ..Access::default() };
         let info = source.info;
         if info.use_extended_paths {
             access.add_extended(source);
         } else {
-            let lists = [
-                ("ignored", &info.paths.ignored, &mut access.ignored),
-                ("black_list", &info.paths.black_list, &mut access.black),
-                ("white_list", &info.paths.white_list, &mut access.white),
-            ];
-            for (name, paths, list) in lists {
-                for (index, path) in paths.iter().enumerate() {
-                    if let Some(pattern) = source.pattern(name, index, path, false) {
-                        list.push(pattern, "", ());
-                    }
-                }
+            access.add_paths(source, "ignored", &info.paths.ignored, || Rule::Ignore);
+            access.add_paths(source, "black_list", &info.paths.black_list, || Rule::Refuse);
+            access.add_paths(source, "white_list", &info.paths.white_list, || Rule::Allow);
+            access.only_listed = !info.paths.white_list.is_empty();
+        }
+        let unused = access.internal.is_empty() && access.rules.is_empty() && !access.only_listed;
+        if unused { None } else { Some(Box::new(access)) }
+    }
+
+    fn add_paths(&mut self, source: &mut Source<'_, '_>, name: &str, paths: &[String], rule: fn() -> Rule) {
+        for (index, path) in paths.iter().enumerate() {
+            if let Some(pattern) = source.pattern(name, index, path, false) {
+                self.rules.push(pattern, "", rule());
             }
         }
-        let lists = [&access.internal, &access.ignored, &access.black, &access.white];
-        let unused = access.mocks.is_empty() && lists.iter().all(|list| list.is_empty());
-        if unused { None } else { Some(Box::new(access)) }
     }
 
     fn add_extended(&mut self, source: &mut Source<'_, '_>) {
         let paths = &source.info.extended_paths;
-        self.mocks = source.endpoints("mock_response", &paths.mock_response, |_, _, entry| {
-            Some(Mock::new(entry.code, &entry.headers, &entry.body))
-        });
         self.internal = source.endpoints("internal", &paths.internal, |_, _, _| Some(()));
-        self.ignored = access_list(source, "ignored", &paths.ignored, &mut self.mocks);
-        self.black = access_list(source, "black_list", &paths.black_list, &mut self.mocks);
-        self.white = access_list(source, "white_list", &paths.white_list, &mut self.mocks);
+        self.rules = source.endpoints("mock_response", &paths.mock_response, |_, _, entry| {
+            Some(Rule::Reply(Mock::new(entry.code, &entry.headers, &entry.body)))
+        });
+        self.add_entries(source, "ignored", &paths.ignored, || Rule::Ignore);
+        self.add_entries(source, "black_list", &paths.black_list, || Rule::Refuse);
+        self.add_entries(source, "white_list", &paths.white_list, || Rule::Allow);
+        self.only_listed = paths.white_list.iter().any(|entry| !entry.disabled);
     }
-}
 
-/// A list of endpoints; entries that answer by themselves become mocks.
-fn access_list(
-    source: &mut Source<'_, '_>,
-    name: &str,
-    entries: &[AccessEntry],
-    mocks: &mut EndpointList<Mock>,
-) -> EndpointList<()> {
-    let mut list = EndpointList::default();
-    for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.disabled) {
-        let Some(pattern) = source.pattern(name, index, &entry.path, entry.ignore_case) else { continue };
-        for (method, action) in entry.method_actions.iter().filter(|(_, action)| action.action == Action::Reply) {
-            mocks.push(pattern, method, Mock::new(action.code, &action.headers, &action.data));
+    /// A list of endpoints. Where an entry says what to do by method, it is for these methods alone, and `method` counts nothing.
+    fn add_entries(&mut self, source: &mut Source<'_, '_>, name: &str, entries: &[AccessEntry], rule: fn() -> Rule) {
+        for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.disabled) {
+            let Some(pattern) = source.pattern(name, index, &entry.path, entry.ignore_case) else { continue };
+            let Some(actions) = &entry.method_actions else {
+                self.rules.push(pattern, &entry.method, rule());
+                continue;
+            };
+            for (method, action) in actions.iter().filter(|(method, _)| !method.is_empty()) {
+                let rule = match action.action {
+                    Action::Reply => Rule::Reply(Mock::new(action.code, &action.headers, &action.data)),
+                    Action::NoAction => rule(),
+                    Action::Unset => Rule::Refuse,
+                };
+                self.rules.push(pattern, method, rule);
+            }
         }
-        list.push(pattern, &entry.method, ());
     }
-    list
 }
 
 impl Mock {
@@ -107,23 +121,31 @@ fn sniffed_type(body: &str) -> &'static str {
 
 impl Middleware for Access {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let method = exchange.method.as_ref();
-        if let Some(mock) = self.mocks.find_access(exchange.hits, method) {
-            let outgoing = &mut exchange.outgoing;
-            outgoing.status = mock.status;
-            outgoing.body.extend_from_slice(mock.body.as_bytes());
-            mock.headers.iter().for_each(|(name, value)| outgoing.edits.add(name, value.as_bytes()));
-            return Step::Reply;
-        }
-        if !exchange.looped && self.internal.find_access(exchange.hits, method).is_some() {
-            return Step::Refuse(refusal::FORBIDDEN_ENDPOINT);
-        }
-        if self.ignored.find_access(exchange.hits, method).is_some() {
-            exchange.ignored = true;
+        if self.skips_preflights && preflight_method(exchange).is_some() {
             return Step::Next;
         }
-        let closed = self.black.find_access(exchange.hits, method).is_some()
-            || (!self.white.is_empty() && self.white.find_access(exchange.hits, method).is_none());
-        if closed { Step::Refuse(refusal::FORBIDDEN_ENDPOINT) } else { Step::Next }
+        let method = exchange.method.as_ref();
+        let is_internal = self.internal.find_access(exchange.hits, method).is_some();
+        if is_internal && !exchange.looped {
+            return Step::Refuse(refusal::FORBIDDEN_ENDPOINT);
+        }
+        match self.rules.find_access(exchange.hits, method) {
+            Some(Rule::Reply(mock)) => {
+                let outgoing = &mut exchange.outgoing;
+                outgoing.status = mock.status;
+                outgoing.body.extend_from_slice(mock.body.as_bytes());
+                mock.headers.iter().for_each(|(name, value)| outgoing.edits.add(name, value.as_bytes()));
+                Step::Reply
+            }
+            Some(Rule::Ignore) => {
+                exchange.ignored = true;
+                Step::Next
+            }
+            Some(Rule::Refuse) => Step::Refuse(refusal::FORBIDDEN_ENDPOINT),
+            Some(Rule::Allow) => Step::Next,
+            // What other APIs may call and nobody else is open to them without being listed.
+            None if self.only_listed && !is_internal => Step::Refuse(refusal::FORBIDDEN_ENDPOINT),
+            None => Step::Next,
+        }
     }
 }

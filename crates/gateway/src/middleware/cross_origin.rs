@@ -152,11 +152,18 @@ impl Origins {
     }
 }
 
+/// The method that a preflight request asks for; `None` when the request is none.
+pub fn preflight_method<'a>(exchange: &Exchange<'a>) -> Option<&'a str> {
+    if exchange.method != "OPTIONS" {
+        return None;
+    }
+    let asked = exchange.request.headers.get("access-control-request-method")?;
+    std::str::from_utf8(asked).ok().filter(|method| !method.is_empty())
+}
+
 impl Middleware for CrossOrigin {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let asked_method = exchange.request.headers.get("access-control-request-method");
-        let asked_method = asked_method.filter(|_| exchange.method == "OPTIONS").and_then(|value| std::str::from_utf8(value).ok());
-        let Some(asked_method) = asked_method.filter(|method| !method.is_empty()) else {
+        let Some(asked_method) = preflight_method(exchange) else {
             let changes = self.actual(exchange);
             exchange.response_changes.extend(changes);
             if exchange.method != "OPTIONS" || self.passthrough {

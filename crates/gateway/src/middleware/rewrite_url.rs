@@ -5,11 +5,11 @@ use super::Middleware;
 use crate::compile::Source;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Redirect, Step};
-use crate::refusal;
 use crate::route::Path;
 use crate::template::{Template, encode_form, parameter};
 use crate::tls::TlsSettings;
 use crate::upstream::{Upstream, split_url};
+use crate::{re2, refusal};
 use regex::{Captures, Regex};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -105,7 +105,7 @@ impl Rewrite {
         });
         let registry = source.context.registry.clone();
         Ok(Rewrite {
-            pattern: Regex::new(&entry.match_pattern).map_err(|error| ("match_pattern".to_owned(), error))?,
+            pattern: re2::compile(&entry.match_pattern).map_err(|error| ("match_pattern".to_owned(), error))?,
             rewrite_to: Pieces::new(&entry.rewrite_to, context),
             triggers: triggers.collect::<Result<_, _>>()?,
             tls: source.tls_settings(),
@@ -173,7 +173,7 @@ impl Trigger {
 
 impl Condition {
     fn new(name: &str, text: &TextMatch) -> Result<Self, regex::Error> {
-        Ok(Condition { name: name.to_owned(), regex: Regex::new(&text.match_rx)?, reverse: text.reverse })
+        Ok(Condition { name: name.to_owned(), regex: re2::compile(&text.match_rx)?, reverse: text.reverse })
     }
 
     /// Looks at the values; what the first fitting one captured is kept as `trigger-<number>-<name>-<index>[-<group>]`.

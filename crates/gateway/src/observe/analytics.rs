@@ -5,6 +5,7 @@ use super::facts::ApiFacts;
 use super::places::Places;
 use super::record::{Record, Text};
 use super::sink::Hit;
+use crate::re2;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use regex::{NoExpand, Regex};
@@ -53,7 +54,7 @@ impl Analyst {
             normalise.extend(own.into_iter().filter(|(wanted, _)| *wanted).map(|(_, rule)| rule.clone()));
             for pattern in &urls.custom_patterns {
                 let regex =
-                    Regex::new(pattern).map_err(|error| format!("analytics_config.normalise_urls.custom_patterns: {error}"))?;
+                    re2::compile(pattern).map_err(|error| format!("analytics_config.normalise_urls.custom_patterns: {error}"))?;
                 normalise.push((regex, "{var}"));
             }
         }

@@ -1,5 +1,6 @@
 //! Host names of APIs: literal ones are looked up, those with `{name}` are tried one by one.
 
+use crate::re2;
 use regex::Regex;
 use std::collections::HashMap;
 
@@ -50,5 +51,5 @@ pub fn without_port(host: &str) -> &str {
 }
 
 fn host_regex(pattern: &str) -> Result<Regex, regex::Error> {
-    Regex::new(&super::router::template_regex(pattern, "[^.]+", true))
+    re2::compile(&super::router::template_regex(pattern, "[^.]+", true))
 }

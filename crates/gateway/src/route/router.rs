@@ -3,6 +3,7 @@
 //! with the number of APIs. Listen paths with `{name}` hang at the place in the tree where their literal part ends.
 
 use super::host::Hosts;
+use crate::re2;
 use regex::Regex;
 
 /// The router of one snapshot.
@@ -69,7 +70,7 @@ impl RouterBuilder {
     /// Adds an API's listen path; later ones lose against earlier ones.
     pub fn add_listen_path(&mut self, host: Option<&str>, listen_path: &str, api: usize) -> Result<(), regex::Error> {
         let template = match listen_path.contains('{') {
-            true => Some(Regex::new(&template_regex(listen_path, "[^/]+", false))?),
+            true => Some(re2::compile(&template_regex(listen_path, "[^/]+", false))?),
             false => None,
         };
         let literal = listen_path.split('{').next().unwrap_or_default();

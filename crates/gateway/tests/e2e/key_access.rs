@@ -219,6 +219,41 @@ fn a_key_may_call_the_urls_that_it_lists_with_their_methods() {
     }
 }
 
+/// A key that may call one URL, on a gateway whose patterns begin or end with the path.
+fn statuses_with(prefix: bool, suffix: bool, url: &str, targets: &[&str]) -> Vec<u16> {
+    let options = json!({"enable_path_prefix_matching": prefix, "enable_path_suffix_matching": suffix});
+    let (_upstream, gateway) = start(json!({"http_server_options": options, "ignore_endpoint_case": true}));
+    let mut rights = session(json!({}));
+    rights["access_rights"]["a"]["allowed_urls"] = json!([{"url": url, "methods": ["GET"]}]);
+    named(&gateway, "some", &rights);
+    targets.iter().map(|target| call(&gateway, target, "some").status).collect()
+}
+
+#[test]
+fn urls_of_a_key_begin_and_end_where_the_configuration_says() {
+    let targets = ["/a/get", "/a/getmore", "/a/v/get", "/a/GET"];
+    assert_eq!(statuses_with(false, false, "/get", &targets), [200, 200, 200, 403]);
+    assert_eq!(statuses_with(true, false, "/get", &targets), [200, 200, 403, 403]);
+    assert_eq!(statuses_with(false, true, "/get", &targets), [200, 403, 200, 403]);
+    assert_eq!(statuses_with(true, true, "/get", &targets), [200, 403, 403, 403]);
+    // Whole paths are tried as well as what is behind the listen path; without prefix matching they are alone.
+    assert_eq!(statuses_with(true, true, "/a/get", &["/a/get", "/a/a/get", "/a/x"]), [200, 200, 403]);
+    assert_eq!(statuses_with(false, false, "^/get", &["/a/get"]), [403]);
+}
+
+#[test]
+fn urls_of_a_key_may_have_names_and_stars() {
+    let targets = ["/a/users/1", "/a/users/1/x", "/a/users/"];
+    assert_eq!(statuses_with(true, true, "/users/{id}", &targets), [200, 403, 403]);
+    assert_eq!(statuses_with(false, true, "/users/{id}", &targets), [200, 403, 403]);
+    assert_eq!(statuses_with(true, true, "/users/*", &targets), [200, 200, 200]);
+    assert_eq!(statuses_with(true, true, r"/users/\w+", &["/a/users/ab", "/a/users/%C3%A9"]), [200, 403]);
+    // A pattern that says nothing allows nothing with prefix matching, and everything without.
+    assert_eq!(statuses_with(true, true, "", &targets), [403, 403, 403]);
+    assert_eq!(statuses_with(true, false, "^", &targets), [403, 403, 403]);
+    assert_eq!(statuses_with(false, false, "", &targets), [200, 200, 200]);
+}
+
 #[test]
 fn a_pattern_that_is_none_allows_nothing() {
     let (_upstream, gateway) = start(json!({}));

@@ -211,6 +211,161 @@ fn a_method_action_answers_in_place_of_the_upstream() {
     assert_eq!(upstream.requests(), 1);
 }
 
+/// An entry that says what to do by method.
+fn by_method(path: &str, methods: &[&str]) -> Value {
+    let actions: serde_json::Map<_, _> = methods
+        .iter()
+        .map(|method| ((*method).to_owned(), json!({"action": "no_action", "code": 200, "data": "", "headers": {}})))
+        .collect();
+    json!({"path": path, "method_actions": actions})
+}
+
+#[test]
+fn an_entry_with_method_actions_is_for_the_methods_that_it_names() {
+    let upstream = Upstream::ok();
+    let ignored = json!([by_method("/get", &["GET"]), by_method("(.*)", &["OPTIONS"])]);
+    let gateway = Gateway::start(json!({}), [a(&upstream).with_keys().list("ignored", ignored)]);
+    statuses(
+        &gateway,
+        &[
+            ("GET /a/get", 200),
+            ("POST /a/get", 401),
+            ("get /a/get", 401),
+            ("OPTIONS /a/get", 200),
+            ("OPTIONS /a/x", 200),
+            ("GET /a/x", 401),
+            ("DELETE /a/x", 401),
+        ],
+    );
+    let black = json!([by_method("/closed", &["DELETE", "PUT"])]);
+    let gateway = Gateway::start(json!({}), [a(&upstream).list("black_list", black)]);
+    statuses(&gateway, &[("DELETE /a/closed", 403), ("PUT /a/closed", 403), ("GET /a/closed", 200), ("GET /a/", 200)]);
+    let white = json!([by_method("/open", &["GET", "HEAD"]), by_method("/open", &["POST"])]);
+    let gateway = Gateway::start(json!({}), [a(&upstream).list("white_list", white)]);
+    statuses(
+        &gateway,
+        &[("GET /a/open", 200), ("HEAD /a/open", 200), ("POST /a/open", 200), ("PUT /a/open", 403), ("GET /a/x", 403)],
+    );
+}
+
+#[test]
+fn method_actions_take_the_place_of_the_method_even_when_they_name_none() {
+    let upstream = Upstream::ok();
+    let mut both = by_method("/both", &["GET"]);
+    both["method"] = json!("POST");
+    let ignored = json!([
+        both,
+        {"path": "/none", "method_actions": {}},
+        {"path": "/none-but-method", "method": "GET", "method_actions": {}},
+        {"path": "/null", "method": "GET", "method_actions": null},
+        {"path": "/nothing-written"}
+    ]);
+    let gateway = Gateway::start(json!({}), [a(&upstream).with_keys().list("ignored", ignored)]);
+    statuses(
+        &gateway,
+        &[
+            ("GET /a/both", 200),
+            ("POST /a/both", 401),
+            ("GET /a/none", 401),
+            ("GET /a/none-but-method", 401),
+            ("GET /a/null", 200),
+            ("POST /a/null", 401),
+            ("DELETE /a/nothing-written", 200),
+        ],
+    );
+    let white = json!([{"path": "/none", "method_actions": {}}]);
+    let gateway = Gateway::start(json!({}), [a(&upstream).list("white_list", white)]);
+    statuses(&gateway, &[("GET /a/none", 403), ("GET /a/other", 403)]);
+}
+
+#[test]
+fn a_method_action_that_says_nothing_refuses() {
+    let upstream = Upstream::ok();
+    let ignored = json!([{"path": "/x", "method_actions": {"GET": {"action": ""}, "PUT": {}}}]);
+    let gateway = Gateway::start(json!({}), [a(&upstream).with_keys().list("ignored", ignored)]);
+    statuses(&gateway, &[("GET /a/x", 403), ("PUT /a/x", 403), ("POST /a/x", 401)]);
+}
+
+#[test]
+fn an_answer_of_a_list_comes_behind_the_entries_before_it() {
+    let upstream = Upstream::ok();
+    let reply = json!({"action": "reply", "code": 418, "data": "", "headers": {}});
+    let definition = a(&upstream).list("ignored", json!([{"path": "/x"}])).list(
+        "black_list",
+        json!([{"path": "/x", "method_actions": {"GET": reply}}, {"path": "/y", "method_actions": {"GET": reply}}]),
+    );
+    let gateway = Gateway::start(json!({}), [definition]);
+    statuses(&gateway, &[("GET /a/x", 200), ("GET /a/y", 418), ("POST /a/y", 200)]);
+}
+
+#[test]
+fn lists_leave_preflight_requests_to_the_rules_for_other_origins() {
+    let upstream = Upstream::ok();
+    let listed = |passthrough: bool| {
+        a(&upstream)
+            .list("white_list", json!([by_method("/open", &["GET"])]))
+            .list("black_list", json!([{"path": "/closed"}]))
+            .set("CORS", json!({"enable": true, "options_passthrough": passthrough}))
+    };
+    let preflight = |gateway: &Gateway, target: &str| {
+        gateway.send(request("OPTIONS", target, &["Origin: https://app.test", "Access-Control-Request-Method: GET"], "")).status
+    };
+    let gateway = Gateway::start(json!({}), [listed(false)]);
+    for target in ["/a/open", "/a/closed", "/a/other"] {
+        assert_eq!(preflight(&gateway, target), 204, "{target}");
+    }
+    assert_eq!(gateway.send(request("OPTIONS", "/a/open", &["Origin: https://app.test"], "")).status, 403);
+    assert_eq!(upstream.requests(), 0);
+    let passing = Gateway::start(json!({}), [listed(true).set("use_keyless", true)]);
+    // The upstream answers them, and the chain is not run.
+    assert_eq!(preflight(&passing, "/a/open"), 200);
+}
+
+#[test]
+fn what_other_apis_alone_may_call_need_not_be_on_the_white_list() {
+    let upstream = Upstream::ok();
+    let inner = api("inner", "/inner/", &upstream.url())
+        .list("internal", json!([{"path": "/hidden", "method": "GET"}]))
+        .list("white_list", json!([{"path": "/open"}]));
+    let outer = api("outer", "/outer/", "tyk://inner");
+    let gateway = Gateway::start(json!({}), [inner, outer]);
+    statuses(
+        &gateway,
+        &[("GET /inner/hidden", 403), ("GET /inner/open", 200), ("GET /outer/hidden", 200), ("GET /outer/other", 403)],
+    );
+}
+
+#[test]
+fn classes_of_characters_are_ascii() {
+    let upstream = Upstream::ok();
+    let white = json!([{"path": r"^/w/\w+$"}, {"path": r"^/d/\d+$"}, {"path": r"^/s/a\sb$"}, {"path": "^/p/[[:alpha:]]+$"}]);
+    let definition = a(&upstream).list("white_list", white).list(
+        "url_rewrites",
+        json!([{"path": "/w/", "method": "GET", "match_pattern": "/w/", "rewrite_to": "/w/x", "triggers": [
+            {"on": "any", "options": {"header_matches": {"X-Id": {"match_rx": r"^\w+$"}}}, "rewrite_to": "/triggered"}
+        ]}]),
+    );
+    let gateway = Gateway::start(json!({}), [definition]);
+    statuses(
+        &gateway,
+        &[
+            ("GET /a/w/abc_9", 200),
+            ("GET /a/w/%C3%A9", 403),
+            ("GET /a/w/a%C3%A9", 403),
+            ("GET /a/d/12", 200),
+            ("GET /a/d/%D9%A3", 403),
+            ("GET /a/s/a%20b", 200),
+            ("GET /a/s/a%C2%A0b", 403),
+            ("GET /a/p/xyz", 200),
+            ("GET /a/p/%C3%A9", 403),
+        ],
+    );
+    for (value, target) in [("abc", "/triggered"), ("é", "/w/x")] {
+        assert_eq!(gateway.send(request("GET", "/a/w/abc", &[&format!("X-Id: {value}")], "")).status, 200);
+        assert_eq!(upstream.last().target, target, "{value}");
+    }
+}
+
 #[test]
 fn a_hard_timeout_ends_the_wait_for_the_upstream() {
     let upstream = Upstream::raw(|mut wire, _| {

@@ -61,12 +61,12 @@ pub struct AccessEntry {
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
-    /// Method; empty for any.
+    /// Method; empty for any. Without effect beside `method_actions`.
     pub method: String,
     /// The pattern matches in any letter case.
     pub ignore_case: bool,
-    /// By method; Tyk's older form of `mock_response`.
-    pub method_actions: BTreeMap<String, MethodAction>,
+    /// What to do, by method. When it is written, the entry is for the methods that it names and no others: for none when it is empty.
+    pub method_actions: Option<BTreeMap<String, MethodAction>>,
 }
 
 /// What to do with one method of an [`AccessEntry`].
@@ -87,9 +87,11 @@ pub struct MethodAction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// It does not.
+    /// Nothing is written: requests are refused, whichever list the entry is in.
     #[default]
-    #[serde(alias = "")]
+    #[serde(rename = "")]
+    Unset,
+    /// It does not; the list says what happens.
     NoAction,
     /// It does.
     Reply,

@@ -3,7 +3,7 @@
 
 use crate::compile::Source;
 use crate::exchange::{Exchange, Step};
-use crate::refusal;
+use crate::{re2, refusal};
 use regex::bytes::Regex;
 use tollgate_http::Body;
 
@@ -24,7 +24,7 @@ impl BodyPatterns {
             return None;
         }
         let mut compile = |field: &str, pattern: &str| {
-            let compiled = Regex::new(pattern).map_err(|error| format!("not a valid pattern: {error}"));
+            let compiled = re2::compile_for_bytes(pattern).map_err(|error| format!("not a valid pattern: {error}"));
             let with_group = compiled.and_then(|regex| match regex.captures_len() {
                 0 | 1 => Err("must have a group for what it finds".to_owned()),
                 _ => Ok(regex),

@@ -66,7 +66,7 @@ fn check_answers(paths: &ExtendedPaths, at: &JsonPath, findings: &mut Findings) 
 }
 
 fn check_actions(entry: &AccessEntry, at: &JsonPath, findings: &mut Findings) {
-    for (method, action) in &entry.method_actions {
+    for (method, action) in entry.method_actions.iter().flatten() {
         let at = at.key(method);
         check_method(&at, method, findings);
         if action.action == Action::Reply {

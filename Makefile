@@ -13,10 +13,11 @@ MILLION_ARGS ?=
 OBSERVE_ARGS ?=
 INSTRUCTIONS_ARGS ?=
 REDIS_ARGS ?=
+ATTACK_ARGS ?=
 FUZZ_SECONDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-observe bench-instructions bench-redis fuzz-short
+.PHONY: help run build release test test-deps check fmt bench bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-observe bench-instructions bench-redis attack fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,6 +91,10 @@ bench-instructions: release ## instructions per request in user space, the stead
 bench-redis: release ## keys, limits and records through one Redis: cost, round trips, what three gateways let pass (REDIS_ARGS)
 	@scripts/test-deps.sh bench
 	python3 bench/redis.py $(REDIS_ARGS)
+
+attack: release ## floods, slow clients, pattern bombs and the like on us and beside nginx, 20 minutes (ATTACK_ARGS="--quick --only http2")
+	@scripts/test-deps.sh bench
+	PYTHONPATH=bench python3 -m attack $(ATTACK_ARGS)
 
 fuzz-short: ## each fuzz target for FUZZ_SECONDS (needs cargo-fuzz)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz-short.sh

@@ -94,6 +94,17 @@ class Rig:
                 child.wait()
         shutil.rmtree(self.dir, ignore_errors=True)
 
+    def stop(self, server: Server) -> None:
+        """Ends one child before the others; kills it when it does not end by itself."""
+        self.children.remove((server.name, server.child))
+        if server.child.poll() is None:
+            server.child.terminate()
+        try:
+            server.child.wait(10)
+        except subprocess.TimeoutExpired:
+            server.child.kill()
+            server.child.wait()
+
     def free_port(self) -> int:
         while True:
             with socket.socket() as probe:
@@ -278,8 +289,11 @@ def nginx_gateway(
     return server
 
 
-def haproxy_gateway(rig: Rig, upstream_port: int, name: str = "haproxy", bind: str = "", scheme: str = "http") -> Server:
-    """A plain proxy that shares upstream connections between clients. `bind` is how its port speaks."""
+def haproxy_gateway(
+    rig: Rig, upstream_port: int, name: str = "haproxy", bind: str = "", scheme: str = "http", frontend: str = "", backends: str = ""
+) -> Server:
+    """A plain proxy that shares upstream connections between clients. `bind` is how its port speaks, `frontend` and `backends` are
+    further lines of its configuration."""
     port = rig.free_port()
     config = f"""global
   nbthread {rig.threads}
@@ -294,10 +308,11 @@ defaults
   timeout http-keep-alive 600s
 frontend clients
   bind {HOST}:{port} backlog 4096 {bind}
+{frontend}
   default_backend upstream
 backend upstream
   server one {HOST}:{upstream_port} pool-purge-delay 600s
-"""
+{backends}"""
     child = rig.start(name, ["haproxy", "-db", "-f", rig.file(f"{name}.cfg", config)], gateway=True)
     server = Server(name, child, port, scheme=scheme)
     rig.await_answer(name, child, server.url("/json/valid"), http2=bind == "proto h2")

@@ -1,0 +1,1 @@
+"""Attacks on a gateway of one's own, on loopback: `make attack`."""

@@ -10,7 +10,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::config::GatewayConfig;
-use tollgate_model::reference::SecretSources;
 use tollgate_model::{Level, Problem};
 
 /// Checks each file and prints its problems; fails when one has errors.
@@ -60,14 +59,13 @@ fn definition_problems(file: &Path) -> Vec<Problem> {
         Ok(text) => text,
         Err(error) => return vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(file))],
     };
-    let references = SecretSources { environment: std::env::vars().collect(), ..SecretSources::default() };
-    let lookup = |scheme: &str, name: &str| references.lookup(scheme, name);
+    let settings = Settings::new(&GatewayConfig::default());
+    let lookup = |scheme: &str, name: &str| settings.secrets.lookup(scheme, name);
     match ApiDefinition::parse_with(&text, Some(file), &lookup) {
         Err(problems) => problems,
         Ok((definition, mut problems)) => {
-            let settings = Settings::new(&GatewayConfig::default());
             let compiled = compile(&definition, &settings, &Arc::new(Registry::default()), Some(file));
-            problems.extend(compiled.err().into_iter().flatten());
+            problems.extend(compiled.map_or_else(|more| more, |(_, more)| more));
             problems
         }
     }

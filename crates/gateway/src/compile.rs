@@ -2,6 +2,7 @@
 //! before a request comes is decided here.
 
 mod chain;
+mod secrets;
 mod version;
 
 pub use chain::Source;
@@ -33,20 +34,50 @@ impl Context<'_> {
     pub fn error(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem::new(Level::Error, path, message).within(self.file));
     }
+
+    /// Notes what the API's author may not have meant.
+    pub fn warning(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem::new(Level::Warning, path, message).within(self.file));
+    }
+
+    /// How many errors there are so far.
+    fn errors(&self) -> usize {
+        self.problems.iter().filter(|problem| problem.is_error()).count()
+    }
 }
 
-/// Compiles one definition; `Err` holds everything that makes it unusable.
+/// Compiles one definition, with warnings; `Err` holds everything that makes it unusable.
 pub fn compile(
     definition: &ApiDefinition,
     settings: &Settings,
     registry: &Arc<Registry>,
     file: Option<&Path>,
-) -> Result<Api, Vec<Problem>> {
+) -> Result<(Api, Vec<Problem>), Vec<Problem>> {
     let mut context = Context { settings, registry, file, problems: Vec::new() };
+    check_protections(definition, &mut context);
+    secrets::check(&definition.raw, &mut context);
     let api = compile_api(definition, &mut context);
     match api {
-        Some(api) if context.problems.is_empty() => Ok(api),
+        Some(api) if context.errors() == 0 => Ok((api, context.problems)),
         _ => Err(context.problems),
+    }
+}
+
+/// An API that asks for a protection that does not exist here is not served, unless somebody has said that it may be.
+fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
+    let (port, protocol) = context.settings.listener;
+    for missing in definition.missing_protections(port, protocol) {
+        let field = missing.field;
+        let allowed = definition.tollgate.serve_without.iter().chain(&context.settings.serve_without);
+        if allowed.into_iter().any(|name| name == field) {
+            context
+                .warning(missing.path, format!("is not supported: the API is served without it, as serve_without names {field}"));
+        } else {
+            let message = format!(
+                "is not supported, and the API is not served without it; \"tollgate\": {{\"serve_without\": [\"{field}\"]}} serves it"
+            );
+            context.error(missing.path, message);
+        }
     }
 }
 

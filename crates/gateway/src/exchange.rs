@@ -11,6 +11,7 @@ use crate::route::Path;
 use crate::settings::Settings;
 use crate::snapshot::{Api, Version};
 use crate::tls::CallerTls;
+use crate::trace::TraceId;
 use crate::upstream::Upstream;
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -39,6 +40,12 @@ pub struct Exchange<'a> {
     pub key: Option<HeldKey>,
     /// The claims of its token that variables name.
     pub claims: Option<Arc<ClaimTexts>>,
+    /// The key that the request was let in with, as it is written, where a variable names it.
+    pub token: Option<Box<str>>,
+    /// The trace that the request belongs to, when requests are traced.
+    pub trace_id: Option<TraceId>,
+    /// Limit, remaining requests and reset of the API's own rate limit, where variables may name them.
+    pub api_rate: Option<[i64; 3]>,
     /// The core that the request is on, when requests are counted.
     pub counting_core: Option<usize>,
     /// What was answered to this request's middlewares while it was held.
@@ -188,6 +195,26 @@ impl<'a> Exchange<'a> {
     /// The limits of a key that hold for this request.
     pub fn limits_of<'k>(&self, key: &'k Key) -> &'k Limits {
         key.limits_at(&self.api.id, &self.method, || self.path_behind_listen())
+    }
+
+    /// Size, rest and renewal of the key's quota.
+    pub fn quota_figures(&self) -> Option<[i64; 3]> {
+        let (max, view) = self.limits_of(self.key.as_ref()?).quota(self.unix_s)?;
+        Some([max, view.remaining, i64::try_from(view.renews_unix_s).unwrap_or_default()])
+    }
+
+    /// Requests, rest and reset of the rate limit that was looked at last: the API's, else the key's.
+    pub fn rate_figures(&self) -> Option<[i64; 3]> {
+        let of_key = || {
+            let (rule, room, full) = self.limits_of(self.key.as_ref()?).rooms(self.now).next()?;
+            Some([rule.requests as i64, room as i64, self.reset_after(full)])
+        };
+        self.api_rate.or_else(of_key)
+    }
+
+    /// The second in which so much time will have passed.
+    pub fn reset_after(&self, time: Duration) -> i64 {
+        i64::try_from(self.unix_s.saturating_add(time.as_secs())).unwrap_or_default()
     }
 
     /// Whether the request may be held for what other gateways have counted.

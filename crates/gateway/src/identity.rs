@@ -52,6 +52,11 @@ impl Identity {
         Identity { digest, session_id, alias, policies: Vec::new(), right: None, expires: 0 }
     }
 
+    /// The name of its session.
+    pub fn session_id(&self) -> &str {
+        &self.session_id
+    }
+
     /// The first of its policies.
     pub fn first_policy(&self) -> Option<&String> {
         self.policies.first()

@@ -240,6 +240,15 @@ impl Keys {
         own.chain(others.iter().filter(|text| *text != token).map(|text| self.digest(text))).collect()
     }
 
+    /// The text of the key that [`Keys::find`] finds: a custom key is written with its organisation.
+    pub fn written(&self, token: &str, org: &str) -> String {
+        let is_known = |text: &&String| self.compiled(&self.digest(text)).is_some();
+        let others = key_format::candidates(token, org, &self.rules.functions);
+        let other = || others.iter().filter(|text| *text != token).find(is_known);
+        let is_own = self.compiled(&self.digest(token)).is_some();
+        if is_own { None } else { other() }.map_or_else(|| token.to_owned(), String::clone)
+    }
+
     /// The key in the first of some places that has one.
     #[inline]
     pub fn find_in(&self, places: &[Digest]) -> Option<HeldKey> {

@@ -1,8 +1,14 @@
 //! The log: text or JSON on standard error.
 
 use crate::cli::LogFormat;
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::path::Path;
+use tollgate_model::{Level, Problem};
 use tracing_subscriber::EnvFilter;
+
+/// Fields without effect that a line names. A document with more was made by a program that writes every field there is.
+const IGNORED_NAMED_MAX: usize = 20;
 
 /// Starts logging. `RUST_LOG`-style directives in `level` are understood; an unknown level means `info`.
 pub fn start(format: LogFormat, level: &str) {
@@ -18,4 +24,31 @@ pub fn start(format: LogFormat, level: &str) {
     if let Err(error) = started {
         eprintln!("tollgate: cannot start the log: {error}");
     }
+}
+
+/// Logs what was found in documents: each problem by itself, but fields without effect in one line for each file.
+pub fn problems(problems: &[Problem]) {
+    let mut ignored: BTreeMap<Option<&Path>, Vec<&str>> = BTreeMap::new();
+    for problem in problems {
+        match problem.level {
+            Level::Error => tracing::error!("{problem}"),
+            Level::Warning => tracing::warn!("{problem}"),
+            Level::Note => tracing::info!("{problem}"),
+            Level::Ignored => {
+                tracing::debug!("{problem}");
+                ignored.entry(problem.file.as_deref()).or_default().push(problem.path.trim_start_matches("$."));
+            }
+        }
+    }
+    for (file, fields) in ignored {
+        let file = file.map(|file| format!("{}: ", file.display())).unwrap_or_default();
+        tracing::warn!("{file}without effect: {}", listed(&fields));
+    }
+}
+
+/// The first names, and how many there are beyond.
+fn listed(names: &[&str]) -> String {
+    let named = names.get(..IGNORED_NAMED_MAX).unwrap_or(names);
+    let more = names.len() - named.len();
+    if more == 0 { named.join(", ") } else { format!("{} and {more} more", named.join(", ")) }
 }

@@ -3,6 +3,7 @@
 
 use crate::compile::{assemble, compile};
 use crate::keys::Policies;
+use crate::logs;
 use crate::snapshot::{Api, Shared};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -14,7 +15,6 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::config::GatewayConfig;
-use tollgate_model::reference::SecretSources;
 use tollgate_model::{Level, Problem};
 
 /// A definition that is longer is another file by mistake.
@@ -26,7 +26,6 @@ pub struct Loader {
     app_path: PathBuf,
     policy_path: PathBuf,
     policy_file: PathBuf,
-    references: SecretSources,
     digests: RandomState,
     files: Mutex<BTreeMap<PathBuf, LoadedFile>>,
     loaded: AtomicBool,
@@ -50,17 +49,11 @@ pub struct Report {
 
 impl Loader {
     pub fn new(shared: Arc<Shared>, config: &GatewayConfig) -> Self {
-        let references = SecretSources {
-            environment: std::env::vars().collect(),
-            secrets: config.secrets.clone(),
-            file_base: Some(config.file.base_path.clone()).filter(|path| !path.as_os_str().is_empty()),
-        };
         Loader {
             shared,
             app_path: config.app_path.clone(),
             policy_path: config.policies.policy_path.clone(),
             policy_file: config.policies.policy_record_name.clone(),
-            references,
             digests: RandomState::new(),
             files: Mutex::default(),
             loaded: AtomicBool::new(false),
@@ -151,11 +144,11 @@ impl Loader {
 
     /// Parses, checks and compiles one definition.
     pub fn api(&self, text: &[u8], file: Option<&Path>) -> Result<(Api, Vec<Problem>), Vec<Problem>> {
-        let lookup = |scheme: &str, name: &str| self.references.lookup(scheme, name);
+        let lookup = |scheme: &str, name: &str| self.shared.settings.secrets.lookup(scheme, name);
         let (definition, problems) = ApiDefinition::parse_with(text, file, &lookup)?;
         match compile(&definition, &self.shared.settings, &self.shared.registry, file) {
-            Ok(api) => Ok((api, problems)),
-            Err(errors) => Err(problems.into_iter().chain(errors).collect()),
+            Ok((api, more)) => Ok((api, problems.into_iter().chain(more).collect())),
+            Err(more) => Err(problems.into_iter().chain(more).collect()),
         }
     }
 
@@ -191,14 +184,7 @@ impl Loader {
 
 impl Report {
     fn log(&self, start: Instant) {
-        for problem in &self.problems {
-            match problem.level {
-                Level::Error => tracing::error!("{problem}"),
-                Level::Warning => tracing::warn!("{problem}"),
-                Level::Note => tracing::info!("{problem}"),
-                Level::Ignored => tracing::debug!("{problem}"),
-            }
-        }
+        logs::problems(&self.problems);
         let ignored = self.problems.iter().filter(|problem| problem.level == Level::Ignored).count();
         tracing::info!(apis = self.apis, ignored_fields = ignored, ms = start.elapsed().as_millis() as u64, "definitions loaded");
     }

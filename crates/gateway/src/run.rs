@@ -27,8 +27,8 @@ use tollgate_engine::{
     Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, Moment, ServiceFactory, Speed, Target, TlsTerms,
     TrustedProxies,
 };
+use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
-use tollgate_model::{Level, Problem};
 
 /// How often certificate files are looked at.
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
@@ -51,9 +51,9 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
 fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Predecessor>) -> Result<(), Box<dyn Error>> {
     let (config, problems) = load_config(&options)?;
     start_log(&options, &config);
-    log_problems(&problems);
+    logs::problems(&problems);
     let (error_templates, problems) = ErrorTemplates::load(&config.template_path);
-    log_problems(&problems);
+    logs::problems(&problems);
     raise_open_files_limit();
 
     let (secret, secret_file) = secret::configured_or_made(&config.secret, &config.tollgate.data_dir)?;
@@ -259,16 +259,6 @@ fn start_log(options: &RunOptions, config: &GatewayConfig) {
 fn log_format(options: &RunOptions, config: &GatewayConfig) -> LogFormat {
     let configured = if config.log_format == "json" { LogFormat::Json } else { LogFormat::Text };
     options.log_format.unwrap_or(configured)
-}
-
-fn log_problems(problems: &[Problem]) {
-    for problem in problems {
-        match problem.level {
-            Level::Error => tracing::error!("{problem}"),
-            Level::Warning => tracing::warn!("{problem}"),
-            Level::Note | Level::Ignored => tracing::info!("{problem}"),
-        }
-    }
 }
 
 /// A gateway needs a descriptor for each connection on both sides; the soft limit is often 1024.

@@ -13,6 +13,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 use tollgate_http::Request;
 use tollgate_model::config::{GatewayConfig, MessageOverride, RateLimitHeaders};
+use tollgate_model::reference::SecretSources;
 
 /// How old a key set becomes when the configuration does not say; as in Tyk.
 const JWKS_AGE_MAX: Duration = Duration::from_secs(240);
@@ -68,6 +69,12 @@ pub struct Settings {
     pub jwks_age_max: Duration,
     /// The OAuth 2.0 provider.
     pub oauth: OAuthSettings,
+    /// What references to secrets in definitions stand for.
+    pub secrets: SecretSources,
+    /// The port that definitions mean with `listen_port`, and `http` or `https`.
+    pub listener: (u16, &'static str),
+    /// Fields of definitions that protect and have no effect, and without which every API is served all the same.
+    pub serve_without: Vec<String>,
     overrides: BTreeMap<String, MessageOverride>,
     /// The operator's own error bodies.
     pub error_templates: ErrorTemplates,
@@ -119,6 +126,9 @@ impl Settings {
                 seconds => Duration::from_secs(seconds),
             },
             oauth: OAuthSettings::new(config),
+            secrets: SecretSources::new(config, std::env::vars()),
+            listener: (config.listen_port, if http.use_ssl { "https" } else { "http" }),
+            serve_without: config.tollgate.serve_without.clone(),
             overrides: config.override_messages.clone(),
             error_templates: ErrorTemplates::default(),
             control_paths: if shares_port { control_paths.collect() } else { Vec::new() },

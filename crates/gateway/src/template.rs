@@ -1,10 +1,14 @@
-//! Values with `$tyk_context.x` and `$tyk_meta.x` in them, cut into parts when configuration is loaded.
+//! Values with `$tyk_context.x`, `$tyk_meta.x` and `$secret_conf.x` in them, cut into parts when configuration is loaded. Secrets are known
+//! then and become a part of the text; what they refer to and cannot be found is empty, as in Tyk.
 
 mod form;
+mod variable;
 
 use crate::exchange::Exchange;
-use crate::jwt::CLAIM;
 pub use form::{cookie, decode_form, encode_form, parameter, without_parameter};
+use tollgate_model::reference::SecretSources;
+use variable::Variable;
+pub use variable::{uses_token, value_text};
 
 /// A header value or URL, possibly with variables.
 #[derive(Clone, Debug)]
@@ -18,47 +22,67 @@ enum Part {
     Variable(Variable),
 }
 
-/// What a variable stands for. Names that nobody knows, and metadata of sessions that do not exist, are empty.
-#[derive(Clone, Debug, PartialEq)]
-enum Variable {
-    Path,
-    RemoteAddress,
-    RequestId,
-    Header(String),
-    Cookie(String),
-    Parameter(String),
-    /// A claim of the token that the request was let in with.
-    Claim(String),
-    Nothing,
+/// What variables may refer to.
+#[derive(Clone, Copy)]
+pub struct VariableScope<'a> {
+    /// The API has context variables; without them they are empty.
+    pub context: bool,
+    pub secrets: &'a SecretSources,
 }
 
-const CONTEXT: &str = "$tyk_context.";
+/// A variable as it is written, and its name without the prefix.
+struct Reference<'t> {
+    prefix: Prefix,
+    name: &'t str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Prefix {
+    Context,
+    Meta,
+    /// The scheme of the reference that the secret has elsewhere in a definition.
+    Secret(&'static str),
+}
+
 pub const META: &str = "$tyk_meta.";
 
+const PREFIXES: [(&str, Prefix); 7] = [
+    ("$tyk_context.", Prefix::Context),
+    (META, Prefix::Meta),
+    ("$secret_conf.", Prefix::Secret("secrets")),
+    ("$secret_env.", Prefix::Secret("env")),
+    ("$secret_file.", Prefix::Secret("file")),
+    ("$secret_vault.", Prefix::Secret("vault")),
+    ("$secret_consul.", Prefix::Secret("consul")),
+];
+
 impl Template {
-    /// Cuts a text; with context variables switched off they are empty.
-    pub fn new(text: &str, context_enabled: bool) -> Self {
-        let mut parts = Vec::new();
+    /// Cuts a text.
+    pub fn new(text: &str, scope: VariableScope<'_>) -> Self {
+        let mut template = Template { parts: Vec::new() };
         let mut rest = text;
-        while let Some(start) = [rest.find(CONTEXT), rest.find(META)].into_iter().flatten().min() {
-            let (literal, variable) = rest.split_at_checked(start).unwrap_or((rest, ""));
-            let is_context = variable.starts_with(CONTEXT);
-            let name_start = if is_context { CONTEXT.len() } else { META.len() };
-            let name = variable.get(name_start..).unwrap_or_default();
-            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-            let length = name.find(|c| !is_name(c)).unwrap_or(name.len());
-            let (name, after) = name.split_at_checked(length).unwrap_or((name, ""));
-            if !literal.is_empty() {
-                parts.push(Part::Literal(literal.to_owned()));
+        while let Some((literal, Reference { prefix, name }, after)) = next_reference(rest) {
+            template.push_literal(literal);
+            match prefix {
+                Prefix::Context => {
+                    let known = if scope.context { Variable::of_context(name) } else { Variable::Nothing };
+                    template.parts.push(Part::Variable(known));
+                }
+                Prefix::Meta => template.parts.push(Part::Variable(Variable::Meta(name.to_owned()))),
+                Prefix::Secret(scheme) => template.push_literal(&scope.secrets.lookup(scheme, name).unwrap_or_default()),
             }
-            let known = if is_context && context_enabled { Variable::named(name) } else { Variable::Nothing };
-            parts.push(Part::Variable(known));
             rest = after;
         }
-        if !rest.is_empty() {
-            parts.push(Part::Literal(rest.to_owned()));
+        template.push_literal(rest);
+        template
+    }
+
+    fn push_literal(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            Some(Part::Literal(last)) => last.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.parts.push(Part::Literal(text.to_owned())),
         }
-        Template { parts }
     }
 
     /// The text, if it has no variables.
@@ -70,52 +94,65 @@ impl Template {
         }
     }
 
-    /// The text for one request. `escape` is applied to the values of variables.
-    pub fn render(&self, exchange: &Exchange<'_>, escape: impl Fn(String) -> String) -> String {
+    /// The text for one request.
+    pub fn render(&self, exchange: &Exchange<'_>) -> String {
         let render = |part: &Part| match part {
             Part::Literal(text) => text.clone(),
-            Part::Variable(variable) => escape(variable.value(exchange)),
+            Part::Variable(variable) => variable.value(exchange),
         };
         self.parts.iter().map(render).collect()
     }
+
+    /// Appends the text for one request to a URL, see [`append_to_url`].
+    pub fn append_to_url(&self, exchange: &Exchange<'_>, url: &mut String) {
+        for part in &self.parts {
+            match part {
+                Part::Literal(text) => url.push_str(text),
+                Part::Variable(variable) => append_to_url(&variable.value(exchange), url),
+            }
+        }
+    }
 }
 
-impl Variable {
-    fn named(name: &str) -> Variable {
-        let prefixed = |prefix: &str| name.strip_prefix(prefix).map(str::to_owned);
-        match name {
-            "path" => Variable::Path,
-            "remote_addr" => Variable::RemoteAddress,
-            "request_id" => Variable::RequestId,
-            _ => prefixed("headers_")
-                // Header names are written with `_` in place of `-`.
-                .map(|name| Variable::Header(name.replace('_', "-")))
-                .or_else(|| prefixed("cookies_").map(Variable::Cookie))
-                .or_else(|| prefixed("request_data_").map(Variable::Parameter))
-                .or_else(|| prefixed(CLAIM).map(Variable::Claim))
-                .unwrap_or(Variable::Nothing),
-        }
+/// Appends a value to a URL: escaped, unless the URL begins with it and it is one itself. Tyk lets every value pass that begins with
+/// `http`, which lets clients add parameters.
+pub fn append_to_url(value: &str, url: &mut String) {
+    if url.is_empty() && (value.starts_with("http://") || value.starts_with("https://")) {
+        url.push_str(value);
+    } else {
+        url.push_str(&encode_form(value));
     }
+}
 
-    fn value(&self, exchange: &Exchange<'_>) -> String {
-        let headers = &exchange.request.headers;
-        match self {
-            Variable::Path => exchange.full_path.to_owned(),
-            Variable::RemoteAddress => exchange.client_ip.to_string(),
-            Variable::RequestId => exchange.request_id.to_string(),
-            Variable::Header(name) => {
-                headers.get(name).map(|value| String::from_utf8_lossy(value).into_owned()).unwrap_or_default()
-            }
-            Variable::Cookie(name) => headers
-                .get("cookie")
-                .and_then(|value| cookie(std::str::from_utf8(value).ok()?, name))
-                .unwrap_or_default()
-                .to_owned(),
-            Variable::Parameter(name) => exchange.query().and_then(|query| parameter(query, name)).unwrap_or_default(),
-            Variable::Claim(name) => exchange.claims.as_ref().and_then(|claims| claims.get(name)).unwrap_or_default().to_owned(),
-            Variable::Nothing => String::new(),
-        }
+/// Secrets in a text that have no value: as they are written, and why.
+pub fn missing_secrets(text: &str, secrets: &SecretSources) -> Vec<(String, &'static str)> {
+    let mut missing = Vec::new();
+    let mut rest = text;
+    while let Some((_, Reference { prefix, name }, after)) = next_reference(rest) {
+        rest = after;
+        let Prefix::Secret(scheme) = prefix else { continue };
+        let written = PREFIXES.iter().find(|(_, known)| *known == prefix).map_or("", |(written, _)| *written);
+        let why = match (scheme, secrets.lookup(scheme, name)) {
+            ("vault" | "consul", _) => "is not supported",
+            (_, None) => "has no value",
+            (_, Some(value)) if value.chars().any(char::is_control) => "has line ends or other control characters",
+            _ => continue,
+        };
+        missing.push((format!("{written}{name}"), why));
     }
+    missing
+}
+
+/// The first variable of a text, what comes before it, and what comes behind.
+fn next_reference(text: &str) -> Option<(&str, Reference<'_>, &str)> {
+    let found = PREFIXES.iter().filter_map(|(written, prefix)| Some((text.find(written)?, written.len(), *prefix)));
+    let (start, prefix_length, prefix) = found.min_by_key(|(start, _, _)| *start)?;
+    let (literal, variable) = text.split_at_checked(start)?;
+    let name = variable.get(prefix_length..)?;
+    let is_path = matches!(prefix, Prefix::Secret("file" | "vault" | "consul"));
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') || (is_path && c == '/');
+    let (name, after) = name.split_at_checked(name.find(|c| !is_name(c)).unwrap_or(name.len()))?;
+    Some((literal, Reference { prefix, name }, after))
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod jwt;
 mod known;
 mod method;
 mod oauth;
+mod protection;
 mod proxy;
 mod rewrite;
 mod tollgate;
@@ -40,6 +41,8 @@ pub use endpoint::{
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
+pub(crate) use protection::check_names as check_protection_names;
+pub use protection::{MissingProtection, PROTECTIONS};
 pub use proxy::{Proxy, Transport};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use tollgate::{ForwardAuth, Tollgate};
@@ -212,6 +215,16 @@ pub struct ApiDefinition {
     pub protocol: String,
     /// A listener of its own; 0 for the gateway's.
     pub listen_port: u16,
+    /// `mcp` for the Model Context Protocol; see [`ApiDefinition::missing_protections`].
+    pub application_protocol: String,
+    /// Hooks of plugins; see [`ApiDefinition::missing_protections`].
+    pub custom_middleware: Value,
+    /// A bundle of plugins; see [`ApiDefinition::missing_protections`].
+    pub custom_middleware_bundle: String,
+    /// Takes `custom_middleware_bundle` out of effect.
+    pub custom_middleware_bundle_disabled: bool,
+    /// GraphQL; see [`ApiDefinition::missing_protections`].
+    pub graphql: Value,
     /// Work on responses, by name.
     pub response_processors: Vec<ResponseProcessor>,
     /// Server certificates, as identifiers or file names; each is shown for the hosts that stand in it.

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::config::GatewayConfig;
 use crate::json_path::JsonPath;
 use crate::problem::{Level, Problem};
 
@@ -15,6 +16,8 @@ use crate::problem::{Level, Problem};
 const SCHEMES: [&str; 3] = ["env", "secrets", "file"];
 /// Schemes that Tyk looks up in services which Tollgate does not ask.
 const UNSUPPORTED_SCHEMES: [&str; 3] = ["consul", "vault", "kv"];
+/// What the names of variables begin with that may be referred to.
+const VARIABLE_PREFIXES: [&str; 2] = ["TYK_SECRET_", "TOLLGATE_SECRET_"];
 /// A secret is a key, a certificate or a password, not a data set.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -84,6 +87,16 @@ pub struct SecretSources {
 }
 
 impl SecretSources {
+    /// The sources of a gateway. Of the environment only what can be referred to is kept.
+    pub fn new(config: &GatewayConfig, environment: impl Iterator<Item = (String, String)>) -> SecretSources {
+        let is_secret = |name: &str| VARIABLE_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        SecretSources {
+            environment: environment.filter(|(name, _)| is_secret(name)).collect(),
+            secrets: config.secrets.clone(),
+            file_base: Some(config.file.base_path.clone()).filter(|path| !path.as_os_str().is_empty()),
+        }
+    }
+
     /// The secret that a reference names. A trailing line end of a file is not part of the secret.
     pub fn lookup(&self, scheme: &str, name: &str) -> Option<String> {
         match scheme {
@@ -97,7 +110,7 @@ impl SecretSources {
     fn variable(&self, name: &str) -> Option<String> {
         [name.to_owned(), name.to_uppercase()]
             .iter()
-            .flat_map(|name| ["TYK_SECRET_", "TOLLGATE_SECRET_"].map(|prefix| format!("{prefix}{name}")))
+            .flat_map(|name| VARIABLE_PREFIXES.map(|prefix| format!("{prefix}{name}")))
             .find_map(|variable| self.environment.get(&variable).cloned())
     }
 

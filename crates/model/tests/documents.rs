@@ -1,4 +1,4 @@
-//! Whole API definitions and every problem found in them: `documents/x.json` must give the lines of
+//! Whole API definitions and every problem found in them, with the protections they lack: `documents/x.json` must give the lines of
 //! `documents/x.problems`. A new case is two new files.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -20,12 +20,16 @@ fn check(document: &Path, expect: &Path) {
     let text = fs::read(document).unwrap();
     let name = Path::new(document.file_name().unwrap());
     let result = ApiDefinition::parse(&text, Some(name));
-    let is_usable = result.is_ok();
-    let (Ok((_, problems)) | Err(problems)) = result;
-    let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let (usable, problems) = match result {
+        Ok((definition, problems)) => (Some(definition), problems),
+        Err(problems) => (None, problems),
+    };
+    let mut found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let missing = usable.iter().flat_map(|definition| definition.missing_protections(8080, "http"));
+    found.extend(missing.map(|missing| format!("{}: {}: not served without {}", name.display(), missing.path, missing.field)));
     let expect = fs::read_to_string(expect).unwrap();
     assert_eq!(found, expect.lines().collect::<Vec<_>>(), "{}", name.display());
-    assert_eq!(is_usable, !problems.iter().any(|p| p.is_error()), "{}", name.display());
+    assert_eq!(usable.is_some(), !problems.iter().any(|p| p.is_error()), "{}", name.display());
 }
 
 fn documents() -> Vec<PathBuf> {

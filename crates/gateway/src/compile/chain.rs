@@ -4,6 +4,7 @@ use super::Context;
 use super::version::tls_settings;
 use crate::endpoints::{EndpointList, EndpointMatcher, PatternBuilder, PatternRules};
 use crate::middleware::*;
+use crate::template::VariableScope;
 use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, VersionInfo};
 
 /// What a middleware is made from.
@@ -96,11 +97,11 @@ fn compile_list(
 ) -> Option<Compiled> {
     let own = context.settings.patterns;
     let rules = PatternRules { ignore_case: own.ignore_case || info.ignore_endpoint_case, ..own };
-    let before = context.problems.len();
+    let before = context.errors();
     let mut source = Source { definition, version_name, info, patterns: PatternBuilder::new(rules), context };
     let chain: Vec<_> = lists.iter().copied().flatten().filter_map(|make| make(&mut source)).collect();
     let matcher = source.patterns.build();
-    if context.problems.len() > before {
+    if context.errors() > before {
         return None;
     }
     match matcher {
@@ -164,6 +165,11 @@ impl Source<'_, '_> {
     /// A name for state that outlives configurations: of this version, or of one of its endpoints.
     pub fn state_name(&self, detail: &str) -> String {
         format!("{}/{}/{detail}", self.definition.api_id, self.version_name)
+    }
+
+    /// What variables in the definition's texts may refer to.
+    pub fn variable_scope(&self) -> VariableScope<'_> {
+        VariableScope { context: self.definition.enable_context_vars, secrets: &self.context.settings.secrets }
     }
 
     /// The settings for connections that a rewrite makes.

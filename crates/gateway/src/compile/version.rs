@@ -3,10 +3,12 @@
 use super::{Context, chain, expiry_of};
 use crate::exchange::HeaderChange;
 use crate::snapshot::{Expiry, Upstreams, Version};
-use crate::template::Template;
+use crate::template::{Template, VariableScope};
 use crate::tls::TlsSettings;
 use crate::upstream::{Upstream, split_url};
+use tollgate_http::is_value;
 use tollgate_model::api::{ApiDefinition, VersionInfo};
+use tollgate_model::reference::SecretSources;
 
 pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<Version> {
     let chain = chain::compile(definition, name, info, context);
@@ -24,7 +26,7 @@ pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, conte
         first_byte_ms: first_byte_ms(info),
         response_lines: response_lines(expires),
         replaces_rate_limit: context.settings.reports_quotas && context.settings.tyk_limit_headers,
-        response_changes: response_changes(info),
+        response_changes: response_changes(info, &context.settings.secrets),
         keeps_forwarded_for: removes_forwarded_for,
     })
 }
@@ -89,15 +91,16 @@ fn response_lines(expires: Expiry) -> Vec<u8> {
 }
 
 /// Header changes of the version that need nothing of the request.
-fn response_changes(info: &VersionInfo) -> Vec<HeaderChange> {
+fn response_changes(info: &VersionInfo, secrets: &SecretSources) -> Vec<HeaderChange> {
     if info.global_response_headers_disabled {
         return Vec::new();
     }
     let removed = info.global_response_headers_remove.iter().map(|name| HeaderChange::Remove(name.as_str().into()));
     let set = info.global_response_headers.iter().filter_map(|(name, value)| {
-        // Values with variables are made for each request, by the chain.
-        let template = Template::new(value, true);
-        template.literal().map(|value| HeaderChange::Set(name.as_str().into(), value.as_bytes().to_vec()))
+        // Values with variables are made for each request, by the chain. A secret may be unfit for a header line.
+        let template = Template::new(value, VariableScope { context: true, secrets });
+        let value = template.literal().map(str::as_bytes).filter(|value| is_value(value));
+        value.map(|value| HeaderChange::Set(name.as_str().into(), value.to_vec()))
     });
     removed.chain(set).collect()
 }

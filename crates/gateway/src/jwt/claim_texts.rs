@@ -2,8 +2,7 @@
 //! others are not kept.
 
 use super::{Claims, Token};
-use crate::template::encode_form;
-use serde_json::Value;
+use crate::template::value_text;
 use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
 
@@ -40,7 +39,7 @@ impl ClaimNames {
         if self.0.is_empty() {
             return None;
         }
-        let found = |name: &String| Some((name.clone(), text(claims.called(name).next().or_else(|| token.header(name))?)));
+        let found = |name: &String| Some((name.clone(), value_text(claims.called(name).next().or_else(|| token.header(name))?)));
         Some(Arc::new(ClaimTexts(self.0.iter().filter_map(found).collect())))
     }
 }
@@ -49,20 +48,6 @@ impl ClaimTexts {
     /// The value of a claim.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
-    }
-}
-
-/// A value as Tyk writes it: items of a list escaped for a URL and separated by commas. An object is nothing.
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => number.to_string(),
-        Value::Bool(is_true) => is_true.to_string(),
-        Value::Array(items) => {
-            let items = items.iter().map(text).filter(|item| !item.is_empty());
-            items.map(|item| encode_form(&item)).collect::<Vec<_>>().join(",")
-        }
-        Value::Null | Value::Object(_) => String::new(),
     }
 }
 

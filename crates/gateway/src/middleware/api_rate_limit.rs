@@ -13,9 +13,12 @@ use tollgate_model::config::OnStoreFailure;
 pub struct ApiRateLimit {
     global: Option<Limit>,
     by_endpoint: EndpointList<Limit>,
+    /// Variables may name what is left.
+    has_variables: bool,
 }
 
 struct Limit {
+    requests: f64,
     rate: Rate,
     counter: Arc<Limiter>,
     dry_run: bool,
@@ -36,7 +39,11 @@ impl ApiRateLimit {
             let name = source.state_name(&format!("{}:{}", entry.method, entry.path));
             Limit::new(source, entry.rate, entry.per, name, entry.dry_run, entry.on_store_failure)
         });
-        if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(ApiRateLimit { global, by_endpoint })) }
+        if global.is_none() && by_endpoint.is_empty() {
+            None
+        } else {
+            Some(Box::new(ApiRateLimit { global, by_endpoint, has_variables: definition.enable_context_vars }))
+        }
     }
 }
 
@@ -53,7 +60,7 @@ impl Limit {
         let rate = Rate::new(requests, seconds)?;
         let on_store_failure = on_store_failure.or(source.definition.tollgate.on_store_failure);
         let counter = source.context.registry.limit(name, source.context.settings.limiter);
-        Some(Limit { rate, counter, dry_run, on_store_failure })
+        Some(Limit { requests, rate, counter, dry_run, on_store_failure })
     }
 }
 
@@ -77,6 +84,10 @@ impl Middleware for ApiRateLimit {
                 }
             },
         };
+        if self.has_variables {
+            let (room, full) = limit.counter.room(limit.rate, exchange.now);
+            exchange.api_rate = Some([limit.requests as i64, room as i64, exchange.reset_after(full)]);
+        }
         match admitted {
             true => Step::Next,
             false if limit.dry_run => {

@@ -1,7 +1,7 @@
 //! Header changes as definitions write them: names to remove, names and values to set.
 
 use crate::exchange::{Exchange, HeaderChange};
-use crate::template::Template;
+use crate::template::{Template, VariableScope};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_http::is_value;
@@ -21,11 +21,11 @@ pub struct HeaderPlan {
 }
 
 impl HeaderPlan {
-    /// The plan of some lists; variables are empty without context variables.
-    pub fn new(remove: &[String], set: &BTreeMap<String, String>, context_enabled: bool) -> Self {
+    /// The plan of some lists.
+    pub fn new(remove: &[String], set: &BTreeMap<String, String>, scope: VariableScope<'_>) -> Self {
         let remove = remove.iter().filter(|name| can_change(name)).map(|name| name.as_str().into()).collect();
         let set = set.iter().filter(|(name, _)| can_change(name));
-        HeaderPlan { remove, set: set.map(|(name, value)| (name.as_str().into(), Template::new(value, context_enabled))).collect() }
+        HeaderPlan { remove, set: set.map(|(name, value)| (name.as_str().into(), Template::new(value, scope))).collect() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -43,7 +43,7 @@ impl HeaderPlan {
     pub fn changes<'p>(&'p self, exchange: &'p Exchange<'_>) -> impl Iterator<Item = HeaderChange> + 'p {
         let removed = self.remove.iter().map(|name| HeaderChange::Remove(name.clone()));
         let set = self.set.iter().filter_map(|(name, value)| {
-            let value = value.render(exchange, |text| text).into_bytes();
+            let value = value.render(exchange).into_bytes();
             is_value(&value).then(|| HeaderChange::Set(name.clone(), value))
         });
         removed.chain(set)

@@ -15,6 +15,7 @@ use crate::jwt::{
 };
 use crate::recent::{Recent, digest_of};
 use crate::refusal::{self, Refusal};
+use crate::template::uses_token;
 use crate::tls::TlsRules;
 use admission::{Admission, Grants};
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub struct JwtAuth {
     grants: Grants,
     /// The session is the token's.
     gives_session: bool,
+    /// A variable names the key.
+    keeps_token: bool,
     verified: Recent<Admission>,
     serial: u64,
 }
@@ -79,6 +82,7 @@ impl JwtAuth {
                 not_before_skew: skew(definition.jwt_disable_not_before_validation, definition.jwt_not_before_validation_skew),
             },
             gives_session: definition.takes_session_of(AuthMethod::Jwt),
+            keeps_token: uses_token(definition),
             verified: Recent::new(VERIFIED_MAX),
             serial: source.context.registry.new_serial(),
         }))
@@ -200,6 +204,9 @@ impl JwtAuth {
             exchange.claims.clone_from(&admission.claims);
         }
         if self.gives_session {
+            if self.keeps_token {
+                exchange.token = Some(admission.name().into());
+            }
             exchange.key = Some(key);
         }
         Step::Next

@@ -15,12 +15,12 @@ pub struct RequestHeaders {
 impl RequestHeaders {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
         let info = source.info;
-        let context = source.definition.enable_context_vars;
-        let global = HeaderPlan::new(&info.global_headers_remove, &info.global_headers, context);
+        let scope = source.variable_scope();
+        let global = HeaderPlan::new(&info.global_headers_remove, &info.global_headers, scope);
         let global = Some(global).filter(|plan| !info.global_headers_disabled && !plan.is_empty());
         let entries = &info.extended_paths.transform_headers;
-        let by_endpoint = source.endpoints("transform_headers", entries, |_, _, entry| {
-            Some(HeaderPlan::new(&entry.delete_headers, &entry.add_headers, context))
+        let by_endpoint = source.endpoints("transform_headers", entries, |source, _, entry| {
+            Some(HeaderPlan::new(&entry.delete_headers, &entry.add_headers, source.variable_scope()))
         });
         if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(RequestHeaders { global, by_endpoint })) }
     }

@@ -15,12 +15,12 @@ pub struct ResponseHeaders {
 impl ResponseHeaders {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
         let info = source.info;
-        let context = source.definition.enable_context_vars;
-        let global = HeaderPlan::new(&[], &info.global_response_headers, context).only_variable();
+        let scope = source.variable_scope();
+        let global = HeaderPlan::new(&[], &info.global_response_headers, scope).only_variable();
         let global = Some(global).filter(|plan| !info.global_response_headers_disabled && !plan.is_empty());
         let entries = &info.extended_paths.transform_response_headers;
-        let by_endpoint = source.endpoints("transform_response_headers", entries, |_, _, entry| {
-            Some(HeaderPlan::new(&entry.delete_headers, &entry.add_headers, context))
+        let by_endpoint = source.endpoints("transform_response_headers", entries, |source, _, entry| {
+            Some(HeaderPlan::new(&entry.delete_headers, &entry.add_headers, source.variable_scope()))
         });
         if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(ResponseHeaders { global, by_endpoint })) }
     }

@@ -6,11 +6,12 @@ use crate::compile::Source;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Redirect, Step};
 use crate::route::Path;
-use crate::template::{Template, encode_form, parameter};
+use crate::template::{Template, VariableScope, append_to_url, parameter};
 use crate::tls::TlsSettings;
 use crate::upstream::{Upstream, split_url};
 use crate::{re2, refusal};
 use regex::{Captures, Regex};
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use tollgate_model::api::{TextMatch, TriggerMode, UrlRewrite};
@@ -39,8 +40,9 @@ struct Trigger {
     headers: Vec<Condition>,
     parameters: Vec<Condition>,
     path_parts: Vec<Condition>,
+    meta: Vec<Condition>,
     context: Vec<(Template, Condition)>,
-    /// Conditions on what does not exist yet: they never hold.
+    /// Conditions on bodies, which are not read: they never hold.
     unmeetable: bool,
     rewrite_to: Pieces,
 }
@@ -49,6 +51,8 @@ struct Condition {
     name: String,
     regex: Regex,
     reverse: bool,
+    /// There is one value at most; what it captured has no number.
+    is_on_one: bool,
 }
 
 /// A result with places for what was captured.
@@ -82,7 +86,7 @@ impl RewriteUrl {
 
 impl Rewrite {
     fn new(entry: &UrlRewrite, source: &Source<'_, '_>) -> Result<Self, (String, regex::Error)> {
-        let context = source.definition.enable_context_vars;
+        let scope = source.variable_scope();
         let triggers = entry.triggers.iter().enumerate().map(|(number, trigger)| {
             let options = &trigger.options;
             let compile = |field: &str, matches: &BTreeMap<String, TextMatch>| -> Result<Vec<Condition>, (String, regex::Error)> {
@@ -95,18 +99,20 @@ impl Rewrite {
                 headers: compile("header_matches", &options.header_matches)?,
                 parameters: compile("query_val_matches", &options.query_val_matches)?,
                 path_parts: compile("path_part_matches", &options.path_part_matches)?,
+                meta: compile("session_meta_matches", &options.session_meta_matches)?.into_iter().map(Condition::on_one).collect(),
                 context: context_conditions
                     .into_iter()
-                    .map(|condition| (Template::new(&format!("$tyk_context.{}", condition.name), context), condition))
+                    .map(Condition::on_one)
+                    .map(|condition| (Template::new(&format!("$tyk_context.{}", condition.name), scope), condition))
                     .collect(),
-                unmeetable: !options.session_meta_matches.is_empty() || !options.payload_matches.match_rx.is_empty(),
-                rewrite_to: Pieces::new(&trigger.rewrite_to, context),
+                unmeetable: !options.payload_matches.match_rx.is_empty(),
+                rewrite_to: Pieces::new(&trigger.rewrite_to, scope),
             })
         });
         let registry = source.context.registry.clone();
         Ok(Rewrite {
             pattern: re2::compile(&entry.match_pattern).map_err(|error| ("match_pattern".to_owned(), error))?,
-            rewrite_to: Pieces::new(&entry.rewrite_to, context),
+            rewrite_to: Pieces::new(&entry.rewrite_to, scope),
             triggers: triggers.collect::<Result<_, _>>()?,
             tls: source.tls_settings(),
             upstreams: Mutex::default(),
@@ -161,8 +167,12 @@ impl Trigger {
         judge(&self.path_parts, &|_| {
             exchange.url.path.decoded.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
         });
+        judge(&self.meta, &|condition| {
+            let meta = exchange.key.as_ref().and_then(|key| key.session.meta_data.get(&condition.name));
+            meta.and_then(Value::as_str).map(str::to_owned).into_iter().collect()
+        });
         for (template, condition) in &self.context {
-            kinds.push(condition.holds(number, &[template.render(exchange, |text| text)], captured));
+            kinds.push(condition.holds(number, &[template.render(exchange)], captured));
         }
         if self.unmeetable {
             kinds.push(false);
@@ -173,17 +183,23 @@ impl Trigger {
 
 impl Condition {
     fn new(name: &str, text: &TextMatch) -> Result<Self, regex::Error> {
-        Ok(Condition { name: name.to_owned(), regex: re2::compile(&text.match_rx)?, reverse: text.reverse })
+        Ok(Condition { name: name.to_owned(), regex: re2::compile(&text.match_rx)?, reverse: text.reverse, is_on_one: false })
     }
 
-    /// Looks at the values; what the first fitting one captured is kept as `trigger-<number>-<name>-<index>[-<group>]`.
+    fn on_one(self) -> Self {
+        Condition { is_on_one: true, ..self }
+    }
+
+    /// Looks at the values; what the first fitting one captured is kept as `trigger-<number>-<name>[-<index>][-<group>]`.
     fn holds(&self, number: usize, values: &[String], captured: &mut Captured) -> bool {
         let found = values.iter().enumerate().find_map(|(index, value)| Some((index, self.regex.captures(value)?)));
         if self.reverse {
-            return found.is_none();
+            // What is not there is not looked at.
+            return found.is_none() && !(self.is_on_one && values.is_empty());
         }
         let Some((index, groups)) = found else { return false };
-        let key = format!("trigger-{number}-{}-{index}", self.name);
+        let name = format!("trigger-{number}-{}", self.name);
+        let key = if self.is_on_one { name } else { format!("{name}-{index}") };
         for (group, text) in groups.iter().skip(1).enumerate() {
             captured.insert(format!("{key}-{group}"), text.map_or("", |text| text.as_str()).to_owned());
         }
@@ -193,7 +209,7 @@ impl Condition {
 }
 
 impl Pieces {
-    fn new(text: &str, context_enabled: bool) -> Self {
+    fn new(text: &str, scope: VariableScope<'_>) -> Self {
         const CAPTURED: &str = "$tyk_context.trigger-";
         let mut pieces = Vec::new();
         let mut literal = String::new();
@@ -212,21 +228,24 @@ impl Pieces {
                 rest = rest.get(c.len_utf8()..).unwrap_or_default();
                 continue;
             };
-            pieces.push(Piece::Text(Template::new(&std::mem::take(&mut literal), context_enabled)));
+            pieces.push(Piece::Text(Template::new(&std::mem::take(&mut literal), scope)));
             pieces.push(piece);
             rest = rest.get(length..).unwrap_or_default();
         }
-        pieces.push(Piece::Text(Template::new(&literal, context_enabled)));
+        pieces.push(Piece::Text(Template::new(&literal, scope)));
         Pieces(pieces)
     }
 
     fn render(&self, exchange: &Exchange<'_>, groups: &Captures<'_>, captured: &Captured) -> String {
-        let render = |piece: &Piece| match piece {
-            Piece::Text(template) => template.render(exchange, |text| encode_form(&text)),
-            Piece::Group(number) => groups.get(*number).map_or("", |text| text.as_str()).to_owned(),
-            Piece::Captured(name) => captured.get(name).map(|text| encode_form(text)).unwrap_or_default(),
-        };
-        self.0.iter().map(render).collect()
+        let mut url = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(template) => template.append_to_url(exchange, &mut url),
+                Piece::Group(number) => url.push_str(groups.get(*number).map_or("", |text| text.as_str())),
+                Piece::Captured(name) => append_to_url(captured.get(name).map_or("", String::as_str), &mut url),
+            }
+        }
+        url
     }
 }
 

@@ -12,6 +12,7 @@ use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
 use crate::keys::{HeldKey, Key};
 use crate::refusal;
+use crate::template::uses_token;
 use aws_lc_rs::hmac;
 use fields::Fields;
 use public_keys::PublicKeys;
@@ -45,6 +46,8 @@ pub struct SignatureAuth {
     skew: Option<Duration>,
     public_keys: PublicKeys,
     gives_session: bool,
+    /// A variable names the key.
+    keeps_token: bool,
 }
 
 impl SignatureAuth {
@@ -61,6 +64,7 @@ impl SignatureAuth {
             skew: (skew_ms > 0.0).then(|| Duration::from_secs_f64((skew_ms / 1000.0).min(1e12))),
             public_keys: PublicKeys::new(source.context.registry.certificates.clone()),
             gives_session: definition.takes_session_of(AuthMethod::Hmac),
+            keeps_token: uses_token(definition),
         }))
     }
 
@@ -76,7 +80,11 @@ impl SignatureAuth {
         const REFUSED: Step = Step::Refuse(refusal::SIGNATURE_REFUSED);
         let (fields, algorithm) = self.signature(exchange).ok_or(REFUSED)?;
         let key = exchange.key_or_ask(&fields.key_id, &self.org_id)?;
-        key.filter(|key| self.has_signed(exchange, key, &fields, algorithm)).ok_or(REFUSED)
+        let key = key.filter(|key| self.has_signed(exchange, key, &fields, algorithm)).ok_or(REFUSED)?;
+        if self.keeps_token && self.gives_session {
+            exchange.token = Some(fields.key_id.as_str().into());
+        }
+        Ok(key)
     }
 
     /// Whether the holder of a key has signed the request.

@@ -13,6 +13,7 @@ use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
 use crate::keys::{HeldKey, Key};
 use crate::refusal::{self, Refusal};
+use crate::template::uses_token;
 use key_signature::KeySignature;
 use tollgate_model::api::AuthMethod;
 
@@ -27,6 +28,8 @@ pub struct TokenAuth {
     signature: Option<KeySignature>,
     /// The session is the key's.
     gives_session: bool,
+    /// A variable names the key.
+    keeps_token: bool,
 }
 
 impl TokenAuth {
@@ -38,9 +41,10 @@ impl TokenAuth {
                 places: Places::new(definition.places(AuthMethod::Token)),
                 org_id: definition.org_id.clone(),
                 alone: definition.auth_methods().count() == 1,
-                signature: KeySignature::compile(definition.places(AuthMethod::Token), definition.enable_context_vars),
+                signature: KeySignature::compile(definition.places(AuthMethod::Token), source.variable_scope()),
                 use_certificate: definition.places(AuthMethod::Token).use_certificate,
                 gives_session: definition.takes_session_of(AuthMethod::Token),
+                keeps_token: uses_token(definition),
             }) as Box<dyn Middleware>
         })
     }
@@ -60,7 +64,14 @@ impl TokenAuth {
         if let Some(signature) = &self.signature {
             signature.check(exchange, &certificate.facts.fingerprint, &key).map_err(Step::Refuse)?;
         }
+        self.keep(&certificate.facts.fingerprint, exchange);
         Ok(key)
+    }
+
+    fn keep(&self, token: &str, exchange: &mut Exchange<'_>) {
+        if self.keeps_token && self.gives_session {
+            exchange.token = Some(exchange.keys.written(token, &self.org_id).into());
+        }
     }
 
     /// A key that is bound to certificates is good with one of them only, also where no certificate is asked for: the name of such a
@@ -90,6 +101,7 @@ impl TokenAuth {
         if let Some(signature) = &self.signature {
             signature.check(exchange, &token, &key).map_err(Step::Refuse)?;
         }
+        self.keep(&token, exchange);
         Ok(key)
     }
 }

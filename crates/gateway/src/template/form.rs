@@ -2,17 +2,35 @@
 
 /// The value of a cookie in a Cookie header.
 pub fn cookie<'a>(header: &'a str, name: &str) -> Option<&'a str> {
+    first_cookie(header, |key| key == name)
+}
+
+/// The value of the first cookie in a Cookie header that is the one.
+pub fn first_cookie(header: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> {
     header.split(';').find_map(|pair| {
         let (key, value) = pair.split_once('=')?;
-        (key.trim() == name).then(|| value.trim().trim_matches('"'))
+        is_it(key.trim()).then(|| value.trim().trim_matches('"'))
     })
 }
 
 /// The decoded value of a query parameter.
 pub fn parameter(query: &str, name: &str) -> Option<String> {
+    first_value(query, |key| key == name)
+}
+
+/// The decoded value of the first query parameter that is the one.
+pub fn first_value(query: &str, is_it: impl Fn(&str) -> bool) -> Option<String> {
     query.split('&').find_map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (decode_form(key)? == name).then(|| decode_form(value))?
+        is_it(&decode_form(key)?).then(|| decode_form(value))?
+    })
+}
+
+/// All query parameters, decoded.
+pub fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
+    query.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Some((decode_form(key)?, decode_form(value)?))
     })
 }
 

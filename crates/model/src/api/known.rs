@@ -33,18 +33,13 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("uptime_tests", Member("check_list")),
     // Middleware.
     ("cache_options", Member("enable_cache")),
-    ("custom_middleware", Set),
-    ("custom_middleware_bundle", Set),
-    ("custom_middleware_bundle_disabled", Never),
     ("config_data", Set),
     ("config_data_disabled", Never),
     ("enable_batch_request_support", Set),
-    ("graphql", Member("enabled")),
     ("error_overrides", Set),
     ("error_overrides_disabled", Never),
     ("x-tyk-streaming", Set),
-    ("json_rpc_version", Set),
-    ("application_protocol", Set),
+    // Without effect but for the Model Context Protocol.
+    ("json_rpc_version", Never),
     ("proxy.service_discovery", Member("use_discovery_service")),
-    ("version_data.versions.*.extended_paths.validate_request", Set),
 ];

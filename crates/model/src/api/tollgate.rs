@@ -19,6 +19,9 @@ pub struct Tollgate {
     /// What holds for limits that the store should decide about and cannot: those of the API, and those of keys that do not say it
     /// themselves. `None`: what the gateway says.
     pub on_store_failure: Option<OnStoreFailure>,
+    /// Fields that protect and have no effect, and without which the API is served all the same; names of
+    /// [`PROTECTIONS`](super::PROTECTIONS).
+    pub serve_without: Vec<String>,
 }
 
 /// `tollgate.forward_auth`.

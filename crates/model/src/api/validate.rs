@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, SignatureConfig, VersionData, VersionLocation, proxy};
+use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, SignatureConfig, VersionData, VersionLocation, protection, proxy};
 use crate::expiry::{Expiry, expiry};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
@@ -25,6 +25,7 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_protocol(&api.protocol, findings);
     check_rate(&api.global_rate_limit, findings);
     check_unsupported(api, findings);
+    protection::check_names(&api.tollgate.serve_without, findings);
 }
 
 fn check_proxy(proxy: &Proxy, findings: &mut Findings) {

@@ -129,34 +129,43 @@ pub struct ExtendedPaths {
     /// Not supported yet.
     pub transform: Vec<Value>,
     /// Not supported yet.
-    pub transform_response: Vec<Value>,
-    /// Not supported yet.
     pub transform_jq: Vec<Value>,
-    /// Not supported yet.
+    /// Other bodies for responses; see [`super::ApiDefinition::missing_protections`], as for what follows.
+    pub transform_response: Vec<Value>,
+    /// The same with a `jq` filter.
     pub transform_jq_response: Vec<Value>,
-    /// Not supported yet.
+    /// Answers of a script.
     #[serde(rename = "virtual")]
     pub virtual_endpoints: Vec<Value>,
-    /// Not supported yet.
+    /// Schemas that request bodies must fit.
     pub validate_json: Vec<Value>,
-    /// Not supported yet.
+    /// The same from an OpenAPI document.
+    pub validate_request: Vec<Value>,
+    /// Plugins for single endpoints.
     pub go_plugin: Vec<Value>,
-    /// Not supported yet.
+    /// Endpoints that stand for one GraphQL operation.
     pub persist_graphql: Vec<Value>,
 }
 
 impl ExtendedPaths {
-    /// The lists that are not acted on, with their Tyk names.
-    pub(crate) fn unsupported(&self) -> [(&'static str, &[Value]); 10] {
+    /// The lists that are not acted on and protect nothing, with their Tyk names.
+    pub(crate) fn unsupported(&self) -> [(&'static str, &[Value]); 4] {
         [
             ("cache", &self.cache),
             ("advance_cache_config", &self.advance_cache_config),
             ("transform", &self.transform),
-            ("transform_response", &self.transform_response),
             ("transform_jq", &self.transform_jq),
+        ]
+    }
+
+    /// The lists that are not acted on and protect, with their Tyk names.
+    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 7] {
+        [
+            ("transform_response", &self.transform_response),
             ("transform_jq_response", &self.transform_jq_response),
             ("virtual", &self.virtual_endpoints),
             ("validate_json", &self.validate_json),
+            ("validate_request", &self.validate_request),
             ("go_plugin", &self.go_plugin),
             ("persist_graphql", &self.persist_graphql),
         ]

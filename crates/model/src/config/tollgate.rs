@@ -55,6 +55,9 @@ pub struct Tollgate {
     pub request_id: bool,
     /// Tell clients in `Server-Timing` what gateway and upstream took.
     pub server_timing: bool,
+    /// Fields of definitions that protect and have no effect, and without which every API is served all the same; names of
+    /// [`PROTECTIONS`](crate::api::PROTECTIONS).
+    pub serve_without: Vec<String>,
 }
 
 /// Figures for Prometheus and the like.
@@ -202,6 +205,7 @@ impl Default for Tollgate {
             statsd: Statsd::default(),
             request_id: false,
             server_timing: false,
+            serve_without: Vec::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::{GatewayConfig, Tollgate, WELL_KNOWN_SECRET};
+use crate::api::check_protection_names;
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
@@ -184,6 +185,7 @@ fn check_limiters(config: &GatewayConfig, findings: &mut Findings) {
 }
 
 fn check_own(config: &GatewayConfig, findings: &mut Findings) {
+    check_protection_names(&config.tollgate.serve_without, findings);
     let at = JsonPath::of("tollgate");
     let own = &config.tollgate;
     for (field, entries) in [("trusted_proxies", &own.trusted_proxies), ("proxy_protocol", &own.proxy_protocol)] {

@@ -1,7 +1,7 @@
 use super::*;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn names(definition: Value) -> ClaimNames {
     let definition = ApiDefinition { raw: definition, enable_context_vars: true, ..ApiDefinition::default() };

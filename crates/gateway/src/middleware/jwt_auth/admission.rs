@@ -46,6 +46,14 @@ impl Admission {
     pub fn holds(&self, generation: u64, unix_s: u64) -> bool {
         self.generation == generation && self.validity.contains(unix_s)
     }
+
+    /// The name of the key, or of the identity's session.
+    pub fn name(&self) -> &str {
+        match &self.holder {
+            Holder::Key { name, .. } => name,
+            Holder::Identity { identity, .. } => identity.session_id(),
+        }
+    }
 }
 
 impl Grants {

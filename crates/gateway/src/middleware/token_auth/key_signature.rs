@@ -4,7 +4,7 @@
 use crate::exchange::Exchange;
 use crate::keys::Key;
 use crate::refusal::{self, Answer, Refusal};
-use crate::template::{META, Template, parameter};
+use crate::template::{META, Template, VariableScope, parameter};
 use md5::Md5;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -31,7 +31,7 @@ enum Secret {
 
 impl KeySignature {
     /// `None` if keys are enough.
-    pub fn compile(places: &AuthConfig, context_enabled: bool) -> Option<Self> {
+    pub fn compile(places: &AuthConfig, scope: VariableScope<'_>) -> Option<Self> {
         let written = &places.signature;
         let mut refusal = Answer { status: written.status(), ..(*refusal::KEY_SIGNATURE).clone() };
         if !written.error_message.is_empty() {
@@ -39,7 +39,7 @@ impl KeySignature {
         }
         let secret = match written.secret.strip_prefix(META) {
             Some(name) => Secret::OfKey(name.to_owned()),
-            None => Secret::Shared(Template::new(&written.secret, context_enabled)),
+            None => Secret::Shared(Template::new(&written.secret, scope)),
         };
         places.validate_signature.then(|| KeySignature {
             algorithm: written.algorithm(),
@@ -87,7 +87,7 @@ impl Secret {
     fn of(&self, exchange: &Exchange<'_>, key: &Key) -> String {
         match self {
             Secret::OfKey(name) => key.session.meta_data.get(name).and_then(Value::as_str).unwrap_or_default().to_owned(),
-            Secret::Shared(template) => template.render(exchange, |value| value),
+            Secret::Shared(template) => template.render(exchange),
         }
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use tollgate_model::api::SignatureConfig;
+use tollgate_model::reference::SecretSources;
 
 /// Of the key `key-of-alice`, the secret `shared secret` and this moment.
 const MADE_AT: u64 = 1_700_000_000;
@@ -9,7 +10,7 @@ const SHA256: &str = "0c80e282197b58980094b06c0bcdd18fc809419dfe7ae256bc38927f3d
 fn signature(skew_s: i64) -> KeySignature {
     let signature = SignatureConfig { allowed_clock_skew: skew_s, ..SignatureConfig::default() };
     let places = AuthConfig { validate_signature: true, signature, ..AuthConfig::default() };
-    KeySignature::compile(&places, false).unwrap()
+    KeySignature::compile(&places, VariableScope { context: false, secrets: &SecretSources::default() }).unwrap()
 }
 
 fn is(algorithm: SignatureAlgorithm, shown: &str, token: &str, skew_s: i64, now_unix_s: u64) -> bool {

@@ -1,0 +1,113 @@
+//! What a definition asks for to keep requests, or parts of responses, back, and Tollgate does not have. An API that would be served
+//! without its protection is not served; whoever loads it decides that, here it is only found.
+
+use serde_json::Value;
+
+use super::{ApiDefinition, VersionInfo};
+use crate::json_path::JsonPath;
+use crate::problem::Findings;
+
+/// What [`MissingProtection::field`] and `serve_without` may be.
+pub const PROTECTIONS: [&str; 13] = [
+    "application_protocol",
+    "custom_middleware",
+    "custom_middleware_bundle",
+    "go_plugin",
+    "graphql",
+    "listen_port",
+    "persist_graphql",
+    "protocol",
+    "transform_jq_response",
+    "transform_response",
+    "validate_json",
+    "validate_request",
+    "virtual",
+];
+
+/// Hooks of `custom_middleware` that see every request or response.
+const HOOKS: [&str; 4] = ["pre", "post_key_auth", "post", "response"];
+
+/// One thing that a definition asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingProtection {
+    /// One of [`PROTECTIONS`].
+    pub field: &'static str,
+    /// Where it stands, as in [`crate::Problem::path`].
+    pub path: String,
+}
+
+impl ApiDefinition {
+    /// What this definition asks for beyond what Tollgate has, on a gateway with one port that speaks `http` or `https`. What is switched
+    /// off, and versions that nothing leads to, do not count.
+    pub fn missing_protections(&self, listen_port: u16, protocol: &str) -> Vec<MissingProtection> {
+        let mut missing = Vec::new();
+        let mut add = |field, at: JsonPath| missing.push(MissingProtection { field, path: at.to_string() });
+        if self.listen_port != 0 && self.listen_port != listen_port {
+            add("listen_port", JsonPath::of("listen_port"));
+        }
+        if !self.protocol.is_empty() && self.protocol != protocol {
+            add("protocol", JsonPath::of("protocol"));
+        }
+        if self.application_protocol == "mcp" {
+            add("application_protocol", JsonPath::of("application_protocol"));
+        }
+        // A hook behind authentication does not run without authentication; `auth_check` is a method, and refuses everybody.
+        for hook in HOOKS.into_iter().filter(|hook| *hook != "post_key_auth" || !self.use_keyless) {
+            let entries = member(&self.custom_middleware, hook).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            if let Some(index) = entries.iter().position(is_in_effect) {
+                add("custom_middleware", JsonPath::of("custom_middleware").key(hook).index(index));
+            }
+        }
+        if !self.custom_middleware_bundle.is_empty() && !self.custom_middleware_bundle_disabled {
+            add("custom_middleware_bundle", JsonPath::of("custom_middleware_bundle"));
+        }
+        if is_true(&self.graphql, "enabled") {
+            add("graphql", JsonPath::of("graphql"));
+        }
+        for (name, version) in self.reachable_versions().filter(|(_, version)| version.use_extended_paths) {
+            let at = JsonPath::of("version_data.versions").key(name).key("extended_paths");
+            for (list, entries) in version.extended_paths.missing() {
+                let counts = |entry: &Value| is_in_effect(entry) && (list != "validate_request" || is_true(entry, "enabled"));
+                if let Some(index) = entries.iter().position(counts) {
+                    add(list, at.key(list).index(index));
+                }
+            }
+        }
+        missing
+    }
+
+    /// The versions that requests come to.
+    fn reachable_versions(&self) -> impl Iterator<Item = (&String, &VersionInfo)> {
+        let data = &self.version_data;
+        let only = (self.definition.enabled || data.not_versioned).then(|| data.unversioned());
+        let is_reachable =
+            move |version: &VersionInfo| only.is_none_or(|only| only.is_some_and(|only| std::ptr::eq(only, version)));
+        data.versions.iter().filter(move |(_, version)| is_reachable(version))
+    }
+}
+
+/// Adds what is wrong with the names of a `tollgate.serve_without` to `findings`.
+pub(crate) fn check_names(names: &[String], findings: &mut Findings) {
+    for (index, name) in names.iter().enumerate().filter(|(_, name)| !PROTECTIONS.contains(&name.as_str())) {
+        let at = JsonPath::of("tollgate.serve_without").index(index);
+        findings.error(&at, format!("{name:?} is none of {}", PROTECTIONS.join(", ")));
+    }
+}
+
+/// Whether an entry of a list is not switched off.
+pub(super) fn is_in_effect(entry: &Value) -> bool {
+    !is_true(entry, "disabled")
+}
+
+fn is_true(object: &Value, name: &str) -> bool {
+    member(object, name).and_then(Value::as_bool).unwrap_or_default()
+}
+
+/// A member by its name in any letter case, as Go reads it.
+fn member<'v>(object: &'v Value, name: &str) -> Option<&'v Value> {
+    let members = object.as_object()?;
+    members.get(name).or_else(|| members.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+use serde_json::{Value, json};
+
+use super::PROTECTIONS;
+use crate::api::ApiDefinition;
+
+/// A key-less definition with one version, and `over` laid over its top level.
+fn definition(over: Value, extended_paths: Value) -> ApiDefinition {
+    let mut document = json!({
+        "api_id": "1",
+        "use_keyless": true,
+        "version_data": {
+            "not_versioned": true,
+            "versions": {"Default": {"use_extended_paths": true, "extended_paths": extended_paths}}
+        },
+        "proxy": {"listen_path": "/a/", "target_url": "http://upstream/"}
+    });
+    for (name, value) in over.as_object().unwrap() {
+        document[name] = value.clone();
+    }
+    ApiDefinition::parse(document.to_string().as_bytes(), None).unwrap().0
+}
+
+fn missing(definition: &ApiDefinition) -> Vec<(&'static str, String)> {
+    let all = definition.missing_protections(8080, "http");
+    assert!(all.iter().all(|one| PROTECTIONS.contains(&one.field)), "{all:?}");
+    all.into_iter().map(|one| (one.field, one.path)).collect()
+}
+
+#[test]
+fn what_protects_and_does_not_act_is_found_with_its_place() {
+    for (over, field, place) in [
+        (json!({"listen_port": 9090}), "listen_port", "$.listen_port"),
+        (json!({"protocol": "https"}), "protocol", "$.protocol"),
+        (json!({"protocol": "h2c"}), "protocol", "$.protocol"),
+        (json!({"application_protocol": "mcp"}), "application_protocol", "$.application_protocol"),
+        (json!({"custom_middleware": {"pre": [{"name": "f"}]}}), "custom_middleware", "$.custom_middleware.pre[0]"),
+        (
+            json!({"custom_middleware": {"Post": [{"name": "f", "disabled": true}, {"name": "g"}]}}),
+            "custom_middleware",
+            "$.custom_middleware.post[1]",
+        ),
+        (json!({"custom_middleware": {"response": [{}]}}), "custom_middleware", "$.custom_middleware.response[0]"),
+        (
+            json!({"use_keyless": false, "custom_middleware": {"post_key_auth": [{"name": "f"}]}}),
+            "custom_middleware",
+            "$.custom_middleware.post_key_auth[0]",
+        ),
+        (json!({"custom_middleware_bundle": "b.zip"}), "custom_middleware_bundle", "$.custom_middleware_bundle"),
+        (json!({"graphql": {"enabled": true, "schema": "type Query"}}), "graphql", "$.graphql"),
+    ] {
+        assert_eq!(missing(&definition(over.clone(), json!({}))), [(field, place.to_owned())], "{over}");
+    }
+    for list in [
+        "transform_response",
+        "transform_jq_response",
+        "virtual",
+        "validate_json",
+        "validate_request",
+        "go_plugin",
+        "persist_graphql",
+    ] {
+        let paths = json!({list: [{"path": "/x", "disabled": true}, {"path": "/y", "enabled": true}]});
+        let place = format!("$.version_data.versions.Default.extended_paths.{list}[1]");
+        assert_eq!(missing(&definition(json!({}), paths)), [(list, place)]);
+    }
+}
+
+#[test]
+fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
+    let keyed = |hook: &str| json!({"custom_middleware": {hook: [{"name": "f"}]}});
+    for over in [
+        json!({"listen_port": 8080, "protocol": "http"}),
+        json!({"custom_middleware": {"pre": [], "post": null, "driver": "otto", "id_extractor": {"extract_from": "header"}}}),
+        json!({"custom_middleware": {"pre": [{"name": "f", "disabled": true}]}}),
+        keyed("post_key_auth"),
+        keyed("auth_check"),
+        json!({"custom_middleware_bundle": "b.zip", "custom_middleware_bundle_disabled": true}),
+        json!({"graphql": {"enabled": false, "schema": "type Query"}}),
+        json!({"application_protocol": "other", "json_rpc_version": "2.0"}),
+    ] {
+        assert_eq!(missing(&definition(over.clone(), json!({}))), [], "{over}");
+    }
+    let paths = json!({
+        "validate_json": [{"path": "/x", "disabled": true}],
+        "validate_request": [{"path": "/x"}],
+        "virtual": [],
+        "transform": [{"path": "/x"}]
+    });
+    assert_eq!(missing(&definition(json!({}), paths)), []);
+}
+
+#[test]
+fn versions_that_nothing_leads_to_do_not_count() {
+    let guarded = json!({"use_extended_paths": true, "extended_paths": {"validate_json": [{"path": "/"}]}});
+    let of = |not_versioned: bool, versions: Value| {
+        definition(json!({"version_data": {"not_versioned": not_versioned, "versions": versions}}), json!({}))
+    };
+    let both = json!({"Default": {}, "old": guarded});
+    assert_eq!(missing(&of(true, both.clone())), []);
+    assert_eq!(missing(&of(false, both)).len(), 1);
+    let mut unused = guarded;
+    unused["use_extended_paths"] = json!(false);
+    assert_eq!(missing(&of(true, json!({"Default": unused}))), []);
+}
+
+#[test]
+fn names_that_are_no_protection_are_refused() {
+    let mut document = definition(json!({}), json!({})).raw;
+    document["tollgate"] = json!({"serve_without": ["virtual", "cache"]});
+    let problems = ApiDefinition::parse(document.to_string().as_bytes(), None).unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].path, "$.tollgate.serve_without[1]");
+}

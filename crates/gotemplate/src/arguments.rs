@@ -1,0 +1,116 @@
+//! Functions of templates, and what they are given. A function takes values and returns one, or says why not.
+
+use crate::value::{MapValue, Value};
+use crate::{builtins, sprig};
+use std::rc::Rc;
+
+/// Bytes of a text that a function makes: no sensible body is larger, and `repeat` can ask for anything.
+pub(crate) const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Items of a list that a function makes, for `until` and `seq`.
+pub(crate) const ITEMS_MAX: usize = 1_000_000;
+
+/// What a function returns.
+pub(crate) type Outcome = Result<Value, String>;
+
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub name: &'static str,
+    pub least: usize,
+    pub most: usize,
+    pub body: Body,
+}
+
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// `and` and `or` look at their arguments one after the other and stop at the first that decides.
+    And,
+    Or,
+    Call(fn(&[Value]) -> Outcome),
+}
+
+/// Any number of arguments.
+pub(crate) const ANY: usize = usize::MAX;
+
+pub(crate) const fn call(name: &'static str, least: usize, most: usize, body: fn(&[Value]) -> Outcome) -> Function {
+    Function { name, least, most, body: Body::Call(body) }
+}
+
+/// The function of a name. Those of sprig hide those of the language, as they do in Tyk.
+pub(crate) fn function(name: &str) -> Option<&'static Function> {
+    sprig::TABLES.iter().copied().flatten().chain(builtins::FUNCTIONS).find(|function| function.name == name)
+}
+
+impl Function {
+    /// Calls it with all arguments.
+    pub fn call(&self, arguments: &[Value]) -> Outcome {
+        if arguments.len() < self.least || arguments.len() > self.most {
+            let wanted = if self.most == ANY { format!("at least {}", self.least) } else { self.least.to_string() };
+            return Err(format!("wrong number of args for {}: want {wanted} got {}", self.name, arguments.len()));
+        }
+        let result = match self.body {
+            Body::Call(body) => body(arguments),
+            Body::And => Ok(decided(arguments, false)),
+            Body::Or => Ok(decided(arguments, true)),
+        };
+        result.map_err(|error| format!("error calling {}: {error}", self.name))
+    }
+}
+
+fn decided(arguments: &[Value], by: bool) -> Value {
+    let found = arguments.iter().find(|argument| argument.is_true() == by);
+    found.or(arguments.last()).cloned().unwrap_or(Value::Missing)
+}
+
+const NO_VALUE: &Value = &Value::Missing;
+
+/// An argument of any type.
+pub(crate) fn any(arguments: &[Value], at: usize) -> &Value {
+    arguments.get(at).unwrap_or(NO_VALUE)
+}
+
+fn wrong(value: &Value, expected: &str) -> String {
+    if value.is_nil() {
+        return format!("invalid value; expected {expected}");
+    }
+    format!("wrong type for value; expected {expected}; got {}", value.type_name())
+}
+
+/// An argument that must be a `string`.
+pub(crate) fn text(arguments: &[Value], at: usize) -> Result<&str, String> {
+    match any(arguments, at) {
+        Value::String(text) => Ok(text),
+        other => Err(wrong(other, "string")),
+    }
+}
+
+/// An argument that must be an `int`.
+pub(crate) fn int(arguments: &[Value], at: usize) -> Result<i64, String> {
+    match any(arguments, at) {
+        Value::Int(number) => Ok(*number),
+        other => Err(wrong(other, "int")),
+    }
+}
+
+/// An argument that must be a `map[string]interface {}`.
+pub(crate) fn map(arguments: &[Value], at: usize) -> Result<&MapValue, String> {
+    match any(arguments, at) {
+        Value::Map(map) => Ok(map),
+        other => Err(wrong(other, "map[string]interface {}")),
+    }
+}
+
+/// An argument that must be a list.
+pub(crate) fn items(arguments: &[Value], at: usize) -> Result<&Rc<Vec<Value>>, String> {
+    match any(arguments, at) {
+        Value::List(items) => Ok(items),
+        other => Err(wrong(other, "[]interface {}")),
+    }
+}
+
+/// A text within the bound.
+pub(crate) fn bounded(bytes: usize) -> Result<(), String> {
+    if bytes > TEXT_BYTES_MAX {
+        return Err(format!("the text would have more than {TEXT_BYTES_MAX} bytes"));
+    }
+    Ok(())
+}

@@ -1,0 +1,433 @@
+//! Tokens to a syntax tree. Follows Go's grammar; a mistake is told with its line.
+
+use crate::arguments::{Function, function};
+use crate::ast::{Branch, Command, Literal, Node, Operand, Pipeline, Slot};
+use crate::lexer::{self, Placed, Token};
+use crate::{ParseError, Template, number};
+use std::collections::HashMap;
+
+/// Blocks and parentheses inside each other. Parsing and rendering recurse this deep, each level well below a KiB of stack.
+const NESTING_MAX: usize = 100;
+
+type Parsed<T> = Result<T, ParseError>;
+
+/// Where a list of nodes ends.
+enum Stop {
+    /// The text is over.
+    Eof,
+    /// `{{end}}`, which is taken.
+    End,
+    /// `{{else`, whose rest is not taken.
+    Else,
+}
+
+struct Parser {
+    tokens: Vec<Placed>,
+    /// The place of the next token.
+    at: usize,
+    line: usize,
+    variables: Vec<String>,
+    ranges: usize,
+    depth: usize,
+    defined: HashMap<String, Vec<Node>>,
+}
+
+pub(crate) fn parse(text: &str) -> Parsed<Template> {
+    let tokens = lexer::tokens(text)?;
+    let variables = vec!["$".to_owned()];
+    let mut parser = Parser { tokens, at: 0, line: 1, variables, ranges: 0, depth: 0, defined: HashMap::new() };
+    let mut main = Vec::new();
+    match parser.list(&mut main, true)? {
+        Stop::Eof => Ok(Template { main, defined: parser.defined }),
+        Stop::End => Err(parser.error("unexpected {{end}}")),
+        Stop::Else => Err(parser.error("unexpected {{else}}")),
+    }
+}
+
+impl Parser {
+    fn error(&self, message: impl Into<String>) -> ParseError {
+        ParseError { line: self.line, message: message.into() }
+    }
+
+    fn next(&mut self) -> Option<Token> {
+        let placed = self.tokens.get(self.at)?;
+        self.at += 1;
+        self.line = placed.line;
+        Some(placed.token.clone())
+    }
+
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at).map(|placed| &placed.token)
+    }
+
+    fn take(&mut self, token: &Token) -> bool {
+        let found = self.peek() == Some(token);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn spaces(&mut self) {
+        while self.take(&Token::Space) {}
+    }
+
+    /// The next token that is no blank.
+    fn word(&mut self) -> Option<Token> {
+        self.spaces();
+        self.next()
+    }
+
+    fn close(&mut self, context: &str) -> Parsed<()> {
+        match self.word() {
+            Some(Token::Close) => Ok(()),
+            other => Err(self.error(format!("unexpected {} in {context}", told(other.as_ref())))),
+        }
+    }
+
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        self.depth += 1;
+        if self.depth > NESTING_MAX {
+            return Err(self.error(format!("more than {NESTING_MAX} blocks or parentheses inside each other")));
+        }
+        let parsed = parse(self)?;
+        self.depth -= 1;
+        Ok(parsed)
+    }
+
+    /// Nodes up to `{{end}}`, `{{else}}` (whose rest is left) or the end of the text.
+    fn list(&mut self, nodes: &mut Vec<Node>, top: bool) -> Parsed<Stop> {
+        loop {
+            match self.next() {
+                None => return Ok(Stop::Eof),
+                Some(Token::Text(text)) => nodes.push(Node::Text(text)),
+                _ => {
+                    self.spaces();
+                    let keyword = match self.peek() {
+                        Some(Token::Word(word)) => word.clone(),
+                        _ => String::new(),
+                    };
+                    if keyword == "end" || keyword == "else" {
+                        self.next();
+                        if keyword == "else" {
+                            return Ok(Stop::Else);
+                        }
+                        self.close("end")?;
+                        return Ok(Stop::End);
+                    }
+                    if keyword == "define" && top {
+                        self.next();
+                        self.define()?;
+                        continue;
+                    }
+                    nodes.extend(self.action(&keyword)?);
+                }
+            }
+        }
+    }
+
+    fn action(&mut self, keyword: &str) -> Parsed<Option<Node>> {
+        match keyword {
+            "if" | "with" | "range" => {
+                self.next();
+                self.nested(|parser| parser.control(keyword).map(Some))
+            }
+            "template" => {
+                self.next();
+                let name = self.template_name("template clause")?;
+                let argument = self.template_argument("template clause")?;
+                Ok(Some(Node::Template { name, line: self.line, argument }))
+            }
+            "block" => {
+                self.next();
+                self.nested(Self::block).map(Some)
+            }
+            "break" | "continue" => {
+                self.next();
+                self.close(keyword)?;
+                if self.ranges == 0 {
+                    return Err(self.error(format!("{{{{{keyword}}}}} outside {{{{range}}}}")));
+                }
+                Ok(Some(if keyword == "break" { Node::Break } else { Node::Continue }))
+            }
+            "define" => Err(self.error("unexpected {{define}} in command")),
+            _ => {
+                let pipeline = self.pipeline("command", &Token::Close)?;
+                // A declaration prints nothing.
+                Ok(Some(Node::Print(pipeline)))
+            }
+        }
+    }
+
+    /// `if`, `with` or `range`, after the keyword.
+    fn control(&mut self, keyword: &str) -> Parsed<Node> {
+        let visible = self.variables.len();
+        let pipeline = self.pipeline(keyword, &Token::Close)?;
+        let declared = self.variables.len();
+        let is_range = keyword == "range";
+        self.ranges += usize::from(is_range);
+        let mut body = Vec::new();
+        let end = self.list(&mut body, false)?;
+        self.ranges -= usize::from(is_range);
+        self.variables.truncate(declared);
+        let mut otherwise = Vec::new();
+        match end {
+            Stop::Eof => return Err(self.error("unexpected EOF")),
+            Stop::End => {}
+            Stop::Else => self.otherwise(keyword, &mut otherwise)?,
+        }
+        self.variables.truncate(visible);
+        let branch = Branch { pipeline, body, otherwise };
+        Ok(match keyword {
+            "if" => Node::If(branch),
+            "with" => Node::With(branch),
+            _ => Node::Range(branch),
+        })
+    }
+
+    /// What follows `{{else`: another condition, or a list of nodes.
+    fn otherwise(&mut self, keyword: &str, nodes: &mut Vec<Node>) -> Parsed<()> {
+        self.spaces();
+        if keyword != "range" && self.take(&Token::Word(keyword.to_owned())) {
+            nodes.push(self.nested(|parser| parser.control(keyword))?);
+            return Ok(());
+        }
+        self.close("else")?;
+        match self.list(nodes, false)? {
+            Stop::End => Ok(()),
+            Stop::Else => Err(self.error("expected end; found {{else}}")),
+            Stop::Eof => Err(self.error("unexpected EOF")),
+        }
+    }
+
+    fn template_name(&mut self, context: &str) -> Parsed<String> {
+        match self.word() {
+            Some(Token::String(name)) => Ok(name),
+            other => Err(self.error(format!("unexpected {} in {context}", told(other.as_ref())))),
+        }
+    }
+
+    fn template_argument(&mut self, context: &str) -> Parsed<Option<Pipeline>> {
+        self.spaces();
+        if self.take(&Token::Close) {
+            return Ok(None);
+        }
+        self.pipeline(context, &Token::Close).map(Some)
+    }
+
+    fn define(&mut self) -> Parsed<()> {
+        let name = self.template_name("define clause")?;
+        self.close("define clause")?;
+        self.nested(|parser| parser.definition(name))
+    }
+
+    /// `{{block "name" pipeline}}`: a definition, and its use.
+    fn block(&mut self) -> Parsed<Node> {
+        let name = self.template_name("block clause")?;
+        let line = self.line;
+        let argument = self.template_argument("block clause")?;
+        self.definition(name.clone())?;
+        Ok(Node::Template { name, line, argument })
+    }
+
+    /// The nodes of a template of its own, to its `{{end}}`.
+    fn definition(&mut self, name: String) -> Parsed<()> {
+        let variables = std::mem::replace(&mut self.variables, vec!["$".to_owned()]);
+        let ranges = std::mem::take(&mut self.ranges);
+        let mut body = Vec::new();
+        match self.list(&mut body, false)? {
+            Stop::End => {}
+            Stop::Else => return Err(self.error("unexpected {{else}} in define clause")),
+            Stop::Eof => return Err(self.error("unexpected EOF")),
+        }
+        self.variables = variables;
+        self.ranges = ranges;
+        // As in Go, one that says nothing gives way to one that does.
+        let is_empty = |body: &[Node]| body.iter().all(|node| matches!(node, Node::Text(text) if text.trim().is_empty()));
+        match self.defined.get(&name) {
+            Some(known) if !is_empty(known) && !is_empty(&body) => {
+                return Err(self.error(format!("multiple definition of template {name:?}")));
+            }
+            Some(_) if is_empty(&body) => {}
+            _ => {
+                self.defined.insert(name, body);
+            }
+        }
+        Ok(())
+    }
+
+    /// A pipeline up to `end`, which is taken.
+    fn pipeline(&mut self, context: &str, end: &Token) -> Parsed<Pipeline> {
+        self.spaces();
+        let line = self.tokens.get(self.at).map_or(self.line, |placed| placed.line);
+        let (names, assigns) = self.declarations(context)?;
+        let mut commands = Vec::new();
+        loop {
+            commands.push(self.command(context)?);
+            match self.next() {
+                Some(Token::Pipe) => {}
+                Some(token) if token == *end => break,
+                other => return Err(self.error(format!("unexpected {} in {context}", told(other.as_ref())))),
+            }
+        }
+        let later = commands.iter().skip(1).find(|command| !matches!(command.operand, Operand::Function(_)));
+        if later
+            .is_some_and(|command| !matches!(command.operand, Operand::Field(_) | Operand::Variable(..) | Operand::Parenthesis(..)))
+        {
+            return Err(self.error("non executable command in a later stage of a pipeline"));
+        }
+        let mut variables = Vec::new();
+        for name in names {
+            variables.push(if assigns { self.variable(&name)? } else { self.declare(name) });
+        }
+        Ok(Pipeline { line, variables, commands })
+    }
+
+    /// `$x :=`, `$x =` or, in a `range`, `$i, $x :=`. A variable that is used and not declared is left for the command.
+    fn declarations(&mut self, context: &str) -> Parsed<(Vec<String>, bool)> {
+        let tokens = self.tokens.get(self.at..).unwrap_or_default();
+        let mut ahead = tokens.iter().map(|placed| &placed.token).filter(|token| **token != Token::Space);
+        let mut names = Vec::new();
+        let assigns = loop {
+            let Some(Token::Variable(name)) = ahead.next() else { return Ok((Vec::new(), false)) };
+            names.push(name.clone());
+            match ahead.next() {
+                Some(Token::Declare) => break false,
+                Some(Token::Assign) => break true,
+                Some(Token::Comma) if context == "range" && names.len() < 2 => {}
+                Some(Token::Comma) => return Err(self.error(format!("too many declarations in {context}"))),
+                _ => return Ok((Vec::new(), false)),
+            }
+        };
+        while !matches!(self.next(), Some(Token::Declare | Token::Assign) | None) {}
+        Ok((names, assigns))
+    }
+
+    fn declare(&mut self, name: String) -> Slot {
+        self.variables.push(name);
+        self.variables.len() - 1
+    }
+
+    fn variable(&self, name: &str) -> Parsed<Slot> {
+        let found = self.variables.iter().rposition(|known| known == name);
+        found.ok_or_else(|| self.error(format!("undefined variable {name:?}")))
+    }
+
+    /// An operand and its arguments, up to a pipe or what ends the pipeline.
+    fn command(&mut self, context: &str) -> Parsed<Command> {
+        let mut operands = Vec::new();
+        loop {
+            self.spaces();
+            match self.operand()? {
+                Some(operand) => operands.push(operand),
+                None => break,
+            }
+            if !matches!(self.peek(), Some(Token::Space | Token::Pipe | Token::Close | Token::RightParenthesis)) {
+                let other = self.next();
+                return Err(self.error(format!("unexpected {} in operand", told(other.as_ref()))));
+            }
+        }
+        let mut operands = operands.into_iter();
+        let Some(operand) = operands.next() else { return Err(self.error(format!("missing value for {context}"))) };
+        let arguments: Vec<_> = operands.collect();
+        if let Operand::Nil = operand {
+            return Err(self.error("nil is not a command"));
+        }
+        if !arguments.is_empty() && matches!(operand, Operand::Dot | Operand::Constant(_)) {
+            return Err(self.error("can't give arguments to what is no function"));
+        }
+        Ok(Command { operand, arguments })
+    }
+
+    fn operand(&mut self) -> Parsed<Option<Operand>> {
+        let operand = match self.peek() {
+            Some(Token::Word(_)) => {
+                let Some(Token::Word(word)) = self.next() else { return Ok(None) };
+                self.named(&word)?
+            }
+            Some(Token::Dot) => Operand::Dot,
+            Some(Token::Field(_)) => return Ok(Some(Operand::Field(self.fields()))),
+            Some(Token::Variable(_)) => {
+                let Some(Token::Variable(name)) = self.next() else { return Ok(None) };
+                let slot = self.variable(&name)?;
+                return Ok(Some(Operand::Variable(slot, self.fields())));
+            }
+            Some(Token::Number(_)) => {
+                let Some(Token::Number(text)) = self.next() else { return Ok(None) };
+                let number = number::literal(&text).ok_or_else(|| self.error(format!("bad number syntax: {text:?}")))?;
+                return self.without_fields(Operand::Constant(number));
+            }
+            Some(Token::Character(_)) => {
+                let Some(Token::Character(character)) = self.next() else { return Ok(None) };
+                return self.without_fields(Operand::Constant(Literal::Int(i64::from(u32::from(character)))));
+            }
+            Some(Token::String(_)) => {
+                let Some(Token::String(text)) = self.next() else { return Ok(None) };
+                return self.without_fields(Operand::Constant(Literal::String(text)));
+            }
+            Some(Token::LeftParenthesis) => {
+                self.next();
+                let inner = self.nested(|parser| parser.pipeline("parenthesized pipeline", &Token::RightParenthesis))?;
+                return Ok(Some(Operand::Parenthesis(Box::new(inner), self.fields())));
+            }
+            _ => return Ok(None),
+        };
+        if let Operand::Dot = operand {
+            self.next();
+        }
+        self.without_fields(operand)
+    }
+
+    /// `.A.B`, as far as it goes.
+    fn fields(&mut self) -> Vec<String> {
+        let mut names = Vec::new();
+        while let Some(Token::Field(_)) = self.peek() {
+            if let Some(Token::Field(name)) = self.next() {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn without_fields(&mut self, operand: Operand) -> Parsed<Option<Operand>> {
+        match (self.peek(), operand) {
+            (Some(Token::Field(_)), Operand::Function(function)) => {
+                // `f.Name` is a field of what f returns.
+                let call = Command { operand: Operand::Function(function), arguments: Vec::new() };
+                let inner = Pipeline { line: self.line, variables: Vec::new(), commands: vec![call] };
+                Ok(Some(Operand::Parenthesis(Box::new(inner), self.fields())))
+            }
+            (Some(Token::Field(name)), _) => {
+                let message = format!("unexpected . after term, before {name:?}");
+                Err(self.error(message))
+            }
+            (_, operand) => Ok(Some(operand)),
+        }
+    }
+
+    fn named(&self, word: &str) -> Parsed<Operand> {
+        Ok(match word {
+            "true" => Operand::Constant(Literal::Bool(true)),
+            "false" => Operand::Constant(Literal::Bool(false)),
+            "nil" => Operand::Nil,
+            _ => {
+                let known: Option<&'static Function> = function(word);
+                Operand::Function(known.ok_or_else(|| self.error(format!("function {word:?} not defined")))?)
+            }
+        })
+    }
+}
+
+/// How a token is told in an error.
+fn told(token: Option<&Token>) -> String {
+    match token {
+        None => "EOF".to_owned(),
+        Some(Token::Close) => "\"}}\"".to_owned(),
+        Some(Token::Word(word)) => format!("<{word}>"),
+        Some(Token::Field(name)) => format!("<.{name}>"),
+        Some(Token::Variable(name)) => format!("<{name}>"),
+        Some(Token::Number(text)) => format!("{text:?}"),
+        Some(Token::String(text)) => format!("{text:?}"),
+        Some(other) => format!("{other:?}").to_lowercase(),
+    }
+}

@@ -1,0 +1,293 @@
+//! Walks the syntax tree and writes. Bounded: a template of an operator meets bodies of strangers.
+
+use crate::Template;
+use crate::arguments::{Body, Function, any};
+use crate::ast::{Branch, Command, Node, Operand, Pipeline};
+use crate::print;
+use crate::value::Value;
+
+/// What rendering may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of output.
+    pub bytes_max: usize,
+    /// Nodes visited, arguments evaluated, and 64-byte pieces of what functions return.
+    pub steps_max: usize,
+}
+
+impl Default for Limits {
+    /// Bodies of 10 MiB, made in some hundred milliseconds at most.
+    fn default() -> Self {
+        Limits { bytes_max: 10 * 1024 * 1024, steps_max: 2_000_000 }
+    }
+}
+
+/// Templates that call each other. A call takes some KiB of stack.
+const DEPTH_MAX: usize = 50;
+
+/// Why rendering ended early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenderError {
+    /// Line of the action, from 1; 0 when a limit was reached between two actions.
+    pub line: usize,
+    /// What Go would say, without the name of the template.
+    pub message: String,
+}
+
+impl std::fmt::Display for RenderError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for RenderError {}
+
+/// How a list of nodes ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Done,
+    Break,
+    Continue,
+}
+
+type Rendered<T> = Result<T, RenderError>;
+
+struct Renderer<'t> {
+    template: &'t Template,
+    limits: Limits,
+    steps: usize,
+    line: usize,
+    out: String,
+}
+
+/// The variables and the depth of one call of a template.
+struct Frame {
+    variables: Vec<Value>,
+    depth: usize,
+}
+
+pub(crate) fn render(template: &Template, data: &Value, limits: Limits) -> Rendered<String> {
+    let mut renderer = Renderer { template, limits, steps: 0, line: 0, out: String::new() };
+    // A document that is `null` is no value, where a member that is `null` is one.
+    let data = data.clone().unwrapped();
+    let mut frame = Frame { variables: vec![data.clone()], depth: 0 };
+    renderer.list(&template.main, &data, &mut frame)?;
+    Ok(renderer.out)
+}
+
+impl<'t> Renderer<'t> {
+    fn error<T>(&self, message: impl Into<String>) -> Rendered<T> {
+        Err(RenderError { line: self.line, message: message.into() })
+    }
+
+    fn step(&mut self, steps: usize) -> Rendered<()> {
+        self.steps = self.steps.saturating_add(steps);
+        if self.steps > self.limits.steps_max {
+            return self.error(format!("more than {} steps", self.limits.steps_max));
+        }
+        if self.out.len() > self.limits.bytes_max {
+            return self.error(format!("more than {} bytes of output", self.limits.bytes_max));
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, nodes: &'t [Node], dot: &Value, frame: &mut Frame) -> Rendered<Flow> {
+        for node in nodes {
+            self.step(1)?;
+            let flow = match node {
+                Node::Text(text) => {
+                    self.out.push_str(text);
+                    Flow::Done
+                }
+                Node::Print(pipeline) => {
+                    let value = self.pipeline(pipeline, dot, frame)?;
+                    if pipeline.variables.is_empty() {
+                        print::printed(&value, &mut self.out);
+                    }
+                    Flow::Done
+                }
+                Node::If(branch) => self.branch(branch, dot, false, frame)?,
+                Node::With(branch) => self.branch(branch, dot, true, frame)?,
+                Node::Range(branch) => self.range(branch, dot, frame)?,
+                Node::Template { name, line, argument } => self.call(name, *line, argument.as_ref(), dot, frame)?,
+                Node::Break => return Ok(Flow::Break),
+                Node::Continue => return Ok(Flow::Continue),
+            };
+            if flow != Flow::Done {
+                return Ok(flow);
+            }
+        }
+        self.step(0)?;
+        Ok(Flow::Done)
+    }
+
+    /// `if` and `with`.
+    fn branch(&mut self, branch: &'t Branch, dot: &Value, moves_dot: bool, frame: &mut Frame) -> Rendered<Flow> {
+        let mark = frame.variables.len();
+        let value = self.pipeline(&branch.pipeline, dot, frame)?;
+        let flow = match (value.is_true(), moves_dot) {
+            (true, true) => self.list(&branch.body, &value, frame),
+            (true, false) => self.list(&branch.body, dot, frame),
+            (false, _) => self.list(&branch.otherwise, dot, frame),
+        };
+        frame.variables.truncate(mark);
+        flow
+    }
+
+    fn range(&mut self, branch: &'t Branch, dot: &Value, frame: &mut Frame) -> Rendered<Flow> {
+        let mark = frame.variables.len();
+        let value = self.pipeline(&branch.pipeline, dot, frame)?;
+        let ranged = match &value {
+            Value::Missing | Value::Null => 0,
+            Value::List(items) => {
+                let pairs = items
+                    .iter()
+                    .enumerate()
+                    .map(|(index, item)| (Value::Int(i64::try_from(index).unwrap_or(i64::MAX)), item.clone()));
+                self.iterate(branch, pairs, frame)?
+            }
+            Value::Map(map) => {
+                let entries = map.entries().into_iter().map(|(key, item)| (Value::String(key), item));
+                self.iterate(branch, entries, frame)?
+            }
+            Value::Int(count) => self.iterate(branch, (0..*count).map(|number| (Value::Int(number), Value::Int(number))), frame)?,
+            other => return self.error(format!("range can't iterate over {}", print::text_of(other))),
+        };
+        let flow = if ranged == 0 { self.list(&branch.otherwise, dot, frame)? } else { Flow::Done };
+        frame.variables.truncate(mark);
+        Ok(flow)
+    }
+
+    /// The body for each pair of index and element; gives how many there were.
+    fn iterate(&mut self, branch: &'t Branch, pairs: impl Iterator<Item = (Value, Value)>, frame: &mut Frame) -> Rendered<usize> {
+        let mark = frame.variables.len();
+        let mut count = 0;
+        for (index, element) in pairs {
+            count += 1;
+            self.step(1)?;
+            match *branch.pipeline.variables.as_slice() {
+                [only] => set(frame, only, element.clone()),
+                [first, second, ..] => {
+                    set(frame, first, index);
+                    set(frame, second, element.clone());
+                }
+                [] => {}
+            }
+            let flow = self.list(&branch.body, &element, frame)?;
+            frame.variables.truncate(mark);
+            if flow == Flow::Break {
+                break;
+            }
+        }
+        Ok(count)
+    }
+
+    fn call(&mut self, name: &str, line: usize, argument: Option<&'t Pipeline>, dot: &Value, frame: &mut Frame) -> Rendered<Flow> {
+        self.line = line;
+        let Some(nodes) = self.template.defined.get(name) else { return self.error(format!("template {name:?} not defined")) };
+        if frame.depth >= DEPTH_MAX {
+            return self.error(format!("more than {DEPTH_MAX} templates inside each other"));
+        }
+        let value = argument.map_or(Ok(Value::Missing), |pipeline| self.pipeline(pipeline, dot, frame))?;
+        let mut inner = Frame { variables: vec![value.clone()], depth: frame.depth + 1 };
+        self.list(nodes, &value, &mut inner)?;
+        Ok(Flow::Done)
+    }
+
+    /// The value of a pipeline, which its variables get too.
+    fn pipeline(&mut self, pipeline: &'t Pipeline, dot: &Value, frame: &mut Frame) -> Rendered<Value> {
+        self.line = pipeline.line;
+        let mut value = None;
+        for command in &pipeline.commands {
+            let result = self.command(command, value.take(), dot, frame)?;
+            value = Some(result.unwrapped());
+        }
+        let value = value.unwrap_or(Value::Missing);
+        for slot in &pipeline.variables {
+            set(frame, *slot, value.clone());
+        }
+        Ok(value)
+    }
+
+    fn command(&mut self, command: &'t Command, last: Option<Value>, dot: &Value, frame: &mut Frame) -> Rendered<Value> {
+        self.step(1)?;
+        if let Operand::Function(function) = &command.operand {
+            return self.function(function, &command.arguments, last, dot, frame);
+        }
+        if last.is_some() || !command.arguments.is_empty() {
+            return self.error("a field or variable is no function and takes no arguments");
+        }
+        self.operand(&command.operand, dot, frame)
+    }
+
+    fn function(
+        &mut self,
+        function: &Function,
+        operands: &'t [Operand],
+        last: Option<Value>,
+        dot: &Value,
+        frame: &mut Frame,
+    ) -> Rendered<Value> {
+        let mut arguments = Vec::with_capacity(operands.len() + usize::from(last.is_some()));
+        for operand in operands {
+            self.step(1)?;
+            let value = self.operand(operand, dot, frame)?;
+            let decides = match function.body {
+                Body::And => !value.is_true(),
+                Body::Or => value.is_true(),
+                Body::Call(_) => false,
+            };
+            if decides {
+                return Ok(value);
+            }
+            arguments.push(value);
+        }
+        arguments.extend(last);
+        let result = function.call(&arguments).map_err(|message| RenderError { line: self.line, message })?;
+        let size = match &result {
+            Value::String(text) => text.len() / 64,
+            Value::List(items) => items.len(),
+            _ => 0,
+        };
+        self.step(size)?;
+        Ok(result)
+    }
+
+    fn operand(&mut self, operand: &'t Operand, dot: &Value, frame: &mut Frame) -> Rendered<Value> {
+        match operand {
+            Operand::Dot => Ok(dot.clone()),
+            Operand::Nil => Ok(Value::Null),
+            Operand::Constant(literal) => Ok(literal.value()),
+            Operand::Field(names) => self.fields(dot.clone(), names),
+            Operand::Variable(slot, names) => {
+                let value = any(&frame.variables, *slot).clone();
+                self.fields(value, names)
+            }
+            Operand::Parenthesis(pipeline, names) => {
+                let value = self.pipeline(pipeline, dot, frame)?;
+                self.fields(value, names)
+            }
+            Operand::Function(function) => self.function(function, &[], None, dot, frame),
+        }
+    }
+
+    fn fields(&self, value: Value, names: &[String]) -> Rendered<Value> {
+        names.iter().try_fold(value, |value, name| match &value {
+            Value::Missing => Ok(Value::Missing),
+            Value::Null => self.error(format!("nil pointer evaluating interface {{}}.{name}")),
+            Value::Map(map) => Ok(map.get(name).unwrap_or(Value::Missing)),
+            other => self.error(format!("can't evaluate field {name} in type {}", other.type_name())),
+        })
+    }
+}
+
+/// Gives a variable its value; a new one is pushed.
+fn set(frame: &mut Frame, slot: usize, value: Value) {
+    match frame.variables.get_mut(slot) {
+        Some(variable) => *variable = value,
+        None => {
+            frame.variables.resize(slot, Value::Missing);
+            frame.variables.push(value);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Values of a template: what Go's `encoding/json` makes of a document, and what functions return.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A map, which `set` and `unset` change in place, as in Go. Keys are sorted, as Go prints and ranges over them.
+pub(crate) type Map = Rc<RefCell<BTreeMap<Rc<str>, Value>>>;
+
+/// A value. Copies are cheap: texts, lists and maps are shared.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// No value at all: a member that is not there, or the result of a pipeline that is nil. A field of it is missing again.
+    Missing,
+    /// `null`: an interface that holds nothing. A field of it is an error.
+    Null,
+    /// `bool`
+    Bool(bool),
+    /// Any of Go's integers: literals, lengths, results of arithmetic.
+    Int(i64),
+    /// `float64`: every number of a JSON document.
+    Float(f64),
+    /// `string`
+    String(Rc<str>),
+    /// `[]interface {}`
+    List(Rc<Vec<Value>>),
+    /// `map[string]interface {}`
+    Map(MapValue),
+}
+
+/// The shared map of [`Value::Map`].
+#[derive(Clone, Debug)]
+pub struct MapValue(pub(crate) Map);
+
+impl Value {
+    /// A text.
+    pub fn string(text: impl AsRef<str>) -> Self {
+        Value::String(Rc::from(text.as_ref()))
+    }
+
+    /// A list.
+    pub fn list(items: impl IntoIterator<Item = Value>) -> Self {
+        Value::List(Rc::new(items.into_iter().collect()))
+    }
+
+    /// A map; a later entry replaces an earlier one of the same key.
+    pub fn map<K: AsRef<str>>(entries: impl IntoIterator<Item = (K, Value)>) -> Self {
+        let entries = entries.into_iter().map(|(key, value)| (Rc::from(key.as_ref()), value));
+        Value::Map(MapValue(Rc::new(RefCell::new(entries.collect()))))
+    }
+
+    /// A JSON document as Go reads it into an `interface{}`.
+    pub fn from_json(json: &serde_json::Value) -> Self {
+        match json {
+            serde_json::Value::Null => Value::Null,
+            serde_json::Value::Bool(truth) => Value::Bool(*truth),
+            serde_json::Value::Number(number) => Value::Float(number.as_f64().unwrap_or_default()),
+            serde_json::Value::String(text) => Value::string(text),
+            serde_json::Value::Array(items) => Value::list(items.iter().map(Value::from_json)),
+            serde_json::Value::Object(members) => Value::map(members.iter().map(|(name, value)| (name, Value::from_json(value)))),
+        }
+    }
+
+    /// Whether Go's `if` takes the first branch.
+    pub(crate) fn is_true(&self) -> bool {
+        match self {
+            Value::Missing | Value::Null => false,
+            Value::Bool(truth) => *truth,
+            Value::Int(number) => *number != 0,
+            Value::Float(number) => *number != 0.0,
+            Value::String(text) => !text.is_empty(),
+            Value::List(items) => !items.is_empty(),
+            Value::Map(map) => !map.0.borrow().is_empty(),
+        }
+    }
+
+    pub(crate) fn is_nil(&self) -> bool {
+        matches!(self, Value::Missing | Value::Null)
+    }
+
+    /// The value that a pipeline yields: an interface that holds nothing is no value.
+    pub(crate) fn unwrapped(self) -> Self {
+        if let Value::Null = self { Value::Missing } else { self }
+    }
+
+    /// Go's name of the type, as `%T` prints it.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            Value::Missing | Value::Null => "<nil>",
+            Value::Bool(_) => "bool",
+            Value::Int(_) => "int",
+            Value::Float(_) => "float64",
+            Value::String(_) => "string",
+            Value::List(_) => "[]interface {}",
+            Value::Map(_) => "map[string]interface {}",
+        }
+    }
+}
+
+impl MapValue {
+    pub(crate) fn get(&self, key: &str) -> Option<Value> {
+        self.0.borrow().get(key).cloned()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.borrow().len()
+    }
+
+    /// A copy of the entries, in the order of their keys.
+    pub(crate) fn entries(&self) -> Vec<(Rc<str>, Value)> {
+        self.0.borrow().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::string(text)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::String(Rc::from(text))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Value::Bool(truth)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Value::Int(number)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Value::Float(number)
+    }
+}

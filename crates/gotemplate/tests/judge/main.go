@@ -1,0 +1,72 @@
+// Renders the templates of cases.json with Go's text/template and sprig, and writes golden.json: what the tests hold the crate against.
+// Run it in this folder, with Go 1.25 or later: go run . <../cases.json >../golden.json
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"text/template"
+
+	"github.com/Masterminds/sprig/v3"
+)
+
+type testCase struct {
+	Template string `json:"template"`
+	// The name of a document.
+	Data string `json:"data"`
+}
+
+type result struct {
+	testCase
+	Output string `json:"output,omitempty"`
+	// "parse" or "render": where Go returned an error.
+	Fails string `json:"fails,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+func main() {
+	var input struct {
+		Data  map[string]json.RawMessage `json:"data"`
+		Cases []testCase                 `json:"cases"`
+	}
+	if err := json.NewDecoder(os.Stdin).Decode(&input); err != nil {
+		panic(err)
+	}
+	functions := sprig.GenericFuncMap()
+	functions["jsonMarshal"] = func(value any) (string, error) {
+		text, err := json.Marshal(value)
+		return string(text), err
+	}
+	results := []result{}
+	for _, one := range input.Cases {
+		// Read anew each time: set and merge change a document.
+		var data any
+		if err := json.Unmarshal(input.Data[one.Data], &data); err != nil {
+			panic(err)
+		}
+		results = append(results, render(one, data, functions))
+	}
+	encoder := json.NewEncoder(os.Stdout)
+	encoder.SetIndent("", " ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(results); err != nil {
+		panic(err)
+	}
+}
+
+func render(one testCase, data any, functions template.FuncMap) result {
+	rendered := result{testCase: one}
+	parsed, err := template.New("").Funcs(functions).Parse(one.Template)
+	if err != nil {
+		rendered.Fails, rendered.Error = "parse", err.Error()
+		return rendered
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, data); err != nil {
+		rendered.Fails, rendered.Error = "render", err.Error()
+		return rendered
+	}
+	rendered.Output = out.String()
+	return rendered
+}

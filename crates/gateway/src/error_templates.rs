@@ -1,8 +1,10 @@
-//! The operator's own error bodies: `error.json`, `error.xml` and one per status (`error_401.json`) in `template_path`.
-//! Of Go's template language they may use `{{.Message}}` and `{{.StatusCode}}`; another action makes a file unusable, with
-//! a warning, and the built-in body stays.
+//! The operator's own error bodies: `error.json`, `error.xml` and one per status (`error_401.json`) in `template_path`, in Go's template
+//! language with `{{.Message}}` and `{{.StatusCode}}`. A file that can't be parsed or rendered is left out with a warning, and the built-in
+//! body stays.
 
 use std::path::Path;
+use std::sync::Arc;
+use tollgate_gotemplate::{Limits, Template, Value};
 use tollgate_model::{Level, Problem};
 
 /// A file above this size is not an error body.
@@ -10,22 +12,15 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// The templates of one directory.
 #[derive(Clone, Debug, Default)]
-pub struct ErrorTemplates(Vec<ErrorTemplate>);
+pub struct ErrorTemplates(Arc<Vec<ErrorTemplate>>);
 
-/// One file, cut into parts.
-#[derive(Clone, Debug)]
+/// One file.
+#[derive(Debug)]
 pub struct ErrorTemplate {
     /// The status it is for; `None` stands for every one without its own.
     status: Option<u16>,
     is_xml: bool,
-    parts: Vec<Part>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
-    Literal(String),
-    Message,
-    Status,
+    template: Template,
 }
 
 impl ErrorTemplates {
@@ -38,8 +33,8 @@ impl ErrorTemplates {
         files.sort();
         for file in files {
             let Some((status, is_xml)) = file.file_name().and_then(|name| what_for(name.to_str()?)) else { continue };
-            match read(&file).and_then(|text| cut(&text)) {
-                Ok(parts) => templates.push(ErrorTemplate { status, is_xml, parts }),
+            match read(&file).and_then(|text| parse(&text)) {
+                Ok(template) => templates.push(ErrorTemplate { status, is_xml, template }),
                 Err(why) => {
                     let message = format!("{why}; the built-in body is used instead");
                     problems.push(Problem::new(Level::Warning, "", message).within(Some(&file)));
@@ -48,7 +43,7 @@ impl ErrorTemplates {
         }
         // Those for one status come first, so that the first match is the right one.
         templates.sort_by_key(|template| template.status.is_none());
-        (ErrorTemplates(templates), problems)
+        (ErrorTemplates(Arc::new(templates)), problems)
     }
 
     /// The template for an answer.
@@ -58,16 +53,28 @@ impl ErrorTemplates {
 }
 
 impl ErrorTemplate {
-    /// Appends the body. `escape` writes the message as the format needs it.
+    /// Appends the body, or nothing when it can't be rendered. `escape` writes the message as the format needs it.
     pub fn write(&self, status: u16, message: &str, escape: fn(&str, &mut Vec<u8>), body: &mut Vec<u8>) {
-        for part in &self.parts {
-            match part {
-                Part::Literal(text) => body.extend_from_slice(text.as_bytes()),
-                Part::Message => escape(message, body),
-                Part::Status => body.extend_from_slice(status.to_string().as_bytes()),
-            }
-        }
+        let mut escaped = Vec::with_capacity(message.len());
+        escape(message, &mut escaped);
+        let rendered = self.template.render(&data(status, &String::from_utf8_lossy(&escaped)), LIMITS);
+        body.extend_from_slice(rendered.unwrap_or_default().as_bytes());
     }
+}
+
+/// An error body is made for each refused request.
+const LIMITS: Limits = Limits { bytes_max: 256 * 1024, steps_max: 10_000 };
+
+/// What a template is rendered with: Tyk's two fields.
+fn data(status: u16, message: &str) -> Value {
+    Value::map([("Message", Value::from(message)), ("StatusCode", Value::from(i64::from(status)))])
+}
+
+/// A template that can be rendered: one that fails with these fields always fails.
+fn parse(text: &str) -> Result<Template, String> {
+    let template = Template::parse(text).map_err(|error| error.to_string())?;
+    template.render(&data(500, "message"), LIMITS).map_err(|error| error.to_string())?;
+    Ok(template)
 }
 
 /// The status and the format that a file name stands for.
@@ -90,27 +97,6 @@ fn read(file: &Path) -> Result<String, String> {
         return Err(format!("larger than {FILE_BYTES_MAX} bytes"));
     }
     std::fs::read_to_string(file).map_err(unreadable)
-}
-
-fn cut(text: &str) -> Result<Vec<Part>, String> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some((literal, after)) = rest.split_once("{{") {
-        let (action, after) = after.split_once("}}").ok_or("an action that begins with {{ has no end")?;
-        if !literal.is_empty() {
-            parts.push(Part::Literal(literal.to_owned()));
-        }
-        parts.push(match action.trim() {
-            ".Message" => Part::Message,
-            ".StatusCode" => Part::Status,
-            other => return Err(format!("the action {{{{{other}}}}} is not known; {{{{.Message}}}} and {{{{.StatusCode}}}} are")),
-        });
-        rest = after;
-    }
-    if !rest.is_empty() {
-        parts.push(Part::Literal(rest.to_owned()));
-    }
-    Ok(parts)
 }
 
 #[cfg(test)]

@@ -11,17 +11,34 @@ fn a_file_name_says_the_status_and_the_format() {
     }
 }
 
-#[test]
-fn a_template_has_the_message_and_the_status_at_their_places() {
-    let parts = cut(r#"{"code": {{.StatusCode}}, "why": "{{ .Message }}"}"#).unwrap();
-    let template = ErrorTemplate { status: None, is_xml: false, parts };
+fn written(text: &str, status: u16, message: &str) -> String {
+    let template = ErrorTemplate { status: None, is_xml: false, template: parse(text).unwrap() };
     let mut body = Vec::new();
-    template.write(429, "slow", |text, out| out.extend_from_slice(text.to_uppercase().as_bytes()), &mut body);
-    assert_eq!(String::from_utf8(body).unwrap(), r#"{"code": 429, "why": "SLOW"}"#);
+    template.write(status, message, |text, out| out.extend_from_slice(text.to_uppercase().as_bytes()), &mut body);
+    String::from_utf8(body).unwrap()
 }
 
 #[test]
-fn other_actions_are_named() {
-    assert!(cut("{{if .Message}}x{{end}}").unwrap_err().contains("{{if .Message}}"));
-    assert!(cut("x {{.Message").unwrap_err().contains("no end"));
+fn a_template_has_the_escaped_message_and_the_status() {
+    assert_eq!(written(r#"{"code": {{.StatusCode}}, "why": "{{ .Message }}"}"#, 429, "slow"), r#"{"code": 429, "why": "SLOW"}"#);
+}
+
+#[test]
+fn the_whole_language_can_be_used() {
+    let text =
+        r#"{{if eq .StatusCode 429 503}}later{{else if ge .StatusCode 500}}down{{else}}{{.Message | lower | printf "%q"}}{{end}}"#;
+    assert_eq!([429, 500, 401].map(|status| written(text, status, "No")), ["later", "down", r#""no""#]);
+}
+
+#[test]
+fn a_mistake_is_told_with_its_line() {
+    let mistakes = [
+        ("x\n{{.Message", "line 2: unclosed action"),
+        ("{{nope .Message}}", "line 1: function \"nope\" not defined"),
+        ("{{.Message.Text}}", "line 1: can't evaluate field Text in type string"),
+        ("{{template \"other\"}}", "line 1: template \"other\" not defined"),
+    ];
+    for (text, mistake) in mistakes {
+        assert_eq!(parse(text).unwrap_err(), mistake, "{text}");
+    }
 }

@@ -150,16 +150,16 @@ fn error_bodies_can_be_the_operators_own() {
     let directory = tempfile::tempdir().expect("a directory");
     let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).expect("a template");
     write("error.json", "{\"code\": {{.StatusCode}}, \"why\": \"{{.Message}}\"}");
-    write("error_401.json", "{\"login\": \"{{ .Message }}\"}");
+    write("error_401.json", "{\"login\": {{ .Message | upper | printf `%q` }}}");
     write("error.xml", "<no><why>{{.Message}}</why></no>");
-    write("error_403.xml", "{{if .Message}}never{{end}}");
+    write("error_403.xml", "{{if .Message}}never{{endif}}");
     let upstream = Upstream::ok();
     let gateway = Gateway::start(json!({"template_path": directory.path()}), refusing(&upstream));
     let ask = |lines: &[&str]| {
         let answer = gateway.send(request("GET", "/keys/", lines, ""));
         (answer.status, answer.text())
     };
-    assert_eq!(ask(&[]), (401, r#"{"login": "Authorization field missing"}"#.to_owned()));
+    assert_eq!(ask(&[]), (401, r#"{"login": "AUTHORIZATION FIELD MISSING"}"#.to_owned()));
     let unknown = "Access to this API has been disallowed";
     assert_eq!(ask(&["Authorization: no"]), (403, format!(r#"{{"code": 403, "why": "{unknown}"}}"#)));
     let xml = ask(&["Authorization: no", "Content-Type: application/xml"]);

@@ -55,6 +55,15 @@ impl JsonPath {
         })
     }
 
+    /// The texts of the places on the way from the root to this one.
+    pub(crate) fn places(&self) -> impl Iterator<Item = String> {
+        let steps = self.0.iter().scan("$".to_owned(), |place, step| {
+            place.push_str(&step.to_string());
+            Some(place.clone())
+        });
+        std::iter::once("$".to_owned()).chain(steps)
+    }
+
     fn then(&self, step: Step) -> JsonPath {
         let mut steps = self.0.clone();
         steps.push(step);
@@ -65,14 +74,17 @@ impl JsonPath {
 impl fmt::Display for JsonPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("$")?;
-        for step in &self.0 {
-            match step {
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Key(key) if is_plain(key) => write!(f, ".{key}")?,
-                Step::Key(key) => write!(f, "[{key:?}]")?,
-            }
+        self.0.iter().try_for_each(|step| step.fmt(f))
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Index(index) => write!(f, "[{index}]"),
+            Step::Key(key) if is_plain(key) => write!(f, ".{key}"),
+            Step::Key(key) => write!(f, "[{key:?}]"),
         }
-        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is wrong in a document, and where. Problems are collected, never first-fail, so that one run of a check
 //! shows an operator everything there is to mend.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,11 @@ impl fmt::Display for Level {
 
 /// The problems found so far in one document.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Problem>);
+pub(crate) struct Findings {
+    problems: Vec<Problem>,
+    /// The places of the errors among them.
+    bad: HashSet<String>,
+}
 
 impl Findings {
     pub(crate) fn error(&mut self, path: &JsonPath, message: impl Into<String>) {
@@ -97,7 +102,9 @@ impl Findings {
     }
 
     pub(crate) fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
-        self.0.extend(problems);
+        for problem in problems {
+            self.push(problem);
+        }
     }
 
     /// What decoding found, apart from unknown fields, which each kind of document judges by its own table.
@@ -113,7 +120,7 @@ impl Findings {
     /// Names the environment variable wherever a finding is about a value that came from one.
     pub(crate) fn attribute(&mut self, path: &JsonPath, variable: &str) {
         let path = path.to_string();
-        for problem in &mut self.0 {
+        for problem in &mut self.problems {
             if is_within(&problem.path, &path) {
                 problem.message.push_str(&format!(" (set by {variable})"));
             }
@@ -124,30 +131,36 @@ impl Findings {
     pub(crate) fn below(self, place: &JsonPath) -> Vec<Problem> {
         let place = place.to_string();
         let moved = |p: Problem| Problem { path: p.path.replacen('$', &place, 1), ..p };
-        self.0.into_iter().map(moved).collect()
+        self.problems.into_iter().map(moved).collect()
     }
 
     /// The same findings, said of `file`.
     pub(crate) fn within(self, file: Option<&Path>) -> Findings {
-        Findings(self.0.into_iter().map(|p| p.within(file)).collect())
+        Findings { problems: self.problems.into_iter().map(|p| p.within(file)).collect(), bad: self.bad }
     }
 
     /// Splits on whether the document can be used: the value with its lesser problems, or all problems.
     pub(crate) fn conclude<T>(self, value: Option<T>) -> Result<(T, Vec<Problem>), Vec<Problem>> {
         match value {
-            Some(value) if !self.0.iter().any(Problem::is_error) => Ok((value, self.0)),
-            _ => Err(self.0),
+            Some(value) if !self.problems.iter().any(Problem::is_error) => Ok((value, self.problems)),
+            _ => Err(self.problems),
         }
     }
 
     /// An error takes the place of all later findings at the same place and below: they would be about the value that
     /// stands in for the wrong one.
     fn add(&mut self, level: Level, path: &JsonPath, message: impl Into<String>) {
-        let path = path.to_string();
-        let is_known_bad = |p: &Problem| p.is_error() && is_within(&path, &p.path);
-        if !self.0.iter().any(is_known_bad) {
-            self.0.push(Problem::new(level, path, message));
+        // Looked up step by step: a comparison with each finding before would take the square of their number.
+        if self.bad.is_empty() || !path.places().any(|place| self.bad.contains(&place)) {
+            self.push(Problem::new(level, path.to_string(), message));
         }
+    }
+
+    fn push(&mut self, problem: Problem) {
+        if problem.is_error() {
+            self.bad.insert(problem.path.clone());
+        }
+        self.problems.push(problem);
     }
 }
 

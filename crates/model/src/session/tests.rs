@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::{DryRun, LimitStoreFailure, Session};
@@ -181,4 +183,23 @@ fn an_empty_limit_is_the_key_s() {
         parsed(&json!({"access_rights": {"a": {"limit": null}, "b": {"limit": {"rate": 0}}, "c": {"limit": {"rate": -1}}}}));
     let has_own = |api: &str| session.access_rights[api].own_limit().is_some();
     assert_eq!([has_own("a"), has_own("b"), has_own("c")], [false, false, true]);
+}
+
+/// The time to read a session with this many fields that Tollgate does not know, the shortest of some attempts.
+fn time_with_unknown(fields: usize) -> Duration {
+    let members: serde_json::Map<String, Value> = (0..fields).map(|number| (format!("field{number}"), json!(number))).collect();
+    let text = Value::Object(members).to_string();
+    let attempt = |_| {
+        let begun = Instant::now();
+        let (session, problems) = Session::parse(text.as_bytes()).unwrap();
+        assert_eq!((session.extra.len(), problems.len()), (fields, fields));
+        begun.elapsed()
+    };
+    (0..3).map(attempt).min().unwrap()
+}
+
+#[test]
+fn the_time_to_read_grows_with_the_number_of_fields_and_not_with_its_square() {
+    let (few, many) = (time_with_unknown(4_000), time_with_unknown(64_000));
+    assert!(many < few * 16 * 5, "{few:?} for 4,000 fields, {many:?} for 64,000");
 }

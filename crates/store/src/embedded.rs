@@ -22,10 +22,11 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedSender, WeakUnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
-use writer::{Asked, Writer};
+use writer::{Asked, Trouble, Writer};
 
 mod database;
 mod files;
+mod loss;
 mod schema;
 mod writer;
 
@@ -41,6 +42,7 @@ pub struct Embedded {
     room: Arc<Semaphore>,
     clock: Clock,
     timings: Arc<Timings>,
+    trouble: Arc<Trouble>,
     /// Let go last, when the writer is gone.
     files: Files,
 }
@@ -88,11 +90,12 @@ impl Embedded {
     fn start(files: Files, database: Database, clock: Clock) -> Result<Self, StoreFault> {
         let (queue, questions) = unbounded_channel();
         let timings = Arc::new(Timings::default());
-        let writer = Writer::new(database, questions, clock.clone(), timings.clone());
+        let trouble = Arc::new(Trouble::default());
+        let writer = Writer::new(database, questions, clock.clone(), timings.clone(), trouble.clone());
         let writer = std::thread::Builder::new().name("store".into()).spawn(move || writer.run());
         let writer = writer.map_err(|error| StoreFault::new(StoreFaultKind::Io, error))?;
         let room = Arc::new(Semaphore::new(QUEUE_BYTES_MAX));
-        Ok(Embedded { queue: Some(queue), writer: Some(writer), room, clock, timings, files })
+        Ok(Embedded { queue: Some(queue), writer: Some(writer), room, clock, timings, trouble, files })
     }
 
     /// Waits for everything that was asked before.
@@ -128,6 +131,25 @@ impl Store for Embedded {
 
     fn timings(&self) -> Option<&Timings> {
         Some(&self.timings)
+    }
+
+    fn trouble(&self) -> Option<Arc<StoreFault>> {
+        self.trouble.load_full()
+    }
+
+    fn try_write(&self) -> Result<(), StoreFault> {
+        let tried = Database::open_beside(self.files.database()).and_then(|mut database| database.try_write());
+        match &tried {
+            Ok(()) => self.trouble.store(None),
+            Err(fault) if fault.is_of_files() => self.trouble.store(Some(Arc::new(fault.clone()))),
+            // Somebody else writes.
+            Err(_) => {}
+        }
+        tried
+    }
+
+    fn fold_log(&self) -> Result<(), StoreFault> {
+        Database::open_beside(self.files.database())?.fold_log()
     }
 
     fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {

@@ -1,6 +1,8 @@
 //! Trouble of a store: what kind, and the words of what lies below. Told to whoever asked, logged there.
 
 use std::fmt;
+use std::io;
+use std::path::Path;
 
 /// Why a store could not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,27 @@ impl StoreFault {
     /// A fault and its cause's words.
     pub fn new(kind: StoreFaultKind, detail: impl fmt::Display) -> Self {
         StoreFault { kind, detail: detail.to_string() }
+    }
+
+    /// The fault of a file that the system does not open, read or write.
+    pub(crate) fn of_file(path: &Path, error: &io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreFaultKind::Full,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => StoreFaultKind::Denied,
+            _ => StoreFaultKind::Io,
+        };
+        StoreFault::new(kind, format_args!("{}: {error}", path.display()))
+    }
+
+    /// The same fault, said of a file.
+    pub(crate) fn within(self, path: &Path) -> Self {
+        StoreFault::new(self.kind, format_args!("{}: {}", path.display(), self.detail))
+    }
+
+    /// Whether the store as a whole can't be written to, as opposed to one question that it does not take.
+    pub(crate) fn is_of_files(&self) -> bool {
+        use StoreFaultKind::{Corrupt, Denied, Full, Io};
+        matches!(self.kind, Corrupt | Denied | Full | Io)
     }
 
     /// Whether the same question may be answered later without anyone doing something about it.

@@ -7,6 +7,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 pub mod clock;
 pub mod embedded;
@@ -44,6 +45,27 @@ pub trait Store: Send + Sync {
     /// How long it takes to answer, if that is counted.
     fn timings(&self) -> Option<&Timings> {
         None
+    }
+
+    /// Why nothing can be written, as far as that is known: since the last change that failed, or the last [`Store::try_write`].
+    fn trouble(&self) -> Option<Arc<StoreFault>> {
+        None
+    }
+
+    /// Finds out whether something can be written. Blocks.
+    ///
+    /// # Errors
+    /// Why not.
+    fn try_write(&self) -> Result<(), StoreFault> {
+        Ok(())
+    }
+
+    /// Brings what is stored into as few files as possible, for whoever copies them once this process has ended. Blocks.
+    ///
+    /// # Errors
+    /// What stands against it; nothing is lost then.
+    fn fold_log(&self) -> Result<(), StoreFault> {
+        Ok(())
     }
 
     /// Every living document of a kind, in the order of the ids, one at a time: for the start of the gateway, which must

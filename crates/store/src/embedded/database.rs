@@ -3,8 +3,8 @@
 use super::schema;
 use crate::fault::{StoreFault, StoreFaultKind};
 use crate::question::{Answer, Counter, Kind, PAGE_BYTES_MAX, PAGE_DOCUMENTS_MAX, Page, Question};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction};
-use std::path::Path;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long to wait for an operator's tool that has the database locked.
@@ -18,12 +18,13 @@ const LOG_PAGES_MAX: i64 = 4_096;
 /// A connection.
 pub(super) struct Database {
     connection: Connection,
+    path: PathBuf,
 }
 
 impl Database {
     /// Opens the file to read and write, and upgrades it.
     pub(super) fn open(path: &Path) -> Result<Self, StoreFault> {
-        Database::open_or_fault(path).map_err(|fault| fault_in(path, fault))
+        Database::open_or_fault(path).map_err(|fault: StoreFault| fault.within(path))
     }
 
     fn open_or_fault(path: &Path) -> Result<Self, StoreFault> {
@@ -41,18 +42,25 @@ impl Database {
         // Give the room back that the log took while a long walk kept it from being emptied.
         connection.query_row(&format!("PRAGMA journal_size_limit = {}", LOG_PAGES_MAX * 4_096), (), |_| Ok(()))?;
         schema::migrate(&mut connection)?;
-        Ok(Database { connection })
+        Ok(Database { connection, path: path.to_owned() })
     }
 
-    /// Opens the file beside the writer.
+    /// Opens the file beside the writer, to read.
     pub(super) fn open_for_reading(path: &Path) -> Result<Self, StoreFault> {
+        let database = Database::open_beside(path)?;
+        let only = database.connection.pragma_update(None, "query_only", true);
+        only.map_err(|error| StoreFault::from(error).within(path)).map(|()| database)
+    }
+
+    /// Opens the file beside the writer, for a moment.
+    pub(super) fn open_beside(path: &Path) -> Result<Self, StoreFault> {
         let open = || {
             let connection = Connection::open_with_flags(path, flags())?;
             connection.busy_timeout(Duration::from_millis(BUSY_MS_MAX))?;
-            connection.pragma_update(None, "query_only", true)?;
-            Ok(Database { connection })
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            Ok(Database { connection, path: path.to_owned() })
         };
-        open().map_err(|fault| fault_in(path, fault))
+        open().map_err(|fault: StoreFault| fault.within(path))
     }
 
     #[cfg(test)]
@@ -60,16 +68,50 @@ impl Database {
         self.connection.execute_batch(sql).unwrap();
     }
 
+    /// Moves what is in the log to the database and empties it. The database alone is the store then, until the next change.
+    pub(super) fn fold_log(&self) -> Result<(), StoreFault> {
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_busy = self.connection.query_row(sql, (), |row| row.get::<_, bool>(0));
+        match is_busy.map_err(|error| StoreFault::from(error).within(&self.path))? {
+            false => Ok(()),
+            true => Err(StoreFault::new(StoreFaultKind::Unavailable, "another program reads the database")),
+        }
+    }
+
+    /// Writes to the log what the database says already.
+    pub(super) fn try_write(&mut self) -> Result<(), StoreFault> {
+        let mut write = || {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let version: i64 = transaction.query_row("PRAGMA user_version", (), |row| row.get(0))?;
+            transaction.pragma_update(None, "user_version", version)?;
+            Ok(transaction.commit()?)
+        };
+        write().map_err(|fault: StoreFault| fault.within(&self.path))
+    }
+
     /// Does all of it and syncs it to the disk, or nothing.
     pub(super) fn transaction<T>(&mut self, work: impl FnOnce(&Statements) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
+        let Database { connection, path } = self;
+        Self::carry_out(connection, work).map_err(|fault| if fault.is_of_files() { fault.within(path) } else { fault })
+    }
+
+    fn carry_out<T>(connection: &mut Connection, work: impl FnOnce(&Statements) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
         // Begun without a lock, so that reads alone neither lock nor sync. Dropped without a commit, it is undone.
-        let statements = Statements { transaction: self.connection.transaction()? };
+        let statements = Statements { transaction: connection.transaction()? };
         let done = work(&statements)?;
         statements.transaction.commit()?;
         Ok(done)
     }
 
     pub(super) fn for_each(&self, kind: Kind, now: u64, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
+        self.walk_documents(kind, now, see).map_err(|fault| fault.within(&self.path))
+    }
+
+    pub(super) fn for_each_counter(&self, now: u64, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+        self.walk_counters(now, see).map_err(|fault| fault.within(&self.path))
+    }
+
+    fn walk_documents(&self, kind: Kind, now: u64, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
         let sql = "SELECT id, value FROM document
             WHERE kind = ?1 AND (expires_unix_s IS NULL OR expires_unix_s > ?2) ORDER BY id";
         let mut statement = self.connection.prepare(sql)?;
@@ -80,7 +122,7 @@ impl Database {
         Ok(())
     }
 
-    pub(super) fn for_each_counter(&self, now: u64, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+    fn walk_counters(&self, now: u64, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
         let sql = "SELECT name, value, renews_unix_s FROM counter WHERE renews_unix_s > ?1 ORDER BY name";
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query([seconds(now)])?;
@@ -265,10 +307,6 @@ fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r str, StoreFault> {
 
 fn blob<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], StoreFault> {
     row.get_ref(column)?.as_blob().map_err(|error| StoreFault::new(StoreFaultKind::Corrupt, error))
-}
-
-fn fault_in(path: &Path, fault: StoreFault) -> StoreFault {
-    StoreFault::new(fault.kind, format_args!("{}: {}", path.display(), fault.detail))
 }
 
 impl From<rusqlite::Error> for StoreFault {

@@ -3,6 +3,7 @@
 //! A lock file of our own rather than SQLite's exclusive locking: with that, an operator could not look into or back up
 //! the database of a running gateway. The kernel lets go of the lock with the process, however it ends.
 
+use super::loss::keep_what_is_left;
 use crate::fault::{StoreFault, StoreFaultKind};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 const DATABASE: &str = "tollgate.db";
 const LOCK: &str = "tollgate.lock";
 /// Sessions and private keys are nobody else's to read.
-const FILE_MODE: u32 = 0o600;
+pub(super) const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 
 /// The files of a store, taken by this process for as long as this lives.
@@ -26,21 +27,25 @@ impl Files {
     /// Makes what is not there and locks the directory, unless `handed_on` is its lock already.
     pub(super) fn take(directory: &Path, handed_on: Option<File>) -> Result<Self, StoreFault> {
         let made = DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(directory);
-        made.map_err(|error| fault(directory, error))?;
+        made.map_err(|error| StoreFault::of_file(directory, &error))?;
         let path = directory.join(LOCK);
+        let database = directory.join(DATABASE);
         let lock = match handed_on.filter(|lock| is_at(lock, &path)) {
             Some(lock) => lock,
-            None => lock(&path)?,
+            None => {
+                let lock = lock(&path)?;
+                keep_what_is_left(&database)?;
+                lock
+            }
         };
-        let database = directory.join(DATABASE);
         // SQLite gives its other files the mode of this one.
-        let file = private(&database).map_err(|error| fault(&database, error))?;
-        let mode = file.metadata().map_err(|error| fault(&database, error))?.permissions().mode();
+        let file = private(&database).map_err(|error| StoreFault::of_file(&database, &error))?;
+        let mode = file.metadata().map_err(|error| StoreFault::of_file(&database, &error))?.permissions().mode();
         if mode & 0o777 != FILE_MODE {
-            file.set_permissions(Permissions::from_mode(FILE_MODE)).map_err(|error| fault(&database, error))?;
+            file.set_permissions(Permissions::from_mode(FILE_MODE)).map_err(|error| StoreFault::of_file(&database, &error))?;
         }
         // SQLite syncs the directory for the files that it makes; this one was made here.
-        File::open(directory).and_then(|directory| directory.sync_all()).map_err(|error| fault(directory, error))?;
+        File::open(directory).and_then(|directory| directory.sync_all()).map_err(|error| StoreFault::of_file(directory, &error))?;
         Ok(Files { database, lock })
     }
 
@@ -62,26 +67,17 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 fn lock(path: &Path) -> Result<File, StoreFault> {
-    let file = private(path).map_err(|error| fault(path, error))?;
+    let file = private(path).map_err(|error| StoreFault::of_file(path, &error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
             let directory = path.parent().unwrap_or(path);
             Err(StoreFault::new(StoreFaultKind::InUse, directory.display()))
         }
-        Err(TryLockError::Error(error)) => Err(fault(path, error)),
+        Err(TryLockError::Error(error)) => Err(StoreFault::of_file(path, &error)),
     }
 }
 
 fn private(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(FILE_MODE).open(path)
-}
-
-fn fault(path: &Path, error: io::Error) -> StoreFault {
-    let kind = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreFaultKind::Full,
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => StoreFaultKind::Denied,
-        _ => StoreFaultKind::Io,
-    };
-    StoreFault::new(kind, format_args!("{}: {error}", path.display()))
 }

@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tempfile::tempdir;
 
-fn wait<T>(future: impl Future<Output = T>) -> T {
+pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-fn put(id: &str, value: Vec<u8>, expires_unix_s: Option<u64>) -> Question {
+pub(super) fn put(id: &str, value: Vec<u8>, expires_unix_s: Option<u64>) -> Question {
     Question::Put { kind: Kind::Session, id: id.into(), value, expires_unix_s }
 }
 
-fn get(id: &str) -> Question {
+pub(super) fn get(id: &str) -> Question {
     Question::Get { kind: Kind::Session, id: id.into() }
 }
 
@@ -261,4 +261,30 @@ fn closing_waits_for_what_was_handed_over_and_refuses_the_rest() {
     store.for_each(Kind::Session, &mut |_, _| found += 1).unwrap();
     assert_eq!(found, kept);
     assert!(kept >= QUEUE_BYTES_MAX / DOCUMENT_BYTES_MAX - 1, "{kept}");
+}
+
+#[test]
+fn a_full_disk_is_told_until_something_can_be_written_again() {
+    let directory = tempdir().unwrap();
+    let store = open_changed(directory.path(), clock::system(), "PRAGMA max_page_count = 16");
+    assert_eq!(store.trouble(), None);
+    let full = (0..64).find_map(|number: u32| wait(store.ask(put(&number.to_string(), vec![b'1'; 4_000], None))).err());
+    let full = full.expect("a fault");
+    assert_eq!(full.kind, StoreFaultKind::Full);
+    assert!(full.to_string().contains("/tollgate.db: "), "{full}");
+    assert_eq!(store.trouble().as_deref(), Some(&full));
+    // What is asked and not changed is answered meanwhile.
+    assert!(wait(store.ask(get("0"))).unwrap().into_document().unwrap().is_some());
+    assert!(store.trouble().is_some());
+    // The connection that tries has no such bound.
+    store.try_write().unwrap();
+    assert_eq!(store.trouble(), None);
+}
+
+#[test]
+fn a_question_that_is_too_large_says_nothing_about_the_disk() {
+    let directory = tempdir().unwrap();
+    let store = Embedded::open(directory.path()).unwrap();
+    assert!(wait(store.ask(put("k", vec![0; DOCUMENT_BYTES_MAX + 1], None))).is_err());
+    assert_eq!(store.trouble(), None);
 }

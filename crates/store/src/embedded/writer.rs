@@ -7,6 +7,7 @@ use crate::fault::StoreFault;
 use crate::question::{Answer, Question};
 use crate::sweep::{ROWS_MAX, Sweep};
 use crate::timings::Timings;
+use arc_swap::ArcSwapOption;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -34,11 +35,21 @@ pub(super) struct Writer {
     clock: Clock,
     sweep: Sweep,
     timings: Arc<Timings>,
+    trouble: Arc<Trouble>,
 }
 
+/// Why nothing can be written, while that is so.
+pub(super) type Trouble = ArcSwapOption<StoreFault>;
+
 impl Writer {
-    pub(super) fn new(database: Database, questions: UnboundedReceiver<Asked>, clock: Clock, timings: Arc<Timings>) -> Self {
-        Writer { database, questions, clock, sweep: Sweep::default(), timings }
+    pub(super) fn new(
+        database: Database,
+        questions: UnboundedReceiver<Asked>,
+        clock: Clock,
+        timings: Arc<Timings>,
+        trouble: Arc<Trouble>,
+    ) -> Self {
+        Writer { database, questions, clock, sweep: Sweep::default(), timings, trouble }
     }
 
     /// Answers until nobody can ask any more and nothing waits.
@@ -80,6 +91,9 @@ impl Writer {
 
     /// After a fault nothing of the transaction is left, and it is not known whose it was: each has its own.
     fn carry_out_alone(&mut self, batch: Vec<Asked>, fault: StoreFault, now: u64) {
+        if fault.is_of_files() {
+            self.trouble.store(Some(Arc::new(fault.clone())));
+        }
         if batch.len() == 1 {
             return batch.into_iter().for_each(|asked| asked.answer(Err(fault.clone()), &self.timings));
         }

@@ -1,5 +1,6 @@
-//! The control plane: Tyk's control API and the health endpoints, on a runtime thread of its own. Requests on the gateway's main port
-//! reach it through socket pairs, so that every limit of the data plane holds for them too.
+//! The control plane: Tyk's control API and the health endpoints. A thread of its own has its connections and answers probes; everything else is
+//! done by `workers`. Requests on the gateway's main port reach it through socket pairs, so that every limit of the data plane holds for
+//! them too.
 
 mod answer;
 mod api_health;
@@ -19,9 +20,10 @@ mod reload;
 mod schema;
 mod usage;
 mod versions;
+mod workers;
 
 use crate::oauth::{Ledger, Notices};
-use crate::reload::{Loader, Reloads};
+use crate::reload::{FILE_BYTES_MAX, Loader, Reloads};
 use crate::secret::Secret;
 use crate::snapshot::Shared;
 use answer::error;
@@ -47,9 +49,10 @@ use tower::ServiceExt;
 pub use api_health::ApiHealth;
 pub use health::Health;
 pub use own_port::OwnPort;
+use workers::Workers;
 
-/// Bytes of a request's body; the data plane has the same bound.
-const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Threads that write figures for scrapers; more scrapers wait.
+const FIGURES_THREADS_MAX: usize = 2;
 /// From a connection's start to the end of a head.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
 
@@ -61,6 +64,10 @@ pub struct Control {
     pub shared: Arc<Shared>,
     pub loader: Arc<Loader>,
     pub reloads: Reloads,
+    /// Held while a file of a definition or a policy is written or removed.
+    pub files: tokio::sync::Mutex<()>,
+    /// Held by changes of two definitions, of which one names the other as a version.
+    pub versions: tokio::sync::Mutex<()>,
     pub secret: Secret,
     pub health: Arc<Health>,
     /// `None`: switched off.
@@ -98,17 +105,25 @@ pub struct Ports {
 
 /// Starts the control plane's thread. `names` are those of the health and the readiness endpoint.
 pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Ports) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(FIGURES_THREADS_MAX).build()?;
+    let threads = workers::start()?;
     let keys = control.shared.keys.clone();
     let control = Arc::new(control);
     let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
-    let router = router(control.clone(), &names);
+    let callers = Workers::new(threads.handle().clone(), FILE_BYTES_MAX);
+    let clients = Workers::new(threads.handle().clone(), provider::BODY_BYTES_MAX);
+    let router = router(control.clone(), &names, callers);
     // Only the data plane leads there.
-    let provided = Router::new().route("/oauth/{api}/{endpoint}", any(provider::answer)).with_state(control.clone());
+    let provided = Router::new()
+        .route("/oauth/{api}/{endpoint}", any(provider::answer))
+        .layer(from_fn_with_state(clients, workers::run))
+        .with_state(control.clone());
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
         runtime.block_on(async {
             tokio::spawn(keys.clone().follow_orgs());
             tokio::spawn(keys.write_behind());
+            tokio::spawn(health::watch_store(control.clone()));
             tokio::spawn(async move {
                 if let Some(health) = &control.api_health {
                     health.watch(&control.shared.registry.meters).await;
@@ -123,7 +138,8 @@ pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Po
             // Whoever waits for the end of these ports does not wait for this.
             drop(ports.closed);
             serve(router.merge(provided), pairs).await;
-        })
+        });
+        threads.shutdown_background();
     })?;
     Ok(())
 }
@@ -164,18 +180,21 @@ const ENDPOINTS: &[Endpoint] = &[
     ("/tyk/cache/jwks", || delete(cache::forget_all_key_sets)),
     ("/tyk/cache/jwks/{id}", || delete(cache::forget_key_sets)),
     ("/tyk/health", || get(api_health::health)),
-    ("/tyk/metrics", || get(metrics::metrics)),
-    ("/tyk/live", || get(metrics::figures)),
     ("/tyk/usage", || get(usage::usage)),
     ("/tyk/schema", || get(schema::schema)),
     ("/tyk/openapi.json", || get(openapi::document)),
 ];
 
+/// Those of them that are asked all the time, and answered whatever the others do.
+const FIGURES: &[Endpoint] = &[("/tyk/metrics", || get(metrics::metrics)), ("/tyk/live", || get(metrics::figures))];
+
 /// All endpoints, the open ones under their configured names.
-fn router(control: Arc<Control>, [hello, ready]: &[String; 2]) -> Router {
-    let guarded = ENDPOINTS
-        .iter()
-        .fold(Router::new(), |router, (path, methods)| router.route(path, methods()))
+fn router(control: Arc<Control>, [hello, ready]: &[String; 2], workers: Workers) -> Router {
+    let routes =
+        |endpoints: &[Endpoint]| endpoints.iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods()));
+    let guarded = routes(ENDPOINTS)
+        .route_layer(from_fn_with_state(workers, workers::run))
+        .merge(routes(FIGURES))
         // Where scrapers look first; on a port shared with APIs the path is theirs.
         .route("/metrics", get(metrics::metrics))
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
@@ -186,7 +205,8 @@ fn router(control: Arc<Control>, [hello, ready]: &[String; 2]) -> Router {
         .route(&format!("/{ready}"), get(health::ready))
         .route("/live", get(health::live))
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") });
-    open.merge(guarded).layer(DefaultBodyLimit::max(BODY_BYTES_MAX)).with_state(control)
+    // Bodies are read, and bounded, before they come here.
+    open.merge(guarded).layer(DefaultBodyLimit::disable()).with_state(control)
 }
 
 async fn check_secret(State(control): State<Arc<Control>>, headers: HeaderMap, request: Request, next: Next) -> Response {
@@ -219,18 +239,18 @@ async fn serve(router: Router, mut pairs: SocketPairs) {
     }
 }
 
-/// Serves a connection; one of an own port ends with its request once that port is closed, and until then keeps the receiver.
-fn spawn(router: &Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, closed: Option<watch::Receiver<bool>>) {
+/// Serves a connection; one of an own port ends with its request once that port is closed, and until then keeps what it holds.
+fn spawn(router: &Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, held: Option<own_port::Held>) {
     let service = TowerToHyperService::new(router.clone().map_request(without_trailing_slash));
     tokio::spawn(async move {
         let mut server = hyper::server::conn::http1::Builder::new();
         server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
         let mut connection = pin!(server.serve_connection(TokioIo::new(stream), service));
-        let ended = match closed {
+        let ended = match held {
             None => connection.await,
-            Some(mut closed) => tokio::select! {
+            Some(mut held) => tokio::select! {
                 ended = &mut connection => ended,
-                () = last_request(&mut closed) => {
+                () = last_request(&mut held.closed) => {
                     connection.as_mut().graceful_shutdown();
                     connection.await
                 }

@@ -18,7 +18,7 @@ use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
 
 /// A definition that is longer is another file by mistake.
-const FILE_BYTES_MAX: u64 = 16 << 20;
+pub const FILE_BYTES_MAX: usize = 16 << 20;
 
 /// Loads definitions and publishes snapshots, one reload at a time.
 pub struct Loader {
@@ -27,9 +27,14 @@ pub struct Loader {
     policy_path: PathBuf,
     policy_file: PathBuf,
     digests: RandomState,
-    files: Mutex<BTreeMap<PathBuf, LoadedFile>>,
+    /// Held for as long as a reload takes.
+    reloading: Mutex<()>,
+    /// Held for a moment only: requests ask for it while a reload goes on.
+    files: Mutex<Arc<LoadedFiles>>,
     loaded: AtomicBool,
 }
+
+type LoadedFiles = BTreeMap<PathBuf, Arc<LoadedFile>>;
 
 struct LoadedFile {
     digest: u64,
@@ -55,6 +60,7 @@ impl Loader {
             policy_path: config.policies.policy_path.clone(),
             policy_file: config.policies.policy_record_name.clone(),
             digests: RandomState::new(),
+            reloading: Mutex::default(),
             files: Mutex::default(),
             loaded: AtomicBool::new(false),
         }
@@ -79,13 +85,14 @@ impl Loader {
     pub fn reload(&self) -> Report {
         let start = Instant::now();
         self.shared.refresh_certificates();
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.files();
         let mut report = Report::default();
         match definition_files(&self.app_path) {
             Ok(paths) => {
                 self.loaded.store(true, Ordering::Relaxed);
-                let mut old = std::mem::take(&mut *files);
-                *files = paths.into_iter().map(|path| (path.clone(), self.load(&path, old.remove(&path)))).collect();
+                let load = |path: PathBuf| (path.clone(), self.load(&path, files.get(&path)));
+                files = Arc::new(paths.into_iter().map(load).collect());
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && files.is_empty() => {
                 self.loaded.store(true, Ordering::Relaxed);
@@ -103,6 +110,7 @@ impl Loader {
         let apis = self.distinct(&files, &mut report.problems);
         report.apis = apis.len();
         let (snapshot, problems) = assemble(apis, &self.shared.settings);
+        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = files.clone();
         self.shared.publish(snapshot);
         self.shared.registry.purge();
         report.problems.extend(files.values().flat_map(|file| file.problems.iter().cloned()));
@@ -113,22 +121,20 @@ impl Loader {
     }
 
     /// Reads one file, or keeps what is known of it.
-    fn load(&self, path: &Path, known: Option<LoadedFile>) -> LoadedFile {
+    fn load(&self, path: &Path, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
+        let last_good = || known.and_then(|file| file.good.clone());
         let text = match read(path) {
             Ok(text) => text,
             Err(error) => {
                 let problems = vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(path))];
-                return LoadedFile { digest: 0, good: known.and_then(|file| file.good), problems };
+                return Arc::new(LoadedFile { digest: 0, good: last_good(), problems });
             }
         };
         let digest = self.digests.hash_one(&text);
-        if let Some(known) = known {
-            if known.digest == digest {
-                return known;
-            }
-            return self.parse(path, &text, digest, known.good);
+        match known {
+            Some(known) if known.digest == digest => known.clone(),
+            _ => Arc::new(self.parse(path, &text, digest, last_good())),
         }
-        self.parse(path, &text, digest, None)
     }
 
     fn parse(&self, path: &Path, text: &[u8], digest: u64, last_good: Option<Arc<Api>>) -> LoadedFile {
@@ -153,7 +159,7 @@ impl Loader {
     }
 
     /// The APIs in the order of their files; of two with the same id the later one counts.
-    fn distinct(&self, files: &BTreeMap<PathBuf, LoadedFile>, problems: &mut Vec<Problem>) -> Vec<Arc<Api>> {
+    fn distinct(&self, files: &LoadedFiles, problems: &mut Vec<Problem>) -> Vec<Arc<Api>> {
         let mut apis: Vec<Arc<Api>> = Vec::with_capacity(files.len());
         let mut places: HashMap<String, usize> = HashMap::new();
         for (path, file) in files {
@@ -174,10 +180,15 @@ impl Loader {
         apis
     }
 
+    /// What was loaded last.
+    fn files(&self) -> Arc<LoadedFiles> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The file that the API with this id came from.
     pub fn file_of(&self, id: &str) -> Option<PathBuf> {
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let defines = |file: &LoadedFile| file.good.as_ref().is_some_and(|api| api.id == id);
+        let files = self.files();
+        let defines = |file: &Arc<LoadedFile>| file.good.as_ref().is_some_and(|api| api.id == id);
         files.iter().rev().find(|(_, file)| defines(file)).map(|(path, _)| path.clone())
     }
 }
@@ -215,7 +226,7 @@ pub fn definition_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    if std::fs::metadata(path)?.len() > FILE_BYTES_MAX {
+    if std::fs::metadata(path)?.len() > FILE_BYTES_MAX as u64 {
         return Err(io::Error::other(format!("larger than {FILE_BYTES_MAX} bytes")));
     }
     std::fs::read(path)

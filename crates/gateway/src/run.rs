@@ -144,8 +144,18 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     let health = Arc::new(Health::default());
     let api_health = ApiHealth::new(&config);
-    let notices = Arc::default();
-    let control = Control { shared, loader, reloads: reloads.clone(), secret, health: health.clone(), api_health, ledger, notices };
+    let control = Control {
+        shared,
+        loader,
+        reloads: reloads.clone(),
+        files: Default::default(),
+        versions: Default::default(),
+        secret,
+        health: health.clone(),
+        api_health,
+        ledger,
+        notices: Arc::default(),
+    };
     let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
     let data = if are_given { Role::Given } else { Role::Data };
     let mut sockets: Vec<(Role, TcpListener)> =
@@ -209,6 +219,9 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
             return Err(fault.into());
         }
         tracing::error!(%fault, "the last quotas could not be stored");
+    }
+    if let Err(fault) = keys.store().fold_log() {
+        tracing::warn!(%fault, "the store's log stays beside its database; both belong together");
     }
     tracing::info!("stopped");
     Ok(())

@@ -3,6 +3,7 @@
 use super::Control;
 use super::answer::{Answer, done, error};
 use super::versions::{self, NewVersion};
+use crate::reload::FILE_BYTES_MAX;
 use crate::secret::random_text;
 use crate::snapshot::{Api, Snapshot};
 use axum::body::Bytes;
@@ -45,6 +46,7 @@ pub async fn create(State(control): State<Arc<Control>>, Query(query): Query<Has
         _ => return malformed(),
     };
     definition.insert("api_id".to_owned(), id.clone().into());
+    let _alone = if wanted.is_some() { Some(control.versions.lock().await) } else { None };
     let answer = store(&control, &id, &Value::Object(definition), "added").await;
     let Some(version) = wanted.filter(|_| answer.0 == StatusCode::OK) else { return answer };
     let Some(base) = find(&control.shared.current.load(), &version.base).map(|base| version.added_to(&base.raw, &id)) else {
@@ -72,18 +74,25 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
     store(&control, &id, &Value::Object(definition.clone()), "modified").await
 }
 
-/// Removes a definition.
+/// Removes a definition. Of several who do so at the same time one is told that it did.
 pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
     if find(&control.shared.current.load(), &id).is_none() {
         return not_found();
     }
-    let removed = control.loader.file_of(&id).map(std::fs::remove_file);
-    if let Some(Err(failure)) = removed {
-        tracing::error!(%failure, id, "cannot delete an API definition");
-        return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
-    }
-    let bases = control.shared.current.load().apis.iter().filter_map(|api| versions::without(api, &id)).collect::<Vec<_>>();
+    let bases = || control.shared.current.load().apis.iter().filter_map(|api| versions::without(api, &id)).collect::<Vec<_>>();
+    let _alone = if bases().is_empty() { None } else { Some(control.versions.lock().await) };
+    let removed = remove_file(&control, &id).await;
+    let bases = bases();
+    // Also when somebody else removed the file: it may have been by hand.
     let _ = control.reloads.request().await;
+    match removed {
+        Ok(true) => {}
+        Ok(false) => return not_found(),
+        Err(failure) => {
+            tracing::error!(%failure, id, "cannot delete an API definition");
+            return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
+        }
+    }
     for (base, definition) in bases {
         let answer = store(&control, &base, &definition, "modified").await;
         if answer.0 != StatusCode::OK {
@@ -91,6 +100,17 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>)
         }
     }
     done(&id, "deleted")
+}
+
+/// Removes the file of a definition. False when it is not there any more.
+async fn remove_file(control: &Control, id: &str) -> io::Result<bool> {
+    let _alone = control.files.lock().await;
+    match control.loader.file_of(id).map(std::fs::remove_file) {
+        Some(Ok(())) => Ok(true),
+        None => Ok(false),
+        Some(Err(failure)) if failure.kind() == io::ErrorKind::NotFound => Ok(false),
+        Some(Err(failure)) => Err(failure),
+    }
 }
 
 /// The API with an id.
@@ -118,6 +138,10 @@ async fn store(control: &Control, id: &str, definition: &Value, action: &str) ->
         Ok(text) => text,
         Err(failure) => return invalid(&failure.to_string()),
     };
+    // Written for people it is longer than it came.
+    if text.len() > FILE_BYTES_MAX {
+        return invalid(&format!("its file would be larger than {FILE_BYTES_MAX} bytes"));
+    }
     if let Err(problems) = control.loader.api(&text, None) {
         let reasons: Vec<String> = problems
             .iter()
@@ -126,11 +150,13 @@ async fn store(control: &Control, id: &str, definition: &Value, action: &str) ->
             .collect();
         return invalid(&reasons.join("; "));
     }
+    let alone = control.files.lock().await;
     let path = control.loader.file_of(id).unwrap_or_else(|| control.loader.app_path().join(format!("{id}.json")));
     if let Err(failure) = write_file(&path, &text) {
         tracing::error!(%failure, path = %path.display(), "cannot write an API definition");
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Failed to create file!");
     }
+    drop(alone);
     match control.reloads.request().await {
         Ok(_) => done(id, action),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the definition was written, but the reload did not finish"),

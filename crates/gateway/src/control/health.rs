@@ -7,7 +7,10 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+/// Between attempts to write to a store that could not be written to.
+const WRITE_RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// What the process knows of its own state.
 #[derive(Debug, Default)]
@@ -54,8 +57,8 @@ fn redis(control: &Control) -> Option<Value> {
     Some(state)
 }
 
-/// The gateway can take requests; 503 while it drains, while its store can't be reached, and as long as no definitions
-/// could be read.
+/// The gateway can take requests; 503 while it drains, while its store can't be reached or written to, and as long as no
+/// definitions could be read.
 pub async fn ready(State(control): State<Arc<Control>>) -> Answer {
     if control.health.draining.load(Ordering::Relaxed) {
         return error(StatusCode::SERVICE_UNAVAILABLE, "Gateway is shutting down");
@@ -63,6 +66,11 @@ pub async fn ready(State(control): State<Arc<Control>>) -> Answer {
     if let Some(redis) = redis(&control).filter(|redis| redis.get("output").is_some()) {
         let message = "Redis connection not available";
         let answer = json!({ "status": "error", "message": message, "details": { "redis": redis } });
+        return Answer(StatusCode::SERVICE_UNAVAILABLE, answer);
+    }
+    if let Some(trouble) = control.shared.keys.store().trouble() {
+        let details = json!({ "store": { "status": "fail", "componentType": "datastore", "output": trouble.to_string() } });
+        let answer = json!({ "status": "error", "message": "The store can't be written to", "details": details });
         return Answer(StatusCode::SERVICE_UNAVAILABLE, answer);
     }
     if !control.loader.has_loaded() {
@@ -74,6 +82,19 @@ pub async fn ready(State(control): State<Arc<Control>>) -> Answer {
 /// The process answers.
 pub async fn live() -> Answer {
     Answer(StatusCode::OK, json!({ "status": "pass", "version": version() }))
+}
+
+/// Looks whether a store that could not be written to can be again, for as long as the process lives.
+pub async fn watch_store(control: Arc<Control>) {
+    loop {
+        tokio::time::sleep(WRITE_RETRY_AFTER).await;
+        let keys = control.shared.keys.clone();
+        let Some(trouble) = keys.store().trouble() else { continue };
+        let tried = tokio::task::spawn_blocking(move || keys.store().try_write());
+        if let Ok(Ok(())) = tried.await {
+            tracing::info!(%trouble, "the store can be written to again");
+        }
+    }
 }
 
 fn version() -> &'static str {

@@ -145,8 +145,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Q
 pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters) -> Answer {
     let keys = &control.shared.keys;
     if let Err(fault) = refresh(keys, &id, &query).await {
-        tracing::error!(%fault, "a key can't be removed");
-        return error(StatusCode::BAD_REQUEST, "Failed to remove the key");
+        return unremoved(&fault);
     }
     let (name, digests) = find(keys, &id, &query);
     if digests.is_empty() {
@@ -154,11 +153,16 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>,
     }
     for digest in digests {
         if let Err(fault) = keys.remove(&digest).await {
-            tracing::error!(%fault, "a key can't be removed");
-            return error(StatusCode::BAD_REQUEST, "Failed to remove the key");
+            return unremoved(&fault);
         }
     }
     Answer(StatusCode::OK, json!({ "key": name, "status": "ok", "action": "deleted" }))
+}
+
+/// Tyk says 400 for this, as if the caller could do something about it.
+pub fn unremoved(fault: &StoreFault) -> Answer {
+    tracing::error!(%fault, "a key can't be removed");
+    failed("Failed to remove the key", &fault.to_string())
 }
 
 /// A session as it would be with its policies.

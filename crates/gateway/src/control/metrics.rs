@@ -1,4 +1,5 @@
-//! `/metrics`: all figures, as Prometheus' text or as OpenMetrics; `/tyk/live`: the same as JSON.
+//! `/metrics`: all figures, as Prometheus' text or as OpenMetrics; `/tyk/live`: the same as JSON. They are written on threads of their own:
+//! thousands of APIs take a while.
 
 use super::Control;
 use super::answer::{Answer, error};
@@ -16,12 +17,20 @@ pub async fn metrics(State(control): State<Arc<Control>>, headers: HeaderMap) ->
         return error(StatusCode::NOT_FOUND, SWITCHED_OFF).into_response();
     }
     let form = Form::accepted(headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default());
-    ([(CONTENT_TYPE, form.content_type())], scrape(&control.shared, form)).into_response()
+    match tokio::task::spawn_blocking(move || scrape(&control.shared, form)).await {
+        Ok(text) => ([(CONTENT_TYPE, form.content_type())], text).into_response(),
+        Err(_) => unwritten().into_response(),
+    }
 }
 
 pub async fn figures(State(control): State<Arc<Control>>) -> Answer {
     if !control.shared.observer.metrics {
         return error(StatusCode::NOT_FOUND, SWITCHED_OFF);
     }
-    Answer(StatusCode::OK, live(&control.shared))
+    let written = tokio::task::spawn_blocking(move || Answer(StatusCode::OK, live(&control.shared)));
+    written.await.unwrap_or_else(|_| unwritten())
+}
+
+fn unwritten() -> Answer {
+    error(StatusCode::INTERNAL_SERVER_ERROR, "the figures could not be written")
 }

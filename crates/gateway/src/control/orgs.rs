@@ -2,7 +2,7 @@
 
 use super::Control;
 use super::answer::{Answer, done, error};
-use super::keys::Parameters;
+use super::keys::{Parameters, unremoved};
 use crate::clock::unix_s;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
@@ -51,10 +51,7 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>)
     match control.shared.keys.remove_org(&id).await {
         Ok(true) => done(&id, "deleted"),
         Ok(false) => not_found(),
-        Err(fault) => {
-            tracing::error!(%fault, "an organisation's session can't be removed");
-            error(StatusCode::BAD_REQUEST, "Failed to remove the key")
-        }
+        Err(fault) => unremoved(&fault),
     }
 }
 

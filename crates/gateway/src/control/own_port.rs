@@ -9,17 +9,27 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tollgate_engine::ClientTls;
 
 /// From a connection's start to the end of its handshake.
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 
+/// Connections to a port; more wait to be accepted. Without a bound they would take the descriptors that clients need.
+const CONNECTIONS_MAX: usize = 1_024;
+
 /// The port and what is asked of its callers.
 pub struct OwnPort {
     listener: TcpListener,
     door: Arc<Door>,
+}
+
+/// What a connection keeps until it ends.
+pub struct Held {
+    /// When the port is closed; who waits for the end of the port waits for this too.
+    pub closed: watch::Receiver<bool>,
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 struct Door {
@@ -57,14 +67,21 @@ impl OwnPort {
             Ok(listener) => listener,
             Err(error) => return tracing::error!(%error, "the control API's own port can't be served"),
         };
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+            let accept = async {
+                // The semaphore is never closed.
+                let place = places.clone().acquire_owned().await.ok();
+                (listener.accept().await, place)
+            };
+            let (accepted, place) = tokio::select! {
+                accepted = accept => accepted,
                 _ = closed.wait_for(|closed| *closed) => return,
             };
             match accepted {
                 Ok((stream, caller)) => {
-                    tokio::spawn(self.door.clone().enter(stream, caller, router.clone(), closed.clone()));
+                    let held = Held { closed: closed.clone(), _place: place };
+                    tokio::spawn(self.door.clone().enter(stream, caller, router.clone(), held));
                 }
                 Err(error) => {
                     tracing::error!(%error, "cannot accept a connection to the control API");
@@ -76,10 +93,10 @@ impl OwnPort {
 }
 
 impl Door {
-    async fn enter(self: Arc<Self>, stream: TcpStream, caller: SocketAddr, router: Router, closed: watch::Receiver<bool>) {
+    async fn enter(self: Arc<Self>, stream: TcpStream, caller: SocketAddr, router: Router, held: Held) {
         let Some(acceptor) = &self.tls else {
             if self.lets_in(None, caller) {
-                super::spawn(&router, stream, Some(closed));
+                super::spawn(&router, stream, Some(held));
             }
             return;
         };
@@ -89,7 +106,7 @@ impl Door {
                 let certificates = certificates.iter().map(|certificate| certificate.clone().into_owned()).collect();
                 let tls = CallerTls::new(&ClientTls { certificates, server_name: None });
                 if self.lets_in(Some(&tls), caller) {
-                    super::spawn(&router, stream, Some(closed));
+                    super::spawn(&router, stream, Some(held));
                 }
             }
             Ok(Err(error)) => tracing::debug!(%caller, %error, "handshake with a caller of the control API failed"),

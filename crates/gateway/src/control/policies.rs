@@ -39,10 +39,12 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>)
     let policies = control.shared.keys.policies();
     let own_file = policies.file_of(&id).filter(|_| control.loader.policy_path().is_some());
     let Some(file) = own_file else { return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed") };
+    let alone = control.files.lock().await;
     if let Err(failure) = std::fs::remove_file(file) {
         tracing::error!(%failure, id, "cannot delete a policy");
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
     }
+    drop(alone);
     let _ = control.reloads.request().await;
     done(&id, "deleted")
 }
@@ -71,10 +73,12 @@ async fn store(control: &Control, id: Option<&str>, body: &[u8], action: &str) -
     let text = serde_json::to_vec_pretty(&policy.to_json()).unwrap_or_default();
     let policies = control.shared.keys.policies();
     let path = policies.file_of(&id).map_or_else(|| directory.join(format!("{id}.json")), ToOwned::to_owned);
+    let alone = control.files.lock().await;
     if let Err(failure) = write_file(&path, &text) {
         tracing::error!(%failure, path = %path.display(), "cannot write a policy");
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Failed to create file!");
     }
+    drop(alone);
     match control.reloads.request().await {
         Ok(_) => done(&id, action),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the policy was written, but the reload did not finish"),

@@ -6,7 +6,7 @@ use super::answer::{Answer, error, message};
 use crate::clock::unix_s;
 use crate::oauth::{self, Credentials, NotAsked, Parameters, Provider, Refused, Rules};
 use crate::snapshot::Api;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,8 +14,8 @@ use serde_json::Value;
 use std::sync::Arc;
 use tollgate_store::StoreFault;
 
-/// Bytes of a request's body: a session in `key_rules` has some KiB.
-const BODY_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a request's body: a session in `key_rules` has some KiB, and anybody may send one.
+pub const BODY_BYTES_MAX: usize = 256 << 10;
 
 /// What Tyk answers with a token: it is for nobody's cache and nobody's frame.
 const GUARDS: [(&str, &str); 7] = [
@@ -43,15 +43,12 @@ pub async fn answer(
     method: Method,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    body: Body,
+    body: Bytes,
 ) -> Response {
     let snapshot = control.shared.current.load_full();
     let found = snapshot.api_by_id(&api).and_then(|index| snapshot.apis.get(index));
     let Some(rules) = found.and_then(|api| api.provider.as_ref()).map(|provider| provider.rules.clone()) else {
         return error(StatusCode::NOT_FOUND, "API doesn't exist").into_response();
-    };
-    let Ok(body) = axum::body::to_bytes(body, BODY_BYTES_MAX).await else {
-        return error(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large").into_response();
     };
     let asked = Asked { method, query, headers, body };
     let provider = provider(&control, &rules);

@@ -60,11 +60,12 @@ pub fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Duration)
 pub fn stores(text: &mut Exposition, shared: &Shared) {
     let keys = shared.keys.store();
     let mut stores: Vec<(&str, bool, Option<&Timings>)> = Vec::new();
-    stores.push(("keys", shared.keys.shared_keys().is_none_or(|shared| shared.redis.trouble().is_none()), keys.timings()));
+    let is_up = shared.keys.shared_keys().is_none_or(|shared| shared.redis.trouble().is_none()) && keys.trouble().is_none();
+    stores.push(("keys", is_up, keys.timings()));
     if let Some(redis) = shared.observer.recording.as_ref().and_then(|recording| recording.redis.as_ref()) {
         stores.push(("records", redis.trouble().is_none(), Some(redis.timings())));
     }
-    text.family("tollgate_store_up", Kind::Gauge, "1 if a store can be asked.");
+    text.family("tollgate_store_up", Kind::Gauge, "1 if a store can be asked and written to.");
     for (store, is_up, _) in &stores {
         text.sample(&[("store", store)], u8::from(*is_up).into());
     }

@@ -146,6 +146,37 @@ fn what_is_not_there_cannot_be_read_changed_or_deleted() {
 }
 
 #[test]
+fn of_several_who_delete_a_definition_one_does_and_the_others_find_none() {
+    let gateway = empty();
+    for round in 0..8 {
+        let text = api("shared", "/shared/", "http://127.0.0.1:9").0.to_string();
+        assert_eq!(gateway.control("POST", "/tyk/apis", &text).status, 200);
+        let mut answers: Vec<(u16, String)> = std::thread::scope(|scope| {
+            let deletions: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| told(&gateway.control("DELETE", "/tyk/apis/shared", "")))).collect();
+            deletions.into_iter().map(|deletion| deletion.join().unwrap()).collect()
+        });
+        answers.sort();
+        let (first, others) = answers.split_first().unwrap();
+        assert_eq!(*first, (200, done("shared", "deleted")), "round {round}");
+        assert!(others.iter().all(|other| *other == (404, message("error", "API not found"))), "round {round}: {others:?}");
+    }
+}
+
+#[test]
+fn a_definition_that_could_not_be_read_again_is_not_written() {
+    let gateway = empty();
+    let large = |entries: usize| api("a", "/a/", "http://127.0.0.1:9").set("config_data", json!({"list": vec![0; entries]})).0;
+    let answer = gateway.control("POST", "/tyk/apis", &large(2_000_000).to_string());
+    assert_eq!(answer.status, 400, "{answer}");
+    assert!(answer.text().contains("its file would be larger than 16777216 bytes"), "{answer}");
+    assert!(!gateway.apps().join("a.json").exists());
+    let answer = gateway.control("POST", "/tyk/apis", &large(9_000_000).to_string());
+    assert_eq!(told(&answer), (413, message("error", "the body is larger than 16777216 bytes")));
+    assert_eq!(gateway.control("POST", "/tyk/apis", &large(100_000).to_string()).status, 200);
+}
+
+#[test]
 fn a_definition_without_an_id_gets_one() {
     let upstream = Upstream::ok();
     let gateway = empty();

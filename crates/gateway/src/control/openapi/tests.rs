@@ -1,4 +1,4 @@
-use super::super::ENDPOINTS;
+use super::super::{ENDPOINTS, FIGURES};
 use super::DOCUMENT;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ fn every_path_is_described_and_every_described_path_is_there() {
     let document: Value = serde_json::from_str(DOCUMENT).unwrap();
     let described: BTreeSet<&str> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
     let open = ["/hello", "/ready", "/live"];
-    let served: BTreeSet<&str> = ENDPOINTS.iter().map(|(path, _)| *path).chain(open).collect();
+    let served: BTreeSet<&str> = ENDPOINTS.iter().chain(FIGURES).map(|(path, _)| *path).chain(open).collect();
     assert_eq!(described, served);
 }
 

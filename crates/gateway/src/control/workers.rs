@@ -1,0 +1,150 @@
+//! The threads that work for the control plane. The thread with its connections answers probes by itself and hands over everything else, so
+//! that probes are answered however long the rest takes. What requests and their answers hold in memory is bounded here.
+
+use super::answer::{Answer, error};
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt;
+use hyper::body::{Frame, SizeHint};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// While one thread compiles for seconds the other serves; more of them would take cores away from the data threads.
+const THREADS: usize = 2;
+/// Threads for what blocks: hashes of passwords and questions about usage.
+const BLOCKING_THREADS_MAX: usize = 4;
+/// Requests that are worked on at the same time; more wait. They are many, since most of them wait for the store or for a reload.
+const REQUESTS_MAX: usize = 64;
+/// Bytes of bodies that are held at the same time: eight of the longest. Parsed they take some ten times as much.
+const BODIES_BYTES_MAX: usize = 128 << 20;
+/// Bytes of answers that are on their way at the same time: a list of a million keys has 40 MiB.
+const ANSWERS_BYTES_MAX: usize = 256 << 20;
+/// From a head to the end of its body: the longest is there within it at 300 kB/s.
+const BODY_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Makes the threads. They end when it is dropped, which blocks.
+pub fn start() -> io::Result<Runtime> {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(THREADS).max_blocking_threads(BLOCKING_THREADS_MAX).thread_name("control-worker").enable_all().build()
+}
+
+/// Where some of the requests are worked on. Those with the gateway's secret and those of anybody do not share it.
+#[derive(Clone)]
+pub struct Workers {
+    threads: Handle,
+    body_bytes_max: usize,
+    requests: Arc<Semaphore>,
+    bodies: Arc<Semaphore>,
+    answers: Arc<Semaphore>,
+}
+
+impl Workers {
+    pub fn new(threads: Handle, body_bytes_max: usize) -> Self {
+        let [requests, bodies, answers] =
+            [REQUESTS_MAX, BODIES_BYTES_MAX, ANSWERS_BYTES_MAX].map(|permits| Arc::new(Semaphore::new(permits)));
+        Workers { threads, body_bytes_max, requests, bodies, answers }
+    }
+
+    /// Reads a body. The permit is for as long as it is held.
+    async fn read(&self, mut body: Body) -> Result<(Bytes, OwnedSemaphorePermit), Answer> {
+        let too_large = || {
+            let message = format!("the body is larger than {} bytes", self.body_bytes_max);
+            error(StatusCode::PAYLOAD_TOO_LARGE, message)
+        };
+        let declared = body.size_hint().lower();
+        if usize::try_from(declared).is_ok_and(|bytes| bytes > self.body_bytes_max) {
+            return Err(too_large());
+        }
+        let mut held = take(&self.bodies, 0)?;
+        let mut bytes = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| error(StatusCode::BAD_REQUEST, "the body ends before its end"))?;
+            let Ok(data) = frame.into_data() else { continue };
+            if bytes.len() + data.len() > self.body_bytes_max {
+                return Err(too_large());
+            }
+            held.merge(take(&self.bodies, data.len())?);
+            bytes.extend_from_slice(&data);
+        }
+        Ok((bytes.into(), held))
+    }
+
+    /// Holds an answer's share until it is sent.
+    fn hold(&self, response: Response) -> Response {
+        let bytes = usize::try_from(response.body().size_hint().lower()).unwrap_or(usize::MAX).min(ANSWERS_BYTES_MAX);
+        match take(&self.answers, bytes) {
+            Ok(share) => response.map(|body| Body::new(HeldBody { body, _share: share })),
+            Err(busy) => (no_room(), busy).into_response(),
+        }
+    }
+}
+
+/// Lets the threads answer a request.
+pub async fn run(State(workers): State<Workers>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let (body, held) = match tokio::time::timeout(BODY_TIME_MAX, workers.read(body)).await {
+        Ok(Ok(read)) => read,
+        Ok(Err(answer)) if answer.0 == StatusCode::SERVICE_UNAVAILABLE => return (no_room(), answer).into_response(),
+        Ok(Err(answer)) => return answer.into_response(),
+        Err(_) => return error(StatusCode::REQUEST_TIMEOUT, "the body did not come in time").into_response(),
+    };
+    let Ok(turn) = workers.requests.clone().acquire_owned().await else { return ended() };
+    // Goes on when the caller leaves: a change is carried out as a whole.
+    let work = workers.threads.spawn(async move {
+        let response = next.run(Request::from_parts(head, Body::from(body))).await;
+        drop((held, turn));
+        response
+    });
+    match work.await {
+        Ok(response) => workers.hold(response),
+        Err(_) => ended(),
+    }
+}
+
+/// Some of the permits, if they are free.
+fn take(permits: &Arc<Semaphore>, count: usize) -> Result<OwnedSemaphorePermit, Answer> {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    let busy = |_| error(StatusCode::SERVICE_UNAVAILABLE, "The control API has too much to do, please try again");
+    permits.clone().try_acquire_many_owned(count).map_err(busy)
+}
+
+fn no_room() -> [(axum::http::HeaderName, &'static str); 1] {
+    [(RETRY_AFTER, "1")]
+}
+
+/// The work panicked, or the process ends.
+fn ended() -> Response {
+    error(StatusCode::INTERNAL_SERVER_ERROR, "the request was not finished").into_response()
+}
+
+/// An answer and its share of what may be on its way.
+struct HeldBody {
+    body: Body,
+    _share: OwnedSemaphorePermit,
+}
+
+impl HttpBody for HeldBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

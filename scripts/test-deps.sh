@@ -61,16 +61,16 @@ node_packages() {
     echo "oidc-provider can't be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
-# Clients and servers that are not ours: gRPC, and WebSockets over HTTP/2. They are not there for every system.
+# Clients and servers that are not ours: gRPC, WebSockets over HTTP/2, and a server that merges trailers into headers. They are not there for every system.
 python_clients() {
     [[ $1 == tests ]] || return 0
     local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
     if [[ ! -x $venv/bin/python ]]; then
         cp "$venv/unavailable" "$venv/clients-unavailable"
-    elif "$venv/bin/python" -c 'import grpc, h2, wsproto' 2>/dev/null; then
+    elif "$venv/bin/python" -c 'import grpc, h2, wsproto, uvicorn, httptools' 2>/dev/null; then
         rm -f "$venv/clients-unavailable"
-    elif ! reason=$("$venv/bin/python" -m pip install --quiet --only-binary grpcio grpcio h2 wsproto 2>&1); then
-        echo "grpcio, h2 and wsproto can't be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/clients-unavailable" >&2
+    elif ! reason=$("$venv/bin/python" -m pip install --quiet --only-binary grpcio,httptools grpcio h2 wsproto uvicorn httptools 2>&1); then
+        echo "grpcio, h2, wsproto, uvicorn and httptools can't be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/clients-unavailable" >&2
     fi
 }
 

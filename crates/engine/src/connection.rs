@@ -302,6 +302,7 @@ impl Connection {
             Err(Malformed::TooManyLines) => return self.refuse_head(cx, bytes, 431, out),
             Err(Malformed::Version) if self.may_begin_http2(bytes) => return self.begin_http2(bytes),
             Err(Malformed::Version) => return self.refuse_head(cx, bytes, 505, out),
+            Err(Malformed::Connect) => return self.refuse_head(cx, bytes, 501, out),
             Err(_) => return self.refuse_head(cx, bytes, 400, out),
         };
         let now = Moment::now();
@@ -318,8 +319,12 @@ impl Connection {
             Verdict::Forward(forward) => Some(forward),
         };
         let rest = bytes.get(request.head_len..).unwrap_or_default();
-        let used = match self.exchange.request_body.feed(rest) {
-            Ok(used) => used,
+        // Most bodies go on as they are, so that nothing is put here.
+        let mut rewritten = Vec::new();
+        let exchange = &mut self.exchange;
+        let passes = |name: &str| self.handler.passes_request_trailer(name);
+        let (used, body) = match exchange.request_body.relay(rest, &mut exchange.request_trailers, passes, &mut rewritten) {
+            Ok(relayed) => relayed,
             Err(_) => {
                 self.handler.on_end(self.exchange.ended());
                 return self.refuse_head(cx, bytes, 400, out);
@@ -340,7 +345,10 @@ impl Connection {
                 } else if self.exchange.upgrade && !self.reserve_tunnel() {
                     self.fail(cx, Fault::new(FaultKind::TooManyTunnels), out, outgoing);
                 } else {
-                    self.forward(cx, request, &forward, rest.get(..used).unwrap_or_default(), out, outgoing);
+                    if let Some(capture) = &mut self.exchange.capture {
+                        capture.add_request(rest.get(..used).unwrap_or_default());
+                    }
+                    self.forward(cx, request, &forward, [&rewritten, body], out, outgoing);
                 }
             }
         }
@@ -382,7 +390,7 @@ impl Connection {
         cx: &mut Context<'_>,
         request: &Request<'_>,
         forward: &Forward,
-        body: &[u8],
+        body: [&[u8]; 2],
         out: &mut Vec<u8>,
         outgoing: &Outgoing,
     ) {
@@ -396,10 +404,7 @@ impl Connection {
         };
         out.clear();
         write_request(request, &head, &outgoing.edits, out);
-        out.extend_from_slice(body);
-        if let Some(capture) = &mut self.exchange.capture {
-            capture.add_request(body);
-        }
+        body.iter().for_each(|part| out.extend_from_slice(part));
         self.exchange.upstream_head = head.method == b"HEAD";
         let replayable = !upgrade && request.is_idempotent() && self.exchange.request_body.is_done();
         loop {

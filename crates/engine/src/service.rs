@@ -57,6 +57,13 @@ pub trait Handler {
     /// The upstream's final response head has arrived.
     fn on_response(&mut self, response: &Response<'_>, edits: &mut HeaderEdits);
 
+    /// Whether a field of this name may follow the request's body to the upstream. Asked only of names that
+    /// [`may_be_trailer`](tollgate_http::may_be_trailer) lets pass.
+    fn passes_request_trailer(&self, name: &str) -> bool;
+
+    /// The same for a response's body and the client.
+    fn passes_response_trailer(&self, name: &str) -> bool;
+
     /// The exchange failed before a response: fills `outgoing` with what the client is told.
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing);
 

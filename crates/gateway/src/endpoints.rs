@@ -181,6 +181,11 @@ impl<T> EndpointList<T> {
         self.entries.push(Entry { pattern, method: method.to_owned(), value });
     }
 
+    /// All entries' values, in order.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.entries.iter().map(|entry| &entry.value)
+    }
+
     /// No entry.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

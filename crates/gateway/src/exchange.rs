@@ -139,6 +139,13 @@ pub enum HeaderChange {
 }
 
 impl HeaderChange {
+    /// The header that it is about.
+    pub fn name(&self) -> &str {
+        match self {
+            HeaderChange::Remove(name) | HeaderChange::Set(name, _) | HeaderChange::Add(name, _) => name,
+        }
+    }
+
     /// Applies the change to a message of the upstream or the client.
     pub fn apply(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         match self {

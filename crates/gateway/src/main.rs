@@ -17,6 +17,7 @@ mod endpoints;
 mod error_templates;
 mod exchange;
 mod handover;
+mod header_names;
 mod identity;
 mod jwt;
 mod keys;

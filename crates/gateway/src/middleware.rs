@@ -34,6 +34,7 @@ mod transform_method;
 mod unsupported_auth;
 
 use crate::exchange::{Exchange, Step};
+use crate::header_names::HeaderNames;
 
 pub use access::Access;
 pub use access_rights::AccessRights;
@@ -74,6 +75,9 @@ pub trait Middleware: Send + Sync {
 
     /// Forgets the public keys of others that it fetched; the next request that needs one waits for it.
     fn forget_key_sets(&self) {}
+
+    /// Adds the request headers that it sets, removes or reads. Where credentials stand is known without it.
+    fn header_names(&self, _: &mut HeaderNames) {}
 
     /// Looks at a request, changes what it is there to change, and lets it pass or not.
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step;

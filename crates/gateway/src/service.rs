@@ -13,6 +13,7 @@ use crate::answers::Answers;
 use crate::clock::{self, TimeOfDay};
 use crate::endpoints::Hits;
 use crate::exchange::{Exchange, HeaderChange, RequestId, Step, Url};
+use crate::header_names::is_same_name;
 use crate::middleware::Middleware;
 use crate::observe::{Record, Recorder};
 use crate::refusal;
@@ -206,6 +207,9 @@ impl Handler for GatewayHandler {
             outgoing.edits.add("Retry-After", seconds.to_string().as_bytes());
             return Verdict::Reply;
         }
+        if matches!(request.method, "OPTIONS" | "TRACE") && ends_here(request, outgoing) {
+            return Verdict::Reply;
+        }
         if settings.is_control_path(request.path()) {
             totals.iter().for_each(|totals| totals.control.add(1));
             return self.forward_to_control(request, outgoing);
@@ -318,6 +322,20 @@ impl Handler for GatewayHandler {
         }
     }
 
+    fn passes_request_trailer(&self, name: &str) -> bool {
+        let is_used = self.core.shared.settings.uses_header(name);
+        // The control plane reads no trailers.
+        !is_used && self.in_flight.as_ref().is_some_and(|in_flight| !in_flight.uses_header(name))
+    }
+
+    fn passes_response_trailer(&self, name: &str) -> bool {
+        let settings = &self.core.shared.settings;
+        let is_own = (settings.request_id && is_same_name(name, "X-Request-Id"))
+            || (settings.server_timing && is_same_name(name, "Server-Timing"));
+        let of_version = self.in_flight.as_ref().and_then(InFlight::version).map_or(&[][..], |version| &version.response_changes);
+        !is_own && !of_version.iter().chain(&self.changes).any(|change| is_same_name(change.name(), name))
+    }
+
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
         self.answer_fault(fault, outgoing);
         if let Some(id) = &self.request_id {
@@ -340,6 +358,30 @@ impl Handler for GatewayHandler {
         self.steps.clear();
         self.began = None;
     }
+}
+
+/// Whether the gateway answers a request that proxies may be asked to answer: `OPTIONS *`, and one that may be forwarded no more. Counts a
+/// forwarding (RFC 9110 §7.6.2).
+#[cold]
+fn ends_here(request: &Request<'_>, outgoing: &mut Outgoing) -> bool {
+    let written = request.headers.get("max-forwards").and_then(|value| std::str::from_utf8(value).ok());
+    let left: Option<u64> =
+        written.filter(|value| value.bytes().all(|byte| byte.is_ascii_digit())).and_then(|value| value.parse().ok());
+    if request.target != "*" && left != Some(0) {
+        if let Some(left) = left {
+            outgoing.edits.set(&request.headers, "Max-Forwards", (left - 1).to_string().as_bytes());
+        }
+        return false;
+    }
+    match request.method {
+        "OPTIONS" => outgoing.status = 200,
+        // What a client sent is told to nobody.
+        _ => {
+            outgoing.status = 405;
+            outgoing.edits.add_lines(b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
+        }
+    }
+    true
 }
 
 impl GatewayHandler {

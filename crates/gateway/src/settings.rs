@@ -3,6 +3,7 @@
 use crate::client_address::ClientAddress;
 use crate::endpoints::PatternRules;
 use crate::error_templates::ErrorTemplates;
+use crate::header_names::is_same_name;
 use crate::limit::Algorithm;
 use crate::oauth::OAuthSettings;
 use crate::refusal::{Answer, QUOTA_EXCEEDED};
@@ -138,6 +139,13 @@ impl Settings {
     /// The same settings with the operator's own error bodies.
     pub fn with_error_templates(self, error_templates: ErrorTemplates) -> Self {
         Settings { error_templates, ..self }
+    }
+
+    /// Whether the request header of this name is set or read for all APIs.
+    pub fn uses_header(&self, name: &str) -> bool {
+        let own = [self.request_id.then_some("X-Request-Id"), Some(self.client_address.header.as_str())];
+        let of_traces = self.tracer.as_ref().and_then(Tracer::header);
+        own.into_iter().flatten().chain(of_traces).any(|own| is_same_name(own, name))
     }
 
     /// Whether a path belongs to the control plane on this port.

@@ -2,6 +2,7 @@
 
 use crate::endpoints::EndpointMatcher;
 use crate::exchange::{HeaderChange, Url};
+use crate::header_names::HeaderNames;
 use crate::middleware::Middleware;
 use crate::oauth::Rules;
 use crate::observe::{ApiFacts, Meter, Observer};
@@ -140,6 +141,8 @@ pub struct Version {
     pub replaces_rate_limit: bool,
     /// Changes that every response gets.
     pub response_changes: Vec<HeaderChange>,
+    /// Request headers that its chain sets, removes or reads.
+    pub header_names: HeaderNames,
     /// Leave X-Forwarded-For as it is.
     pub keeps_forwarded_for: bool,
 }

@@ -5,6 +5,7 @@ mod form;
 mod variable;
 
 use crate::exchange::Exchange;
+use crate::header_names::HeaderNames;
 pub use form::{cookie, decode_form, encode_form, parameter, without_parameter};
 use tollgate_model::reference::SecretSources;
 use variable::Variable;
@@ -91,6 +92,15 @@ impl Template {
             [] => Some(""),
             [Part::Literal(text)] => Some(text),
             _ => None,
+        }
+    }
+
+    /// Adds the request headers that it names.
+    pub fn header_names(&self, names: &mut HeaderNames) {
+        for part in &self.parts {
+            if let Part::Variable(Variable::Header(name)) = part {
+                names.add(name);
+            }
         }
     }
 

@@ -107,6 +107,11 @@ impl Tracer {
         }
     }
 
+    /// The custom header that names traces.
+    pub fn header(&self) -> Option<&str> {
+        self.custom.as_deref()
+    }
+
     #[inline]
     fn caller(&self, headers: &Headers<'_>) -> Option<Caller> {
         let custom = || self.custom.as_ref().and_then(|name| custom(headers.get(name)?));

@@ -1,7 +1,11 @@
-//! Where a message body ends. A `BodyReader` follows the bytes of a body as they pass and validates the chunked coding;
-//! the bytes themselves are relayed as they are, or decoded for a receiver that knows no chunks (HTTP/1.0).
+//! Where a message body ends. A `BodyReader` follows the bytes of a body as they pass and validates the chunked coding.
+//! A chunked body is relayed in its plainest form, or decoded for a receiver that knows no chunks (HTTP/1.0); other bodies are relayed as they
+//! are.
 
-use crate::{Malformed, is_token, is_value};
+mod extension;
+
+use crate::{Malformed, is_token, is_value, trailer};
+use extension::Extension;
 
 /// How a body is framed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +22,7 @@ pub enum Body {
 
 /// Digits of a chunk size; 15 hex digits stay far below 2^63.
 const SIZE_DIGITS_MAX: u8 = 15;
-/// Bytes of all chunk extensions of one body: nobody uses them, and endless ones cost the receiver CPU.
+/// Bytes of all chunk extensions of one body: nobody uses them, and endless ones cost CPU.
 const EXTENSION_BYTES_MAX: u32 = 16 * 1024;
 /// Bytes of all trailer lines of one body.
 const TRAILER_BYTES_MAX: u32 = 32 * 1024;
@@ -41,6 +45,8 @@ pub enum BodyReader {
 pub struct Chunks {
     place: Place,
     digits: u8,
+    /// The size is 0 so far, and no digit of it was passed on.
+    zero_withheld: bool,
     extension_bytes: u32,
     trailer_bytes: u32,
     left: u64,
@@ -49,7 +55,7 @@ pub struct Chunks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Size,
-    Extension,
+    Extension(Extension),
     SizeLf,
     Data,
     DataCr,
@@ -69,7 +75,15 @@ impl BodyReader {
             Body::None => BodyReader::Done,
             Body::Length(bytes) => BodyReader::Length(bytes),
             Body::Chunked => {
-                BodyReader::Chunked(Chunks { place: Place::Size, digits: 0, extension_bytes: 0, trailer_bytes: 0, left: 0 })
+                let place = Place::Size;
+                BodyReader::Chunked(Chunks {
+                    place,
+                    digits: 0,
+                    zero_withheld: false,
+                    extension_bytes: 0,
+                    trailer_bytes: 0,
+                    left: 0,
+                })
             }
             Body::UntilClose => BodyReader::UntilClose,
         }
@@ -84,12 +98,12 @@ impl BodyReader {
     /// How many bytes at the start of `bytes` belong to this body.
     #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
-        self.advance(bytes, |_| {}, |_| {})
+        self.advance(bytes, &mut Ignore)
     }
 
     /// As `feed`, and appends the content without its framing to `content`.
     pub fn decode(&mut self, bytes: &[u8], content: &mut Vec<u8>) -> Result<usize, Malformed> {
-        self.advance(bytes, |data| content.extend_from_slice(data), |_| {})
+        self.advance(bytes, &mut Decode { content, trailers: None })
     }
 
     /// As `decode`, and appends the lines of the trailer section to `trailers`, each with its line end.
@@ -99,20 +113,39 @@ impl BodyReader {
         content: &mut Vec<u8>,
         trailers: &mut Vec<u8>,
     ) -> Result<usize, Malformed> {
-        self.advance(bytes, |data| content.extend_from_slice(data), |byte| trailers.push(byte))
+        self.advance(bytes, &mut Decode { content, trailers: Some(trailers) })
+    }
+
+    /// As `feed`, and gives what of `bytes` is to be sent on: what is appended to `out`, and behind that the bytes that are returned. A chunked
+    /// body loses its extensions, zeros before its sizes, and the lines of its trailer section that `passes` refuses. Where there is nothing
+    /// to lose, nothing is copied. The trailer section is kept in `trailers` until it is complete: at most 32 KiB.
+    pub fn relay<'b>(
+        &mut self,
+        bytes: &'b [u8],
+        trailers: &mut Vec<u8>,
+        passes: impl FnMut(&str) -> bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, &'b [u8]), Malformed> {
+        if !matches!(self, BodyReader::Chunked(_)) {
+            let used = self.feed(bytes)?;
+            return Ok((used, bytes.get(..used).unwrap_or_default()));
+        }
+        let mut relay = Relay { bytes, start: 0, out, trailers, passes };
+        let used = self.advance(bytes, &mut relay)?;
+        Ok((used, bytes.get(relay.start..used).unwrap_or_default()))
     }
 
     #[inline]
-    fn advance(&mut self, bytes: &[u8], mut on_data: impl FnMut(&[u8]), on_trailer: impl FnMut(u8)) -> Result<usize, Malformed> {
+    fn advance(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<usize, Malformed> {
         match self {
             BodyReader::Done => Ok(0),
             BodyReader::UntilClose => {
-                on_data(bytes);
+                sink.data(bytes);
                 Ok(bytes.len())
             }
             BodyReader::Length(left) => {
                 let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
-                on_data(bytes.get(..taken).unwrap_or_default());
+                sink.data(bytes.get(..taken).unwrap_or_default());
                 *left -= taken as u64;
                 if *left == 0 {
                     *self = BodyReader::Done;
@@ -120,7 +153,7 @@ impl BodyReader {
                 Ok(taken)
             }
             BodyReader::Chunked(chunks) => {
-                let (taken, finished) = chunks.advance(bytes, on_data, on_trailer)?;
+                let (taken, finished) = chunks.advance(bytes, sink)?;
                 if finished {
                     *self = BodyReader::Done;
                 }
@@ -130,18 +163,90 @@ impl BodyReader {
     }
 }
 
+/// Who is told of a body as it passes. Places are those in the bytes at hand.
+trait Sink {
+    fn data(&mut self, _: &[u8]) {}
+    /// The byte at this place is not needed.
+    fn skip(&mut self, _: usize) {}
+    /// A zero is missing before this place.
+    fn zero(&mut self, _: usize) {}
+    /// A byte of a trailer line, with its place.
+    fn trailer(&mut self, _: usize, _: u8) {}
+    /// The empty line behind the trailer section begins here.
+    fn end(&mut self, _: usize) {}
+}
+
+struct Ignore;
+
+impl Sink for Ignore {}
+
+struct Decode<'o> {
+    content: &'o mut Vec<u8>,
+    trailers: Option<&'o mut Vec<u8>>,
+}
+
+impl Sink for Decode<'_> {
+    fn data(&mut self, data: &[u8]) {
+        self.content.extend_from_slice(data);
+    }
+
+    fn trailer(&mut self, _: usize, byte: u8) {
+        if let Some(trailers) = &mut self.trailers {
+            trailers.push(byte);
+        }
+    }
+}
+
+/// Sends on what is not skipped.
+struct Relay<'b, 'o, P> {
+    bytes: &'b [u8],
+    /// What stands before this was copied or skipped.
+    start: usize,
+    out: &'o mut Vec<u8>,
+    trailers: &'o mut Vec<u8>,
+    passes: P,
+}
+
+impl<P> Relay<'_, '_, P> {
+    fn copy_until(&mut self, at: usize) {
+        self.out.extend_from_slice(self.bytes.get(self.start..at).unwrap_or_default());
+        self.start = at;
+    }
+}
+
+impl<P: FnMut(&str) -> bool> Sink for Relay<'_, '_, P> {
+    fn skip(&mut self, at: usize) {
+        self.copy_until(at);
+        self.start = at + 1;
+    }
+
+    fn zero(&mut self, at: usize) {
+        self.copy_until(at);
+        self.out.push(b'0');
+    }
+
+    fn trailer(&mut self, at: usize, byte: u8) {
+        self.skip(at);
+        self.trailers.push(byte);
+    }
+
+    fn end(&mut self, at: usize) {
+        if !self.trailers.is_empty() {
+            self.copy_until(at);
+            trailer::copy_lines(self.trailers, &mut self.passes, self.out);
+            *self.trailers = Vec::new();
+        }
+    }
+}
+
 impl Chunks {
-    fn advance(
-        &mut self,
-        bytes: &[u8],
-        mut on_data: impl FnMut(&[u8]),
-        mut on_trailer: impl FnMut(u8),
-    ) -> Result<(usize, bool), Malformed> {
+    #[inline]
+    fn advance(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<(usize, bool), Malformed> {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             match self.place {
-                Place::Size => self.size_byte(byte)?,
-                Place::Extension => self.extension_byte(byte)?,
+                Place::Size => self.size_byte(byte, at, bytes, sink)?,
+                Place::Extension(extension) => self.extension_byte(extension, byte, at, sink)?,
                 Place::SizeLf => {
                     expect(byte, b'\n')?;
                     self.digits = 0;
@@ -150,7 +255,7 @@ impl Chunks {
                 Place::Data => {
                     let here = bytes.get(at..).unwrap_or_default();
                     let taken = usize::try_from(self.left).unwrap_or(usize::MAX).min(here.len());
-                    on_data(here.get(..taken).unwrap_or_default());
+                    sink.data(here.get(..taken).unwrap_or_default());
                     self.left -= taken as u64;
                     at += taken;
                     if self.left == 0 {
@@ -166,18 +271,21 @@ impl Chunks {
                     expect(byte, b'\n')?;
                     self.place = Place::Size;
                 }
-                Place::TrailerStart if byte == b'\r' => self.place = Place::EndLf,
+                Place::TrailerStart if byte == b'\r' => {
+                    sink.end(at);
+                    self.place = Place::EndLf;
+                }
                 Place::TrailerStart | Place::TrailerName => {
                     self.trailer_name_byte(byte)?;
-                    on_trailer(byte);
+                    sink.trailer(at, byte);
                 }
                 Place::TrailerValue => {
                     self.trailer_value_byte(byte)?;
-                    on_trailer(byte);
+                    sink.trailer(at, byte);
                 }
                 Place::TrailerLf => {
                     expect(byte, b'\n')?;
-                    on_trailer(byte);
+                    sink.trailer(at, byte);
                     self.place = Place::TrailerStart;
                 }
                 Place::EndLf => {
@@ -190,18 +298,20 @@ impl Chunks {
         Ok((at, false))
     }
 
-    fn size_byte(&mut self, byte: u8) -> Result<(), Malformed> {
+    #[inline]
+    fn size_byte(&mut self, byte: u8, at: usize, bytes: &[u8], sink: &mut impl Sink) -> Result<(), Malformed> {
         let digit = match byte {
             b'0'..=b'9' => byte - b'0',
             b'a'..=b'f' => byte - b'a' + 10,
             b'A'..=b'F' => byte - b'A' + 10,
-            b';' if self.digits > 0 => {
-                self.place = Place::Extension;
-                return Ok(());
-            }
             b'\r' if self.digits > 0 => {
+                self.end_size(at, sink);
                 self.place = Place::SizeLf;
                 return Ok(());
+            }
+            b';' | b' ' | b'\t' if self.digits > 0 => {
+                self.end_size(at, sink);
+                return self.extension_byte(Extension::Between, byte, at, sink);
             }
             _ => return Err(Malformed::Chunk),
         };
@@ -211,17 +321,32 @@ impl Chunks {
         // `left` is 0 here: a chunk's data is used up before the next size is read.
         self.left = self.left << 4 | u64::from(digit);
         self.digits += 1;
+        // Only the last zero of a size that is 0 is of use.
+        self.zero_withheld = self.left == 0 && !matches!(bytes.get(at + 1), Some(b'\r' | b';' | b' ' | b'\t'));
+        if self.zero_withheld {
+            sink.skip(at);
+        }
         Ok(())
     }
 
-    fn extension_byte(&mut self, byte: u8) -> Result<(), Malformed> {
+    #[inline]
+    fn end_size(&mut self, at: usize, sink: &mut impl Sink) {
+        if std::mem::take(&mut self.zero_withheld) {
+            sink.zero(at);
+        }
+    }
+
+    fn extension_byte(&mut self, extension: Extension, byte: u8, at: usize, sink: &mut impl Sink) -> Result<(), Malformed> {
         self.extension_bytes += 1;
-        if self.extension_bytes > EXTENSION_BYTES_MAX || matches!(byte, b'\n' | 0) {
+        if self.extension_bytes > EXTENSION_BYTES_MAX {
             return Err(Malformed::Chunk);
         }
-        if byte == b'\r' {
+        if byte == b'\r' && extension.may_end() {
             self.place = Place::SizeLf;
+            return Ok(());
         }
+        self.place = Place::Extension(extension.next(byte).ok_or(Malformed::Chunk)?);
+        sink.skip(at);
         Ok(())
     }
 

@@ -57,9 +57,12 @@ fn classify(name: &[u8]) -> Option<Known> {
         12 if is(name, b"content-type") => Known::ContentType,
         13 if is(name, b"authorization") => Known::Authorization,
         14 if is(name, b"content-length") => Known::ContentLength,
+        // A server that makes variables of headers could take these for what frames the message. No client means them.
+        14 if is(name, b"content_length") => Known::HopByHop,
         15 if is(name, b"x-forwarded-for") => Known::ForwardedFor,
         16 if is(name, b"proxy-connection") => Known::HopByHop,
         17 if is(name, b"transfer-encoding") => Known::TransferEncoding,
+        17 if is(name, b"transfer_encoding") => Known::HopByHop,
         17 if is(name, b"x-ratelimit-limit") || is(name, b"x-ratelimit-reset") => Known::RateLimit,
         18 if is(name, b"proxy-authenticate") => Known::HopByHop,
         19 if is(name, b"proxy-authorization") => Known::HopByHop,
@@ -121,6 +124,9 @@ pub struct Headers<'a> {
     host: u8,
     /// Lines that end at this hop, one bit each.
     pub(crate) hop: u128,
+    /// Framing lines that are well-formed and still written as few write them, one bit each: `Content-Length: 007`. They are written anew.
+    pub(crate) unusual: u128,
+    pub(crate) content_length: Option<u64>,
 }
 
 /// What the framing headers of a head say.
@@ -138,7 +144,8 @@ impl<'a> Headers<'a> {
     /// not come yet.
     #[inline]
     pub(crate) fn read(bytes: &'a [u8], from: usize, storage: &'a mut HeaderStorage) -> Result<Option<(Self, Framing)>, Malformed> {
-        let mut headers = Headers { head: &[], lines: &[], present: 0, hosts: 0, host: 0, hop: 0 };
+        let mut headers =
+            Headers { head: &[], lines: &[], present: 0, hosts: 0, host: 0, hop: 0, unusual: 0, content_length: None };
         let mut framing = Framing::default();
         let mut connection_lines = 0;
         let mut named_lines = false;
@@ -166,16 +173,22 @@ impl<'a> Headers<'a> {
             *line =
                 Line { start: at as u32, name_end: colon as u32, value: value.start as u32, value_end: value.end as u32, known };
             headers.present |= 1 << known as u8;
-            let text = || bytes.get(value).unwrap_or_default();
+            let text = bytes.get(value).unwrap_or_default();
             match known {
                 Known::Host => (headers.hosts, headers.host) = (headers.hosts.saturating_add(1), count as u8),
                 Known::ContentLength if framing.content_length.is_some() => return Err(Malformed::ContentLength),
-                Known::ContentLength => framing.content_length = Some(content_length(text())?),
+                Known::ContentLength => {
+                    framing.content_length = Some(content_length(text)?);
+                    let is_usual = !matches!(text, [b'0', _, ..]) && has_usual_space(bytes, line, next);
+                    headers.unusual |= u128::from(!is_usual) << count;
+                }
                 Known::TransferEncoding => {
-                    if framing.chunked || !text().eq_ignore_ascii_case(b"chunked") {
+                    if framing.chunked || !text.eq_ignore_ascii_case(b"chunked") {
                         return Err(Malformed::TransferEncoding);
                     }
                     framing.chunked = true;
+                    let is_usual = text == b"chunked" && has_usual_space(bytes, line, next);
+                    headers.unusual |= u128::from(!is_usual) << count;
                 }
                 Known::Connection => {
                     headers.hop |= 1 << count;
@@ -183,15 +196,16 @@ impl<'a> Headers<'a> {
                     if connection_lines > CONNECTION_LINES_MAX {
                         return Err(Malformed::Connection);
                     }
-                    named_lines |= connection_tokens(text(), &mut framing);
+                    named_lines |= connection_tokens(text, &mut framing);
                 }
                 Known::HopByHop | Known::Upgrade => headers.hop |= 1 << count,
-                Known::Te if !text().eq_ignore_ascii_case(b"trailers") => headers.hop |= 1 << count,
+                Known::Te if !text.eq_ignore_ascii_case(b"trailers") => headers.hop |= 1 << count,
                 _ => {}
             }
             count += 1;
             at = next;
         };
+        headers.content_length = framing.content_length;
         headers.head = bytes.get(..end).unwrap_or_default();
         headers.lines = storage.lines.get(..count).unwrap_or_default();
         // Offsets of lines have 32 bits.
@@ -314,6 +328,19 @@ impl<'a> Headers<'a> {
         lines.fold(0, |set, (index, line)| if is_meant(line) { set | 1 << index } else { set })
     }
 
+    /// Appends the framing lines that were left out because of how they were written.
+    #[cold]
+    pub(crate) fn write_unusual(&self, lines: u128, out: &mut Vec<u8>) {
+        for (index, line) in self.lines.iter().enumerate().filter(|(index, _)| lines >> index & 1 == 1) {
+            debug_assert!(self.unusual >> index & 1 == 1);
+            if line.known == Known::TransferEncoding {
+                out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
+            } else if let Some(length) = self.content_length {
+                out.extend_from_slice(format!("Content-Length: {length}\r\n").as_bytes());
+            }
+        }
+    }
+
     /// Copies what stands from `from` to the empty line, but for the lines in `dropped`, in as few spans as possible.
     #[inline]
     pub(crate) fn copy_without(&self, mut dropped: u128, from: usize, out: &mut Vec<u8>) {
@@ -376,6 +403,13 @@ fn value(bytes: &[u8], from: usize) -> Result<Option<(Range<usize>, usize)>, Mal
         end -= 1;
     }
     Ok(Some((start..end, next)))
+}
+
+/// There is at most one space before the value of a line, and nothing behind it but the line break.
+#[inline]
+fn has_usual_space(bytes: &[u8], line: &Line, next: usize) -> bool {
+    let before = bytes.get(line.name_end as usize + 1..line.value as usize).unwrap_or_default();
+    matches!(before, b"" | b" ") && line.value_end as usize + b"\r\n".len() == next
 }
 
 /// Decimal digits only: no sign, no list, no space; 18 digits stay below 2^63.

@@ -13,6 +13,7 @@ mod request;
 mod request_target;
 mod response;
 mod scan;
+mod trailer;
 mod write;
 
 pub use body::{Body, BodyReader};
@@ -21,4 +22,5 @@ pub use headers::{HEADER_LINES_MAX, HeaderStorage, Headers, Known, is_token, is_
 pub use malformed::Malformed;
 pub use request::{Request, Version};
 pub use response::Response;
+pub use trailer::may_be_trailer;
 pub use write::{ClientBody, LAST_CHUNK, RequestHead, reason, write_chunk, write_reply, write_request, write_response};

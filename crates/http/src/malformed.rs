@@ -9,8 +9,10 @@ pub enum Malformed {
     Syntax,
     /// A line ends in a bare LF.
     BareLf,
-    /// An HTTP version other than 1.0 and 1.1.
+    /// A major version of HTTP other than 1.
     Version,
+    /// CONNECT: a gateway opens no tunnels to where a client wants.
+    Connect,
     /// A request target that is neither a path, nor an absolute http(s) URL, nor `*` with OPTIONS.
     Target,
     /// No Host, more than one, or one with bytes that no authority has.
@@ -35,6 +37,7 @@ impl fmt::Display for Malformed {
             Malformed::Syntax => "invalid start line or header line",
             Malformed::BareLf => "line ends in a bare LF",
             Malformed::Version => "unsupported HTTP version",
+            Malformed::Connect => "CONNECT is not supported",
             Malformed::Target => "invalid request target",
             Malformed::Host => "missing, repeated or invalid Host",
             Malformed::TooManyLines => "too many header lines",

@@ -51,12 +51,15 @@ impl<'a> Request<'a> {
         let Some((headers, framing)) = Headers::read(bytes, lines_start, storage)? else { return Ok(None) };
         let RequestLine { method, target, path_len, path_is_plain, has_fragment, version } = line;
         let host = host(version, &headers)?;
+        if method == "CONNECT" {
+            return Err(Malformed::Connect);
+        }
         if has_fragment {
             return Err(Malformed::Target);
         }
         let (authority, target, path_len, path_is_plain) = match target.starts_with('/') || (target == "*" && method == "OPTIONS") {
             true => (host, target, path_len, path_is_plain),
-            false => absolute(target).ok_or(Malformed::Target)?,
+            false => absolute(method, target).ok_or(Malformed::Target)?,
         };
         let body = request_body(version, &framing)?;
         let upgrade = if framing.upgrade && version == Version::Http11 { headers.known(Known::Upgrade) } else { None };
@@ -138,15 +141,16 @@ impl<'a> RequestLine<'a> {
     }
 }
 
-/// The text at `range`. UTF-8 is checked sixteen bytes at a time, but those behind the last sixteen one by one: so a little more is looked
-/// at, which nearly always is text as well.
+/// The target at `range`: ASCII only, as a URI is (RFC 3986 §2). Servers disagree about other bytes. They are checked sixteen at a time, but
+/// those behind the last sixteen one by one: so a little more is looked at, which nearly always is ASCII as well.
 #[inline(always)]
 fn text(bytes: &[u8], range: Range<usize>) -> Result<&str, Malformed> {
-    let wide = bytes.get(..range.end.next_multiple_of(16)).and_then(|wide| std::str::from_utf8(wide).ok());
-    match wide.and_then(|wide| wide.get(range.clone())) {
-        Some(text) => Ok(text),
-        None => std::str::from_utf8(bytes.get(range).unwrap_or_default()).map_err(|_| Malformed::Syntax),
+    let wide = bytes.get(..range.end.next_multiple_of(16)).filter(|wide| wide.is_ascii());
+    let target = bytes.get(range).unwrap_or_default();
+    if wide.is_none() && !target.is_ascii() {
+        return Err(Malformed::Target);
     }
+    std::str::from_utf8(target).map_err(|_| Malformed::Target)
 }
 
 /// Bytes of `HTTP/1.1`.
@@ -184,7 +188,8 @@ fn method(bytes: &[u8], start: usize) -> Result<Option<(&str, usize)>, Malformed
     Ok(end.map(|end| (std::str::from_utf8(method).unwrap_or_default(), start + end + 1)))
 }
 
-/// The version at `at`; refused as soon as it is none of HTTP/1's.
+/// The version at `at`. A later minor version is read as 1.1 (RFC 9110 §2.5); another major version is refused as a version, and what is
+/// none (RFC 9112 §2.3: letters in upper case, one digit, a dot, one digit) as no request line.
 #[inline(always)]
 pub(crate) fn version(bytes: &[u8], at: usize) -> Result<Option<Version>, Malformed> {
     const HTTP10: u64 = u64::from_le_bytes(*b"HTTP/1.0");
@@ -192,8 +197,22 @@ pub(crate) fn version(bytes: &[u8], at: usize) -> Result<Option<Version>, Malfor
     match word(bytes, at) {
         Some(HTTP11) => Ok(Some(Version::Http11)),
         Some(HTTP10) => Ok(Some(Version::Http10)),
-        None if b"HTTP/1.".starts_with(bytes.get(at..).unwrap_or_default()) => Ok(None),
-        _ => Err(Malformed::Version),
+        _ => unusual_version(bytes.get(at..).unwrap_or_default()),
+    }
+}
+
+#[cold]
+fn unusual_version(rest: &[u8]) -> Result<Option<Version>, Malformed> {
+    let written = rest.get(..VERSION_BYTES).unwrap_or(rest);
+    let fits = |(place, byte): (usize, &u8)| match place {
+        5 | 7 => byte.is_ascii_digit(),
+        _ => b"HTTP/1.1".get(place) == Some(byte),
+    };
+    match written {
+        written if !written.iter().enumerate().all(fits) => Err(Malformed::Syntax),
+        [_, _, _, _, _, b'1', _, _] => Ok(Some(Version::Http11)),
+        written if written.len() == VERSION_BYTES => Err(Malformed::Version),
+        _ => Ok(None),
     }
 }
 
@@ -211,31 +230,33 @@ fn request_body(version: Version, framing: &Framing) -> Result<Body, Malformed> 
 /// The value of the one Host line; empty in HTTP/1.0 without one.
 #[inline]
 fn host<'a>(version: Version, headers: &Headers<'a>) -> Result<&'a [u8], Malformed> {
-    if version == Version::Http11 && !headers.has(Known::Host) {
-        return Err(Malformed::Host);
+    if !headers.has(Known::Host) {
+        return if version == Version::Http11 { Err(Malformed::Host) } else { Ok(b"") };
     }
     let host = headers.host()?;
     if is_authority(host) { Ok(host) } else { Err(Malformed::Host) }
 }
 
 /// Splits `http://authority/path` (RFC 9112 §3.2.2: the authority of an absolute target wins over Host). With the length of the path, and
-/// whether it is plain.
+/// whether it is plain. OPTIONS of no path is about the server as a whole (§3.2.4).
 #[cold]
-fn absolute(target: &str) -> Option<(&[u8], &str, usize, bool)> {
+fn absolute<'a>(method: &str, target: &'a str) -> Option<(&'a [u8], &'a str, usize, bool)> {
     let scheme_len = [7, 8].into_iter().find(|len| {
         target.get(..*len).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://") || scheme.eq_ignore_ascii_case("https://"))
     })?;
     let rest = target.get(scheme_len..)?;
     let (authority, target) = match rest.find(['/', '?']) {
         Some(end) => rest.split_at_checked(end)?,
+        None if method == "OPTIONS" => (rest, "*"),
         None => (rest, "/"),
     };
-    let sane = !authority.is_empty() && is_authority(authority.as_bytes()) && target.starts_with('/');
+    let sane = is_authority(authority.as_bytes()) && target.starts_with(['/', '*']);
     let seen = Target::read(format!("{target} ").as_bytes(), 0).filter(|_| sane)?;
     Some((authority.as_bytes(), target, seen.path_end, seen.path_is_plain))
 }
 
-/// Bytes that a host name can have; a table, because every request asks.
+/// Bytes that a host name can have; a table, because every request asks. The comma is missing: RFC 3986 allows it, but nobody's host has one,
+/// and to some servers it makes a list of two hosts.
 #[allow(clippy::indexing_slicing)] // evaluated by the compiler, which checks it
 const IS_NAME: [bool; 256] = {
     let mut table = [false; 256];
@@ -243,16 +264,13 @@ const IS_NAME: [bool; 256] = {
     while byte < 256 {
         let c = byte as u8;
         table[byte] = c.is_ascii_alphanumeric()
-            || matches!(
-                c,
-                b'.' | b'-' | b'_' | b'~' | b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b'%'
-            );
+            || matches!(c, b'.' | b'-' | b'_' | b'~' | b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b';' | b'=' | b'%');
         byte += 1;
     }
     table
 };
 
-/// Host and port as RFC 3986 §3.2 has them, without user information; empty is fine.
+/// Host and port as RFC 3986 §3.2 has them, without user information. There is a host (RFC 9110 §4.2.1).
 #[inline]
 fn is_authority(authority: &[u8]) -> bool {
     let is_name = |byte: &u8| IS_NAME.get(usize::from(*byte)).copied().unwrap_or(false);
@@ -265,7 +283,7 @@ fn is_authority(authority: &[u8]) -> bool {
         }
         None => {
             let end = authority.iter().position(|byte| !is_name(byte)).unwrap_or(authority.len());
-            (true, authority.get(end..))
+            (end > 0, authority.get(end..))
         }
     };
     let port_is_valid = match tail {

@@ -28,7 +28,7 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
     out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
     out.extend_from_slice(head.host);
     out.extend_from_slice(b"\r\n");
-    let mut dropped = headers.hop | headers.host_line() | edits.dropped;
+    let mut dropped = headers.hop | headers.unusual | headers.host_line() | edits.dropped;
     if let Some(client) = head.forwarded_for {
         dropped |= headers.lines_of(Known::ForwardedFor);
         out.extend_from_slice(b"X-Forwarded-For: ");
@@ -40,6 +40,9 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
         out.extend_from_slice(b"\r\n");
     }
     headers.copy_without(dropped, headers.start(), out);
+    if headers.unusual != 0 {
+        headers.write_unusual(headers.unusual & !edits.dropped, out);
+    }
     append(&edits.added, out);
     if let (true, Some(protocol)) = (head.upgrade, request.upgrade) {
         write_upgrade(protocol, out);
@@ -94,6 +97,8 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
         ClientBody::Unchunked => dropped |= headers.lines_of(Known::TransferEncoding),
         ClientBody::Empty => dropped |= headers.lines_of(Known::TransferEncoding) | headers.lines_of(Known::ContentLength),
     }
+    let unusual = headers.unusual & !dropped;
+    dropped |= unusual;
     match response.behind_version {
         Some(start) => {
             out.extend_from_slice(b"HTTP/1.1");
@@ -104,6 +109,9 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
             decimal(usize::from(response.status), b" \r\n", out);
             headers.copy_without(dropped, headers.start(), out);
         }
+    }
+    if unusual != 0 {
+        headers.write_unusual(unusual, out);
     }
     match body {
         ClientBody::AsIs | ClientBody::Unchunked => {}

@@ -14,6 +14,8 @@ pub(super) struct Exchange {
     pub upstream: Option<Upstream>,
     pub to_upstream: Outbox,
     pub request_body: BodyReader,
+    /// The request's trailer lines, until they are complete.
+    pub request_trailers: Vec<u8>,
     /// Body bytes that passed so far.
     pub body_bytes: u64,
     pub body_bytes_max: Option<u64>,
@@ -30,6 +32,7 @@ pub(super) struct Exchange {
     /// Bytes of a response head that is not complete.
     pub response_input: Vec<u8>,
     pub response_body: Option<BodyReader>,
+    pub response_trailers: Vec<u8>,
     /// The upstream connection can be used again after this response.
     pub upstream_keep_alive: bool,
     /// Bytes of the final response were sent to the client.
@@ -68,6 +71,7 @@ impl Default for Exchange {
             upstream: None,
             to_upstream: Outbox::default(),
             request_body: BodyReader::Done,
+            request_trailers: Vec::new(),
             body_bytes: 0,
             body_bytes_max: None,
             upload: Pace::default(),
@@ -78,6 +82,7 @@ impl Default for Exchange {
             upload_dead: false,
             response_input: Vec::new(),
             response_body: None,
+            response_trailers: Vec::new(),
             upstream_keep_alive: false,
             response_started: false,
             upstream_heard: false,
@@ -197,8 +202,10 @@ impl Exchange {
         if !self.to_upstream.is_empty() {
             self.to_upstream.clear();
         }
-        if self.response_input.capacity() > 0 {
-            self.response_input = Vec::new();
+        for buffer in [&mut self.response_input, &mut self.request_trailers, &mut self.response_trailers] {
+            if buffer.capacity() > 0 {
+                *buffer = Vec::new();
+            }
         }
     }
 }

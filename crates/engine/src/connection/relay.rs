@@ -88,14 +88,19 @@ impl Connection {
             (ahead.len(), true)
         };
         let bytes = if from_input { ahead.as_slice() } else { buffers.scratch.get(..read).unwrap_or_default() };
-        let used = exchange.request_body.feed(bytes).map_err(|malformed| Fault::new(FaultKind::BodyMalformed(malformed)))?;
+        let (out, handler) = (&mut buffers.out, &self.handler);
+        out.clear();
+        let passes = |name: &str| handler.passes_request_trailer(name);
+        let relayed = exchange.request_body.relay(bytes, &mut exchange.request_trailers, passes, out);
+        let (used, body) = relayed.map_err(|malformed| Fault::new(FaultKind::BodyMalformed(malformed)))?;
         exchange.count_body(used).map_err(|()| Fault::new(FaultKind::BodyTooLarge))?;
-        let (body, next) = bytes.split_at_checked(used).unwrap_or_default();
+        let (came, next) = bytes.split_at_checked(used).unwrap_or_default();
         if let Some(capture) = &mut exchange.capture {
-            capture.add_request(body);
+            capture.add_request(came);
         }
         if let Some(upstream) = &mut exchange.upstream
-            && exchange.to_upstream.send(cx, &mut upstream.stream, body, &[]).is_err()
+            && !(out.is_empty() && body.is_empty())
+            && exchange.to_upstream.send(cx, &mut upstream.stream, out, body).is_err()
         {
             exchange.to_upstream.clear();
             exchange.upload_dead = true;
@@ -269,14 +274,17 @@ impl Connection {
             self.exchange.upstream_keep_alive &= used == bytes.len();
             return self.send_to_client(cx, out, &[]);
         }
-        let used = reader.feed(bytes).map_err(malformed)?;
-        // What follows the response was not asked for: this connection is not to be trusted again.
-        self.exchange.upstream_keep_alive &= used == bytes.len();
-        let body = bytes.get(..used).unwrap_or_default();
+        // Another method was sent to the upstream: its body is not for the client.
         if self.exchange.client_head {
-            // Another method was sent to the upstream: its body is not for the client.
+            let used = reader.feed(bytes).map_err(malformed)?;
+            self.exchange.upstream_keep_alive &= used == bytes.len();
             return self.send_to_client(cx, out, &[]);
         }
+        let handler = &self.handler;
+        let passes = |name: &str| handler.passes_response_trailer(name);
+        let (used, body) = reader.relay(bytes, &mut self.exchange.response_trailers, passes, out).map_err(malformed)?;
+        // What follows the response was not asked for: this connection is not to be trusted again.
+        self.exchange.upstream_keep_alive &= used == bytes.len();
         if self.exchange.client_body == ClientBody::Chunked {
             write_chunk(body, out);
             return self.send_to_client(cx, out, &[]);

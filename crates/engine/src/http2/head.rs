@@ -4,7 +4,7 @@
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, Version, request, response};
 use std::io::Write;
-use tollgate_http::{Body, Request as ParsedRequest, Response as ParsedResponse, reason};
+use tollgate_http::{Body, Request as ParsedRequest, Response as ParsedResponse, may_be_trailer, reason};
 
 /// Lines that mean something to one HTTP/1.1 connection only (RFC 9113 §8.2.2), and Host, which has a field of its own. Asked of every
 /// line in both directions: most are told apart by their length.
@@ -109,14 +109,9 @@ fn write_line(name: &str, value: &[u8], out: &mut Vec<u8>) {
 
 /// Appends a trailer section's lines, without the empty line at the end.
 pub fn write_trailers(trailers: &HeaderMap, out: &mut Vec<u8>) {
-    for (name, value) in trailers.iter().filter(|(name, _)| !is_of_connection(name.as_str()) && is_trailer(name.as_str())) {
+    for (name, value) in trailers.iter().filter(|(name, _)| may_be_trailer(name.as_str())) {
         write_line(name.as_str(), value.as_bytes(), out);
     }
-}
-
-/// What frames or routes a message can't come after it.
-fn is_trailer(name: &str) -> bool {
-    !["content-length", "te", "trailer"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// The lines of a trailer section as HTTP/2 has them.
@@ -126,7 +121,7 @@ pub fn read_trailers(lines: &[u8]) -> HeaderMap {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
         let (name, value) = line.split_at_checked(colon).unwrap_or_default();
         let value = value.strip_prefix(b":").unwrap_or_default().trim_ascii();
-        let is_usable = std::str::from_utf8(name).is_ok_and(|name| !is_of_connection(name) && is_trailer(name));
+        let is_usable = std::str::from_utf8(name).is_ok_and(may_be_trailer);
         if let (true, Ok(name), Ok(value)) = (is_usable, HeaderName::from_bytes(name), HeaderValue::from_bytes(value)) {
             trailers.append(name, value);
         }

@@ -2,6 +2,8 @@
 
 use super::{Context, chain, expiry_of};
 use crate::exchange::HeaderChange;
+use crate::header_names::HeaderNames;
+use crate::middleware::Middleware;
 use crate::snapshot::{Expiry, Upstreams, Version};
 use crate::template::{Template, VariableScope};
 use crate::tls::TlsSettings;
@@ -21,6 +23,7 @@ pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, conte
         name: name.to_owned(),
         expires,
         matcher,
+        header_names: header_names(definition, &chain),
         chain,
         upstreams: upstreams?,
         first_byte_ms: first_byte_ms(info),
@@ -38,6 +41,7 @@ pub fn compile_provider(definition: &ApiDefinition, context: &mut Context<'_>) -
         name: String::new(),
         expires: Expiry::Never,
         matcher,
+        header_names: header_names(definition, &chain),
         chain,
         upstreams: Upstreams::Control,
         first_byte_ms: None,
@@ -80,6 +84,18 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
 fn first_byte_ms(info: &VersionInfo) -> Option<u64> {
     let applies = !info.global_enforce_timeout_disabled && info.global_enforce_timeout > 0.0;
     applies.then_some((info.global_enforce_timeout * 1000.0) as u64)
+}
+
+fn header_names(definition: &ApiDefinition, chain: &[Box<dyn Middleware>]) -> HeaderNames {
+    let mut names = HeaderNames::default();
+    chain.iter().for_each(|middleware| middleware.header_names(&mut names));
+    for method in definition.auth_methods() {
+        let places = definition.places(method);
+        places.header().into_iter().chain([places.signature.header.as_str()]).for_each(|name| names.add(name));
+    }
+    names.add(&definition.definition.key);
+    definition.tag_headers.iter().for_each(|name| names.add(name));
+    names
 }
 
 /// Lines that every proxied response gets: when the version ends.

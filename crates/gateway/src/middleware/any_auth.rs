@@ -7,6 +7,7 @@ use super::Middleware;
 use crate::compile::Source;
 use crate::credentials::{Form, Places};
 use crate::exchange::{Exchange, HeaderChange, Step};
+use crate::header_names::HeaderNames;
 use crate::refusal::{self, Refusal};
 use tollgate_http::HeaderEdits;
 use tollgate_model::api::{ApiDefinition, AuthMethod};
@@ -58,6 +59,10 @@ impl AnyAuth {
 impl Middleware for AnyAuth {
     fn forget_key_sets(&self) {
         self.alternatives.iter().flat_map(|alternative| &alternative.steps).for_each(|step| step.forget_key_sets());
+    }
+
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.alternatives.iter().flat_map(|alternative| &alternative.steps).for_each(|step| step.header_names(names));
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {

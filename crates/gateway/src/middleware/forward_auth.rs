@@ -8,6 +8,7 @@ use super::Middleware;
 use crate::answers::{Asked, Coming, GRACE, coming};
 use crate::compile::Source;
 use crate::exchange::{Exchange, Step};
+use crate::header_names::HeaderNames;
 use crate::identity::{self, Identity};
 use crate::outside::{Call, Outside, Reply};
 use crate::recent::Recent;
@@ -189,6 +190,10 @@ fn digest_of(headers: &HeaderMap) -> [u8; 32] {
 }
 
 impl Middleware for ForwardAuth {
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.rules.request_headers.iter().chain(&self.rules.response_headers).for_each(|name| names.add(name));
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.ignored {
             return Step::Next;

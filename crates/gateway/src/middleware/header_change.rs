@@ -1,6 +1,7 @@
 //! Header changes as definitions write them: names to remove, names and values to set.
 
 use crate::exchange::{Exchange, HeaderChange};
+use crate::header_names::HeaderNames;
 use crate::template::{Template, VariableScope};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,6 +38,17 @@ impl HeaderPlan {
         self.remove.clear();
         self.set.retain(|(_, value)| value.literal().is_none());
         self
+    }
+
+    /// Adds the headers that the plan is about, which are the request's.
+    pub fn changed_names(&self, names: &mut HeaderNames) {
+        self.remove.iter().for_each(|name| names.add(name));
+        self.set.iter().for_each(|(name, _)| names.add(name));
+    }
+
+    /// Adds the request headers that its values are made of.
+    pub fn read_names(&self, names: &mut HeaderNames) {
+        self.set.iter().for_each(|(_, value)| value.header_names(names));
     }
 
     /// The changes for one request. A value that a variable has made unfit for a header line is left out.

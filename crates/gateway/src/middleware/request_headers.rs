@@ -6,6 +6,7 @@ use super::header_change::HeaderPlan;
 use crate::compile::Source;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, HeaderChange, Step};
+use crate::header_names::HeaderNames;
 
 pub struct RequestHeaders {
     global: Option<HeaderPlan>,
@@ -27,6 +28,13 @@ impl RequestHeaders {
 }
 
 impl Middleware for RequestHeaders {
+    fn header_names(&self, names: &mut HeaderNames) {
+        for plan in self.global.iter().chain(self.by_endpoint.values()) {
+            plan.changed_names(names);
+            plan.read_names(names);
+        }
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
         let changes: Vec<HeaderChange> = self.global.iter().chain(endpoint).flat_map(|plan| plan.changes(exchange)).collect();

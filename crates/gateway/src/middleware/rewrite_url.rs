@@ -5,6 +5,7 @@ use super::Middleware;
 use crate::compile::Source;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Redirect, Step};
+use crate::header_names::HeaderNames;
 use crate::route::Path;
 use crate::template::{Template, VariableScope, append_to_url, parameter};
 use crate::tls::TlsSettings;
@@ -118,6 +119,15 @@ impl Rewrite {
             upstreams: Mutex::default(),
             make: Box::new(move |url, tls| Upstream::new(url, tls, &registry)),
         })
+    }
+
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.rewrite_to.header_names(names);
+        for trigger in &self.triggers {
+            trigger.headers.iter().for_each(|condition| names.add(&condition.name));
+            trigger.context.iter().for_each(|(template, _)| template.header_names(names));
+            trigger.rewrite_to.header_names(names);
+        }
     }
 
     /// The new URL, if the pattern fits.
@@ -236,6 +246,14 @@ impl Pieces {
         Pieces(pieces)
     }
 
+    fn header_names(&self, names: &mut HeaderNames) {
+        for piece in &self.0 {
+            if let Piece::Text(template) = piece {
+                template.header_names(names);
+            }
+        }
+    }
+
     fn render(&self, exchange: &Exchange<'_>, groups: &Captures<'_>, captured: &Captured) -> String {
         let mut url = String::new();
         for piece in &self.0 {
@@ -250,6 +268,10 @@ impl Pieces {
 }
 
 impl Middleware for RewriteUrl {
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.by_endpoint.values().for_each(|rewrite| rewrite.header_names(names));
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(rewrite) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         let Some(url) = rewrite.result(exchange) else { return Step::Next };

@@ -10,6 +10,7 @@ use super::Middleware;
 use crate::compile::Source;
 use crate::credentials::Places;
 use crate::exchange::{Exchange, Step};
+use crate::header_names::HeaderNames;
 use crate::keys::{HeldKey, Key};
 use crate::refusal;
 use crate::template::uses_token;
@@ -167,6 +168,11 @@ fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Optio
 }
 
 impl Middleware for SignatureAuth {
+    /// A signature is about the headers that its client names.
+    fn header_names(&self, names: &mut HeaderNames) {
+        names.add_all();
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.ignored {
             return Step::Next;

@@ -14,6 +14,8 @@ const CLIENT_GONE: u16 = 499;
 pub struct InFlight {
     pub snapshot: Rc<CoreSnapshot>,
     pub place: Place,
+    /// The versions that sent it on to another API.
+    pub looped_through: Vec<Place>,
     pub chosen: Chosen,
     pub breaker: Option<(BreakerRule, Arc<Breaker>)>,
     /// The request's content type if it is XML: refusals are XML then too.
@@ -59,6 +61,14 @@ impl InFlight {
 
     pub fn version(&self) -> Option<&Version> {
         self.place.version(self.snapshot.apis.get(self.place.api)?)
+    }
+
+    /// A version that the exchange went through sets, removes or reads the request header of this name.
+    pub fn uses_header(&self, name: &str) -> bool {
+        self.looped_through.iter().chain([&self.place]).any(|place| {
+            let version = self.snapshot.apis.get(place.api).and_then(|api| place.version(api));
+            version.is_some_and(|version| version.header_names.contains(name))
+        })
     }
 
     /// The upstream that the exchange goes to.

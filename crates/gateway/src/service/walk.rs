@@ -66,6 +66,7 @@ impl GatewayHandler {
         outgoing: &mut Outgoing,
     ) -> Result<Verdict, Refusal> {
         let mut turn = Turn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true };
+        let mut looped_through = Vec::new();
         self.changes.clear();
         self.limit_lines.clear();
         self.steps.start();
@@ -98,6 +99,7 @@ impl GatewayHandler {
                     self.in_flight = Some(InFlight {
                         snapshot: snapshot.clone(),
                         place: selected,
+                        looped_through,
                         chosen,
                         breaker,
                         xml_type,
@@ -111,6 +113,7 @@ impl GatewayHandler {
                     return Ok(verdict);
                 }
                 Run::Loop { name, url, method } => {
+                    looped_through.push(selected);
                     turn = loop_turn(snapshot, selected, &name, url, method)?;
                 }
             }

@@ -53,6 +53,26 @@ fn a_broken_chunked_coding_is_refused() {
         b"1\r\nx\n",
         b"1\r\nx\r\r",
         b"1;a\nx\r\n",
+        // Extensions that are none (RFC 9112 §7.1.1).
+        b"1;\r\n",
+        b"1; \r\n",
+        b"1 ;\r\n",
+        b"1;a;\r\n",
+        b"1;a;;b\r\n",
+        b"1;=b\r\n",
+        b"1;a=\r\n",
+        b"1;a=b c\r\n",
+        b"1;a b\r\n",
+        b"1;a \r\n",
+        b"1;a=b \r\n",
+        b"1;[\r\n",
+        b"1;a=[\r\n",
+        b"1;a=\"b\r\n",
+        b"1;a=\"b\"c\r\n",
+        b"1;a=\"\\\r\n",
+        b"1;a=\"\x7f\"\r\n",
+        b"1;a\0\r\n",
+        b"1;\xe9\r\n",
         b"0\r\nT: x\n\r\n",
         b"0\r\n\n",
         b"0\r\nno colon\r\n\r\n",
@@ -90,4 +110,57 @@ fn trailer_lines_come_out_whole_wherever_the_bytes_are_cut() {
         assert_eq!((content.as_slice(), trailers.as_slice()), (b"abc".as_slice(), b"X-One: 1\r\nX-Two:2\r\n".as_slice()), "{cut}");
         assert_eq!((reader.is_done(), used), (true, body.len() - 4));
     }
+}
+
+/// What is sent on of `bytes`, in pieces of this size.
+fn relayed(body: Body, bytes: &[u8], piece: usize) -> (usize, Vec<u8>) {
+    let mut reader = BodyReader::new(body);
+    let (mut sent, mut trailers, mut taken) = (Vec::new(), Vec::new(), 0);
+    for part in bytes.chunks(piece) {
+        let mut out = Vec::new();
+        let (used, rest) = reader.relay(part, &mut trailers, |name| name != "X-Refused", &mut out).unwrap();
+        taken += used;
+        sent.extend_from_slice(&out);
+        sent.extend_from_slice(rest);
+        if reader.is_done() {
+            break;
+        }
+    }
+    assert!(reader.is_done() && trailers.is_empty(), "in pieces of {piece}");
+    (taken, sent)
+}
+
+#[test]
+fn a_chunked_body_is_sent_on_in_its_plainest_form() {
+    let cases: &[(&[u8], &[u8])] = &[
+        (b"5\r\nhello\r\n0\r\n\r\n", b"5\r\nhello\r\n0\r\n\r\n"),
+        (b"5;a=b\r\nhello\r\n0;c\r\n\r\n", b"5\r\nhello\r\n0\r\n\r\n"),
+        (b"5;a;b = \"x;\\\"\xff\" ;c\r\nhello\r\n0\r\n\r\n", b"5\r\nhello\r\n0\r\n\r\n"),
+        (b"5 \t; a\r\nhello\r\n0\t;a\r\n\r\n", b"5\r\nhello\r\n0\r\n\r\n"),
+        (b"0005\r\nhello\r\n0000\r\n\r\n", b"5\r\nhello\r\n0\r\n\r\n"),
+        (b"00A;a\r\n0123456789\r\n00;a\r\n\r\n", b"A\r\n0123456789\r\n0\r\n\r\n"),
+        (b"10\r\n0;0;0;0;0;0;0;0;\r\n0\r\n\r\n", b"10\r\n0;0;0;0;0;0;0;0;\r\n0\r\n\r\n"),
+        (b"0\r\nX-Sum: 1\r\n\r\n", b"0\r\nX-Sum: 1\r\n\r\n"),
+        (b"0\r\nHost: x\r\n\r\n", b"0\r\n\r\n"),
+        (
+            b"1\r\nx\r\n00\r\nX-Sum: 1\r\nX-Refused: 1\r\nContent-Length: 9\r\nX-Two:2\r\n\r\n",
+            b"1\r\nx\r\n0\r\nX-Sum: 1\r\nX-Two:2\r\n\r\n",
+        ),
+    ];
+    for (bytes, expect) in cases {
+        let with_next = [bytes, b"GET / HTTP/1.1\r\n".as_slice()].concat();
+        for piece in (1..=with_next.len()).chain([1000]) {
+            let shown = String::from_utf8_lossy(bytes);
+            assert_eq!(relayed(Body::Chunked, &with_next, piece), (bytes.len(), expect.to_vec()), "{shown:?} in pieces of {piece}");
+        }
+    }
+    assert_eq!(relayed(Body::Length(5), b"hello more", 3), (5, b"hello".to_vec()));
+}
+
+#[test]
+fn nothing_is_copied_of_a_chunked_body_in_its_plainest_form() {
+    let bytes = b"5\r\nhello\r\nb\r\n0123456789a\r\n0\r\n\r\n";
+    let (mut out, mut trailers) = (Vec::new(), Vec::new());
+    let (used, rest) = BodyReader::new(Body::Chunked).relay(bytes, &mut trailers, |_| true, &mut out).unwrap();
+    assert_eq!((used, rest.as_ptr(), rest.len(), out.capacity()), (bytes.len(), bytes.as_ptr(), bytes.len(), 0));
 }

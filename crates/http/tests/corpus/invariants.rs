@@ -25,8 +25,9 @@ pub fn request_head(bytes: &[u8]) {
     let first: Vec<&[u8]> = lines[0].split(|byte| *byte == b' ').collect();
     assert_eq!(first.len(), 3, "the request line has other than three words");
     assert_eq!(first[0], request.method.as_bytes());
-    assert_eq!(first[2], if request.version == Version::Http10 { b"HTTP/1.0" } else { b"HTTP/1.1" });
-    assert!(request.target.bytes().all(|byte| byte > b' ' && byte != 0x7f && byte != b'#'));
+    assert!(first[2].starts_with(b"HTTP/1.") && first[2].len() == 8 && first[2][7].is_ascii_digit());
+    assert_eq!(request.version == Version::Http10, first[2] == b"HTTP/1.0");
+    assert!(request.target.bytes().all(|byte| byte > b' ' && byte < 0x7f && byte != b'#'));
     assert!(request.target.starts_with('/') || request.target == "*");
 
     let headers = naive_headers(&lines[1..]);
@@ -59,7 +60,12 @@ fn forwarded(request: &Request<'_>, headers: &[(String, Vec<u8>)]) {
     assert_eq!(called(&sent, "host").collect::<Vec<_>>(), [b"upstream.test"]);
     let forwarded_for: Vec<&[u8]> = called(&sent, "x-forwarded-for").collect();
     assert!(forwarded_for.len() == 1 && forwarded_for[0].ends_with(b"192.0.2.1"));
-    for name in ["keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"] {
+    for value in called(&sent, "content-length") {
+        assert_eq!(value.first() == Some(&b'0'), value == b"0", "a zero stands before a length");
+    }
+    assert!(called(&sent, "transfer-encoding").all(|value| value == b"chunked"));
+    let odd = ["content_length", "transfer_encoding"];
+    for name in ["keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"].into_iter().chain(odd) {
         assert_eq!(called(&sent, name).count(), 0, "{name} was forwarded");
     }
     let named: Vec<String> = called(headers, "connection")
@@ -85,7 +91,7 @@ pub fn response_head(bytes: &[u8]) {
         let mut storage = HeaderStorage::new();
         let Ok(Some(response)) = Response::parse(bytes, to_head, &mut storage) else { return };
         let lines = naive_lines(&bytes[..response.head_len]);
-        assert!(lines[0].starts_with(b"HTTP/1.1 ") || lines[0].starts_with(b"HTTP/1.0 "));
+        assert!(lines[0].starts_with(b"HTTP/1.") && lines[0][7].is_ascii_digit() && lines[0][8] == b' ');
         assert_eq!(lines[0][9..12], *format!("{:03}", response.status).as_bytes());
         assert!((100..1000).contains(&response.status));
         let headers = naive_headers(&lines[1..]);
@@ -134,6 +140,50 @@ pub fn chunked_body(bytes: &[u8]) {
         }
         Err(malformed) => assert_eq!(fed, Err(*malformed)),
     }
+    for size in [1, 2, 3, 7, bytes.len().max(1)] {
+        match (&whole, relay_in_pieces(bytes, size)) {
+            (Ok((_, content, true)), Ok(sent)) => {
+                assert_eq!(
+                    Some((sent.len(), content.clone())),
+                    naive_chunks(&sent),
+                    "a naive reader reads what is sent on otherwise"
+                );
+                assert!(plain_sizes(&sent), "a size is not in its plainest form: {:?}", String::from_utf8_lossy(&sent));
+            }
+            (Ok((.., is_done)), sent) => assert!(!is_done && sent.is_ok(), "in pieces of {size}"),
+            (Err(malformed), sent) => assert_eq!(sent, Err(*malformed), "in pieces of {size}"),
+        }
+    }
+}
+
+fn relay_in_pieces(bytes: &[u8], size: usize) -> Result<Vec<u8>, Malformed> {
+    let mut reader = BodyReader::new(Body::Chunked);
+    let (mut sent, mut trailers) = (Vec::new(), Vec::new());
+    for piece in bytes.chunks(size) {
+        if reader.is_done() {
+            break;
+        }
+        let mut out = Vec::new();
+        let (_, rest) = reader.relay(piece, &mut trailers, |_| true, &mut out)?;
+        sent.extend_from_slice(&out);
+        sent.extend_from_slice(rest);
+    }
+    Ok(sent)
+}
+
+/// The sizes of a whole chunked body are numbers without zeros before them, and nothing stands behind them.
+fn plain_sizes(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    loop {
+        let Some(length) = bytes[at..].windows(2).position(|pair| pair == b"\r\n") else { return false };
+        let line = &bytes[at..at + length];
+        let size = std::str::from_utf8(line).ok().and_then(|line| usize::from_str_radix(line, 16).ok());
+        match size {
+            Some(0) => return line == b"0",
+            Some(size) if line[0] != b'0' && line[0] != b'+' => at += length + 2 + size + 2,
+            _ => return false,
+        }
+    }
 }
 
 type Decoded = Result<(usize, Vec<u8>, bool), Malformed>;
@@ -157,7 +207,10 @@ fn naive_chunks(bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
     let (mut at, mut content) = (0, Vec::new());
     loop {
         let end = line_end(at)?;
-        let line = std::str::from_utf8(bytes[at..end].split(|byte| *byte == b';').next()?).ok()?;
+        let mut parts = bytes[at..end].splitn(2, |byte| *byte == b';');
+        let (size, extension) = (parts.next()?, parts.next());
+        let size = if extension.is_some() { size.trim_ascii_end() } else { size };
+        let line = std::str::from_utf8(size).ok()?;
         let size = usize::from_str_radix(line, 16).ok().filter(|_| line.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
         at = end + 2;
         if size == 0 {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod differential;
+mod forwarded;
 mod invariants;
 mod mutation;
 
@@ -30,4 +31,9 @@ fn response_heads() {
 #[test]
 fn chunked_bodies() {
     Corpus::read("chunked_body").each_and_mutated(MUTATIONS, invariants::chunked_body);
+}
+
+#[test]
+fn forwarded_requests() {
+    Corpus::read("forwarded_request").each_and_mutated(MUTATIONS, forwarded::forwarded_request);
 }

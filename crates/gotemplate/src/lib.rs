@@ -17,6 +17,7 @@ mod print;
 mod render;
 mod sprig;
 mod value;
+mod xml;
 
 pub use render::{Limits, RenderError};
 pub use value::Value;

@@ -1,5 +1,7 @@
 //! Holds the crate against Go: `golden.json` has what `judge/main.go` rendered from `cases.json`, with Go's own library and sprig.
 
+#![allow(clippy::expect_used, clippy::indexing_slicing)]
+
 use serde_json::Value as Json;
 use tollgate_gotemplate::{Limits, Template, Value};
 
@@ -16,23 +18,30 @@ fn templates_render_as_they_do_in_go() {
     let mut wrong = Vec::new();
     for case in &golden {
         let template = case["template"].as_str().expect("a template");
-        let data = &cases["data"][case["data"].as_str().expect("the name of a document")];
         let wanted = match case["fails"].as_str() {
             Some(_) if FOUND_EARLIER.contains(&template) => "fails to parse".to_owned(),
             Some(stage) => format!("fails to {stage}"),
             None => case["output"].as_str().unwrap_or_default().to_owned(),
         };
-        let got = rendered(template, data);
+        let got = data(&cases, case).and_then(|data| rendered(template, &data));
         if outcome(&got) != wanted {
-            wrong.push(format!("{template}\n   go: {wanted:?} {}\n here: {got:?}", case["error"]));
+            wrong.push(format!("{template} {}\n   go: {wanted:?} {}\n here: {got:?}", case["xml"], case["error"]));
         }
     }
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), golden.len(), wrong.join("\n"));
 }
 
-fn rendered(template: &str, data: &Json) -> Result<String, (&'static str, String)> {
+fn data(cases: &Json, case: &Json) -> Result<Value, (&'static str, String)> {
+    if let Some(xml) = case["xml"].as_str() {
+        return Value::from_xml(xml).map_err(|error| ("read", error));
+    }
+    let name = case["data"].as_str().expect("the name of a document");
+    Ok(Value::from_json(&cases["data"][name]))
+}
+
+fn rendered(template: &str, data: &Value) -> Result<String, (&'static str, String)> {
     let parsed = Template::parse(template).map_err(|error| ("parse", error.to_string()))?;
-    parsed.render(&Value::from_json(data), Limits::default()).map_err(|error| ("render", error.to_string()))
+    parsed.render(data, Limits::default()).map_err(|error| ("render", error.to_string()))
 }
 
 fn outcome(got: &Result<String, (&'static str, String)>) -> String {
@@ -94,4 +103,53 @@ fn errors_name_the_line() {
     let data = Value::from_json(&serde_json::json!({"name": "x", "list": []}));
     let error = parsed.render(&data, Limits::default()).expect_err("an index out of range");
     assert_eq!((error.line, error.message.as_str()), (3, "error calling index: index out of range: 5"));
+}
+
+#[test]
+fn xml_does_not_grow_when_it_is_read() {
+    let deep = format!("{}x{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
+    let entities = "<!DOCTYPE a [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]><a>&b;</a>";
+    let external = "<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><a>&x;</a>";
+    for (document, wanted) in
+        [(deep.as_str(), "nested more than 128 deep"), (entities, "unknown entity &b;"), (external, "unknown entity &x;")]
+    {
+        let error = Value::from_xml(document).expect_err(wanted);
+        assert!(error.contains(wanted), "{error}");
+    }
+    let wide = format!("<a>{}</a>", "<b/>".repeat(100_000));
+    assert!(Value::from_xml(&wide).is_ok(), "many elements are a list, made in one pass");
+}
+
+/// Every template with bytes changed, taken out and doubled: whatever comes of it is an error or a text, in bounded time.
+#[test]
+fn damaged_templates_and_documents_are_errors() {
+    let cases: Json = serde_json::from_str(CASES).expect("cases.json");
+    let golden: Vec<Json> = serde_json::from_str(GOLDEN).expect("golden.json");
+    let person = Value::from_json(&cases["data"]["person"]);
+    let limits = Limits { bytes_max: 10_000, steps_max: 2_000 };
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).expect("a small number") % below
+    };
+    let signs =
+        ["{{", "}}", "(", ")", "|", ".", "$", "\"", "`", "'", "\\", "-", " ", "é", "<", "&", "/", "=", ":=", "end", "0", "%"];
+    for case in &golden {
+        for text in [case["template"].as_str(), case["xml"].as_str()].into_iter().flatten() {
+            for _ in 0..40 {
+                let mut characters: Vec<char> = text.chars().collect();
+                let at = random(characters.len() + 1);
+                match random(3) {
+                    0 if at < characters.len() => drop(characters.remove(at)),
+                    1 => characters.truncate(at),
+                    _ => drop(characters.splice(at..at, signs[random(signs.len())].chars())),
+                }
+                let damaged: String = characters.into_iter().collect();
+                let _ = Value::from_xml(&damaged);
+                if let Ok(template) = Template::parse(&damaged) {
+                    let _ = template.render(&person, limits);
+                }
+            }
+        }
+    }
 }

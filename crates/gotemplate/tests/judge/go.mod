@@ -2,7 +2,10 @@ module judge
 
 go 1.25
 
-require github.com/Masterminds/sprig/v3 v3.3.0
+require (
+	github.com/Masterminds/sprig/v3 v3.3.0
+	github.com/clbanning/mxj v1.8.4
+)
 
 require (
 	dario.cat/mergo v1.0.1 // indirect

@@ -5,22 +5,25 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"os"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
+	"github.com/clbanning/mxj"
 )
 
 type testCase struct {
 	Template string `json:"template"`
-	// The name of a document.
-	Data string `json:"data"`
+	// The name of a document, or a document in XML.
+	Data string `json:"data,omitempty"`
+	XML  string `json:"xml,omitempty"`
 }
 
 type result struct {
 	testCase
 	Output string `json:"output,omitempty"`
-	// "parse" or "render": where Go returned an error.
+	// "read", "parse" or "render": where Go returned an error.
 	Fails string `json:"fails,omitempty"`
 	Error string `json:"error,omitempty"`
 }
@@ -39,10 +42,19 @@ func main() {
 		return string(text), err
 	}
 	results := []result{}
+	functions["xmlMarshal"] = xmlMarshal
+	mxj.XMLEscapeChars(true)
 	for _, one := range input.Cases {
 		// Read anew each time: set and merge change a document.
 		var data any
-		if err := json.Unmarshal(input.Data[one.Data], &data); err != nil {
+		if one.XML != "" {
+			document, err := mxj.NewMapXml([]byte(one.XML))
+			if err != nil {
+				results = append(results, result{testCase: one, Fails: "read", Error: err.Error()})
+				continue
+			}
+			data = map[string]any(document)
+		} else if err := json.Unmarshal(input.Data[one.Data], &data); err != nil {
 			panic(err)
 		}
 		results = append(results, render(one, data, functions))
@@ -69,4 +81,14 @@ func render(one testCase, data any, functions template.FuncMap) result {
 	}
 	rendered.Output = out.String()
 	return rendered
+}
+
+// A map goes through mxj, as in Tyk, and anything else through Go's own encoder.
+func xmlMarshal(value any) (string, error) {
+	if document, is := value.(map[string]any); is {
+		text, err := mxj.Map(document).Xml()
+		return string(text), err
+	}
+	text, err := xml.MarshalIndent(value, "", "  ")
+	return string(text), err
 }

@@ -1,0 +1,251 @@
+//! XML as the `mxj` library of Tyk's body transforms maps it to values and back: members for elements, `-name` for attributes, `#text`
+//! for a text beside them, a list for elements of one name. Texts stay texts. Namespaces are left out.
+//!
+//! Entities other than XML's own five and characters by number are mistakes, so that a document can't grow when it is read.
+
+use crate::arguments::{Function, Outcome, any, bounded, call};
+use crate::print;
+use crate::value::{MapValue, Value};
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
+use std::collections::BTreeMap;
+
+pub(crate) static FUNCTIONS: &[Function] = &[call("xmlMarshal", 1, 1, |given| marshal(any(given, 0)))];
+
+/// Elements inside each other, as deep as JSON may be. What reads values recurses.
+const DEPTH_MAX: usize = 128;
+
+/// An element that is open.
+struct Element {
+    name: String,
+    members: BTreeMap<String, Value>,
+    text: Option<String>,
+}
+
+/// The root element of a document as a map with one member. What follows it is not looked at.
+///
+/// # Errors
+/// What is not well-formed, and where.
+pub(crate) fn read(text: &str) -> Result<Value, String> {
+    let mut reader = Reader::from_str(text);
+    let mut open: Vec<Element> = Vec::new();
+    let mut pending = String::new();
+    loop {
+        let at = reader.buffer_position();
+        let told = |why: &dyn std::fmt::Display| format!("XML at byte {at}: {why}");
+        let event = reader.read_event().map_err(|error| told(&error))?;
+        // A reference is a part of the text around it; anything else ends a text.
+        match &event {
+            Event::Text(text) => {
+                pending.push_str(&text.xml10_content());
+                continue;
+            }
+            Event::GeneralRef(reference) => {
+                pending.push(character(reference).map_err(|error| told(&error))?);
+                continue;
+            }
+            _ => add_text(open.last_mut(), &std::mem::take(&mut pending)),
+        }
+        let closed = match event {
+            Event::Start(start) if open.len() >= DEPTH_MAX => {
+                return Err(told(&format!("element {:?} is nested more than {DEPTH_MAX} deep", local(&start))));
+            }
+            Event::Start(start) => {
+                open.push(element(&start).map_err(|error| told(&error))?);
+                None
+            }
+            Event::Empty(start) => Some(element(&start).map_err(|error| told(&error))?),
+            Event::End(_) => open.pop(),
+            Event::CData(text) => {
+                add_text(open.last_mut(), &text.xml10_content());
+                None
+            }
+            Event::Eof => return Err(told(&"the document ends before its root element does")),
+            _ => None,
+        };
+        let Some(closed) = closed else { continue };
+        let (name, value) = closed.value();
+        match open.last_mut() {
+            Some(parent) => parent.add(name, value),
+            None => return Ok(Value::map([(name, value)])),
+        }
+    }
+}
+
+fn local(start: &BytesStart<'_>) -> String {
+    start.local_name().as_ref().to_owned()
+}
+
+fn element(start: &BytesStart<'_>) -> Result<Element, String> {
+    let mut members = BTreeMap::new();
+    for attribute in start.attributes().with_checks(false) {
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        // Line ends stay in an attribute, as they do in Go.
+        let value = unescape(&attribute.value).map_err(|error| error.to_string())?;
+        members.insert(format!("-{}", attribute.key.local_name().as_ref()), Value::string(value));
+    }
+    Ok(Element { name: local(start), members, text: None })
+}
+
+/// What `&name;` or `&#number;` stands for.
+fn character(reference: &quick_xml::events::BytesRef<'_>) -> Result<char, String> {
+    if let Some(character) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
+        return Ok(character);
+    }
+    match &**reference {
+        "lt" => Ok('<'),
+        "gt" => Ok('>'),
+        "amp" => Ok('&'),
+        "apos" => Ok('\''),
+        "quot" => Ok('"'),
+        name => Err(format!("unknown entity &{name};")),
+    }
+}
+
+/// A text is the value of an element without attributes and elements, or its `#text`. Of several the last counts.
+fn add_text(element: Option<&mut Element>, text: &str) {
+    let trimmed = text.trim_matches(['\t', '\r', '\u{8}', '\n', ' ']);
+    let Some(element) = element.filter(|_| !trimmed.is_empty()) else { return };
+    if element.members.is_empty() {
+        element.text = Some(trimmed.to_owned());
+    } else {
+        element.members.insert("#text".to_owned(), Value::string(trimmed));
+    }
+}
+
+impl Element {
+    fn add(&mut self, name: String, value: Value) {
+        match self.members.get_mut(&name) {
+            Some(Value::List(items)) => std::rc::Rc::make_mut(items).push(value),
+            Some(known) => *known = Value::list([known.clone(), value]),
+            None => {
+                self.members.insert(name, value);
+            }
+        }
+    }
+
+    fn value(self) -> (String, Value) {
+        let value = match self.text {
+            Some(text) => Value::from(text),
+            None if self.members.is_empty() => Value::from(""),
+            None => Value::map(self.members),
+        };
+        (self.name, value)
+    }
+}
+
+/// Tyk's `xmlMarshal`: a map as a document, whose root is its only member or `doc`; another value as Go's `encoding/xml` writes it.
+fn marshal(value: &Value) -> Outcome {
+    let mut out = String::new();
+    match value {
+        Value::Map(map) => {
+            let entries = map.entries();
+            match entries.as_slice() {
+                [(name, value)] if !is_mixed_list(value) => write(name, value, &mut out)?,
+                _ => write("doc", &Value::Map(map.clone()), &mut out)?,
+            }
+        }
+        other => plain(other, &mut out)?,
+    }
+    bounded(out.len())?;
+    Ok(out.into())
+}
+
+/// A list with something that is no map needs a root of its own.
+fn is_mixed_list(value: &Value) -> bool {
+    matches!(value, Value::List(items) if items.iter().any(|item| !matches!(item, Value::Map(_))))
+}
+
+fn write(name: &str, value: &Value, out: &mut String) -> Result<(), String> {
+    match value {
+        Value::Map(map) => return write_map(name, map, out),
+        Value::List(items) if !items.is_empty() => return items.iter().try_for_each(|item| write(name, item, out)),
+        _ => {}
+    }
+    let text = match value {
+        Value::List(_) | Value::Missing | Value::Null => String::new(),
+        Value::String(text) => escaped(text),
+        other => print::text_of(other),
+    };
+    if text.is_empty() {
+        out.push_str(&format!("<{name}/>"));
+    } else {
+        out.push_str(&format!("<{name}>{text}</{name}>"));
+    }
+    Ok(())
+}
+
+fn write_map(name: &str, map: &MapValue, out: &mut String) -> Result<(), String> {
+    let entries = map.entries();
+    let is_attribute = |key: &str| key.len() > 1 && key.starts_with('-');
+    let (attributes, members): (Vec<_>, Vec<_>) = entries.iter().partition(|(key, _)| is_attribute(key));
+    out.push_str(&format!("<{name}"));
+    for (key, value) in attributes {
+        let text = match value {
+            Value::String(text) => escaped(text),
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) => print::text_of(value),
+            other => return Err(format!("invalid attribute value for: {key}:<{}>", other.type_name())),
+        };
+        out.push_str(&format!(" {}=\"{text}\"", key.trim_start_matches('-')));
+    }
+    match members.as_slice() {
+        [] => {
+            out.push_str("/>");
+            return Ok(());
+        }
+        [(key, Value::String(text))] if &**key == "#text" => out.push_str(&format!(">{}", escaped(text))),
+        [(key, text)] if &**key == "#text" => out.push_str(&format!(">{}", print::text_of(text))),
+        _ if members.iter().any(|(key, _)| &**key == "#text") => {
+            return Err("invalid attribute key label: #text - due to attributes not being prefixed".to_owned());
+        }
+        _ => {
+            out.push('>');
+            members.iter().try_for_each(|(key, value)| write(key, value, out))?;
+        }
+    }
+    out.push_str(&format!("</{name}>"));
+    Ok(())
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&apos;").replace('"', "&quot;")
+}
+
+/// A value that is no map, in an element named after its type; a list as its items, a line each.
+fn plain(value: &Value, out: &mut String) -> Result<(), String> {
+    match value {
+        Value::Missing | Value::Null => {}
+        Value::Map(_) => return Err("xml: unsupported type: map[string]interface {}".to_owned()),
+        Value::List(items) => {
+            for item in items.iter().filter(|item| !item.is_nil()) {
+                if !out.is_empty() {
+                    out.push('\n');
+                }
+                plain(item, out)?;
+            }
+        }
+        Value::String(text) => {
+            let mut inner = String::new();
+            for character in text.chars() {
+                match character {
+                    '"' => inner.push_str("&#34;"),
+                    '\'' => inner.push_str("&#39;"),
+                    '&' => inner.push_str("&amp;"),
+                    '<' => inner.push_str("&lt;"),
+                    '>' => inner.push_str("&gt;"),
+                    '\t' => inner.push_str("&#x9;"),
+                    '\n' => inner.push_str("&#xA;"),
+                    '\r' => inner.push_str("&#xD;"),
+                    _ => inner.push(character),
+                }
+            }
+            out.push_str(&format!("<string>{inner}</string>"));
+        }
+        other => {
+            let name = other.type_name();
+            out.push_str(&format!("<{name}>{}</{name}>", print::text_of(other)));
+        }
+    }
+    Ok(())
+}

@@ -15,12 +15,12 @@ mod quota;
 mod saved;
 mod shared;
 mod table;
+mod view;
+mod writes;
 
 use crate::bus;
 use crate::endpoints::PatternRules;
 use crate::limit::{Algorithm, Limiter, SharedQuota};
-use crate::passwords;
-use crate::secret::random_text;
 use arc_swap::{ArcSwap, Guard};
 use ends::Ends;
 use identities::Identities;
@@ -39,7 +39,8 @@ use tollgate_model::key::{self as key_format, KeyFunction};
 use tollgate_model::policy;
 use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::question::COUNTERS_MAX;
-use tollgate_store::{Counter, Kind, Question, Store, StoreFault, StoreFaultKind};
+use tollgate_store::{Counter, Kind, Question, Store, StoreFault};
+use writes::WriteOrder;
 
 pub use digest::{Digest, DigestHasher, hex, parse_digest};
 pub use ends::forgotten_at;
@@ -50,6 +51,8 @@ pub use limits::{Checks, Limits, Rejection};
 pub use lookup::Presented;
 pub use policies::Policies;
 pub use shared::SharedKeys;
+pub use view::KeyView;
+pub use writes::{KeyName, in_place_of, prepared};
 
 /// How old a stored quota may be.
 const WRITE_BEHIND: Duration = Duration::from_secs(1);
@@ -77,6 +80,7 @@ pub struct Keys {
     identities: Mutex<Identities>,
     /// Keys that are forgotten some time after they end.
     ends: Mutex<Ends>,
+    order: WriteOrder,
 }
 
 /// How keys are made, hashed and found.
@@ -160,7 +164,9 @@ impl Keys {
         shared.redis.listen(bus::CHANNEL, move |what| heard.hear(what));
         shared.redis.runtime().spawn(async move {
             while let Some(shared) = swept.upgrade() {
-                shared.sweep();
+                while shared.sweep() {
+                    tokio::task::yield_now().await;
+                }
                 drop(shared);
                 tokio::time::sleep(shared::SWEEP_EVERY).await;
             }
@@ -183,6 +189,7 @@ impl Keys {
             holds_quotas: AtomicBool::new(false),
             identities: Mutex::default(),
             ends: Mutex::default(),
+            order: WriteOrder::default(),
         }
     }
 
@@ -341,135 +348,19 @@ impl Keys {
         key_format::generate(org, self.rules.function(), random)
     }
 
-    /// The key that an operator names: as given if it is one, else made from it.
-    pub fn named(&self, token: &str, org: &str) -> String {
-        let known = |text: &String| self.digest_of(text).is_some();
-        let candidates = key_format::candidates(token, org, &self.rules.functions);
-        candidates.iter().find(|text| known(text)).cloned().unwrap_or_else(|| key_format::custom(org, token, self.rules.function()))
-    }
-
     /// The hash that a key is shown by, when keys are hashed.
     pub fn shown_hash(&self, token: &str) -> Option<String> {
         self.rules.hash_keys.then(|| key_format::hash(token, KeyFunction::Plain))
     }
 
-    /// A session as it is stored under a key: a new password is hashed, one that is left out stays as it was, and a key that must sign
-    /// its requests has a secret for that. Takes a twentieth of a second for a password, on a thread of its own.
-    pub async fn prepared(&self, digest: Option<Digest>, mut session: Session) -> Result<Session, String> {
-        if let Some(old) = digest.and_then(|digest| self.session(&digest))
-            && session.basic_auth_data.password.is_empty()
-        {
-            session.basic_auth_data = old.basic_auth_data;
-        }
-        if session.hmac_enabled && session.hmac_string.is_empty() {
-            session.hmac_string = random_text().map_err(|error| error.to_string())?;
-        }
-        if session.basic_auth_data.password.is_empty() {
-            return Ok(session);
-        }
-        let hashed = tokio::task::spawn_blocking(move || {
-            passwords::hash(&mut session.basic_auth_data)?;
-            Ok(session)
-        });
-        hashed.await.unwrap_or_else(|error| Err(error.to_string()))
-    }
-
-    /// Stores a session under a key; with `keep_counters` rates and quotas go on.
-    pub async fn put(&self, token: &str, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
-        let shown = self.shown_hash(token).unwrap_or_else(|| token.to_owned());
-        let digest = self.digest_of(token).unwrap_or_else(|| self.digest(token));
-        self.put_digest(digest, &shown, session, keep_counters).await
-    }
-
-    /// The same for a key that is known by its digest.
-    pub async fn put_digest(&self, digest: Digest, shown: &str, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
-        let stored = StoredSession { shown: shown.to_owned(), session };
-        if let Some(shared) = &self.shared {
-            if self.table.contains(&digest) {
-                // Under its name it could be presented as a key.
-                let detail = "the session of an identity can't be kept in a store that gateways share";
-                return Err(StoreFault::new(StoreFaultKind::Denied, detail));
-            }
-            return shared.put(&stored, keep_counters).await;
-        }
-        let document = stored.to_bytes();
-        let (id, value, expires_unix_s) = (hex(&digest), document.clone(), ends::forgotten_at(&stored.session));
-        self.store.ask(Question::Put { kind: Kind::Session, id, value, expires_unix_s }).await?;
-        let mut counters = self.table.with(&digest, |entry| entry.counters().clone());
-        if !keep_counters || counters.is_none() {
-            self.forget_quotas(&digest, counters.take().as_deref()).await?;
-        }
-        self.table.insert(digest, shown, Entry::new(document.into(), counters, false));
-        self.note_end(digest, &stored.session);
-        Ok(())
-    }
-
-    /// Removes a key; the next request with it is refused. False when there was none.
-    pub async fn remove(&self, digest: &Digest) -> Result<bool, StoreFault> {
-        if let Some(shared) = &self.shared {
-            return Ok(self.table.remove(digest).is_some() || shared.remove(digest).await?);
-        }
-        let existed = self.store.ask(Question::Delete { kind: Kind::Session, id: hex(digest) }).await?.existed()?;
-        let removed = self.table.remove(digest);
-        self.forget_quotas(digest, removed.as_deref()).await?;
-        Ok(existed || removed.is_some())
-    }
-
-    /// Forgets what a key has used of its quotas, in memory and in the store.
-    async fn forget_quotas(&self, digest: &Digest, counters: Option<&Counters>) -> Result<(), StoreFault> {
-        if let Some(counters) = counters {
-            counters.retire();
-        }
-        let was_saved = self.saved.forget(digest);
-        // A key that is new has nothing in the store.
-        if counters.is_some() || was_saved {
-            self.store.ask(Question::DeleteCountersUnder { prefix: own_quota_name(digest, "") }).await?;
-        }
-        Ok(())
-    }
-
-    /// The digest of a key or of an identity's session, by its name.
-    pub fn digest_of(&self, token: &str) -> Option<Digest> {
-        let digest = self.digest(token);
-        if self.shared.as_ref().is_some_and(|shared| shared.last_known(&digest).is_some()) {
-            return Some(digest);
-        }
-        let named = || Some(key_format::digest(&self.name(token))).filter(|digest| self.table.contains(digest));
-        [digest, identity_digest(token)].into_iter().find(|digest| self.table.contains(digest)).or_else(named)
-    }
-
-    /// The digests of the keys that are shown by a hash.
-    pub fn digests_of_hash(&self, hash: &str) -> Vec<Digest> {
-        if let Some(shared) = &self.shared {
-            let digest = key_format::digest(hash);
-            if shared.last_known(&digest).is_some() {
-                return vec![digest];
-            }
-        }
-        self.table.shown_as(hash)
-    }
-
-    /// How a key is shown: by itself, or by its hash.
+    /// How a key in memory is shown: by itself, or by its hash.
     pub fn shown_of(&self, digest: &Digest) -> Option<String> {
-        self.see(digest, Entry::shown)
+        self.table.with(digest, Entry::shown)
     }
 
-    /// The session of a key as it is written.
-    pub fn session(&self, digest: &Digest) -> Option<Session> {
-        self.see(digest, Entry::session).flatten()
-    }
-
-    /// Lets `see` look at what is stored of a key.
-    fn see<T>(&self, digest: &Digest, see: impl FnOnce(&Entry) -> T) -> Option<T> {
-        match self.shared.as_ref().and_then(|shared| shared.last_known(digest)) {
-            Some(entry) => Some(see(&entry)),
-            None => self.table.with(digest, see),
-        }
-    }
-
-    /// The session of a key with its policies and what is left of its quotas.
-    pub fn live_session(&self, digest: &Digest, now_unix_s: u64) -> Option<Session> {
-        self.see(digest, |entry| self.compiled_entry(digest, entry)).map(|key| key.live_session(now_unix_s))
+    /// The session of a key in memory as it is written.
+    fn session(&self, digest: &Digest) -> Option<Session> {
+        self.table.with(digest, Entry::session).flatten()
     }
 
     /// A session as it would be with its policies.

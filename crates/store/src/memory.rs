@@ -89,6 +89,13 @@ impl Kept {
                 }
                 Answer::Done { existed }
             }
+            Question::Replace { kind, id, old, value, expires_unix_s } => {
+                let existed = self.get(kind, &id, now).is_some_and(|document| document.value == old);
+                if existed {
+                    self.documents.entry(kind).or_default().insert(id, Document { value, expires_unix_s });
+                }
+                Answer::Done { existed }
+            }
             Question::Delete { kind, id } => {
                 let gone = self.documents.get_mut(&kind).and_then(|documents| documents.remove(&id));
                 Answer::Done { existed: gone.is_some_and(|document| document.lives(now)) }

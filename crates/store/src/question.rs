@@ -95,6 +95,20 @@ pub enum Question {
         /// From this second since 1970 on it is not there any more.
         expires_unix_s: Option<u64>,
     },
+    /// Store a document in place of exactly this one. Answered with [`Answer::Done`]; if that one is not there any more, `existed` is
+    /// false and nothing was changed.
+    Replace {
+        /// Its kind.
+        kind: Kind,
+        /// Its id.
+        id: String,
+        /// What must be there.
+        old: Vec<u8>,
+        /// The document, usually JSON.
+        value: Vec<u8>,
+        /// From this second since 1970 on it is not there any more.
+        expires_unix_s: Option<u64>,
+    },
     /// Remove a document. Answered with [`Answer::Done`].
     Delete {
         /// Its kind.
@@ -230,6 +244,10 @@ impl Question {
                 check_id(id)?;
                 check_size("document", value.len(), DOCUMENT_BYTES_MAX)
             }
+            Question::Replace { id, old, value, .. } => {
+                check_id(id)?;
+                check_size("document", old.len().max(value.len()), DOCUMENT_BYTES_MAX)
+            }
             Question::List { prefix, after, .. } => {
                 check_id(prefix)?;
                 after.as_deref().map_or(Ok(()), check_id)
@@ -250,6 +268,7 @@ impl Question {
             + match self {
                 Question::Get { id, .. } | Question::Delete { id, .. } => id.len(),
                 Question::Put { id, value, .. } | Question::PutNew { id, value, .. } => id.len() + value.len(),
+                Question::Replace { id, old, value, .. } => id.len() + old.len() + value.len(),
                 Question::List { prefix, after, .. } => prefix.len() + after.as_ref().map_or(0, String::len),
                 Question::Counters { names } | Question::DeleteCounters { names } => {
                     names.iter().map(|name| size_of::<String>() + name.len()).sum()

@@ -3,7 +3,7 @@
 use super::Control;
 use super::answer::{Answer, error};
 use crate::clock::unix_s;
-use crate::keys::{Digest, Keys};
+use crate::keys::{Digest, KeyName, KeyView, Keys, in_place_of, prepared};
 use crate::secret::random_bytes;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
@@ -15,6 +15,10 @@ use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::policy;
 use tollgate_model::session::Session;
 use tollgate_store::StoreFault;
+
+/// What goes wrong with a write.
+const CREATE: &str = "Failed to create key";
+const UPDATE: &str = "Failed to update key";
 
 pub type Parameters = Query<HashMap<String, String>>;
 
@@ -51,7 +55,7 @@ pub async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> An
     make(&control.shared.keys, &body, malformed()).await
 }
 
-async fn make(keys: &Keys, body: &[u8], unreadable: Answer) -> Answer {
+async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: Answer) -> Answer {
     let mut session = match read_session(keys, body, unreadable) {
         Ok(session) => session,
         Err(answer) => return answer,
@@ -59,15 +63,19 @@ async fn make(keys: &Keys, body: &[u8], unreadable: Answer) -> Answer {
     session.date_created = date(unix_s());
     if let Some(fingerprint) = session.certificate_fingerprints().pop().filter(|_| !session.certificate.is_empty()) {
         // A certificate stands for the key: it is found by the certificate.
-        if let Err(fault) = keys.refresh(&fingerprint, &session.org_id).await {
-            return failed("Failed to create key", &fault.to_string());
-        }
-        let token = keys.named(&fingerprint, &session.org_id);
-        return put(keys, &token, session, false, "added").await;
+        return put(keys, &fingerprint, session, false).await;
     }
-    match random_bytes() {
-        Ok(random) => put(keys, &keys.generate(&session.org_id, random), session, false, "added").await,
-        Err(failure) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("Failed to create key, {failure}")),
+    let token = match random_bytes() {
+        Ok(random) => keys.generate(&session.org_id, random),
+        Err(failure) => return error(StatusCode::INTERNAL_SERVER_ERROR, format!("Failed to create key, {failure}")),
+    };
+    let session = match prepared(session).await {
+        Ok(session) => session,
+        Err(why) => return failed(CREATE, &why),
+    };
+    match keys.put(keys.new_name(&token), session, false).await {
+        Ok(()) => added(keys, &token),
+        Err(fault) => failed(CREATE, &fault.to_string()),
     }
 }
 
@@ -82,43 +90,43 @@ pub async fn add(State(control): State<Arc<Control>>, Path(id): Path<String>, Qu
         Err(answer) => return answer,
     };
     session.date_created = date(unix_s());
-    if let Err(fault) = keys.refresh(&id, &session.org_id).await {
-        return failed("Failed to create key", &fault.to_string());
-    }
-    let token = keys.named(&id, &session.org_id);
-    put(keys, &token, session, suppresses_reset(&query), "added").await
+    put(keys, &id, session, suppresses_reset(&query)).await
 }
 
 /// Replaces a key's session.
 pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters, body: Bytes) -> Answer {
     let keys = &control.shared.keys;
-    let mut session = match read_session(keys, &body, malformed()) {
+    let session = match read_session(keys, &body, malformed()) {
         Ok(session) => session,
         Err(answer) => return answer,
     };
-    if let Err(fault) = keys.refresh(&id, &session.org_id).await {
-        return failed("Failed to update key", &fault.to_string());
-    }
-    if wants_hash(&query) {
-        let Some(digest) = keys.digests_of_hash(&id).first().copied() else {
-            return error(StatusCode::NOT_FOUND, "Key is not found");
-        };
-        session.date_created = keys.session(&digest).map(|old| old.date_created).unwrap_or_default();
-        let session = match keys.prepared(Some(digest), session).await {
-            Ok(session) => session,
-            Err(why) => return failed("Failed to update key", &why),
-        };
-        return match keys.put_digest(digest, &id, session, suppresses_reset(&query)).await {
-            Ok(()) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "modified" })),
-            Err(fault) => failed("Failed to update key", &fault.to_string()),
-        };
-    }
-    let token = keys.named(&id, &session.org_id);
-    let Some(old) = keys.digest_of(&token).and_then(|digest| keys.session(&digest)) else {
-        return error(StatusCode::NOT_FOUND, "Key is not found");
+    let view = match keys.view(&id, &session.org_id).await {
+        Ok(view) => view,
+        Err(fault) => return failed(UPDATE, &fault.to_string()),
     };
-    session.date_created = old.date_created;
-    put(keys, &token, session, suppresses_reset(&query), "modified").await
+    let (token, name) = if wants_hash(&query) {
+        let digest = view.digests_of_hash(&id).first().copied();
+        (id.clone(), digest.map(|digest| KeyName { digest, shown: id }))
+    } else {
+        let token = view.named(&id, &session.org_id);
+        let name = view.digest_of(&token).map(|_| view.name_of(&token));
+        (token, name)
+    };
+    let Some(name) = name else { return error(StatusCode::NOT_FOUND, "Key is not found") };
+    let session = match prepared(session).await {
+        Ok(session) => session,
+        Err(why) => return failed(UPDATE, &why),
+    };
+    let replace = move |old: Option<Session>| {
+        let old = old?;
+        let session = Session { date_created: old.date_created.clone(), ..session.clone() };
+        Some(in_place_of(&old, session))
+    };
+    match keys.rewrite(name, suppresses_reset(&query), replace).await {
+        Ok(true) => Answer(StatusCode::OK, json!({ "key": token, "status": "ok", "action": "modified" })),
+        Ok(false) => error(StatusCode::NOT_FOUND, "Key is not found"),
+        Err(fault) => failed(UPDATE, &fault.to_string()),
+    }
 }
 
 /// A key's session with its policies and what is left of its quotas.
@@ -127,10 +135,11 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Q
     if wants_hash(&query) && !keys.rules.hash_keys {
         return error(StatusCode::BAD_REQUEST, "Key requested by hash but key hashing is not enabled");
     }
-    if let Err(fault) = refresh(keys, &id, &query).await {
-        return failed("Failed to read key", &fault.to_string());
-    }
-    let session = find(keys, &id, &query).1.first().and_then(|digest| keys.live_session(digest, unix_s()));
+    let view = match keys.view(&id, org(&query)).await {
+        Ok(view) => view,
+        Err(fault) => return failed("Failed to read key", &fault.to_string()),
+    };
+    let session = find(&view, &id, &query).1.first().and_then(|digest| view.live_session(digest, unix_s()));
     match session {
         Some(mut session) => {
             // Whoever may see keys has no business with passwords, not even hashed ones.
@@ -144,19 +153,21 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Q
 /// Removes a key, or every key that is shown by a hash.
 pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters) -> Answer {
     let keys = &control.shared.keys;
-    if let Err(fault) = refresh(keys, &id, &query).await {
-        return unremoved(&fault);
-    }
-    let (name, digests) = find(keys, &id, &query);
-    if digests.is_empty() {
-        return error(StatusCode::NOT_FOUND, "There is no such key found");
-    }
-    for digest in digests {
-        if let Err(fault) = keys.remove(&digest).await {
-            return unremoved(&fault);
+    let removed = async {
+        let view = keys.view(&id, org(&query)).await?;
+        let (token, digests) = find(&view, &id, &query);
+        let mut existed = false;
+        for digest in digests {
+            let shown = view.shown_of(&digest).unwrap_or_default();
+            existed |= keys.remove(KeyName { digest, shown }).await?;
         }
+        Ok::<_, StoreFault>(existed.then_some(token))
+    };
+    match removed.await {
+        Ok(Some(token)) => Answer(StatusCode::OK, json!({ "key": token, "status": "ok", "action": "deleted" })),
+        Ok(None) => error(StatusCode::NOT_FOUND, "There is no such key found"),
+        Err(fault) => unremoved(&fault),
     }
-    Answer(StatusCode::OK, json!({ "key": name, "status": "ok", "action": "deleted" }))
 }
 
 /// Tyk says 400 for this, as if the caller could do something about it.
@@ -184,26 +195,26 @@ pub async fn set_policies(State(control): State<Arc<Control>>, Path(id): Path<St
     let Ok(Value::Object(asked)) = serde_json::from_slice(&body) else {
         return error(StatusCode::BAD_REQUEST, "Couldn't decode instruction");
     };
-    if let Err(fault) = keys.refresh(&id, "").await {
-        return failed("Failed to update key", &fault.to_string());
-    }
-    let digest = keys.digests_of_hash(&id).first().copied().or_else(|| keys.digest_of(&id));
-    let Some((digest, mut session)) = digest.and_then(|digest| Some((digest, keys.session(&digest)?))) else {
-        return error(StatusCode::NOT_FOUND, "Key not found");
+    let view = match keys.view(&id, "").await {
+        Ok(view) => view,
+        Err(fault) => return failed(UPDATE, &fault.to_string()),
     };
+    let digest = view.digests_of_hash(&id).first().copied().or_else(|| view.digest_of(&id));
+    let found = digest.and_then(|digest| Some((KeyName { digest, shown: view.shown_of(&digest)? }, view.session(&digest)?)));
+    let Some((name, session)) = found else { return error(StatusCode::NOT_FOUND, "Key not found") };
     let mut policies: Vec<String> = asked.get("policy").and_then(Value::as_str).map(str::to_owned).into_iter().collect();
     policies.retain(|id| !id.is_empty());
     let more = asked.get("apply_policies").and_then(Value::as_array).into_iter().flatten();
     policies.extend(more.filter_map(|id| id.as_str().map(str::to_owned)));
-    session.apply_policy_id.clear();
-    session.apply_policies = policies;
-    if let Err(problem) = keys.with_policies(&session) {
-        return failed("Failed to update key", &problem.to_string());
+    let with_policies =
+        move |session: Session| Session { apply_policy_id: String::new(), apply_policies: policies.clone(), ..session };
+    if let Err(problem) = keys.with_policies(&with_policies(session)) {
+        return failed(UPDATE, &problem.to_string());
     }
-    let shown = keys.shown_of(&digest).unwrap_or_else(|| id.clone());
-    match keys.put_digest(digest, &shown, session, true).await {
-        Ok(()) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "updated" })),
-        Err(fault) => failed("Failed to update key", &fault.to_string()),
+    match keys.rewrite(name, true, move |old| old.map(&with_policies)).await {
+        Ok(true) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "updated" })),
+        Ok(false) => error(StatusCode::NOT_FOUND, "Key not found"),
+        Err(fault) => failed(UPDATE, &fault.to_string()),
     }
 }
 
@@ -211,7 +222,7 @@ pub async fn set_policies(State(control): State<Arc<Control>>, Path(id): Path<St
 /// no session.
 fn read_session(keys: &Keys, body: &[u8], malformed: Answer) -> Result<Session, Answer> {
     let Ok((mut session, _)) = Session::parse(body) else { return Err(malformed) };
-    let applied = keys.with_policies(&session).map_err(|problem| failed("Failed to create key", &problem.to_string()))?;
+    let applied = keys.with_policies(&session).map_err(|problem| failed(CREATE, &problem.to_string()))?;
     if applied.access_rights.is_empty() && !keys.rules.allow_master_keys {
         let message = "Failed to create key, keys must have at least one Access Rights record set.";
         return Err(error(StatusCode::BAD_REQUEST, message));
@@ -226,37 +237,54 @@ fn read_session(keys: &Keys, body: &[u8], malformed: Answer) -> Result<Session, 
     Ok(session)
 }
 
-async fn put(keys: &Keys, token: &str, session: Session, keep_counters: bool, action: &str) -> Answer {
-    let session = match keys.prepared(keys.digest_of(token), session).await {
-        Ok(session) => session,
-        Err(why) => return failed("Failed to create key", &why),
+/// Stores a session under the key of a name, new or replaced.
+async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) -> Answer {
+    let view = match keys.view(id, &session.org_id).await {
+        Ok(view) => view,
+        Err(fault) => return failed(CREATE, &fault.to_string()),
     };
-    if let Err(fault) = keys.put(token, session, keep_counters).await {
-        return failed("Failed to create key", &fault.to_string());
+    let token = view.named(id, &session.org_id);
+    let session = match prepared(session).await {
+        Ok(session) => session,
+        Err(why) => return failed(CREATE, &why),
+    };
+    let put = move |old: Option<Session>| {
+        let session = session.clone();
+        Some(match old {
+            Some(old) => in_place_of(&old, session),
+            None => session,
+        })
+    };
+    match keys.rewrite(view.name_of(&token), keep_counters, put).await {
+        Ok(_) => added(keys, &token),
+        Err(fault) => failed(CREATE, &fault.to_string()),
     }
-    let mut answer = json!({ "key": token, "status": "ok", "action": action });
-    if let (Some(hash), true, Value::Object(fields)) = (keys.shown_hash(token), action == "added", &mut answer) {
+}
+
+fn added(keys: &Keys, token: &str) -> Answer {
+    let mut answer = json!({ "key": token, "status": "ok", "action": "added" });
+    if let (Some(hash), Value::Object(fields)) = (keys.shown_hash(token), &mut answer) {
         fields.insert("key_hash".to_owned(), hash.into());
     }
     Answer(StatusCode::OK, answer)
 }
 
-/// Reads the keys that a request names, so that [`find`] finds them as they are now.
-async fn refresh(keys: &Keys, id: &str, query: &HashMap<String, String>) -> Result<(), StoreFault> {
-    keys.refresh(id, query.get("org_id").map_or("", String::as_str)).await
-}
-
 /// The keys that a request names, by hash or by themselves, and how they are told of.
-fn find(keys: &Keys, id: &str, query: &HashMap<String, String>) -> (String, Vec<Digest>) {
+fn find(view: &KeyView<'_>, id: &str, query: &HashMap<String, String>) -> (String, Vec<Digest>) {
     if wants_hash(query) {
-        return (id.to_owned(), keys.digests_of_hash(id));
+        return (id.to_owned(), view.digests_of_hash(id));
     }
-    if let Some(digest) = keys.digest_of(id) {
+    if let Some(digest) = view.digest_of(id) {
         return (id.to_owned(), vec![digest]);
     }
-    let name = keys.named(id, query.get("org_id").map_or("", String::as_str));
-    let digest = keys.digest_of(&name);
+    let name = view.named(id, org(query));
+    let digest = view.digest_of(&name);
     (name, digest.into_iter().collect())
+}
+
+/// The organisation that a request names.
+fn org(query: &HashMap<String, String>) -> &str {
+    query.get("org_id").map_or("", String::as_str)
 }
 
 /// Tyk takes any value for a yes, also a no.

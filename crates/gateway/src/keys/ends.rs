@@ -1,7 +1,7 @@
 //! Keys that are not kept for ever: tokens that were given to an OAuth client. There is a new one for each login, so that those that
 //! have ended must go; for a while they stay, and their holders are told that they have ended.
 
-use super::{Digest, Keys};
+use super::{Digest, Entry, Keys};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::PoisonError;
@@ -44,8 +44,8 @@ impl Keys {
             ends.pop();
             drop(ends);
             // It may have been given more time since.
-            let is_over = self.session(&digest).and_then(|session| forgotten_at(&session)).is_some_and(|at| at <= unix_s);
-            if let Some(counters) = is_over.then(|| self.table.remove(&digest)).flatten() {
+            let is_over = |entry: &Entry| entry.session().and_then(|session| forgotten_at(&session)).is_some_and(|at| at <= unix_s);
+            if let Some(counters) = self.table.remove_if(&digest, is_over) {
                 counters.retire();
             }
         }

@@ -39,34 +39,34 @@ impl Keys {
             return Some(key);
         }
         let mut identities = self.identities.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.session(digest) {
-            // Another thread was faster.
-            Some(session) if fits(&session) => {}
-            Some(mut session) => {
-                session.apply_policies = policies.to_vec();
-                session.apply_policy_id.clear();
-                if session.expires > 0 {
-                    session.expires = session.expires.max(expires);
-                }
-                self.keep_identity(digest, token, session);
+        let shown = self.shown_hash(token).unwrap_or_else(|| token.to_owned());
+        let mut is_new = false;
+        // In one step: what an operator writes at the same time comes before it or after it, and is not lost.
+        self.table.change(*digest, |old| {
+            let stored = |session| StoredSession { shown, session }.to_bytes().into();
+            let Some(old) = old else {
+                is_new = true;
+                return Some(Entry::new(stored(make()), None, true));
+            };
+            let mut session = old.session()?;
+            if fits(&session) {
+                // Another thread was faster.
+                return None;
             }
-            None => {
-                self.keep_identity(digest, token, make());
-                identities.0.push_back(*digest);
-                self.evict(&mut identities);
+            session.apply_policies = policies.to_vec();
+            session.apply_policy_id.clear();
+            if session.expires > 0 {
+                session.expires = session.expires.max(expires);
             }
+            // What an operator stored stays stored; only what its tokens say is laid over it.
+            Some(Entry::new(stored(session), Some(old.counters().clone()), old.transient))
+        });
+        if is_new {
+            identities.0.push_back(*digest);
+            self.evict(&mut identities);
         }
         drop(identities);
         self.compiled(digest)
-    }
-
-    fn keep_identity(&self, digest: &Digest, token: &str, session: Session) {
-        let shown = self.shown_hash(token).unwrap_or_else(|| token.to_owned());
-        let old = self.table.with(digest, |entry| (entry.counters().clone(), entry.transient));
-        // What an operator stored stays stored; only what its tokens say is laid over it.
-        let (counters, transient) = old.map_or((None, true), |(counters, transient)| (Some(counters), transient));
-        let stored = StoredSession { shown, session };
-        self.table.insert(*digest, &stored.shown, Entry::new(stored.to_bytes().into(), counters, transient));
     }
 
     fn evict(&self, identities: &mut Identities) {

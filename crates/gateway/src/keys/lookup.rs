@@ -4,9 +4,9 @@
 use super::shared::SharedKeys;
 use super::{Digest, Entry, HeldKey, Keys};
 use crate::answers::{Answers, Coming, GRACE, Promise, coming};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tollgate_engine::Work;
 use tollgate_model::config::OnStoreFailure;
@@ -17,7 +17,8 @@ use tollgate_store::{Kind, StoreFault};
 /// Keys that are asked for at one time. Whoever comes with another one is told that the store does not answer.
 const PENDING_MAX: usize = 10_000;
 /// How often an answer is asked for again because the session changed meanwhile.
-const ROUNDS_MAX: usize = 4;
+const ROUNDS_MAX: usize = 16;
+
 /// What a request that presents a key gets.
 pub enum Presented {
     Known(HeldKey),
@@ -38,14 +39,31 @@ pub enum Looked {
 
 /// Look-ups on their way, by what was presented.
 pub struct Lookups {
-    pending: Mutex<HashMap<Digest, Pending>>,
+    pending: Mutex<HashMap<Digest, Coming<Looked>>>,
+    /// All that is being read, by number.
+    readings: Mutex<BTreeMap<u64, Arc<Reading>>>,
+    next: AtomicU64,
     pub time_max: Duration,
 }
 
-struct Pending {
-    answer: Coming<Looked>,
+/// Sessions that are being read.
+struct Reading {
     sessions: Vec<Digest>,
-    is_outdated: Arc<AtomicBool>,
+    /// One of them has changed since.
+    is_outdated: AtomicBool,
+}
+
+/// A reading, for as long as it takes.
+struct OwnReading<'l> {
+    lookups: &'l Lookups,
+    number: u64,
+    reading: Arc<Reading>,
+}
+
+impl Drop for OwnReading<'_> {
+    fn drop(&mut self) {
+        self.lookups.readings().remove(&self.number);
+    }
 }
 
 /// A session that a key may stand for.
@@ -57,28 +75,22 @@ pub struct Candidate {
 
 impl Lookups {
     pub fn new(time_max: Duration) -> Self {
-        Lookups { pending: Mutex::default(), time_max }
+        Lookups { pending: Mutex::default(), readings: Mutex::default(), next: AtomicU64::new(0), time_max }
     }
 
     /// The answer that is on its way already, or one that `start` begins to fetch; `None` when there are too many.
-    fn join(
-        &self,
-        asked: Digest,
-        sessions: impl Iterator<Item = Digest>,
-        start: impl FnOnce(Promise<Looked>, Arc<AtomicBool>),
-    ) -> Option<Coming<Looked>> {
+    fn join(&self, asked: Digest, start: impl FnOnce(Promise<Looked>)) -> Option<Coming<Looked>> {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = pending.get(&asked) {
-            return Some(known.answer.clone());
+            return Some(known.clone());
         }
         if pending.len() >= PENDING_MAX {
             return None;
         }
         let (promise, answer) = coming();
-        let is_outdated = Arc::<AtomicBool>::default();
-        pending.insert(asked, Pending { answer: answer.clone(), sessions: sessions.collect(), is_outdated: is_outdated.clone() });
+        pending.insert(asked, answer.clone());
         drop(pending);
-        start(promise, is_outdated);
+        start(promise);
         Some(answer)
     }
 
@@ -86,52 +98,64 @@ impl Lookups {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).remove(asked);
     }
 
-    /// What is on its way of this session may be out of date.
-    pub fn changed(&self, session: &Digest) {
-        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-        for lookup in pending.values().filter(|lookup| lookup.sessions.contains(session)) {
-            lookup.is_outdated.store(true, Ordering::Release);
-        }
+    /// Some sessions are being read from now on.
+    fn begin(&self, candidates: &[Candidate]) -> OwnReading<'_> {
+        let sessions = candidates.iter().map(|candidate| candidate.digest).collect();
+        let reading = Arc::new(Reading { sessions, is_outdated: AtomicBool::new(false) });
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.readings().insert(number, reading.clone());
+        OwnReading { lookups: self, number, reading }
     }
 
-    /// Everything that is on its way may be out of date.
+    /// What is being read of this session may be out of date.
+    pub fn changed(&self, session: &Digest) {
+        let readings = self.readings();
+        let of_it = readings.values().filter(|reading| reading.sessions.contains(session));
+        of_it.for_each(|reading| reading.is_outdated.store(true, Ordering::Release));
+    }
+
+    /// Everything that is being read may be out of date.
     pub fn all_changed(&self) {
-        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-        pending.values().for_each(|lookup| lookup.is_outdated.store(true, Ordering::Release));
+        self.readings().values().for_each(|reading| reading.is_outdated.store(true, Ordering::Release));
+    }
+
+    fn readings(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Reading>>> {
+        self.readings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl SharedKeys {
     /// The first of some sessions that there is, as the store has it now.
-    pub(super) async fn read(&self, candidates: &[Candidate], is_outdated: &AtomicBool) -> Result<Looked, StoreFault> {
+    pub(super) async fn read(&self, candidates: &[Candidate]) -> Result<Looked, StoreFault> {
         for _ in 0..ROUNDS_MAX {
-            is_outdated.store(false, Ordering::Release);
+            let own = self.lookups.begin(candidates);
             let epoch = self.epoch();
             let ask = |candidate: &Candidate| {
                 let (redis, name) = (self.redis.clone(), candidate.name.clone());
                 self.redis.runtime().spawn(async move { redis.document(Kind::Session, &name).await })
             };
             let asked: Vec<_> = candidates.iter().map(ask).collect();
-            let mut found = Looked::Unknown;
+            let mut found = None;
             for (candidate, answer) in candidates.iter().zip(asked) {
                 let Ok(answer) = answer.await else { return Ok(Looked::Failed) };
                 let Some((document, ends_after)) = answer? else {
                     self.gone(&candidate.digest);
                     continue;
                 };
-                if !matches!(found, Looked::Unknown) {
+                if found.is_some() {
                     continue;
                 }
                 match Session::parse(&document) {
                     Ok((session, _)) => {
                         let stored = StoredSession { shown: candidate.name.clone(), session };
-                        found = Looked::Found(self.keep(candidate.digest, &stored, epoch, ends_after));
+                        found = Some(self.keep(candidate.digest, &stored, ends_after));
                     }
                     Err(_) => tracing::error!(key = candidate.name, "a stored key can't be read and is refused"),
                 }
             }
-            if !is_outdated.load(Ordering::Acquire) {
-                return Ok(found);
+            // A change that is noted later than this finds what was kept.
+            if !own.reading.is_outdated.load(Ordering::Acquire) {
+                return Ok(found.map_or(Looked::Unknown, |kept| Looked::Found(kept.trust(epoch))));
             }
             candidates.iter().for_each(|candidate| self.gone(&candidate.digest));
         }
@@ -140,11 +164,10 @@ impl SharedKeys {
 
     /// Begins to ask, or joins those who have asked already.
     fn ask(self: &Arc<Self>, asked: Digest, candidates: Vec<Candidate>) -> Option<Coming<Looked>> {
-        let sessions: Vec<Digest> = candidates.iter().map(|candidate| candidate.digest).collect();
-        self.lookups.join(asked, sessions.into_iter(), |promise, is_outdated| {
+        self.lookups.join(asked, |promise| {
             let shared = self.clone();
             self.redis.runtime().spawn(async move {
-                let read = tokio::time::timeout(shared.lookups.time_max, shared.read(&candidates, &is_outdated)).await;
+                let read = tokio::time::timeout(shared.lookups.time_max, shared.read(&candidates)).await;
                 let looked = match read {
                     Ok(Ok(looked)) => looked,
                     Ok(Err(fault)) => {
@@ -222,30 +245,9 @@ impl Keys {
     }
 
     /// The sessions that a text may stand for, in Tyk's order.
-    fn candidates(&self, token: &str, org: &str) -> Vec<Candidate> {
+    pub(super) fn candidates(&self, token: &str, org: &str) -> Vec<Candidate> {
         let texts = key_format::candidates(token, org, &self.rules.functions);
         texts.iter().map(|text| self.name(text)).map(|name| Candidate { digest: key_format::digest(&name), name }).collect()
-    }
-
-    /// Removes the session that a shared store has under a name, if it is there.
-    pub async fn remove_named(&self, name: &str) -> Result<(), StoreFault> {
-        let Some(shared) = &self.shared else { return Ok(()) };
-        let candidate = Candidate { digest: key_format::digest(name), name: name.to_owned() };
-        shared.read(std::slice::from_ref(&candidate), &AtomicBool::default()).await?;
-        shared.remove(&candidate.digest).await.map(|_| ())
-    }
-
-    /// Reads what the control API is about to work on: the sessions that a text may stand for. Does nothing without a shared store.
-    pub async fn refresh(&self, token: &str, org: &str) -> Result<(), StoreFault> {
-        let Some(shared) = &self.shared else { return Ok(()) };
-        let mut candidates = self.candidates(token, org);
-        let (own, other) = (self.name(token), token.to_owned());
-        // The text may be a hash, and it may be a key of another organisation.
-        candidates.extend([own, other].map(|name| Candidate { digest: key_format::digest(&name), name }));
-        for candidate in candidates {
-            shared.read(std::slice::from_ref(&candidate), &AtomicBool::default()).await?;
-        }
-        Ok(())
     }
 }
 

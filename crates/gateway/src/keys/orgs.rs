@@ -2,6 +2,7 @@
 
 use super::limits::Source;
 use super::shared::SharedKeys;
+use super::writes::to_its_end;
 use super::{Counters, Key, Keys};
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +47,16 @@ impl Keys {
     }
 
     /// Stores the session of an organisation. Its counters go on, unless they are to begin anew.
-    pub async fn put_org(&self, id: &str, session: Session, reset_quota: bool) -> Result<(), StoreFault> {
+    pub async fn put_org(self: &Arc<Self>, id: &str, session: Session, reset_quota: bool) -> Result<(), StoreFault> {
+        let (keys, id) = (self.clone(), id.to_owned());
+        to_its_end(async move {
+            let _turn = keys.order.turn(&digest(&id)).await;
+            keys.put_org_in_turn(&id, session, reset_quota).await
+        })
+        .await
+    }
+
+    async fn put_org_in_turn(&self, id: &str, session: Session, reset_quota: bool) -> Result<(), StoreFault> {
         let value = session.to_json().to_string().into_bytes();
         self.store.ask(Question::Put { kind: Kind::OrgSession, id: id.to_owned(), value, expires_unix_s: None }).await?;
         let old = self.orgs.pin().get(id).map(|org| org.counters.clone());
@@ -59,7 +69,16 @@ impl Keys {
     }
 
     /// Removes the session of an organisation, and what it counted. False when there was none.
-    pub async fn remove_org(&self, id: &str) -> Result<bool, StoreFault> {
+    pub async fn remove_org(self: &Arc<Self>, id: &str) -> Result<bool, StoreFault> {
+        let (keys, id) = (self.clone(), id.to_owned());
+        to_its_end(async move {
+            let _turn = keys.order.turn(&digest(&id)).await;
+            keys.remove_org_in_turn(&id).await
+        })
+        .await
+    }
+
+    async fn remove_org_in_turn(&self, id: &str) -> Result<bool, StoreFault> {
         let existed = self.store.ask(Question::Delete { kind: Kind::OrgSession, id: id.to_owned() }).await?.existed()?;
         let removed = self.orgs.pin().remove(id).cloned();
         self.announce_org(id).await;
@@ -68,7 +87,12 @@ impl Keys {
     }
 
     async fn forget_org_quotas(&self, id: &str, counters: Option<&Counters>) -> Result<(), StoreFault> {
-        let Some(shared) = &self.shared else { return self.forget_quotas(&digest(id), counters).await };
+        let Some(shared) = &self.shared else {
+            return match self.forget_quotas_of(&digest(id), counters) {
+                Some(forgotten) => forgotten.await.map(|_| ()),
+                None => Ok(()),
+            };
+        };
         if let Some(counters) = counters {
             counters.retire();
         }
@@ -98,6 +122,7 @@ impl Keys {
         let ids = shared.redis.ids(Kind::OrgSession).await?;
         self.orgs.pin().retain(|id, _| ids.contains(id));
         for id in ids {
+            let _turn = self.order.turn(&digest(&id)).await;
             let Some((document, _)) = shared.redis.document(Kind::OrgSession, &id).await? else { continue };
             let Ok((session, _)) = Session::parse(&document) else {
                 tracing::error!(org = id, "the stored session of an organisation can't be read: it is not limited");

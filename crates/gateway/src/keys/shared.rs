@@ -9,8 +9,7 @@ use crate::bus::{Bus, Notice, SESSIONS_CHANGED};
 use crate::limit::SharedLimits;
 use crate::secret::random_text;
 use papaya::HashMap;
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,12 +30,18 @@ const UNKNOWN_FOR: Duration = Duration::from_secs(1);
 const KEPT_FOR: Duration = Duration::from_secs(60);
 /// How often sessions are looked for that are kept for too long.
 pub const SWEEP_EVERY: Duration = Duration::from_secs(1);
+/// Sessions that are looked at before others have their turn: some hundred microseconds.
+const SWEPT_AT_ONCE: usize = 1_000;
+/// How often a session is written that is made from what is there, while other gateways write it too.
+const REWRITES_MAX: usize = 32;
 
 /// What the name of an organisation's session begins with, in the store and in messages.
 const ORG_PREFIX: &str = "orgkey.";
 
 /// No longer what the store has: changed, or gone. Never used again.
 const CHANGED: u64 = 0;
+/// Just read, and it may have changed meanwhile.
+const READ: u64 = 1;
 /// Kept for long: only used when the store can't be asked.
 const AGED: u64 = 2;
 
@@ -60,19 +65,30 @@ pub struct SharedKeys {
 /// A session in memory.
 struct Cached {
     entry: Arc<Entry>,
-    /// The epoch it was read in, [`CHANGED`] or [`AGED`].
+    /// The epoch it was read in, [`READ`], [`CHANGED`] or [`AGED`].
     state: AtomicU64,
     /// Since the last look of the one who evicts.
     is_used: AtomicBool,
-    /// When it has been kept for long, since the start.
-    ends: Duration,
+    /// When it has been kept for long, in nanoseconds since the start: its place in [`Order::ages`], and written with that alone.
+    ends_ns: AtomicU64,
 }
 
-/// Who has to go next: by use, and by age.
+/// A session that was read and kept.
+pub(super) struct Kept(Arc<Cached>);
+
+/// Who has to go next: by use, and by age. Each has exactly the sessions of the table.
 #[derive(Default)]
 struct Order {
     turn: VecDeque<Digest>,
-    ages: BinaryHeap<Reverse<(Duration, Digest)>>,
+    ages: BTreeSet<(u64, Digest)>,
+}
+
+impl Kept {
+    /// Uses it from now on, unless it has changed since it was kept.
+    pub(super) fn trust(self, epoch: u64) -> Arc<Entry> {
+        let _ = self.0.state.compare_exchange(READ, epoch, Ordering::AcqRel, Ordering::Relaxed);
+        self.0.entry.clone()
+    }
 }
 
 impl SharedKeys {
@@ -144,52 +160,60 @@ impl SharedKeys {
         (cached.state.load(Ordering::Acquire) != CHANGED).then(|| cached.entry.clone())
     }
 
-    /// Keeps a session that was read in an epoch, and what its key has counted so far.
-    pub(super) fn keep(&self, digest: Digest, stored: &StoredSession, epoch: u64, ends_after: Option<Duration>) -> Arc<Entry> {
+    /// Keeps a session that was read, and what its key has counted so far.
+    pub(super) fn keep(&self, digest: Digest, stored: &StoredSession, ends_after: Option<Duration>) -> Kept {
+        let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let table = self.table.pin();
         let old = table.get(&digest);
         let counters = old.map(|cached| cached.entry.counters().clone()).filter(|counters| !counters.is_retired());
-        let entry = Arc::new(Entry::new(stored.to_bytes().into(), counters, false));
-        let ends = self.start.elapsed() + ends_after.unwrap_or(KEPT_FOR).min(KEPT_FOR);
+        let ends_ns = nanoseconds(self.start.elapsed() + ends_after.unwrap_or(KEPT_FOR).min(KEPT_FOR));
         // One that is new gives way before those that are in use.
-        let is_new = old.is_none();
-        let cached = Cached { entry: entry.clone(), state: AtomicU64::new(epoch), is_used: AtomicBool::new(!is_new), ends };
-        table.insert(digest, Arc::new(cached));
-        if !is_new {
-            return entry;
+        let cached = Arc::new(Cached {
+            entry: Arc::new(Entry::new(stored.to_bytes().into(), counters, false)),
+            state: AtomicU64::new(READ),
+            is_used: AtomicBool::new(old.is_some()),
+            ends_ns: AtomicU64::new(ends_ns),
+        });
+        match old {
+            Some(old) => drop(order.ages.remove(&(old.ends_ns.load(Ordering::Relaxed), digest))),
+            None => order.turn.push_back(digest),
         }
-        let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-        order.ages.push(Reverse((ends, digest)));
-        order.turn.push_back(digest);
+        order.ages.insert((ends_ns, digest));
+        table.insert(digest, cached.clone());
         while order.turn.len() > self.rules.sessions_max {
             let Some(first) = order.turn.pop_front() else { break };
-            match table.get(&first) {
+            let Some(cached) = table.get(&first) else { continue };
+            if cached.is_used.swap(false, Ordering::Relaxed) {
                 // Used since the last time: gets another turn.
-                Some(cached) if cached.is_used.swap(false, Ordering::Relaxed) => order.turn.push_back(first),
-                _ => drop(table.remove(&first)),
+                order.turn.push_back(first);
+            } else {
+                order.ages.remove(&(cached.ends_ns.load(Ordering::Relaxed), first));
+                table.remove(&first);
             }
         }
-        entry
+        Kept(cached)
     }
 
-    /// Sessions that were kept for long are read again when they are next needed.
-    pub fn sweep(&self) {
-        let now = self.start.elapsed();
+    /// Sessions that were kept for long are read again when they are next needed. True when there may be more of them.
+    pub fn sweep(&self) -> bool {
+        let now_ns = nanoseconds(self.start.elapsed());
         let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(Reverse((ends, digest))) = order.ages.peek().copied()
-            && ends <= now
-        {
-            order.ages.pop();
-            let table = self.table.pin();
+        let table = self.table.pin();
+        for _ in 0..SWEPT_AT_ONCE {
+            let Some((ends_ns, digest)) = order.ages.first().copied().filter(|(ends_ns, _)| *ends_ns <= now_ns) else {
+                return false;
+            };
+            order.ages.remove(&(ends_ns, digest));
             let Some(cached) = table.get(&digest) else { continue };
-            // It may have been read again since it was put in line.
             let state = cached.state.load(Ordering::Acquire);
-            if cached.ends <= now && state != CHANGED {
+            if state != CHANGED {
                 let _ = cached.state.compare_exchange(state, AGED, Ordering::AcqRel, Ordering::Relaxed);
             }
-            let next = if cached.ends <= now { now + KEPT_FOR } else { cached.ends };
-            order.ages.push(Reverse((next, digest)));
+            let next_ns = now_ns.saturating_add(nanoseconds(KEPT_FOR));
+            cached.ends_ns.store(next_ns, Ordering::Relaxed);
+            order.ages.insert((next_ns, digest));
         }
+        true
     }
 
     /// The store has no such session.
@@ -199,17 +223,17 @@ impl SharedKeys {
         }
     }
 
-    /// A session was changed or is gone.
+    /// A session was changed or is gone. Who is reading it is told first: whatever that one has kept by then is found here.
     pub fn changed(&self, digest: &Digest) {
-        self.gone(digest);
         self.lookups.changed(digest);
+        self.gone(digest);
         self.unknown.pin().clear();
     }
 
     /// Any session may have changed.
     pub fn all_changed(&self) {
-        self.table.pin().iter().for_each(|(_, cached)| cached.state.store(CHANGED, Ordering::Release));
         self.lookups.all_changed();
+        self.table.pin().iter().for_each(|(_, cached)| cached.state.store(CHANGED, Ordering::Release));
         self.orgs_changed.notify_one();
         self.unknown.pin().clear();
     }
@@ -261,23 +285,56 @@ impl SharedKeys {
         let (kind, id) = (Kind::Session, stored.shown.clone());
         let expires_unix_s = forgotten_at(&stored.session);
         self.redis.ask(Question::Put { kind, id, value, expires_unix_s }).await?;
-        if !keep_counters {
-            self.forget_counters(&stored.shown, &stored.session).await?;
-        }
-        self.announce(&stored.shown).await;
-        Ok(())
+        self.written(&stored.shown, &stored.session, keep_counters).await
     }
 
-    /// Removes a session that was read before, for all gateways. False when there was none.
-    pub(super) async fn remove(&self, digest: &Digest) -> Result<bool, StoreFault> {
-        let Some(entry) = self.last_known(digest) else { return Ok(false) };
-        let name = entry.shown();
-        let existed = self.redis.ask(Question::Delete { kind: Kind::Session, id: name.clone() }).await?.existed()?;
-        self.announce(&name).await;
-        if let Some(session) = entry.session() {
-            self.forget_counters(&name, &session).await?;
+    /// Stores what `change` makes of a session, for all gateways. False when it makes nothing.
+    pub(super) async fn rewrite(
+        &self,
+        name: &str,
+        keep_counters: bool,
+        change: impl Fn(Option<Session>) -> Option<Session>,
+    ) -> Result<bool, StoreFault> {
+        for _ in 0..REWRITES_MAX {
+            let old = self.document(name).await?;
+            let session = old.as_deref().and_then(|document| Session::parse(document).ok());
+            let Some(session) = change(session.map(|(session, _)| session)) else { return Ok(false) };
+            let value = session.to_json().to_string().into_bytes();
+            let (kind, id, expires_unix_s) = (Kind::Session, name.to_owned(), forgotten_at(&session));
+            let was_there = old.is_some();
+            let question = match old {
+                Some(old) => Question::Replace { kind, id, old, value, expires_unix_s },
+                None => Question::PutNew { kind, id, value, expires_unix_s },
+            };
+            if self.redis.ask(question).await?.existed()? == was_there {
+                self.written(name, &session, keep_counters).await?;
+                return Ok(true);
+            }
+        }
+        let detail = format_args!("the session was changed {REWRITES_MAX} times while it was written");
+        Err(StoreFault::new(StoreFaultKind::Unavailable, detail))
+    }
+
+    /// Removes a session, for all gateways. False when there was none.
+    pub(super) async fn remove(&self, name: &str) -> Result<bool, StoreFault> {
+        let old = self.document(name).await?;
+        let existed = self.redis.ask(Question::Delete { kind: Kind::Session, id: name.to_owned() }).await?.existed()?;
+        self.announce(name).await;
+        if let Some((session, _)) = old.and_then(|document| Session::parse(&document).ok()) {
+            self.forget_counters(name, &session).await?;
         }
         Ok(existed)
+    }
+
+    async fn document(&self, name: &str) -> Result<Option<Vec<u8>>, StoreFault> {
+        self.redis.ask(Question::Get { kind: Kind::Session, id: name.to_owned() }).await?.into_document()
+    }
+
+    /// A session was written: tells everybody, also when its counters can't begin anew.
+    async fn written(&self, name: &str, session: &Session, keep_counters: bool) -> Result<(), StoreFault> {
+        let forgotten = if keep_counters { Ok(()) } else { self.forget_counters(name, session).await };
+        self.announce(name).await;
+        forgotten
     }
 
     /// The names of the sessions that may call an API with these policies.
@@ -331,6 +388,10 @@ impl SharedKeys {
     async fn tell(&self, names: &str) -> Result<(), StoreFault> {
         self.bus.tell(SESSIONS_CHANGED, names).await
     }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

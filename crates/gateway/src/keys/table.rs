@@ -79,11 +79,29 @@ impl Table {
         by_shown.insert((fingerprint(shown), digest));
     }
 
-    /// Removes a key, and says what it counts. `None` when there was none.
-    pub fn remove(&self, digest: &Digest) -> Option<Arc<Counters>> {
+    /// Puts in place of a key what `make` makes of it, in one step: nobody else writes meanwhile. `None` leaves it as it is.
+    pub fn change(&self, digest: Digest, make: impl FnOnce(Option<&Entry>) -> Option<Entry>) {
         let mut by_shown = self.by_shown();
         let entries = self.entries.pin();
-        let entry = entries.remove(digest)?;
+        let Some(entry) = make(entries.get(&digest)) else { return };
+        let shown = fingerprint(&entry.shown());
+        if let Some(old) = entries.insert(digest, entry) {
+            by_shown.remove(&(fingerprint(&old.shown()), digest));
+        }
+        by_shown.insert((shown, digest));
+    }
+
+    /// Removes a key, and says what it counts. `None` when there was none.
+    pub fn remove(&self, digest: &Digest) -> Option<Arc<Counters>> {
+        self.remove_if(digest, |_| true)
+    }
+
+    /// The same if the key is as it is meant to be, in one step.
+    pub fn remove_if(&self, digest: &Digest, is_meant: impl FnOnce(&Entry) -> bool) -> Option<Arc<Counters>> {
+        let mut by_shown = self.by_shown();
+        let entries = self.entries.pin();
+        let entry = entries.get(digest).filter(|entry| is_meant(entry))?;
+        entries.remove(digest);
         by_shown.remove(&(fingerprint(&entry.shown()), *digest));
         Some(entry.counters().clone())
     }

@@ -57,9 +57,13 @@ impl Gcra {
         }
     }
 
-    /// Takes an admission back: the request was refused for another reason.
+    /// Takes an admission back: the request was refused for another reason. Of a rate that was changed since, nothing: what it had counted
+    /// was cut to what the new one has.
     pub fn refund(&self, rate: Rate) {
-        self.arrival_ns.fetch_sub(rate.interval_ns, Ordering::Relaxed);
+        if self.full_ns.load(Ordering::Relaxed) == rate.full_ns() {
+            let less = |arrival_ns: u64| Some(arrival_ns.saturating_sub(rate.interval_ns));
+            let _ = self.arrival_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        }
     }
 
     /// How many requests would be admitted at `now`, and how long until it is the whole burst again.

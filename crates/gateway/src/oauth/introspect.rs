@@ -19,10 +19,9 @@ pub async fn introspect(provider: &Provider<'_>, parameters: &Parameters) -> Res
     let of_access = || async {
         let ledger = provider.ledger;
         let Some(access) = ledger.access(api, token).await? else { return Ok(None) };
-        ledger.keys().refresh(token, "").await?;
+        let view = ledger.keys().view(token, "").await?;
         // An operator may have switched the session off, or taken it away.
-        let digest = ledger.keys().digest_of(token);
-        let session = digest.and_then(|digest| ledger.keys().live_session(&digest, provider.unix_s));
+        let session = view.digest_of(token).and_then(|digest| view.live_session(&digest, provider.unix_s));
         let session = session.filter(|session| !session.is_inactive && session.expires.unsigned_abs() > provider.unix_s);
         Ok::<_, Refused>(session.map(|session| ((access, session.expires.unsigned_abs()), "bearer")))
     };

@@ -8,7 +8,7 @@ use super::clients::{Clients, client_name, is_client};
 use super::code::{CODE_S, Code};
 use super::family::Family;
 use super::token::Given;
-use crate::keys::{Keys, hex, parse_digest};
+use crate::keys::{KeyName, Keys, hex, parse_digest};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -176,7 +176,7 @@ impl Ledger {
         };
         // Asked together they are one write.
         let (session, access, listed, refresh) = tokio::join!(
-            self.keys.put(token, session, false),
+            self.keys.put(self.keys.new_name(token), session, false),
             self.put(access_name(api, &name), value.clone(), Some(kept_until)),
             async {
                 let tokens = tokens_name(api, &client);
@@ -342,9 +342,9 @@ impl Ledger {
         let Some(document) = self.get(access_name(api, name)).await? else { return Ok(false) };
         // The session first: without it nothing else is of use.
         match (&self.redis, parse_digest(name)) {
-            (None, Some(digest)) => drop(self.keys.remove(&digest).await?),
+            (None, Some(digest)) => drop(self.keys.remove(KeyName { digest, shown: name.to_owned() }).await?),
             (None, None) => {}
-            (Some(_), _) => self.keys.remove_named(name).await?,
+            (Some(_), _) => drop(self.keys.remove_named(name).await?),
         }
         self.delete(access_name(api, name)).await?;
         if let Some(access) = Access::parse(&document) {

@@ -13,6 +13,7 @@ use super::parameters::Parameters;
 use super::pkce::Challenge;
 use super::redirect;
 use super::refused::{ErrorCode, Refused};
+use crate::keys::KeyName;
 use crate::passwords::{Asker, StoredPassword};
 use crate::secret::random_bytes;
 use serde_json::{Map, Value};
@@ -192,14 +193,13 @@ async fn log_in(provider: &Provider<'_>, client: &Client, parameters: &Parameter
     let (ledger, org) = (provider.ledger, provider.rules.org_id.as_str());
     let keys = ledger.keys();
     let user = parameters.get("username");
-    keys.refresh(user, org).await?;
-    let name = keys.named(user, org);
-    let digest = keys.digest_of(&name);
-    let found = digest.and_then(|digest| Some((digest, keys.session(&digest)?)));
+    let view = keys.view(user, org).await?;
+    let name = view.named(user, org);
+    let found = view.digest_of(&name).and_then(|digest| Some((digest, view.session(&digest)?)));
     let stored = found.as_ref().and_then(|(_, session)| StoredPassword::of(&session.basic_auth_data));
     let is_right = is_password(provider, client, stored, parameters.get("password")).await?;
     let is_over = |session: &Session| session.expires > 0 && session.expires.unsigned_abs() <= provider.unix_s;
-    let Some((digest, mut session)) = found.filter(|(_, session)| is_right && !session.is_inactive && !is_over(session)) else {
+    let Some((digest, session)) = found.filter(|(_, session)| is_right && !session.is_inactive && !is_over(session)) else {
         return Err(ErrorCode::AccessDenied.into());
     };
     // A user has one token of a client at a time, as in Tyk.
@@ -210,9 +210,18 @@ async fn log_in(provider: &Provider<'_>, client: &Client, parameters: &Parameter
     let mut grant = Grant::of(provider, client, parameters, true);
     grant.session = Some(copy.to_json().to_string());
     let given = give(provider, client, grant, None).await?;
-    session.oauth_keys.insert(client.id.clone(), ledger.kept(&given.token));
-    let shown = keys.shown_of(&digest).unwrap_or(name);
-    keys.put_digest(digest, &shown, session, true).await?;
+    let name = KeyName { digest, shown: view.shown_of(&digest).unwrap_or(name) };
+    let (client, kept) = (client.id.clone(), ledger.kept(&given.token));
+    // An operator may have changed the user meanwhile: only this is laid over it, and who may not log in any more has no token.
+    let noted = move |user: Option<Session>| {
+        let mut user = user.filter(|user| !user.is_inactive)?;
+        user.oauth_keys.insert(client.clone(), kept.clone());
+        Some(user)
+    };
+    if !keys.rewrite(name, true, noted).await? {
+        take_back(provider, &given).await?;
+        return Err(ErrorCode::AccessDenied.into());
+    }
     Ok(given)
 }
 

@@ -39,6 +39,7 @@ mod jwt_issuers;
 mod jwt_key_sets;
 mod key_access;
 mod key_limits;
+mod key_races;
 mod key_signatures;
 mod key_storage;
 mod keys;

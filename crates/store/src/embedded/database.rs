@@ -155,6 +155,13 @@ impl Statements<'_> {
                 }
                 Ok(Answer::Done { existed })
             }
+            Question::Replace { kind, id, old, value, expires_unix_s } => {
+                let existed = self.get(*kind, id, now)?.as_ref() == Some(old);
+                if existed {
+                    self.put(*kind, id, value, *expires_unix_s)?;
+                }
+                Ok(Answer::Done { existed })
+            }
             Question::Delete { kind, id } => {
                 let existed = self.lives(*kind, id, now)?;
                 self.execute("DELETE FROM document WHERE kind = ?1 AND id = ?2", (kind.code(), id))?;

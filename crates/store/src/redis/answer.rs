@@ -13,6 +13,14 @@ const FOREVER_UNIX_S: u64 = 253_402_300_799;
 /// Questions about single keys that are on their way together.
 pub(super) const TOGETHER_MAX: usize = 64;
 
+/// Stores a document in place of exactly one other, for so many milliseconds: none when that is past, for ever when it is empty.
+const REPLACE: &str = "
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[3] == '' then redis.call('SET', KEYS[1], ARGV[2])
+elseif ARGV[3] == '0' then redis.call('DEL', KEYS[1])
+else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+return 1";
+
 /// Answers one question.
 pub(super) async fn answer(link: &Link, question: Question) -> Result<Answer, StoreFault> {
     match question {
@@ -36,6 +44,12 @@ pub(super) async fn answer(link: &Link, question: Question) -> Result<Answer, St
             }
             let done = link.ask(set(&key, &value, expires_unix_s).arg("NX")).await?;
             Ok(Answer::Done { existed: done == Value::Nil })
+        }
+        Question::Replace { kind, id, old, value, expires_unix_s } => {
+            let mut replace = redis::cmd("EVAL");
+            replace.arg(REPLACE).arg(1).arg(names::document(kind, &id)).arg(old).arg(value);
+            replace.arg(left_ms(expires_unix_s).map_or_else(String::new, |ms| ms.to_string()));
+            Ok(Answer::Done { existed: read(link.ask(&replace).await?)? })
         }
         Question::Delete { kind, id } => {
             let gone = link.ask(redis::cmd("DEL").arg(names::document(kind, &id))).await?;
@@ -154,11 +168,16 @@ fn set(key: &str, value: &[u8], expires_unix_s: Option<u64>) -> Cmd {
     }
     let mut set = redis::cmd("SET");
     set.arg(key).arg(value);
-    if let Some(expires) = expires_unix_s.filter(|expires| *expires < FOREVER_UNIX_S) {
-        // As a time from now: the server's clock may be another.
-        set.arg("PX").arg((expires * 1_000).saturating_sub(now_ms()).max(1));
+    if let Some(ms) = left_ms(expires_unix_s) {
+        set.arg("PX").arg(ms.max(1));
     }
     set
+}
+
+/// Milliseconds until then, if it ever comes. As a time from now: the server's clock may be another.
+fn left_ms(expires_unix_s: Option<u64>) -> Option<u64> {
+    let expires = expires_unix_s.filter(|expires| *expires < FOREVER_UNIX_S)?;
+    Some((expires * 1_000).saturating_sub(now_ms()))
 }
 
 fn is_past(expires_unix_s: Option<u64>) -> bool {

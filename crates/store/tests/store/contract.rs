@@ -1,6 +1,8 @@
 //! One body for every store.
 
-use crate::setting::{Time, all, all_counters, ask, counters, delete, embedded, get, list, put, put_new, save_counters, wait};
+use crate::setting::{
+    Time, all, all_counters, ask, counters, delete, embedded, get, list, put, put_new, replace, save_counters, wait,
+};
 use tollgate_store::question::{DOCUMENT_BYTES_MAX, ID_BYTES_MAX, PAGE_BYTES_MAX};
 use tollgate_store::{Counter, Kind, Memory, Question, Store, StoreFaultKind};
 
@@ -21,6 +23,7 @@ fn the_store_in_memory_keeps_the_contract() {
 pub fn contract(store: &dyn Store, time: &Time) {
     what_was_put_is_there_until_it_is_deleted(store);
     new_documents_replace_nothing(store);
+    a_document_is_replaced_only_while_it_is_the_expected_one(store, time);
     kinds_have_nothing_to_do_with_each_other(store);
     any_text_is_an_id(store);
     what_expired_is_not_there(store, time);
@@ -48,6 +51,24 @@ fn new_documents_replace_nothing(store: &dyn Store) {
     assert!(put_new(store, Kind::Session, "new", b"2", None));
     assert_eq!(get(store, Kind::Session, "new").as_deref(), Some(&b"1"[..]));
     delete(store, Kind::Session, "new");
+}
+
+fn a_document_is_replaced_only_while_it_is_the_expected_one(store: &dyn Store, time: &Time) {
+    assert!(!replace(store, Kind::Session, "old", [b"", b"1"], None), "there is none");
+    assert_eq!(get(store, Kind::Session, "old"), None);
+    put(store, Kind::Session, "old", b"1", None);
+    assert!(!replace(store, Kind::Session, "old", [b"0", b"2"], None), "it is another one");
+    assert!(replace(store, Kind::Session, "old", [b"1", b"\xff2"], None));
+    assert_eq!(get(store, Kind::Session, "old").as_deref(), Some(&b"\xff2"[..]));
+    assert!(replace(store, Kind::Session, "old", [b"\xff2", b"3"], Some(time.now() + 1_000)));
+    assert_eq!(get(store, Kind::Session, "old").as_deref(), Some(&b"3"[..]));
+    time.pass(1_000);
+    assert!(!replace(store, Kind::Session, "old", [b"3", b"4"], None), "it has expired");
+    time.rewind();
+    put(store, Kind::Session, "old", b"5", None);
+    assert!(replace(store, Kind::Session, "old", [b"5", b"6"], Some(0)));
+    assert_eq!(get(store, Kind::Session, "old"), None, "what has expired is not there");
+    delete(store, Kind::Session, "old");
 }
 
 fn kinds_have_nothing_to_do_with_each_other(store: &dyn Store) {

@@ -82,6 +82,12 @@ pub fn put_new(store: &dyn Store, kind: Kind, id: &str, value: &[u8], expires_un
     ask(store, Question::PutNew { kind, id: id.into(), value: value.into(), expires_unix_s }).unwrap().existed().unwrap()
 }
 
+/// Stores a document in place of `old`.
+pub fn replace(store: &dyn Store, kind: Kind, id: &str, [old, value]: [&[u8]; 2], expires_unix_s: Option<u64>) -> bool {
+    let (id, old, value) = (id.into(), old.into(), value.into());
+    ask(store, Question::Replace { kind, id, old, value, expires_unix_s }).unwrap().existed().unwrap()
+}
+
 pub fn delete(store: &dyn Store, kind: Kind, id: &str) -> bool {
     ask(store, Question::Delete { kind, id: id.into() }).unwrap().existed().unwrap()
 }

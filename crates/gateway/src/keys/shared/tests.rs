@@ -19,7 +19,7 @@ fn shared(sessions_max: usize) -> SharedKeys {
 fn keep(shared: &SharedKeys, name: &str, epoch: u64) -> Digest {
     let (session, _) = Session::parse(b"{}").unwrap();
     let digest = key::digest(name);
-    shared.keep(digest, &StoredSession { shown: name.to_owned(), session }, epoch, None);
+    shared.keep(digest, &StoredSession { shown: name.to_owned(), session }, None).trust(epoch);
     digest
 }
 
@@ -82,4 +82,31 @@ fn an_unknown_key_is_remembered_until_anything_changes() {
     shared.remember_unknown(asked);
     std::thread::sleep(super::UNKNOWN_FOR + Duration::from_millis(1));
     assert!(!shared.is_unknown(&asked));
+}
+
+#[test]
+fn what_has_changed_between_reading_and_trusting_is_not_used() {
+    let shared = shared(10);
+    shared.hear(Heard::Up);
+    let (session, _) = Session::parse(b"{}").unwrap();
+    let digest = key::digest("one");
+    let kept = shared.keep(digest, &StoredSession { shown: "one".to_owned(), session }, None);
+    assert!(shared.get(&digest).is_none(), "nobody has said yet that it is good");
+    shared.changed(&digest);
+    kept.trust(shared.epoch());
+    assert!(shared.get(&digest).is_none());
+}
+
+#[test]
+fn sessions_that_come_and_go_are_in_line_once() {
+    let shared = shared(10);
+    shared.hear(Heard::Up);
+    for round in 0..100 {
+        for n in 0..20 {
+            keep(&shared, &n.to_string(), shared.epoch());
+        }
+        let order = shared.order.lock().unwrap();
+        let lengths = (order.turn.len(), order.ages.len(), shared.len());
+        assert_eq!(lengths, (10, 10, 10), "round {round}");
+    }
 }

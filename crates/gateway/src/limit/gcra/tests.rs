@@ -66,3 +66,22 @@ fn a_slower_rate_goes_on_from_what_a_faster_one_has_counted() {
     assert_eq!((0..20).filter(|_| limit.admit(fast, now).is_ok()).count(), 10);
     assert_eq!((0..20).filter(|_| limit.admit(slow, now).is_ok()).count(), 1, "a second of ten is used up");
 }
+
+#[test]
+fn what_a_changed_rate_takes_back_locks_nobody_out_and_lets_nobody_through() {
+    let (slow, fast) = (Rate::new(1.0, 86_400.0).unwrap(), Rate::new(10.0, 1.0).unwrap());
+    let limit = Gcra::default();
+    let now = Duration::from_secs(5);
+    assert!(limit.admit(slow, now).is_ok());
+    assert!(limit.admit(fast, now).is_err());
+    limit.refund(slow);
+    assert_eq!(limit.room(fast, now), (0, Duration::from_secs(1)), "what the slow rate took was cut already");
+    assert!(limit.admit(fast, now + Duration::from_millis(100)).is_ok());
+    // More than was ever counted can't be taken back.
+    let limit = Gcra::default();
+    limit.refund(Rate::new(1.0, 86_400.0).unwrap());
+    assert!(limit.admit(slow, now).is_ok());
+    limit.refund(slow);
+    limit.refund(slow);
+    assert_eq!(limit.room(slow, now).0, 1);
+}

@@ -1,0 +1,101 @@
+//! Keys as the control plane names them: by the key, by the hash that it is shown by, or by what an operator called it. Of a store that
+//! gateways share a view has what was just read from it, so that a change that is heard of meanwhile makes nothing disappear.
+
+use super::lookup::{Candidate, Looked};
+use super::{Digest, Entry, KeyName, Keys, identity_digest};
+use std::sync::Arc;
+use tollgate_model::key as key_format;
+use tollgate_model::session::Session;
+use tollgate_store::{StoreFault, StoreFaultKind};
+
+/// The keys in memory, and the sessions of a shared store that a text may stand for.
+pub struct KeyView<'k> {
+    keys: &'k Keys,
+    read: Vec<(Digest, Arc<Entry>)>,
+}
+
+impl Keys {
+    /// What the control API is about to work on: the keys that a text may stand for.
+    pub async fn view(&self, token: &str, org: &str) -> Result<KeyView<'_>, StoreFault> {
+        let mut view = KeyView { keys: self, read: Vec::new() };
+        let Some(shared) = &self.shared else { return Ok(view) };
+        let mut candidates = self.candidates(token, org);
+        // The text may be a hash, and it may be a key of another organisation.
+        for name in [self.name(token), token.to_owned()] {
+            if candidates.iter().all(|candidate| candidate.name != name) {
+                candidates.push(Candidate { digest: key_format::digest(&name), name });
+            }
+        }
+        for candidate in candidates {
+            match shared.read(std::slice::from_ref(&candidate)).await? {
+                Looked::Found(entry) => view.read.push((candidate.digest, entry)),
+                Looked::Unknown => {}
+                Looked::Failed => {
+                    let detail = "the session changes faster than it can be read";
+                    return Err(StoreFault::new(StoreFaultKind::Unavailable, detail));
+                }
+            }
+        }
+        Ok(view)
+    }
+}
+
+impl KeyView<'_> {
+    /// The digest of a key or of an identity's session, by its name.
+    pub fn digest_of(&self, token: &str) -> Option<Digest> {
+        let digest = self.keys.digest(token);
+        let named = || Some(key_format::digest(&self.keys.name(token))).filter(|digest| self.has(digest));
+        [digest, identity_digest(token)].into_iter().find(|digest| self.has(digest)).or_else(named)
+    }
+
+    /// The digests of the keys that are shown by a hash.
+    pub fn digests_of_hash(&self, hash: &str) -> Vec<Digest> {
+        let digest = key_format::digest(hash);
+        if self.read(&digest).is_some() { vec![digest] } else { self.keys.table.shown_as(hash) }
+    }
+
+    /// The key that an operator names: as given if it is one, else made from it.
+    pub fn named(&self, token: &str, org: &str) -> String {
+        let functions = &self.keys.rules.functions;
+        let candidates = key_format::candidates(token, org, functions);
+        let known = candidates.iter().find(|text| self.digest_of(text).is_some());
+        known.cloned().unwrap_or_else(|| key_format::custom(org, token, self.keys.rules.function()))
+    }
+
+    /// What a key is filed under, or will be if it is new.
+    pub fn name_of(&self, token: &str) -> KeyName {
+        let KeyName { digest, shown } = self.keys.new_name(token);
+        KeyName { digest: self.digest_of(token).unwrap_or(digest), shown }
+    }
+
+    /// How a key is shown: by itself, or by its hash.
+    pub fn shown_of(&self, digest: &Digest) -> Option<String> {
+        self.see(digest, Entry::shown)
+    }
+
+    /// The session of a key as it is written.
+    pub fn session(&self, digest: &Digest) -> Option<Session> {
+        self.see(digest, Entry::session).flatten()
+    }
+
+    /// The session of a key with its policies and what is left of its quotas.
+    pub fn live_session(&self, digest: &Digest, now_unix_s: u64) -> Option<Session> {
+        self.see(digest, |entry| self.keys.compiled_entry(digest, entry)).map(|key| key.live_session(now_unix_s))
+    }
+
+    fn has(&self, digest: &Digest) -> bool {
+        self.read(digest).is_some() || self.keys.table.contains(digest)
+    }
+
+    fn read(&self, digest: &Digest) -> Option<&Arc<Entry>> {
+        self.read.iter().find_map(|(read, entry)| (read == digest).then_some(entry))
+    }
+
+    /// Lets `see` look at what is stored of a key.
+    fn see<T>(&self, digest: &Digest, see: impl FnOnce(&Entry) -> T) -> Option<T> {
+        match self.read(digest) {
+            Some(entry) => Some(see(entry)),
+            None => self.keys.table.with(digest, see),
+        }
+    }
+}

@@ -108,8 +108,7 @@ impl<T: Clone + Send + Sync + 'static> Coming<T> {
     }
 }
 
-/// Under what a request keeps since when it is held for its limits; and limits that it has passed are kept under their address, so that
-/// they do not count it again when the chain starts over.
+/// Under what a request keeps since when it is held for its limits.
 const LIMITS_SINCE: u64 = u64::MAX - 1;
 
 impl Answers {
@@ -124,21 +123,6 @@ impl Answers {
             self.put(LIMITS_SINCE, now);
         }
     }
-
-    /// The request has passed these limits.
-    pub fn pass<T>(&mut self, limits: &T) {
-        self.put(address(limits), ());
-    }
-
-    /// Whether it has passed these limits before it was held.
-    pub fn has_passed<T>(&self, limits: &T) -> bool {
-        self.get::<()>(address(limits)).is_some()
-    }
-}
-
-/// Unlike the numbers of middlewares, which are small.
-fn address<T>(of: &T) -> u64 {
-    std::ptr::from_ref(of).addr() as u64
 }
 
 /// How long a request is held for an answer beyond the answer's own time limit, which comes first.

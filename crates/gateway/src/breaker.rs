@@ -1,7 +1,7 @@
 //! Circuit breaker: stops calling an endpoint while it fails. Counts over ten seconds in ten buckets, as Tyk's does.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const BUCKETS: usize = 10;
@@ -21,6 +21,14 @@ pub struct BreakerRule {
     pub return_after: Duration,
     /// Lets single requests through before that.
     pub half_open: bool,
+}
+
+/// A request that a breaker let pass, until it is known how it went.
+pub struct Passage {
+    rule: BreakerRule,
+    breaker: Arc<Breaker>,
+    /// How often the breaker had opened by then.
+    openings: u64,
 }
 
 /// The state of one endpoint; outlives configurations. Locked for a few instructions, and only by APIs that have a breaker.
@@ -78,25 +86,30 @@ impl Breaker {
         self.openings.load(Ordering::Relaxed)
     }
 
-    /// Whether a request may pass at `now`.
-    pub fn admits(&self, rule: &BreakerRule, now: Duration) -> bool {
+    /// Lets a request pass at `now`, or turns it away.
+    pub fn admit(self: &Arc<Self>, rule: &BreakerRule, now: Duration) -> Option<Passage> {
+        let passage = || Some(Passage { rule: *rule, breaker: self.clone(), openings: self.openings() });
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(opened) = state.opened else { return true };
+        let Some(opened) = state.opened else { return passage() };
         if now.saturating_sub(opened) >= rule.return_after {
             *state = State::default();
-            return true;
+            return passage();
         }
         if rule.half_open && now >= state.probe_at {
             state.backoff = (state.backoff * 2).clamp(BACKOFF_MIN, BACKOFF_MAX);
             state.probe_at = now + state.backoff;
-            return true;
+            return passage();
         }
-        false
+        None
     }
 
-    /// Counts a request that passed.
-    pub fn record(&self, rule: &BreakerRule, now: Duration, failed: bool) {
+    /// Counts a request that passed when the breaker had opened so often.
+    fn record(&self, rule: &BreakerRule, now: Duration, failed: bool, openings: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if openings != self.openings() {
+            // It was sent before the breaker opened: what it met says nothing of now.
+            return;
+        }
         if state.opened.is_some() {
             // The probe decides.
             if !failed {
@@ -121,6 +134,13 @@ impl Breaker {
             state.backoff = BACKOFF_MIN;
             state.probe_at = now + BACKOFF_MIN;
         }
+    }
+}
+
+impl Passage {
+    /// Tells the breaker how the request went.
+    pub fn end(&self, now: Duration, failed: bool) {
+        self.breaker.record(&self.rule, now, failed, self.openings);
     }
 }
 

@@ -1,10 +1,10 @@
 //! One request on its way through the chain: what is known of it, what was decided so far, and what will be changed in the response.
 
 use crate::answers::{Answers, Coming};
-use crate::breaker::{Breaker, BreakerRule};
+use crate::breaker::Passage;
 use crate::endpoints::Hits;
 use crate::jwt::ClaimTexts;
-use crate::keys::{HeldKey, Key, Keys, Limits, Presented};
+use crate::keys::{Counted, HeldKey, Key, Keys, Limits, Presented};
 use crate::limit::Patience;
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
@@ -68,15 +68,17 @@ pub struct Exchange<'a> {
     pub ignored: bool,
     /// Whether and how it is recorded.
     pub track: Track,
-    /// Another API sent the request here.
-    pub looped: bool,
+    /// How many APIs have sent the request on to this one.
+    pub level: usize,
     /// Limits count, also after a loop.
     pub check_limits: bool,
+    /// What the key's limits have counted of the request.
+    pub counted: Counted,
     /// Where a rewrite sends the request instead of the API's target.
     pub redirected: Option<Redirect>,
     pub first_byte_ms: Option<u64>,
     /// The breaker that is told how the request went.
-    pub breaker: Option<(BreakerRule, Arc<Breaker>)>,
+    pub breaker: Option<Passage>,
     pub outgoing: &'a mut Outgoing,
     /// Changes to the response's headers beyond the version's own.
     pub response_changes: &'a mut Vec<HeaderChange>,
@@ -241,12 +243,36 @@ impl<'a> Exchange<'a> {
         Step::Await(work, time_max.saturating_sub(held))
     }
 
+    /// The request has passed these limits, but for what would have been refused if it were not for the dry run. They count it once, also
+    /// when it is held later and comes again. `limits` is one address for each of them.
+    pub fn pass<T>(&mut self, limits: &T, would_refuse: Option<Refusal>) {
+        match would_refuse {
+            None => self.answers.put(passed_at(limits, self.level), ()),
+            Some(refusal) => self.answers.put(passed_at(limits, self.level), refusal),
+        }
+    }
+
+    /// Whether the request has passed these limits before it was held. What they would have refused is told again.
+    pub fn has_passed<T>(&mut self, limits: &T) -> bool {
+        let place = passed_at(limits, self.level);
+        if let Some(refusal) = self.answers.get::<Refusal>(place).cloned() {
+            self.tell_dry_run(&refusal);
+            return true;
+        }
+        self.answers.get::<()>(place).is_some()
+    }
+
     /// Counts what would have been refused if it were not for the dry run, and tells the client.
     pub fn report_dry_run(&mut self, refusal: &Refusal) {
         let cause = refusal.cause;
         if let Some(cells) = self.counting_core.and_then(|core| self.api.meter.core(core)) {
             cells.dry_run(cause);
         }
+        self.tell_dry_run(refusal);
+    }
+
+    fn tell_dry_run(&mut self, refusal: &Refusal) {
+        let cause = refusal.cause;
         self.response_changes.push(HeaderChange::Add("Tollgate-Dry-Run".into(), cause.as_bytes().to_vec()));
     }
 
@@ -257,6 +283,12 @@ impl<'a> Exchange<'a> {
             None => self.url.path.raw.clone().into_owned(),
         }
     }
+}
+
+/// Under what a request keeps that it has passed some limits at a level: unlike the numbers of middlewares, which are small, and in bits
+/// that no address has.
+fn passed_at<T>(limits: &T, level: usize) -> u64 {
+    std::ptr::from_ref(limits).addr() as u64 | (level as u64) << 56
 }
 
 impl Url<'_> {

@@ -47,7 +47,7 @@ pub use ends::forgotten_at;
 pub use held_key::HeldKey;
 pub use identities::identity_digest;
 pub use key::{Key, KeyState, Permission};
-pub use limits::{Checks, Limits, Rejection};
+pub use limits::{Checks, Counted, Limits, Rejection};
 pub use lookup::Presented;
 pub use policies::Policies;
 pub use shared::SharedKeys;

@@ -27,6 +27,8 @@ pub struct Settings {
     pub patterns: PatternRules,
     /// How rates are counted.
     pub limiter: Algorithm,
+    /// Other gateways count them too.
+    pub shares_limits: bool,
     /// Organisations are held to the limits of their sessions.
     pub enforce_org_quotas: bool,
     /// There are sessions only for organisations that have an API.
@@ -94,6 +96,7 @@ impl Settings {
             strict_routes: http.enable_strict_routes,
             patterns: PatternRules::new(config),
             limiter: Algorithm::of(config),
+            shares_limits: config.storage.is_redis(),
             enforce_org_quotas: config.enforce_org_quotas,
             suppress_default_org_store: config.suppress_default_org_store,
             custom_domains: config.enable_custom_domains,

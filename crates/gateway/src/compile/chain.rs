@@ -162,6 +162,24 @@ impl Source<'_, '_> {
         self.context.error(format!("$.version_data.versions.{version}.extended_paths.{list}[{index}].{field}"), message);
     }
 
+    /// Whether a request may be held after limits have passed it: for limits that other gateways count too, or by an API that it is sent on
+    /// to. It walks the chain again then.
+    pub fn may_hold_after_limits(&self) -> bool {
+        let is_elsewhere = |url: &str| ["/", "http://", "https://"].iter().any(|start| url.starts_with(start));
+        // A variable may be anything.
+        let is_sent_on = |url: &str| !is_elsewhere(url) && (url.contains("tyk:") || url.contains('$'));
+        let target = match self.info.override_target.as_str() {
+            "" => self.definition.proxy.targets(),
+            target => vec![target.to_owned()],
+        };
+        let rewrites = self.info.extended_paths.url_rewrites.iter();
+        let mut rewritten = rewrites.flat_map(|entry| {
+            let triggered = entry.triggers.iter().map(|trigger| trigger.rewrite_to.as_str());
+            triggered.chain([entry.rewrite_to.as_str()])
+        });
+        self.context.settings.shares_limits || target.iter().any(|url| is_sent_on(url)) || rewritten.any(is_sent_on)
+    }
+
     /// A name for state that outlives configurations: of this version, or of one of its endpoints.
     pub fn state_name(&self, detail: &str) -> String {
         format!("{}/{}/{detail}", self.definition.api_id, self.version_name)

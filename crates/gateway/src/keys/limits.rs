@@ -66,6 +66,21 @@ pub struct Checks {
     pub on_store_failure: Option<OnStoreFailure>,
 }
 
+/// What was counted of a request, and is to be taken back when it is refused for another reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    rates: bool,
+    quota: bool,
+}
+
+impl Counted {
+    /// Of a request that passed. What would have been refused counted nothing; of several rates it is not known which that was.
+    pub fn of(checks: Checks, would_refuse: Option<Rejection>) -> Self {
+        let is_over_rate = matches!(would_refuse, Some(Rejection::Rate(_)));
+        Counted { rates: checks.rates && !is_over_rate, quota: checks.quota && would_refuse != Some(Rejection::Quota) }
+    }
+}
+
 impl Checks {
     pub const ALL: Self = Checks { rates: true, quota: true, on_store_failure: None };
 }
@@ -135,6 +150,16 @@ impl Limits {
                 refund(rates, &over, now);
                 Err(rejection)
             }
+        }
+    }
+
+    /// Takes back what was counted of a request in this second.
+    pub fn take_back(&self, now: Duration, now_unix_s: u64, counted: Counted) {
+        if counted.rates {
+            refund(&self.rates, &[], now);
+        }
+        if let Some(quota) = self.quota.as_ref().filter(|_| counted.quota) {
+            quota.counter.give_back(quota.renewal_s, now_unix_s);
         }
     }
 

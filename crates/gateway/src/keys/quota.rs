@@ -109,6 +109,24 @@ impl Quota {
         renews_unix_s
     }
 
+    /// Takes back one that was counted in this second: the request is refused for another reason.
+    pub fn give_back(self: &Arc<Self>, renewal_s: i64, unix_s: u64) {
+        if let Some(shared) = &self.shared {
+            return shared.give_back();
+        }
+        let _renewal = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+        let renews_unix_s = self.renews_unix_s.load(Ordering::Acquire);
+        let began_unix_s = renews_unix_s.saturating_sub(u64::try_from(renewal_s).unwrap_or_default());
+        // A period that began later never had the request.
+        if renews_unix_s != u64::MAX && began_unix_s > unix_s {
+            return;
+        }
+        let less = |used: i64| (used > 0).then_some(used - 1);
+        if self.used.fetch_update(SeqCst, Ordering::Relaxed, less).is_ok() {
+            self.dirty.add(self);
+        }
+    }
+
     /// What is left, without counting anything.
     pub fn view(&self, max: i64, now_unix_s: u64) -> Option<QuotaView> {
         if let Some(shared) = &self.shared {

@@ -165,6 +165,17 @@ impl QuotaLease {
         passes
     }
 
+    /// A request that took one is refused for another reason. What was taken without the store, or of a period that is over, was never the
+    /// store's to have back.
+    pub fn give_back(&mut self, now_us: u64, is_silent: bool) {
+        if self.alone > 0 {
+            self.alone -= 1;
+        } else if !is_silent && !self.has_renewed(now_us) {
+            self.own += 1;
+            self.refused_until_us = 0;
+        }
+    }
+
     /// The session has changed, and the quota may have been reset: what was given of it is offered back, and asked for anew.
     pub fn revise(&mut self) {
         self.unused += std::mem::take(&mut self.own);

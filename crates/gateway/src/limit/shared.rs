@@ -4,6 +4,7 @@
 use super::Algorithm;
 use super::shared_quota::SharedQuota;
 use super::shared_rate::SharedRate;
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -25,6 +26,13 @@ const PROBE_EVERY: Duration = Duration::from_millis(100);
 /// After a question about one limit that failed for reasons of its own nobody asks about it for this long.
 pub(super) const FAILED_FOR_US: u64 = 100_000;
 
+/// Limits that are looked at in one turn, in a few milliseconds; the others come in the next one.
+const SETTLED_AT_ONCE: usize = 10_000;
+/// Quotas that the store is asked about in one turn, and those of them whose questions are on their way together. With a store that takes
+/// its 50 ms for each answer, a turn takes one second.
+const ASKED_AT_ONCE: usize = 1_000;
+const ASKED_TOGETHER: usize = 64;
+
 /// What all limits share.
 pub struct SharedLimits {
     pub(super) redis: Arc<Redis>,
@@ -38,8 +46,8 @@ pub struct SharedLimits {
     is_silent: AtomicBool,
     has_complained: AtomicBool,
     /// Limits that have something to tell or to give back.
-    open_rates: Mutex<Vec<Weak<SharedRate>>>,
-    open_quotas: Mutex<Vec<Weak<SharedQuota>>>,
+    open_rates: Mutex<VecDeque<Weak<SharedRate>>>,
+    open_quotas: Mutex<VecDeque<Weak<SharedQuota>>>,
 }
 
 pub(super) struct Scripts {
@@ -125,28 +133,41 @@ impl SharedLimits {
     }
 
     /// Tells the store what it has to know of, and gives back what is leased of quotas: what nobody has used lately, or everything at the
-    /// end.
+    /// end. In one turn only so much, or a gateway with many of them would forget to say that it is there.
     pub async fn settle(&self, everything: bool) {
-        for rate in take(&self.open_rates) {
+        for rate in take(&self.open_rates, SETTLED_AT_ONCE) {
             match self.is_silent() {
                 true => self.remember_rate(&rate),
                 false => rate.tell(),
             }
         }
-        for quota in take(&self.open_quotas) {
-            match self.is_silent() {
-                true => self.remember_quota(&quota),
-                false => quota.settle(everything).await,
+        let open = self.open_quotas.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let mut left = if everything { open } else { open.min(SETTLED_AT_ONCE) };
+        let mut asked = 0;
+        while left > 0 && (everything || asked < ASKED_AT_ONCE) {
+            let some = take(&self.open_quotas, left.min(ASKED_TOGETHER));
+            left = left.saturating_sub(ASKED_TOGETHER);
+            let mut answers = Vec::new();
+            for quota in some {
+                if self.is_silent() {
+                    self.remember_quota(&quota);
+                } else if let Some(tell) = quota.to_tell(everything) {
+                    answers.push(self.redis.runtime().spawn(quota.tell(tell)));
+                }
+            }
+            asked += answers.len();
+            for answer in answers {
+                let _ = answer.await;
             }
         }
     }
 
     pub(super) fn remember_rate(&self, rate: &Arc<SharedRate>) {
-        self.open_rates.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(rate));
+        self.open_rates.lock().unwrap_or_else(PoisonError::into_inner).push_back(Arc::downgrade(rate));
     }
 
     pub(super) fn remember_quota(&self, quota: &Arc<SharedQuota>) {
-        self.open_quotas.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(quota));
+        self.open_quotas.lock().unwrap_or_else(PoisonError::into_inner).push_back(Arc::downgrade(quota));
     }
 
     pub(super) fn now_us(&self) -> u64 {
@@ -240,7 +261,12 @@ async fn be_present(limits: Weak<SharedLimits>, id: String) {
     }
 }
 
-fn take<T>(open: &Mutex<Vec<Weak<T>>>) -> Vec<Arc<T>> {
-    let open = std::mem::take(&mut *open.lock().unwrap_or_else(PoisonError::into_inner));
-    open.iter().filter_map(Weak::upgrade).collect()
+/// Takes those that have waited longest.
+fn take<T>(open: &Mutex<VecDeque<Weak<T>>>, max: usize) -> Vec<Arc<T>> {
+    let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = open.len().min(max);
+    open.drain(..count).filter_map(|one| one.upgrade()).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -78,6 +78,15 @@ impl SharedQuota {
         self.lock().answer.clone()
     }
 
+    /// A request that took one is refused for another reason.
+    pub fn give_back(self: &Arc<Self>) {
+        let mut state = self.lock();
+        state.lease.give_back(self.of.now_us(), self.of.is_silent());
+        if state.lease.is_open() {
+            self.remember(&mut state);
+        }
+    }
+
     /// What is left, and in how many seconds it begins anew; `None` when nothing is known or it never does.
     pub fn view(&self) -> Option<(i64, Option<u64>)> {
         self.lock().lease.view(self.of.now_us())
@@ -93,8 +102,7 @@ impl SharedQuota {
     }
 
     /// Gives back what is not used, and tells what passed without the store.
-    pub(super) async fn settle(self: Arc<Self>, everything: bool) {
-        let Some((terms, ask)) = self.to_tell(everything) else { return };
+    pub(super) async fn tell(self: Arc<Self>, (terms, ask): (QuotaTerms, QuotaAsk)) {
         let asked = self.ask(&terms, &ask).await;
         let mut state = self.lock();
         match asked {
@@ -109,7 +117,8 @@ impl SharedQuota {
         }
     }
 
-    fn to_tell(self: &Arc<Self>, everything: bool) -> Option<(QuotaTerms, QuotaAsk)> {
+    /// What there is to tell, if anything; only for [`SharedQuota::tell`].
+    pub(super) fn to_tell(self: &Arc<Self>, everything: bool) -> Option<(QuotaTerms, QuotaAsk)> {
         let mut state = self.lock();
         state.is_open = false;
         match state.lease.settle(self.of.now_us(), everything) {

@@ -126,7 +126,7 @@ impl Middleware for Access {
         }
         let method = exchange.method.as_ref();
         let is_internal = self.internal.find_access(exchange.hits, method).is_some();
-        if is_internal && !exchange.looped {
+        if is_internal && exchange.level == 0 {
             return Step::Refuse(refusal::FORBIDDEN_ENDPOINT);
         }
         match self.rules.find_access(exchange.hits, method) {

@@ -1,7 +1,7 @@
 //! Limits over all callers of an API together. Reads `global_rate_limit` and `rate_limit` of `extended_paths`. The client sees 429
 //! `API Rate Limit Exceeded`, or in dry run a header. Gateways with one Redis count together; rejected requests do not count.
 
-use super::Middleware;
+use super::{Middleware, key_limits};
 use crate::compile::Source;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
@@ -15,6 +15,8 @@ pub struct ApiRateLimit {
     by_endpoint: EndpointList<Limit>,
     /// Variables may name what is left.
     has_variables: bool,
+    /// A request that has passed may come once more, as it may still be held.
+    may_come_again: bool,
 }
 
 struct Limit {
@@ -40,10 +42,10 @@ impl ApiRateLimit {
             Limit::new(source, entry.rate, entry.per, name, entry.dry_run, entry.on_store_failure)
         });
         if global.is_none() && by_endpoint.is_empty() {
-            None
-        } else {
-            Some(Box::new(ApiRateLimit { global, by_endpoint, has_variables: definition.enable_context_vars }))
+            return None;
         }
+        let (has_variables, may_come_again) = (definition.enable_context_vars, source.may_hold_after_limits());
+        Some(Box::new(ApiRateLimit { global, by_endpoint, has_variables, may_come_again }))
     }
 }
 
@@ -64,6 +66,16 @@ impl Limit {
     }
 }
 
+impl ApiRateLimit {
+    /// What is left, for variables.
+    fn note_room(&self, exchange: &mut Exchange<'_>, limit: &Limit) {
+        if self.has_variables {
+            let (room, full) = limit.counter.room(limit.rate, exchange.now);
+            exchange.api_rate = Some([limit.requests as i64, room as i64, exchange.reset_after(full)]);
+        }
+    }
+}
+
 impl Middleware for ApiRateLimit {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if !exchange.check_limits {
@@ -72,29 +84,31 @@ impl Middleware for ApiRateLimit {
         // An endpoint's limit takes the place of the API's.
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
         let Some(limit) = endpoint.or(self.global.as_ref()) else { return Step::Next };
+        if self.may_come_again && exchange.has_passed(limit) {
+            self.note_room(exchange, limit);
+            return Step::Next;
+        }
         let admitted = match limit.counter.shared() {
             None => limit.counter.admit(limit.rate, exchange.now).is_ok(),
-            Some(_) if exchange.answers.has_passed(limit) => true,
             Some(shared) => match shared.admit(limit.rate, exchange.now, exchange.patience(), limit.on_store_failure) {
                 Admission::Asked => return exchange.hold_for_limits(shared.pending()),
-                Admission::Silent => return Step::Refuse(refusal::STORE_SILENT),
-                admission => {
-                    exchange.answers.pass(limit);
-                    admission == Admission::Admitted
+                Admission::Silent => {
+                    key_limits::take_back(exchange);
+                    return Step::Refuse(refusal::STORE_SILENT);
                 }
+                admission => admission == Admission::Admitted,
             },
         };
-        if self.has_variables {
-            let (room, full) = limit.counter.room(limit.rate, exchange.now);
-            exchange.api_rate = Some([limit.requests as i64, room as i64, exchange.reset_after(full)]);
+        if !admitted && !limit.dry_run {
+            key_limits::take_back(exchange);
+            return Step::Refuse(refusal::API_RATE_LIMIT);
         }
-        match admitted {
-            true => Step::Next,
-            false if limit.dry_run => {
-                exchange.report_dry_run(&refusal::API_RATE_LIMIT);
-                Step::Next
-            }
-            false => Step::Refuse(refusal::API_RATE_LIMIT),
+        self.note_room(exchange, limit);
+        let would_refuse = (!admitted).then_some(refusal::API_RATE_LIMIT);
+        would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
+        if self.may_come_again {
+            exchange.pass(limit, would_refuse);
         }
+        Step::Next
     }
 }

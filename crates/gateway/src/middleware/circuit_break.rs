@@ -38,10 +38,8 @@ impl CircuitBreak {
 impl Middleware for CircuitBreak {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some((rule, breaker)) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
-        if !breaker.admits(rule, exchange.now) {
-            return Step::Refuse(refusal::BREAKER_OPEN);
-        }
-        exchange.breaker = Some((*rule, breaker.clone()));
+        let Some(passage) = breaker.admit(rule, exchange.now) else { return Step::Refuse(refusal::BREAKER_OPEN) };
+        exchange.breaker = Some(passage);
         Step::Next
     }
 }

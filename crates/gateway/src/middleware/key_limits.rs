@@ -5,11 +5,13 @@
 use super::{Middleware, limit_headers};
 use crate::compile::Source;
 use crate::exchange::{Exchange, Step};
-use crate::keys::{Checks, Key, Rejection};
+use crate::keys::{Checks, Counted, Key, Rejection};
 use crate::refusal::{self, Refusal};
 
 pub struct KeyLimits {
     checks: Checks,
+    /// A request that has passed may come once more, as it may still be held.
+    may_come_again: bool,
 }
 
 impl KeyLimits {
@@ -18,7 +20,8 @@ impl KeyLimits {
         let on_store_failure = definition.tollgate.on_store_failure;
         let checks = Checks { rates: !definition.disable_rate_limit, quota: !definition.disable_quota, on_store_failure };
         let applies = !definition.use_keyless && (checks.rates || checks.quota);
-        applies.then(|| Box::new(KeyLimits { checks }) as Box<dyn Middleware>)
+        let may_come_again = source.may_hold_after_limits();
+        applies.then(|| Box::new(KeyLimits { checks, may_come_again }) as Box<dyn Middleware>)
     }
 }
 
@@ -35,18 +38,19 @@ impl Middleware for KeyLimits {
 impl KeyLimits {
     fn check(&self, exchange: &mut Exchange<'_>, key: &Key) -> Step {
         let limits = exchange.limits_of(key);
-        if exchange.answers.has_passed(self) {
+        if self.may_come_again && exchange.has_passed(self) {
+            exchange.counted = Counted::of(self.checks, None);
             limit_headers::write(exchange, key, limits, None);
             return Step::Next;
         }
         let admitted = limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run, exchange.patience());
         match admitted {
             Ok(would_refuse) => {
-                match would_refuse {
-                    Some(rejection) => exchange.report_dry_run(&refusal_of(rejection)),
-                    // What comes next may hold the request once more.
-                    None if exchange.keys.shared_keys().is_some() => exchange.answers.pass(self),
-                    None => {}
+                exchange.counted = Counted::of(self.checks, would_refuse);
+                let would_refuse = would_refuse.map(refusal_of);
+                would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
+                if self.may_come_again {
+                    exchange.pass(self, would_refuse);
                 }
                 limit_headers::write(exchange, key, limits, None);
                 Step::Next
@@ -63,6 +67,17 @@ impl KeyLimits {
             }
         }
     }
+}
+
+/// The request is refused although its key's limits have passed it: they count nothing of it.
+pub fn take_back(exchange: &mut Exchange<'_>) {
+    let Some(key) = exchange.key.take() else { return };
+    let limits = exchange.limits_of(&key);
+    limits.take_back(exchange.now, exchange.unix_s, exchange.counted);
+    if exchange.counted != Counted::default() {
+        limit_headers::write(exchange, &key, limits, None);
+    }
+    exchange.key = Some(key);
 }
 
 fn refusal_of(rejection: Rejection) -> Refusal {

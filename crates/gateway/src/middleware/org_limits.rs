@@ -31,17 +31,18 @@ impl OrgLimits {
 
 impl Middleware for OrgLimits {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if !exchange.check_limits || exchange.answers.has_passed(self) {
+        if !exchange.check_limits || exchange.has_passed(self) {
             return Step::Next;
         }
         match exchange.keys.with_org(&self.org_id, |org| outcome(org, exchange)) {
             None => Step::Next,
             Some(Outcome::Pass) => {
-                exchange.answers.pass(self);
+                exchange.pass(self, None);
                 Step::Next
             }
             Some(Outcome::WouldRefuse(refusal)) => {
                 exchange.report_dry_run(&refusal);
+                exchange.pass(self, Some(refusal));
                 Step::Next
             }
             Some(Outcome::Refuse(refusal)) => Step::Refuse(refusal),

@@ -1,6 +1,6 @@
 //! What is kept of an exchange while its upstream works.
 
-use crate::breaker::{Breaker, BreakerRule};
+use crate::breaker::Passage;
 use crate::snapshot::{Api, CoreSnapshot, Shared, Version, Versions};
 use crate::upstream::Upstream;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ pub struct InFlight {
     /// The versions that sent it on to another API.
     pub looped_through: Vec<Place>,
     pub chosen: Chosen,
-    pub breaker: Option<(BreakerRule, Arc<Breaker>)>,
+    pub breaker: Option<Passage>,
     /// The request's content type if it is XML: refusals are XML then too.
     pub xml_type: Option<Box<str>>,
     pub began: Moment,
@@ -90,8 +90,8 @@ impl InFlight {
 
     /// Tells the breaker how the exchange went.
     pub fn record(&self, shared: &Shared, failed: bool) {
-        if let Some((rule, breaker)) = &self.breaker {
-            breaker.record(rule, shared.start.elapsed(), failed);
+        if let Some(passage) = &self.breaker {
+            passage.end(shared.start.elapsed(), failed);
         }
     }
 }

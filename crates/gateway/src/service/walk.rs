@@ -2,7 +2,9 @@
 
 use super::in_flight::{Chosen, InFlight, PROVIDER, Place};
 use super::{CoreService, GatewayHandler, draft, forward, reply, select};
+use crate::breaker::Passage;
 use crate::exchange::{Exchange, Redirect, RequestId, Step, Track, Url};
+use crate::keys::Counted;
 use crate::observe::method_number;
 use crate::refusal::{self, Refusal};
 use crate::route::Path;
@@ -13,7 +15,6 @@ use crate::trace::Trace;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::{Moment, Outgoing, Verdict, Work};
 use tollgate_http::Request;
@@ -82,7 +83,7 @@ impl GatewayHandler {
             let Some(api) = snapshot.apis.get(selected.api) else { break };
             let Some(version) = selected.version(api) else { break };
             self.place = selected;
-            match self.run(arrival, api, version, turn, level > 0, outgoing)? {
+            match self.run(arrival, api, version, turn, level, outgoing)? {
                 Run::Reply => {
                     self.changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
                     outgoing.close |= arrival.core.shared.settings.close_connections;
@@ -128,7 +129,7 @@ impl GatewayHandler {
         api: &Api,
         version: &Version,
         turn: Turn<'a>,
-        looped: bool,
+        level: usize,
         outgoing: &mut Outgoing,
     ) -> Result<Run, Refusal> {
         if !version.matcher.is_empty() {
@@ -161,8 +162,9 @@ impl GatewayHandler {
             limit_lines: &mut self.limit_lines,
             ignored: false,
             track: Track::Default,
-            looped,
+            level,
             check_limits: turn.check_limits,
+            counted: Counted::default(),
             redirected: None,
             first_byte_ms: version.first_byte_ms,
             breaker: None,
@@ -233,7 +235,7 @@ enum Run {
     Wait(Duration),
     Await(Work, Duration),
     Read(usize),
-    Forward(Verdict, Chosen, Option<(crate::breaker::BreakerRule, Arc<crate::breaker::Breaker>)>),
+    Forward(Verdict, Chosen, Option<Passage>),
     Loop { name: String, url: Url<'static>, method: String },
 }
 

@@ -45,6 +45,7 @@ mod key_storage;
 mod keys;
 mod limiters;
 mod limits;
+mod limits_once;
 mod message_forms;
 mod metrics;
 mod metrics_states;

@@ -96,3 +96,22 @@ fn a_retired_quota_counts_on_for_those_who_hold_it_and_is_not_stored() {
     assert!(quota.take(10, 60, 50).is_ok());
     assert!(dirty.take().iter().all(|quota| quota.counter().is_none()));
 }
+
+#[test]
+fn what_is_given_back_can_be_taken_again_but_not_in_a_later_period() {
+    let quota = quota();
+    assert!(quota.take(1, 10, 100).is_ok() && quota.take(1, 10, 100).is_err());
+    quota.give_back(10, 100);
+    assert!(quota.take(1, 10, 101).is_ok());
+    // The period of the first request is over: the second one is another's.
+    assert!(quota.take(1, 10, 110).is_ok());
+    quota.give_back(10, 101);
+    assert!(quota.take(1, 10, 111).is_err());
+    // Never more than was taken.
+    let quota = self::quota();
+    quota.give_back(0, 100);
+    assert!(quota.take(1, 0, 100).is_ok());
+    quota.give_back(0, 100);
+    quota.give_back(0, 100);
+    assert!(quota.take(1, 0, 100).is_ok() && quota.take(1, 0, 100).is_err());
+}

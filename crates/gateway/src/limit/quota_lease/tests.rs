@@ -122,3 +122,14 @@ fn what_was_given_before_the_renewal_counts_for_nothing_after_it() {
     assert_eq!(lease.view(999_999), Some((8, Some(1))));
     assert_eq!(lease.take(1_000_000), QuotaTake::Wait { asks: true });
 }
+
+#[test]
+fn what_a_refused_request_took_is_there_for_the_next_one() {
+    let mut lease = leased(1, 0, 1_000);
+    lease.give_back(6, false);
+    assert_eq!(lease.take(7), QuotaTake::Taken);
+    // Of a period that is over nothing is to be had, nor of what was let pass without anybody counting it.
+    lease.give_back(1_000_000, false);
+    lease.give_back(8, true);
+    assert!(!lease.is_open());
+}

@@ -46,9 +46,10 @@ fn breakers_beyond_the_bound_are_added_up() {
     let many: Vec<Arc<Breaker>> = (0..10_000)
         .map(|number| {
             let place = BreakerPlace { api: format!("{number}"), version: "Default".to_owned(), endpoint: "GET /x".to_owned() };
-            let breaker = Breaker::new(place);
-            breaker.record(&rule, Duration::from_secs(1), number % 2 == 0);
-            Arc::new(breaker)
+            let breaker = Arc::new(Breaker::new(place));
+            let at = Duration::from_secs(1);
+            breaker.admit(&rule, at).unwrap().end(at, number % 2 == 0);
+            breaker
         })
         .collect();
     let text = |now: u64| written(|text| breakers(text, &many, Duration::from_secs(now)));

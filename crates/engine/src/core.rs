@@ -1,6 +1,7 @@
 //! What one core owns: its buffers, its upstream pools, its clock, its service. Never shared, so nothing here is locked.
 
 use crate::addresses::AddressLimit;
+use crate::buffer_account::BufferAccount;
 use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::entrance::{Handshakes, Listen};
 use crate::http2::Http2Upstreams;
@@ -34,6 +35,8 @@ pub(crate) struct Core {
     pub http2_upstreams: Http2Upstreams,
     /// Connections to upstreams, in use and idle.
     pub upstreams_open: Rc<Cell<usize>>,
+    /// Bytes that HTTP/2 streams hold for readers that have not taken them.
+    pub buffered: Rc<BufferAccount>,
     /// Tunnels that are open or asked for.
     pub tunnels_open: Rc<Cell<usize>>,
     pub deadlines: Deadlines,
@@ -87,6 +90,7 @@ impl Core {
             lines: HeaderStorage::new(),
         };
         Core {
+            buffered: BufferAccount::new(limits.http2_buffer_bytes_max),
             limits,
             service,
             buffers: RefCell::new(buffers),
@@ -174,6 +178,7 @@ impl Core {
             self.stats.clients_open.set(self.peers.own_open());
             self.stats.busy_permille.set(self.peers.own_busy());
             self.stats.upstreams_open.set(self.upstreams_open.get() as u64);
+            self.stats.http2_buffered.set(self.buffered.bytes() as u64);
             self.stats.tunnels_open.set(self.tunnels_open.get() as u64);
             if turn % prune_every == 0 {
                 let mut pool = self.pool.borrow_mut();

@@ -4,37 +4,44 @@
 
 mod body;
 mod client_stream;
+mod frame_allowance;
+mod frame_deadline;
+mod frames;
 mod head;
-mod patience;
+mod io;
 mod tunnel;
 mod upstream;
 mod upstream_stream;
 
 pub(crate) use upstream::Http2Upstreams;
 
+use crate::buffer_account::BufferAccount;
 use crate::core::Core;
 use crate::peers::Counted;
 use crate::service::Client;
 use crate::stream::Stream;
-use bytes::Bytes;
+use body::Piece;
 use client_stream::Lane;
-use h2::Reason;
-use patience::Patience;
+use frame_allowance::FrameAllowance;
+use h2::{Reason, server};
+use io::Io;
 use std::cell::{Cell, RefCell};
-use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{sleep, timeout};
 
 /// What every HTTP/2 connection begins with (RFC 9113 §3.4).
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Bytes that a client may send on one stream before any of them are taken. The pipe holds as much again.
+/// Bytes of one stream that wait here before its other side must pause.
 const STREAM_WINDOW: u32 = 256 * 1024;
-/// The same for all streams of a connection together: what one connection can make a core hold.
+/// The same for all streams of a client's connection together, once one of them has content: what its uploads can make a core hold. Until
+/// then, and where the core holds too much already, the protocol's own 64 KiB hold.
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
+/// Bytes that one connection's streams hold for readers that have not taken them before each stream is kept to a small piece: sixteen
+/// streams at full speed, or two hundred of usual answers.
+const CONNECTION_BUFFER_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of one stream's response that h2 holds; more waits in the upstream.
 const SEND_BUFFER_BYTES: usize = 64 * 1024;
 /// Streams that a client may throw away, beyond one for each that it lets finish: enough for a browser that stops loading a page, not
@@ -42,11 +49,19 @@ const SEND_BUFFER_BYTES: usize = 64 * 1024;
 const THROWN_AWAY_MAX: u32 = 200;
 /// Shortest wait between two looks at whether a connection is idle.
 const IDLE_LOOK_MS: u64 = 100;
+/// How long the end of a connection may take that is ended because of its client.
+const MISUSE_END_MS: u64 = 2_000;
 /// Streams that h2 remembers after a reset, and those it was to hand over when they were reset.
 const RESETS_REMEMBERED_MAX: usize = 64;
+/// h2 counts the bytes that small frames are short of 256, ends the connection at a budget, and does not give back what counted for
+/// streams that ended before. Streams take their frames at once here, and a turn has a bound: the budget is not needed, and many small
+/// messages must not end a connection that others share.
+const SMALL_FRAMES_BUDGET: usize = usize::MAX;
 
 /// Lanes that a connection keeps for its next streams: some 3 KiB each.
 const LANES_SPARE_MAX: usize = 16;
+
+type ClientConnection = server::Connection<Io, Piece>;
 
 /// What streams have in common, and have done to the connection they belong to.
 struct Standing {
@@ -58,45 +73,59 @@ struct Standing {
     thrown_away: Cell<u32>,
     /// Coarse time of the last stream's end.
     busy_ms: Cell<u64>,
+    /// Bytes that wait for the client, and for upstreams.
+    account: Rc<BufferAccount>,
+    allowance: Rc<FrameAllowance>,
 }
 
 /// Serves a connection whose first bytes, if they were read already, are `ahead`.
 pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client: Client, counted: Counted) {
-    let client = Client { http2: true, ..client };
-    let limits = &core.limits;
-    let mut builder = h2::server::Builder::new();
+    let standing = Rc::new(Standing::new(&core, Client { http2: true, ..client }));
+    let io = Io::of_client(stream, ahead, &core, standing.allowance.clone());
+    if let Some(connection) = begin(&standing, io).await {
+        run(connection, &standing).await;
+    }
+    drop(counted);
+}
+
+async fn begin(standing: &Standing, io: Io) -> Option<ClientConnection> {
+    let (limits, client) = (&standing.core.limits, &standing.client.address);
+    let mut builder = server::Builder::new();
     builder
         .initial_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(CONNECTION_WINDOW)
         .max_concurrent_streams(limits.http2_streams_max)
         .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
         .max_send_buffer_size(SEND_BUFFER_BYTES)
         .max_concurrent_reset_streams(RESETS_REMEMBERED_MAX)
-        .max_pending_accept_reset_streams(RESETS_REMEMBERED_MAX);
+        .max_pending_accept_reset_streams(RESETS_REMEMBERED_MAX)
+        .data_frame_budget(SMALL_FRAMES_BUDGET);
     if limits.tunnels {
         builder.enable_connect_protocol();
     }
-    let io = Io { ahead, read: 0, stream, patience: Some(Patience::new(core.clone())) };
-    let shaken = timeout(Duration::from_millis(limits.handshake_ms), builder.handshake::<_, Bytes>(io)).await;
-    let mut connection = match shaken {
-        Ok(Ok(connection)) => connection,
-        Ok(Err(error)) => return tracing::debug!(client = %client.address, %error, "HTTP/2 did not begin"),
-        Err(_) => return tracing::debug!(client = %client.address, "HTTP/2 did not begin in time"),
-    };
-    let standing = Rc::new(Standing {
-        core: core.clone(),
-        client: client.clone(),
-        lanes: RefCell::default(),
-        open: Cell::new(0),
-        thrown_away: Cell::new(0),
-        busy_ms: Cell::new(core.deadlines.now_ms()),
-    });
+    match timeout(Duration::from_millis(limits.handshake_ms), builder.handshake(io)).await {
+        Ok(Ok(connection)) => return Some(connection),
+        Ok(Err(error)) => tracing::debug!(%client, %error, "HTTP/2 did not begin"),
+        Err(_) => tracing::debug!(%client, "HTTP/2 did not begin in time"),
+    }
+    None
+}
+
+async fn run(mut connection: ClientConnection, standing: &Rc<Standing>) {
+    let (core, limits) = (&standing.core, &standing.core.limits);
     let mut drained = pin!(core.peers.drained());
     let mut idle = pin!(sleep(Duration::from_millis(limits.client_idle_ms)));
-    let mut leaving = false;
+    let (mut leaving, mut misused, mut has_window) = (false, false, false);
     loop {
         let accepted = tokio::select! {
             biased;
+            () = standing.misused(), if !misused => {
+                tracing::debug!(client = %standing.client.address, "HTTP/2 client makes work for nothing: connection closed");
+                core.stats.http2_misused.add(1);
+                (leaving, misused) = (true, true);
+                connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+                idle.set(sleep(Duration::from_millis(MISUSE_END_MS)));
+                continue;
+            }
             () = &mut drained, if !leaving => {
                 leaving = true;
                 connection.graceful_shutdown();
@@ -104,7 +133,7 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client
             }
             () = &mut idle => {
                 let quiet_ms = standing.idle_for_ms();
-                if leaving && quiet_ms >= limits.client_idle_ms {
+                if misused || (leaving && quiet_ms >= limits.client_idle_ms) {
                     // It was told to leave, and has nothing open.
                     break;
                 }
@@ -119,25 +148,47 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client
         };
         match accepted {
             Some(Ok((request, respond))) => {
-                if standing.thrown_away.get() > THROWN_AWAY_MAX {
-                    tracing::warn!(client = %client.address, "HTTP/2 client throws its requests away: connection closed");
-                    connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
-                    continue;
+                if !has_window && !request.body().is_end_stream() && !standing.account.is_full() {
+                    has_window = true;
+                    connection.set_target_window_size(CONNECTION_WINDOW);
                 }
+                standing.allowance.earn_request(|| head::decoded_bytes(request.headers()));
                 // In a box it is not copied on its way into the task.
-                tokio::task::spawn_local(Box::pin(client_stream::serve(request, respond, Serving::new(&standing))));
+                tokio::task::spawn_local(Box::pin(client_stream::serve(request, respond, Serving::new(standing))));
             }
             Some(Err(error)) => {
-                tracing::debug!(client = %client.address, %error, "HTTP/2 connection failed");
+                tracing::debug!(client = %standing.client.address, %error, "HTTP/2 connection failed");
                 break;
             }
             None => break,
         }
     }
-    drop(counted);
 }
 
 impl Standing {
+    fn new(core: &Rc<Core>, client: Client) -> Self {
+        let now_ms = core.deadlines.now_ms();
+        Standing {
+            core: core.clone(),
+            client,
+            lanes: RefCell::default(),
+            open: Cell::new(0),
+            thrown_away: Cell::new(0),
+            busy_ms: Cell::new(now_ms),
+            account: BufferAccount::of_connection(&core.buffered, CONNECTION_BUFFER_BYTES_MAX),
+            allowance: Rc::new(FrameAllowance::new(now_ms)),
+        }
+    }
+
+    /// Waits until the client has made more work for nothing than it may. What makes work wakes the connection's task.
+    async fn misused(&self) {
+        std::future::poll_fn(|_| {
+            let is_misused = self.allowance.is_over() || self.thrown_away.get() > THROWN_AWAY_MAX;
+            if is_misused { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+
     fn idle_for_ms(&self) -> u64 {
         if self.open.get() > 0 { 0 } else { self.core.deadlines.now_ms().saturating_sub(self.busy_ms.get()) }
     }
@@ -158,7 +209,7 @@ impl Serving {
     /// A lane for it.
     fn lane(&self) -> Lane {
         let spare = self.standing.lanes.borrow_mut().pop();
-        spare.map_or_else(|| Lane::new(&self.standing.core, &self.standing.client), Lane::resumed)
+        spare.map_or_else(|| Lane::new(&self.standing.core, &self.standing.client, &self.standing.account), Lane::resumed)
     }
 
     /// Takes a lane back.
@@ -182,70 +233,5 @@ impl Drop for Serving {
         standing.busy_ms.set(standing.core.deadlines.now_ms());
         let thrown_away = standing.thrown_away.get();
         standing.thrown_away.set(if self.finished { thrown_away.saturating_sub(1) } else { thrown_away.saturating_add(1) });
-    }
-}
-
-/// A connection's stream as h2 wants it, with what was read of it before.
-pub(crate) struct Io {
-    ahead: Vec<u8>,
-    read: usize,
-    stream: Stream,
-    /// The time that the other side has for its frames; without a bound towards upstreams, whose answers have time limits.
-    patience: Option<Patience>,
-}
-
-impl Io {
-    pub fn new(stream: Stream) -> Self {
-        Io { ahead: Vec::new(), read: 0, stream, patience: None }
-    }
-}
-
-impl AsyncRead for Io {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        if this.patience.as_ref().is_some_and(Patience::is_over) {
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "a frame or a header block was not finished in time")));
-        }
-        let before = buffer.filled().len();
-        let poll = this.poll_fill(cx, buffer);
-        if let (Some(patience), Some(bytes @ [_, ..])) = (&mut this.patience, buffer.filled().get(before..)) {
-            patience.saw(cx, bytes);
-        }
-        poll
-    }
-}
-
-impl Io {
-    fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if let Some(rest) = self.ahead.get(self.read..).filter(|rest| !rest.is_empty()) {
-            let taken = rest.len().min(buffer.remaining());
-            buffer.put_slice(rest.get(..taken).unwrap_or_default());
-            self.read += taken;
-            return Poll::Ready(Ok(()));
-        }
-        self.ahead = Vec::new();
-        self.stream.poll_fill(cx, buffer)
-    }
-}
-
-impl AsyncWrite for Io {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.stream.poll_write(cx, bytes, &[])
-    }
-
-    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, parts: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        self.stream.poll_write_vectored(cx, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream.poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream.poll_shutdown(cx)
     }
 }

@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 mod addresses;
+mod buffer_account;
 mod connection;
 mod core;
 mod counter;

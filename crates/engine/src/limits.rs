@@ -15,6 +15,8 @@ pub struct Limits {
     pub handshake_ms: u64,
     /// Streams that one HTTP/2 client may have open at once. Each costs what a connection costs.
     pub http2_streams_max: u32,
+    /// Bytes that one core's HTTP/2 streams hold for readers that have not taken them before each stream is kept to a small piece.
+    pub http2_buffer_bytes_max: usize,
     /// A keep-alive connection without a request.
     pub client_idle_ms: u64,
     /// A client that takes none of the bytes waiting for it.
@@ -56,6 +58,7 @@ impl Default for Limits {
             head_ms: 15_000,
             handshake_ms: 10_000,
             http2_streams_max: 250,
+            http2_buffer_bytes_max: 64 * 1024 * 1024,
             client_idle_ms: 120_000,
             client_write_ms: 60_000,
             upstream_connect_ms: 10_000,

@@ -1,6 +1,7 @@
 //! A byte stream inside one core: what one side writes the other reads, in both directions, with a bound. It is how an HTTP/2 stream
 //! looks like a connection to everything that knows connections only.
 
+use crate::buffer_account::BufferAccount;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
@@ -28,6 +29,8 @@ struct Channel {
     reader_gone: bool,
     reader: Bell,
     writer: Bell,
+    /// Where the bytes are counted.
+    account: Option<Rc<BufferAccount>>,
 }
 
 /// How a side that waits is told that it can go on.
@@ -78,12 +81,23 @@ impl Pipe {
         Pipe::of(Channel::default(), Channel::default())
     }
 
-    /// Both ends of a pipe for one task, and the mark that it has to look at.
-    pub fn within_task() -> (Pipe, Pipe, Moved) {
+    /// Both ends of a pipe whose bytes are counted as parts of an account: what the near end writes, and what the far end writes.
+    pub fn counted(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe) {
+        let channel = |account: &Rc<BufferAccount>| Channel { account: Some(account.clone()), ..Channel::default() };
+        Pipe::of(channel(there), channel(back))
+    }
+
+    /// Both ends of a pipe for one task, counted in the same way, and the mark that the task has to look at.
+    pub fn within_task(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe, Moved) {
         let moved = Moved::default();
         let bell = || Bell::Mark { waits: false, moved: moved.clone() };
-        let channel = || Channel { reader: bell(), writer: bell(), ..Channel::default() };
-        let (near, far) = Pipe::of(channel(), channel());
+        let channel = |account: &Rc<BufferAccount>| Channel {
+            reader: bell(),
+            writer: bell(),
+            account: Some(account.clone()),
+            ..Channel::default()
+        };
+        let (near, far) = Pipe::of(channel(there), channel(back));
         (near, far, moved)
     }
 
@@ -100,6 +114,49 @@ impl Pipe {
             let channel = channel.borrow();
             channel.bytes.is_empty() && !channel.ended && !channel.writer_gone && !channel.reader_gone
         })
+    }
+}
+
+impl Channel {
+    fn room(&self) -> usize {
+        let room = PIPE_BYTES_MAX.saturating_sub(self.bytes.len() - self.read);
+        self.account.as_ref().map_or(room, |account| account.room(room))
+    }
+
+    fn wait_for_room(&mut self, cx: &Context<'_>) {
+        self.writer.wait(cx);
+        // Bytes that have left the pipe may still be held.
+        if let Some(account) = &self.account {
+            account.wait(cx);
+        }
+    }
+
+    fn put(&mut self, parts: &[&[u8]]) -> usize {
+        if self.read > 0 {
+            let read = std::mem::take(&mut self.read);
+            self.bytes.drain(..read);
+        }
+        let before = self.bytes.len();
+        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        let taken = self.bytes.len() - before;
+        if let Some(account) = &self.account {
+            account.add(taken);
+        }
+        self.reader.ring();
+        taken
+    }
+
+    fn count_out(&self, taken: usize) {
+        if let Some(account) = &self.account {
+            account.subtract(taken);
+        }
+    }
+
+    /// Drops what nobody will read.
+    fn discard(&mut self) {
+        self.count_out(self.bytes.len() - self.read);
+        self.bytes = Vec::new();
+        self.read = 0;
     }
 }
 
@@ -125,6 +182,7 @@ impl PipeReader {
             channel.bytes.clear();
             channel.read = 0;
         }
+        channel.count_out(taken);
         channel.writer.ring();
         Poll::Ready(taken)
     }
@@ -139,6 +197,7 @@ impl PipeReader {
         }
         let mut bytes = std::mem::take(&mut channel.bytes);
         bytes.drain(..std::mem::take(&mut channel.read));
+        channel.count_out(bytes.len());
         channel.writer.ring();
         Poll::Ready(bytes)
     }
@@ -166,23 +225,50 @@ impl PipeWriter {
         if channel.reader_gone || channel.ended {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        let room = PIPE_BYTES_MAX.saturating_sub(channel.bytes.len() - channel.read);
+        let room = channel.room();
         if room == 0 {
-            channel.writer.wait(cx);
+            channel.wait_for_room(cx);
             return Poll::Pending;
         }
-        if channel.read > 0 {
-            let read = std::mem::take(&mut channel.read);
-            channel.bytes.drain(..read);
+        let first = first.get(..first.len().min(room)).unwrap_or_default();
+        let second = second.get(..second.len().min(room - first.len())).unwrap_or_default();
+        Poll::Ready(Ok(channel.put(&[first, second])))
+    }
+
+    /// Bytes that a write takes now.
+    pub fn room(&self) -> usize {
+        self.0.borrow().room()
+    }
+
+    /// The most that should be brought to it at once: only what it takes, where its account is full.
+    pub fn wanted(&self) -> usize {
+        let channel = self.0.borrow();
+        if channel.account.as_ref().is_some_and(|account| account.is_full()) { channel.room() } else { usize::MAX }
+    }
+
+    /// Waits until a write takes something, and says how much.
+    pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let mut channel = self.0.borrow_mut();
+        if channel.reader_gone || channel.ended {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        let mut taken = 0;
-        for part in [first, second] {
-            let part = part.get(..part.len().min(room - taken)).unwrap_or_default();
-            channel.bytes.extend_from_slice(part);
-            taken += part.len();
+        match channel.room() {
+            0 => {
+                channel.wait_for_room(cx);
+                Poll::Pending
+            }
+            room => Poll::Ready(Ok(room)),
         }
-        channel.reader.ring();
-        Poll::Ready(Ok(taken))
+    }
+
+    /// Writes all the parts, whether there is room or not: for a little more than [`PipeWriter::poll_room`] has promised.
+    pub fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+        let mut channel = self.0.borrow_mut();
+        if channel.reader_gone || channel.ended {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        channel.put(parts);
+        Ok(())
     }
 
     /// Writes all of it.
@@ -206,8 +292,7 @@ impl Drop for PipeReader {
     fn drop(&mut self) {
         let mut channel = self.0.borrow_mut();
         channel.reader_gone = true;
-        channel.bytes = Vec::new();
-        channel.read = 0;
+        channel.discard();
         channel.writer.ring();
     }
 }

@@ -15,6 +15,10 @@ pub struct CoreStats {
     pub clients_refused: Counter,
     /// Heads that are no request: answered with 400 and the like, and closed.
     pub heads_refused: Counter,
+    /// HTTP/2 connections that were ended because their clients made work for nothing.
+    pub http2_misused: Counter,
+    /// Bytes that HTTP/2 streams hold for readers that have not taken them; at most one sweep of the time limits old.
+    pub http2_buffered: Counter,
     /// Connections made to upstreams.
     pub connects: Counter,
     /// Requests that went out on a connection that had carried others before.

@@ -19,6 +19,15 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
+    /// The most that should be brought to it at once: what it takes, where memory is short.
+    #[inline]
+    pub fn wanted(&self) -> usize {
+        match self {
+            Stream::Pipe(pipe) => pipe.writer.wanted(),
+            _ => usize::MAX,
+        }
+    }
+
     /// Reads what is there into `scratch`; 0 bytes is the end of the stream. tokio forgets readiness after a short read, so no
     /// second, empty read follows.
     #[inline]

@@ -12,7 +12,7 @@ const IGNORED_NAMED_MAX: usize = 20;
 
 /// Starts logging. `RUST_LOG`-style directives in `level` are understood; an unknown level means `info`.
 pub fn start(format: LogFormat, level: &str) {
-    let filter = EnvFilter::try_new(if level.is_empty() { "info" } else { level }).unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_new(directives(level)).unwrap_or_else(|_| EnvFilter::new(directives("info")));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
     let started = match format {
         LogFormat::Json => builder.json().flatten_event(true).try_init(),
@@ -51,4 +51,9 @@ fn listed(names: &[&str]) -> String {
     let named = names.get(..IGNORED_NAMED_MAX).unwrap_or(names);
     let more = names.len() - named.len();
     if more == 0 { named.join(", ") } else { format!("{} and {more} more", named.join(", ")) }
+}
+
+/// With the h2 crate told to be quiet unless `level` names it: it warns of single frames of clients, and so as often as they like.
+fn directives(level: &str) -> String {
+    format!("h2=error,{}", if level.is_empty() { "info" } else { level })
 }

@@ -13,6 +13,9 @@ use tollgate_http::{Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, LA
 /// A response's body that came with its head is copied behind the head up to this size, and gathered by the kernel above it.
 const COPY_BYTES_MAX: usize = 4 * 1024;
 
+/// The least that is read of a response at once. Without room for it in a stream of HTTP/2 it is kept, and nothing more is read.
+const READ_BYTES_MIN: usize = 1024;
+
 /// What one attempt to move bytes came to.
 enum Moved {
     Nothing,
@@ -156,7 +159,9 @@ impl Connection {
             return Ok(Moved::Something);
         }
         let Some(upstream) = &mut self.exchange.upstream else { return Ok(Moved::Nothing) };
-        let read = match upstream.stream.poll_read(cx, &mut buffers.scratch) {
+        // What the client's side does not take would have to be kept here.
+        let read_max = self.client.wanted().clamp(READ_BYTES_MIN, buffers.scratch.len());
+        let read = match upstream.stream.poll_read(cx, buffers.scratch.get_mut(..read_max).unwrap_or_default()) {
             Poll::Pending => return Ok(Moved::Nothing),
             Poll::Ready(Ok(read)) if read > 0 => read,
             Poll::Ready(end) => return self.upstream_ended(cx, end.map(|_| ())).map(|()| Moved::Something),

@@ -1,13 +1,16 @@
 //! Bodies between HTTP/2 and HTTP/1.1, in both directions and for both sides. Flow control goes through: a window opens again when
 //! the other side has taken the bytes, and nothing is read that can't be sent on.
 
+use super::frame_allowance::FrameAllowance;
 use super::head::{read_trailers, write_trailers};
+use crate::buffer_account::{BufferAccount, Charge};
 use crate::pace::Speed;
 use crate::pipe::{PipeReader, PipeWriter};
-use bytes::Bytes;
+use bytes::{Buf, Bytes, BytesMut};
 use h2::{RecvStream, SendStream};
 use std::io::Write;
-use std::task::Poll;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tollgate_http::{Body, BodyReader};
@@ -41,31 +44,128 @@ impl Allowance {
     }
 }
 
+/// The terms on which a body is sent.
+pub struct Sending<'a> {
+    pub allowance: Allowance,
+    /// Where its bytes count until they are written.
+    pub account: &'a Rc<BufferAccount>,
+    /// What the receiver earns by it.
+    pub frames: Option<&'a FrameAllowance>,
+}
+
 /// What was read, with `more` behind it.
 pub fn join(read: Bytes, more: Vec<u8>) -> Bytes {
     if read.is_empty() { more.into() } else { [read.as_ref(), &more].concat().into() }
 }
 
-/// From a stream into a pipe, as `framing` says. Trailers go where there are chunks; elsewhere HTTP/1.1 has no place for them.
-pub async fn receive(body: &mut RecvStream, chunked: bool, pipe: &mut PipeWriter) -> Result<(), Cut> {
-    let mut out = Vec::new();
-    while let Some(data) = body.data().await {
-        let data = data.map_err(|_| Cut::Http2)?;
-        if chunked && !data.is_empty() {
-            out.clear();
-            let _ = write!(out, "{:x}\r\n", data.len());
-            pipe.write_all(&out).await.map_err(|_| Cut::Pipe)?;
-        }
-        pipe.write_all(&data).await.map_err(|_| Cut::Pipe)?;
-        if chunked && !data.is_empty() {
-            pipe.write_all(b"\r\n").await.map_err(|_| Cut::Pipe)?;
-        }
-        body.flow_control().release_capacity(data.len()).map_err(|_| Cut::Http2)?;
+/// A body's bytes on their way to the HTTP/2 side, in an account for as long as that holds them.
+pub struct Piece {
+    bytes: Bytes,
+    _charge: Option<Charge>,
+}
+
+impl Piece {
+    fn empty() -> Self {
+        Piece { bytes: Bytes::new(), _charge: None }
     }
-    let trailers = body.trailers().await.map_err(|_| Cut::Http2)?;
+}
+
+impl Buf for Piece {
+    fn remaining(&self) -> usize {
+        self.bytes.remaining()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.bytes.chunk()
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.bytes.advance(count);
+    }
+}
+
+/// A body that comes from the HTTP/2 side. What has arrived is taken at once and kept in one piece: h2 keeps each frame by itself, which
+/// takes hundreds of bytes for a message of ten, and ends the connection of a sender whose small frames are not taken.
+pub struct Incoming {
+    content: RecvStream,
+    /// Bytes that a pipe had no room for. Their part of the window stays closed, which bounds them.
+    waiting: BytesMut,
+    charge: Charge,
+}
+
+impl Incoming {
+    pub fn new(content: RecvStream, account: &Rc<BufferAccount>) -> Self {
+        Incoming { content, waiting: BytesMut::new(), charge: account.charge(0) }
+    }
+
+    pub fn is_end_stream(&self) -> bool {
+        self.content.is_end_stream()
+    }
+
+    /// Takes what arrives until the stream ends, before anybody wants it.
+    pub fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Cut>> {
+        while let Some(data) = ready!(self.content.poll_data(cx)) {
+            self.keep(&data.map_err(|_| Cut::Http2)?);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn keep(&mut self, data: &[u8]) {
+        self.waiting.extend_from_slice(data);
+        self.charge.grow(data.len());
+    }
+
+    /// Passes on all of the body's bytes.
+    fn poll_pass(&mut self, cx: &mut Context<'_>, chunked: bool, pipe: &mut PipeWriter) -> Poll<Result<(), Cut>> {
+        loop {
+            let ended = match self.content.poll_data(cx) {
+                Poll::Ready(Some(data)) => {
+                    let data = data.map_err(|_| Cut::Http2)?;
+                    if self.waiting.is_empty() && pipe.room() >= data.len() {
+                        self.write(&data, chunked, pipe)?;
+                    } else {
+                        self.keep(&data);
+                    }
+                    continue;
+                }
+                Poll::Ready(None) => true,
+                Poll::Pending => false,
+            };
+            if self.waiting.is_empty() {
+                return if ended { Poll::Ready(Ok(())) } else { Poll::Pending };
+            }
+            let room = ready!(pipe.poll_room(cx)).map_err(|_| Cut::Pipe)?;
+            let next = self.waiting.split_to(room.min(self.waiting.len()));
+            drop(self.charge.split(next.len()));
+            self.write(&next, chunked, pipe)?;
+        }
+    }
+
+    /// Writes bytes that there is room for, and lets as many more come.
+    fn write(&mut self, bytes: &[u8], chunked: bool, pipe: &mut PipeWriter) -> Result<(), Cut> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let written = if chunked {
+            let mut size = [0; 18];
+            let mut rest = size.as_mut_slice();
+            let _ = write!(rest, "{:x}\r\n", bytes.len());
+            let unused = rest.len();
+            pipe.put(&[size.get(..size.len() - unused).unwrap_or_default(), bytes, b"\r\n"])
+        } else {
+            pipe.put(&[bytes])
+        };
+        written.map_err(|_| Cut::Pipe)?;
+        self.content.flow_control().release_capacity(bytes.len()).map_err(|_| Cut::Http2)
+    }
+}
+
+/// From a stream into a pipe, as `framing` says. Trailers go where there are chunks; elsewhere HTTP/1.1 has no place for them.
+pub async fn receive(body: &mut Incoming, chunked: bool, pipe: &mut PipeWriter) -> Result<(), Cut> {
+    std::future::poll_fn(|cx| body.poll_pass(cx, chunked, pipe)).await?;
+    let trailers = body.content.trailers().await.map_err(|_| Cut::Http2)?;
     if chunked {
-        out.clear();
-        out.extend_from_slice(b"0\r\n");
+        let mut out = b"0\r\n".to_vec();
         trailers.iter().for_each(|trailers| write_trailers(trailers, &mut out));
         out.extend_from_slice(b"\r\n");
         pipe.write_all(&out).await.map_err(|_| Cut::Pipe)?;
@@ -75,12 +175,13 @@ pub async fn receive(body: &mut RecvStream, chunked: bool, pipe: &mut PipeWriter
 
 /// From a pipe into a stream. `ahead` is what was read with the head. A receiver beyond its allowance is given up.
 pub async fn send(
-    stream: &mut SendStream<Bytes>,
+    stream: &mut SendStream<Piece>,
     body: Body,
     ahead: Bytes,
     pipe: &mut PipeReader,
-    mut allowance: Allowance,
+    sending: Sending<'_>,
 ) -> Result<(), Cut> {
+    let Sending { mut allowance, account, frames } = sending;
     let mut reader = BodyReader::new(body);
     let mut trailers = Vec::new();
     let mut input = ahead;
@@ -88,7 +189,11 @@ pub async fn send(
         let content = content_of(&mut reader, input, &mut trailers)?;
         let done = reader.is_done();
         let ends = done && trailers.is_empty();
-        send_data(stream, content, ends, pipe, &mut allowance).await?;
+        let charge = account.charge(content.len());
+        if let Some(frames) = frames.filter(|_| !content.is_empty()) {
+            frames.earn_piece(content.len());
+        }
+        send_data(stream, content, charge, ends, pipe, &mut allowance).await?;
         if done {
             if !trailers.is_empty() {
                 stream.send_trailers(read_trailers(&trailers)).map_err(|_| Cut::Http2)?;
@@ -99,7 +204,7 @@ pub async fn send(
         if input.is_empty() {
             // A body that ends with its connection ends well only if it was ended, not dropped.
             if matches!(reader, BodyReader::UntilClose) && pipe.has_ended() {
-                return stream.send_data(Bytes::new(), true).map_err(|_| Cut::Http2);
+                return stream.send_data(Piece::empty(), true).map_err(|_| Cut::Http2);
             }
             return Err(Cut::Pipe);
         }
@@ -120,8 +225,9 @@ fn content_of(reader: &mut BodyReader, mut input: Bytes, trailers: &mut Vec<u8>)
 
 /// Sends as the receiver's window allows, for as long as there is a writer. An empty piece is sent only to end the stream.
 async fn send_data(
-    stream: &mut SendStream<Bytes>,
+    stream: &mut SendStream<Piece>,
     mut data: Bytes,
+    mut charge: Charge,
     ends: bool,
     pipe: &mut PipeReader,
     allowance: &mut Allowance,
@@ -144,16 +250,17 @@ async fn send_data(
         let piece = data.split_to(room.min(data.len()));
         allowance.taken += piece.len() as u64;
         let last = ends && data.is_empty();
+        let piece = Piece { _charge: Some(charge.split(piece.len())), bytes: piece };
         stream.send_data(piece, last).map_err(|_| Cut::Http2)?;
         if last {
             return Ok(());
         }
     }
-    if ends { stream.send_data(Bytes::new(), true).map_err(|_| Cut::Http2) } else { Ok(()) }
+    if ends { stream.send_data(Piece::empty(), true).map_err(|_| Cut::Http2) } else { Ok(()) }
 }
 
 /// Takes from the pipe, unless the stream is reset first.
-async fn take_or_reset(stream: &mut SendStream<Bytes>, pipe: &mut PipeReader) -> Result<Bytes, Cut> {
+async fn take_or_reset(stream: &mut SendStream<Piece>, pipe: &mut PipeReader) -> Result<Bytes, Cut> {
     std::future::poll_fn(|cx| {
         if let Poll::Ready(taken) = pipe.poll_take(cx) {
             return Poll::Ready(Ok(taken.into()));

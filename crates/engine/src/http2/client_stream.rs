@@ -1,9 +1,10 @@
 //! One stream of a client: its request becomes HTTP/1.1 on a pipe, a `Connection` serves it, and the answer becomes HTTP/2 again.
 
 use super::Serving;
-use super::body::{self, Allowance, Cut};
+use super::body::{self, Allowance, Cut, Incoming, Piece, Sending};
 use super::head::{self, Framing};
 use super::tunnel;
+use crate::buffer_account::BufferAccount;
 use crate::connection::Connection;
 use crate::core::Core;
 use crate::pace::Speed;
@@ -26,12 +27,16 @@ pub struct Lane {
     connection: Pin<Box<Connection>>,
     /// One end of the pipe moved, and the other has to be polled.
     moved: Moved,
+    /// The bytes of answers that the client has not taken.
+    account: Rc<BufferAccount>,
 }
 
 impl Lane {
-    pub fn new(core: &Rc<Core>, client: &Client) -> Self {
-        let (near, far, moved) = Pipe::within_task();
-        Lane { near, connection: Box::pin(Connection::of_stream(core.clone(), Stream::Pipe(far), client.clone())), moved }
+    pub fn new(core: &Rc<Core>, client: &Client, whole: &Rc<BufferAccount>) -> Self {
+        let account = BufferAccount::of_stream(whole);
+        let (near, far, moved) = Pipe::within_task(&BufferAccount::of_stream(whole), &account);
+        let connection = Connection::of_stream(core.clone(), Stream::Pipe(far), client.clone());
+        Lane { near, connection: Box::pin(connection), moved, account }
     }
 
     pub fn suspended(mut self) -> Self {
@@ -45,12 +50,17 @@ impl Lane {
     }
 }
 
-pub async fn serve(request: http::Request<RecvStream>, mut respond: SendResponse<Bytes>, mut serving: Serving) {
-    let (head, mut content) = request.into_parts();
+pub async fn serve(request: http::Request<RecvStream>, mut respond: SendResponse<Piece>, mut serving: Serving) {
+    let (head, content) = request.into_parts();
+    let mut content = Incoming::new(content, &serving.standing.account);
     let mut written = serving.standing.core.spare();
-    let asked = match tunnel::asked(&head, &mut written) {
-        Some(asked) => asked.map(|()| Asked::Tunnel),
-        None => head::write_request(&head, !content.is_end_stream(), &mut written).map(Asked::Answer),
+    let asked = if head::lines(&head.headers) > serving.standing.core.limits.header_lines_max {
+        // As over HTTP/1.1, and before anything is done with them.
+        Err(431)
+    } else if let Some(asked) = tunnel::asked(&head, &mut written) {
+        asked.map(|()| Asked::Tunnel)
+    } else {
+        head::write_request(&head, !content.is_end_stream(), &mut written).map(Asked::Answer)
     };
     let asked = match asked {
         Ok(asked) => asked,
@@ -69,19 +79,21 @@ pub async fn serve(request: http::Request<RecvStream>, mut respond: SendResponse
     // What a tunnel carries is a conversation, whose pace nobody can demand.
     let speed = if let Asked::Tunnel = asked { Speed::default() } else { limits.download_min };
     let allowance = Allowance::new(Duration::from_millis(limits.client_write_ms), speed);
-    let Lane { mut near, connection, moved } = serving.lane();
+    let Lane { mut near, connection, moved, account } = serving.lane();
     let mut connection = Some(connection);
     let ended = {
         let Pipe { reader, writer } = &mut near;
+        let frames = serving.standing.allowance.clone();
+        let sending = Sending { allowance, account: &account, frames: Some(&frames) };
         let mut translate = pin!(async {
             match asked {
                 Asked::Answer(framing) => {
                     let up = send_request(&written, framing, &mut content, writer);
-                    both(up, send_answer(&mut respond, to_head, reader, allowance)).await
+                    both(up, send_answer(&mut respond, to_head, reader, sending)).await
                 }
                 Asked::Tunnel => {
                     let open = || serving.finish();
-                    tunnel::serve(&written, &mut content, &mut respond, reader, writer, allowance, open).await
+                    tunnel::serve(&written, &mut content, &mut respond, reader, writer, sending, open).await
                 }
             }
         });
@@ -115,7 +127,7 @@ pub async fn serve(request: http::Request<RecvStream>, mut respond: SendResponse
     serving.standing.core.give_back(written);
     let Some(connection) = connection else { return };
     if ended.is_ok() && connection.is_at_rest() && near.is_quiet() {
-        serving.give_back(Lane { near, connection, moved });
+        serving.give_back(Lane { near, connection, moved, account });
     } else {
         // What is still to come of the request is not wanted; the connection takes leave of its upstream.
         drop((near, content, respond));
@@ -146,7 +158,7 @@ pub async fn both(up: impl Future<Output = Result<(), Cut>>, down: impl Future<O
     .await
 }
 
-async fn send_request(head: &[u8], framing: Framing, content: &mut RecvStream, pipe: &mut PipeWriter) -> Result<(), Cut> {
+async fn send_request(head: &[u8], framing: Framing, content: &mut Incoming, pipe: &mut PipeWriter) -> Result<(), Cut> {
     pipe.write_all(head).await.map_err(|_| Cut::Pipe)?;
     match framing {
         Framing::None => Ok(()),
@@ -155,20 +167,20 @@ async fn send_request(head: &[u8], framing: Framing, content: &mut RecvStream, p
 }
 
 async fn send_answer(
-    respond: &mut SendResponse<Bytes>,
+    respond: &mut SendResponse<Piece>,
     to_head: bool,
     pipe: &mut PipeReader,
-    allowance: Allowance,
+    sending: Sending<'_>,
 ) -> Result<(), Cut> {
     let (answer, ahead) = read_answer(respond, to_head, pipe).await?;
     let ends = answer.body == tollgate_http::Body::None;
     let mut stream = respond.send_response(answer.response, ends).map_err(|_| Cut::Http2)?;
-    if ends { Ok(()) } else { body::send(&mut stream, answer.body, ahead, pipe, allowance).await }
+    if ends { Ok(()) } else { body::send(&mut stream, answer.body, ahead, pipe, sending).await }
 }
 
 /// The final head of the answer, with what came behind it. Interim ones are sent on.
 pub async fn read_answer(
-    respond: &mut SendResponse<Bytes>,
+    respond: &mut SendResponse<Piece>,
     to_head: bool,
     pipe: &mut PipeReader,
 ) -> Result<(AnswerHead, Bytes), Cut> {

@@ -20,6 +20,19 @@ fn is_of_connection(name: &str) -> bool {
     }
 }
 
+/// Lines that the head will have over HTTP/1.1, where cookies are one.
+pub fn lines(headers: &HeaderMap) -> usize {
+    match headers.get_all(header::COOKIE).iter().count() {
+        0 => headers.len(),
+        cookies => headers.len() - cookies + 1,
+    }
+}
+
+/// Bytes of the fields as HPACK counts them without compression (RFC 7541 §6.2).
+pub fn decoded_bytes(headers: &HeaderMap) -> usize {
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum()
+}
+
 /// How a request's body is framed on the pipe.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Framing {

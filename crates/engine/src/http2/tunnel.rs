@@ -1,16 +1,17 @@
 //! A WebSocket on a stream (RFC 8441): an extended CONNECT is asked of the upstream as HTTP/1.1's upgrade, and when that is granted the
-//! bytes pass as they are. Nothing of what the client sends is read before: it must not be taken for another request.
+//! bytes pass as they are. Nothing of what the client sends is passed on before: it must not be taken for another request.
 
-use super::body::{self, Allowance, Cut};
+use super::body::{self, Cut, Incoming, Piece, Sending};
 use super::client_stream::{both, read_answer};
 use super::head;
 use crate::pipe::{PipeReader, PipeWriter};
 use bytes::Bytes;
-use h2::RecvStream;
 use h2::ext::Protocol;
 use h2::server::SendResponse;
 use http::{Method, Response, StatusCode, request};
+use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
+use std::pin::pin;
 use tollgate_http::Body;
 
 /// Appends the request for a tunnel, if `head` asks for one. The error is a status.
@@ -25,17 +26,25 @@ pub fn asked(head: &request::Parts, out: &mut Vec<u8>) -> Option<Result<(), u16>
 /// Serves it until one side has ended. `open` is called when the upstream has agreed.
 pub async fn serve(
     written: &[u8],
-    content: &mut RecvStream,
-    respond: &mut SendResponse<Bytes>,
+    content: &mut Incoming,
+    respond: &mut SendResponse<Piece>,
     reader: &mut PipeReader,
     writer: &mut PipeWriter,
-    allowance: Allowance,
+    sending: Sending<'_>,
     open: impl FnOnce(),
 ) -> Result<(), Cut> {
     writer.write_all(written).await.map_err(|_| Cut::Pipe)?;
-    let (answer, ahead) = read_answer(respond, false, reader).await?;
+    let (answer, ahead) = {
+        let mut answer = pin!(read_answer(respond, false, reader));
+        std::future::poll_fn(|cx| {
+            // What comes of the tunnel's bytes waits outside of h2. A stream that fails fails the answer too.
+            let _ = content.poll_wait(cx);
+            answer.as_mut().poll(cx)
+        })
+        .await?
+    };
     if !answer.switches {
-        return refuse(answer.response, answer.body, ahead, respond, reader, allowance).await;
+        return refuse(answer.response, answer.body, ahead, respond, reader, sending).await;
     }
     let mut stream = respond.send_response(answer.response, false).map_err(|_| Cut::Http2)?;
     open();
@@ -44,7 +53,7 @@ pub async fn serve(
         writer.end();
         Ok(())
     };
-    both(up, body::send(&mut stream, Body::UntilClose, ahead, reader, allowance)).await
+    both(up, body::send(&mut stream, Body::UntilClose, ahead, reader, sending)).await
 }
 
 /// Passes on an answer that is no switch. A success would tell the client that its WebSocket is open.
@@ -52,16 +61,16 @@ async fn refuse(
     mut answer: Response<()>,
     body: Body,
     ahead: Bytes,
-    respond: &mut SendResponse<Bytes>,
+    respond: &mut SendResponse<Piece>,
     reader: &mut PipeReader,
-    allowance: Allowance,
+    sending: Sending<'_>,
 ) -> Result<(), Cut> {
     if answer.status().is_success() {
         *answer.status_mut() = StatusCode::BAD_GATEWAY;
     }
     let ends = body == Body::None;
     let mut stream = respond.send_response(answer, ends).map_err(|_| Cut::Http2)?;
-    if ends { Ok(()) } else { body::send(&mut stream, body, ahead, reader, allowance).await }
+    if ends { Ok(()) } else { body::send(&mut stream, body, ahead, reader, sending).await }
 }
 
 /// Sixteen random bytes in base64 (RFC 6455 §4.1): no secret, only never the same.

@@ -1,7 +1,9 @@
 //! HTTP/2 connections of one core to upstreams, each carrying many exchanges at once. To a `Connection` every exchange has an upstream
 //! connection of its own: one end of a pipe.
 
-use super::{CONNECTION_WINDOW, Io, RESETS_REMEMBERED_MAX, SEND_BUFFER_BYTES, STREAM_WINDOW, upstream_stream};
+use super::body::Piece;
+use super::{Io, RESETS_REMEMBERED_MAX, SEND_BUFFER_BYTES, SMALL_FRAMES_BUDGET, STREAM_WINDOW, upstream_stream};
+use crate::buffer_account::BufferAccount;
 use crate::core::Core;
 use crate::fault::{Fault, FaultKind};
 use crate::limits::Limits;
@@ -9,10 +11,11 @@ use crate::pipe::Pipe;
 use crate::pool::Slot;
 use crate::stream::Stream;
 use crate::target::{Http2, Target};
-use bytes::Bytes;
-use h2::client::SendRequest;
+use h2::client::{self, SendRequest};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +23,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Streams on one connection to an upstream, if it allows as many; then another connection is made.
 const STREAMS_MAX: usize = 100;
+/// The window of all streams of a connection together: as much as they may have each. They belong to different clients, and one that does
+/// not read must not close the window of the others.
+const CONNECTION_WINDOW: u32 = STREAM_WINDOW * STREAMS_MAX as u32;
+/// The window of one stream while the core holds too much for readers that do not read.
+const NARROW_WINDOW: u32 = 16 * 1024;
 /// A connection that no answer came on for this long while one was waited for in vain gets no new streams: its other side may be gone
 /// without a word. A ping would tell, but gRPC servers hang up on clients that ping.
 const SILENCE_MS: u64 = 1_000;
@@ -36,7 +44,7 @@ struct Connections {
 }
 
 struct Shared {
-    send: SendRequest<Bytes>,
+    send: SendRequest<Piece>,
     state: Rc<State>,
     valid_until_ms: u64,
 }
@@ -56,6 +64,8 @@ pub(super) struct Counted {
     core: Rc<Core>,
     state: Rc<State>,
     since_ms: u64,
+    /// Bytes of the request that wait for the upstream, and of the answer that wait for the client.
+    account: Rc<BufferAccount>,
 }
 
 impl Http2Upstreams {
@@ -95,8 +105,11 @@ impl Http2Upstreams {
             .initial_connection_window_size(CONNECTION_WINDOW)
             .max_header_list_size(u32::try_from(core.limits.head_bytes_max).unwrap_or(u32::MAX))
             .max_send_buffer_size(SEND_BUFFER_BYTES)
-            .max_concurrent_reset_streams(RESETS_REMEMBERED_MAX);
-        let begun = builder.handshake::<_, Bytes>(Io::new(stream)).await;
+            .max_concurrent_reset_streams(RESETS_REMEMBERED_MAX)
+            // Answers that are none fail by themselves. The connection is shared with others, whose answers are good.
+            .max_local_error_reset_streams(None)
+            .data_frame_budget(SMALL_FRAMES_BUDGET);
+        let begun = builder.handshake(Io::of_upstream(stream)).await;
         let (send, connection) = begun.map_err(|error| Fault::with(FaultKind::Connect, format_args!("HTTP/2: {error}")))?;
         let now_ms = core.deadlines.now_ms();
         let state = Rc::new(State {
@@ -105,9 +118,9 @@ impl Http2Upstreams {
             heard_ms: Cell::new(now_ms),
             idle_since_ms: Cell::new(now_ms),
         });
-        let closing = state.clone();
+        let (closing, buffered) = (state.clone(), core.buffered.clone());
         tokio::task::spawn_local(async move {
-            if let Err(error) = connection.await {
+            if let Err(error) = drive(connection, &buffered).await {
                 tracing::debug!(%error, "HTTP/2 connection to an upstream ended");
             }
             closing.closed.set(true);
@@ -126,6 +139,20 @@ impl Http2Upstreams {
             !connections.open.is_empty() || Arc::strong_count(&connections.turn) > 1
         });
     }
+}
+
+/// Runs a connection. Its streams' windows follow what the core holds: it is looked at whenever the upstream sends something.
+async fn drive(mut connection: client::Connection<Io, Piece>, buffered: &BufferAccount) -> Result<(), h2::Error> {
+    let mut is_narrow = false;
+    std::future::poll_fn(|cx| {
+        if is_narrow != buffered.is_full() {
+            let window = if is_narrow { STREAM_WINDOW } else { NARROW_WINDOW };
+            // Refused until the upstream has acknowledged the settings before.
+            is_narrow ^= connection.set_initial_window_size(window).is_ok();
+        }
+        Pin::new(&mut connection).poll(cx)
+    })
+    .await
 }
 
 impl Default for Connections {
@@ -147,9 +174,10 @@ impl Shared {
     }
 
     fn open(&self, core: &Rc<Core>, target: &Target) -> Stream {
-        let (near, far) = Pipe::new();
+        let account = BufferAccount::of_stream(&core.buffered);
+        let (near, far) = Pipe::counted(&account, &BufferAccount::of_stream(&core.buffered));
         self.state.streams.set(self.state.streams.get() + 1);
-        let counted = Counted { core: core.clone(), state: self.state.clone(), since_ms: core.deadlines.now_ms() };
+        let counted = Counted { core: core.clone(), state: self.state.clone(), since_ms: core.deadlines.now_ms(), account };
         let scheme = if target.tls.is_some() { "https" } else { "http" };
         tokio::task::spawn_local(upstream_stream::serve(far, self.send.clone(), scheme, counted));
         Stream::Pipe(near)
@@ -160,6 +188,11 @@ impl Counted {
     /// How long the upstream may take nothing of a request's body.
     pub fn patience(&self) -> Duration {
         Duration::from_millis(self.core.limits.body_stall_ms)
+    }
+
+    /// Where the stream's bytes count.
+    pub fn account(&self) -> &Rc<BufferAccount> {
+        &self.account
     }
 
     /// An answer began.

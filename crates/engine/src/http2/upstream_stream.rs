@@ -1,6 +1,6 @@
 //! One exchange with an HTTP/2 upstream: the request comes as HTTP/1.1 out of a pipe, the answer goes back into it the same way.
 
-use super::body::{self, Allowance, Cut, join};
+use super::body::{self, Allowance, Cut, Incoming, Piece, Sending, join};
 use super::head;
 use super::upstream::Counted;
 use crate::pace::Speed;
@@ -12,7 +12,7 @@ use std::task::Poll;
 use tollgate_http::{Body, HeaderStorage, Request};
 
 /// Serves one request. Whatever goes wrong, the pipe is dropped before the answer is whole, which is how the other end knows.
-pub async fn serve(pipe: Pipe, send: SendRequest<Bytes>, scheme: &'static str, counted: Counted) {
+pub async fn serve(pipe: Pipe, send: SendRequest<Piece>, scheme: &'static str, counted: Counted) {
     let Pipe { mut reader, mut writer } = pipe;
     match exchange(&mut reader, &mut writer, send, scheme, &counted).await {
         Ok(()) => writer.end(),
@@ -25,7 +25,7 @@ pub async fn serve(pipe: Pipe, send: SendRequest<Bytes>, scheme: &'static str, c
 async fn exchange(
     reader: &mut PipeReader,
     writer: &mut PipeWriter,
-    send: SendRequest<Bytes>,
+    send: SendRequest<Piece>,
     scheme: &str,
     counted: &Counted,
 ) -> Result<(), Cut> {
@@ -44,7 +44,8 @@ async fn exchange(
     // The connection may close for new streams now without this one holding it.
     drop(send);
     let allowance = Allowance::new(counted.patience(), Speed::default());
-    let mut up = std::pin::pin!(send_body(&mut stream, framing, ahead, reader, allowance));
+    let sending = Sending { allowance, account: counted.account(), frames: None };
+    let mut up = std::pin::pin!(send_body(&mut stream, framing, ahead, reader, sending));
     let mut down = std::pin::pin!(receive_answer(answer, to_head, writer, counted));
     let mut sent = false;
     std::future::poll_fn(|cx| {
@@ -79,14 +80,14 @@ async fn read_head(reader: &mut PipeReader, scheme: &str) -> Result<(http::Reque
 
 /// Sends the body, then watches for a client that goes away. Ends with what it was that ended it.
 async fn send_body(
-    stream: &mut SendStream<Bytes>,
+    stream: &mut SendStream<Piece>,
     framing: Body,
     ahead: Bytes,
     reader: &mut PipeReader,
-    allowance: Allowance,
+    sending: Sending<'_>,
 ) -> Cut {
     if framing != Body::None
-        && let Err(cut) = body::send(stream, framing, ahead, reader, allowance).await
+        && let Err(cut) = body::send(stream, framing, ahead, reader, sending).await
     {
         return cut;
     }
@@ -115,7 +116,8 @@ async fn receive_answer(mut answer: ResponseFuture, to_head: bool, writer: &mut 
         }
     };
     counted.heard();
-    let (response, mut content) = response.into_parts();
+    let (response, content) = response.into_parts();
+    let mut content = Incoming::new(content, counted.account());
     written.clear();
     let body = head::write_response(&response, to_head, !content.is_end_stream(), &mut written);
     writer.write_all(&written).await.map_err(|_| Cut::Pipe)?;

@@ -1,5 +1,9 @@
 use super::*;
 
+fn accounts() -> [Rc<BufferAccount>; 2] {
+    [(); 2].map(|()| BufferAccount::new(usize::MAX))
+}
+
 fn cx() -> Context<'static> {
     Context::from_waker(Waker::noop())
 }
@@ -65,7 +69,8 @@ fn all_that_is_there_is_taken_at_once() {
 
 #[test]
 fn within_a_task_a_mark_tells_that_somebody_can_go_on() {
-    let (mut near, mut far, moved) = Pipe::within_task();
+    let [there, back] = accounts();
+    let (mut near, mut far, moved) = Pipe::within_task(&there, &back);
     assert!(matches!(near.writer.poll_write(&mut cx(), b"abc", b""), Poll::Ready(Ok(3))));
     assert!(!moved.get(), "nobody waited");
     assert!(!near.is_quiet());
@@ -78,4 +83,36 @@ fn within_a_task_a_mark_tells_that_somebody_can_go_on() {
     drop(far);
     assert!(moved.take(), "an end that goes is noticed");
     assert!(!near.is_quiet());
+}
+
+#[test]
+fn bytes_are_counted_while_they_are_in_the_pipe() {
+    let [there, back] = accounts();
+    let (mut near, mut far) = Pipe::counted(&there, &back);
+    assert!(near.writer.put(&[b"abc", b"def"]).is_ok());
+    assert!(far.writer.put(&[b"gh"]).is_ok());
+    assert_eq!([there.bytes(), back.bytes()], [6, 2]);
+    assert_eq!(far.reader.poll_read(&mut cx(), &mut [0; 4]), Poll::Ready(4));
+    assert_eq!(there.bytes(), 2);
+    assert_eq!(near.reader.poll_take(&mut cx()), Poll::Ready(b"gh".to_vec()));
+    assert_eq!(back.bytes(), 0);
+    drop(far);
+    assert_eq!(there.bytes(), 0, "what nobody will read is not held");
+}
+
+#[test]
+fn a_pipe_of_a_full_account_takes_a_small_piece_and_more_once_that_has_gone() {
+    let whole = BufferAccount::new(0);
+    let [there, back] = [(); 2].map(|()| BufferAccount::of_stream(&whole));
+    let (mut near, mut far) = Pipe::counted(&there, &back);
+    let block = vec![1; PIPE_BYTES_MAX];
+    let Poll::Ready(Ok(piece)) = near.writer.poll_write(&mut cx(), &block, b"") else { panic!("it takes nothing") };
+    assert!((1..PIPE_BYTES_MAX / 2).contains(&piece), "{piece}");
+    assert!(near.writer.poll_write(&mut cx(), &block, b"").is_pending());
+    // What was taken is still held elsewhere.
+    let held = there.charge(piece);
+    assert!(matches!(far.reader.poll_take(&mut cx()), Poll::Ready(bytes) if bytes.len() == piece));
+    assert!(near.writer.poll_room(&mut cx()).is_pending());
+    drop(held);
+    assert!(matches!(near.writer.poll_room(&mut cx()), Poll::Ready(Ok(room)) if room == piece));
 }

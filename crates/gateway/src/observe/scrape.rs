@@ -182,6 +182,18 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
     .sample(&[], sum(|core| &core.reuses));
     text.family("tollgate_refused_heads", Kind::Counter, "Connections closed because what came was no request that is taken.")
         .sample(&[], sum(|core| &core.heads_refused));
+    text.family(
+        "tollgate_http2_buffered_bytes",
+        Kind::Gauge,
+        "Bytes that HTTP/2 streams hold for clients and upstreams that have not taken them.",
+    )
+    .sample(&[], sum(|core| &core.http2_buffered));
+    text.family(
+        "tollgate_http2_misused_connections",
+        Kind::Counter,
+        "HTTP/2 connections that were ended because their clients made work for nothing.",
+    )
+    .sample(&[], sum(|core| &core.http2_misused));
     text.family("tollgate_core_busy_ratio", Kind::Gauge, "Share of its time that a thread of the data plane worked lately.");
     for (index, core) in cores.iter().enumerate() {
         text.sample(&[("core", &index.to_string())], core.busy_permille.get() as f64 / 1000.0);

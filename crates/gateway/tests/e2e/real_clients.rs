@@ -103,6 +103,42 @@ assert number == 49
 print("all is well")
 "#;
 
+/// Many messages of ten bytes each way, while another client calls.
+const MANY_MESSAGES: &str = r#"
+import sys, threading, grpc
+COUNT = 50_000
+place = sys.argv[1]
+
+def channel():
+    return grpc.insecure_channel(place, options=[("grpc.use_local_subchannel_pool", 1)])
+
+over, calls, failures = threading.Event(), [0], []
+def bystander():
+    say = channel().unary_unary("/test.Echo/Say")
+    while not over.is_set():
+        try:
+            assert say(b"hello", timeout=20) == b"hello"
+            calls[0] += 1
+        except Exception as error:
+            failures.append(error)
+            return
+
+beside = threading.Thread(target=bystander)
+beside.start()
+mine = channel()
+added = mine.stream_unary("/test.Echo/Add")((b"0123456789" for _ in range(COUNT)), timeout=60)
+assert added == b"%d" % (10 * COUNT), added
+counted = sum(1 for _ in mine.unary_stream("/test.Echo/Count")(b"%d" % COUNT, timeout=60))
+assert counted == COUNT, counted
+answers = mine.stream_stream("/test.Echo/Chat")((b"0123456789" for _ in range(COUNT)), timeout=60)
+assert sum(answer == b"re: 0123456789" for answer in answers) == COUNT
+over.set()
+beside.join()
+assert not failures, failures
+assert calls[0] > 0
+print("all is well")
+"#;
+
 /// A WebSocket over HTTP/2 with Python's h2 and wsproto.
 const WEBSOCKET: &str = r#"
 import socket, sys
@@ -302,6 +338,15 @@ fn grpcio_calls_in_every_way_over_h2c() {
     let server = GrpcServer::start(&python, "127.0.0.1:0", "");
     let gateway = Gateway::start(json!({}), [api("grpc", "/", &format!("h2c://127.0.0.1:{}", server.port))]);
     run(&python, GRPC, &["client", &format!("127.0.0.1:{}", gateway.port), ""]);
+}
+
+#[test]
+fn grpcio_sends_and_receives_50_000_small_messages_beside_other_calls() {
+    let Some(python) = python() else { return };
+    let server = GrpcServer::start(&python, "127.0.0.1:0", "");
+    let conf = json!({"tollgate": {"threads": 1}});
+    let gateway = Gateway::start(conf, [api("grpc", "/", &format!("h2c://127.0.0.1:{}", server.port))]);
+    run(&python, MANY_MESSAGES, &[&format!("127.0.0.1:{}", gateway.port)]);
 }
 
 #[test]

@@ -124,6 +124,9 @@ pub struct Limits {
     pub header_lines_max: usize,
     /// Streams that one HTTP/2 client may have open at once; 250.
     pub http2_streams_max: u32,
+    /// Bytes that all HTTP/2 streams hold for clients and upstreams that have not taken them; 128 MiB. Above, each stream holds a small
+    /// piece.
+    pub http2_buffer_bytes_max: usize,
     /// Connections that one client address may have open, of IPv6 one /64 network; 0 for any number. Proxies are not counted.
     pub connections_per_ip_max: u32,
     /// How many requests one client address may send.
@@ -228,6 +231,7 @@ impl Default for Limits {
             head_bytes_max: 32_768,
             header_lines_max: 96,
             http2_streams_max: 250,
+            http2_buffer_bytes_max: 128 * 1024 * 1024,
             tunnels_max: 8_192,
             upload_rate_min: 0,
             download_rate_min: 0,

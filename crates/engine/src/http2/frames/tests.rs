@@ -9,7 +9,9 @@ fn frame(kind: u8, flags: u8, content: &[u8]) -> Vec<u8> {
 fn unfinished(bytes: &[u8]) -> Option<u64> {
     let after = |size: usize| {
         let mut frames = Frames::default();
-        bytes.chunks(size).for_each(|piece| frames.read(piece));
+        for piece in bytes.chunks(size) {
+            frames.read(piece);
+        }
         frames.unfinished()
     };
     let whole = after(bytes.len().max(1));
@@ -64,4 +66,30 @@ fn a_header_block_is_one_thing_until_its_end() {
     // A second block is another thing, for which there is time anew.
     let second = unfinished(&begun(&[headers(END_HEADERS), headers(0)]));
     assert!(second.is_some() && second != waits);
+}
+
+#[test]
+fn frames_are_counted_where_they_begin_and_by_what_they_carry() {
+    let bytes = begun(&[
+        frame(DATA, 0, b"content"),
+        frame(DATA, 0, b""),
+        frame(DATA, END_STREAM, b""),
+        frame(HEADERS, 0, b"abc"),
+        frame(CONTINUATION, END_HEADERS, b"def"),
+        frame(HEADERS, END_HEADERS, &[b'x'; 3000]),
+        frame(6, 0, b"12345678"),
+        frame(0xbe, 0, b""),
+    ]);
+    // The settings of the beginning, the data without content, the continuation, the ping and the unknown one.
+    let expected = FrameCounts { all: 9, data: 2, control: 5, large_heads: 3000 };
+    for size in 1..bytes.len() {
+        let mut frames = Frames::default();
+        let sum = bytes.chunks(size).map(|piece| frames.read(piece)).fold(FrameCounts::default(), |sum, next| FrameCounts {
+            all: sum.all + next.all,
+            data: sum.data + next.data,
+            control: sum.control + next.control,
+            large_heads: sum.large_heads + next.large_heads,
+        });
+        assert_eq!(sum, expected, "in pieces of {size}");
+    }
 }

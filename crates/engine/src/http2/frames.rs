@@ -1,64 +1,32 @@
-//! Time limits that the h2 crate does not have: a client that begins a header block, or any frame but one of data, must finish it within
-//! the time of a request's head, and its first frame must come within that time too. Reads along, and counts bytes of frames; what the
-//! frames mean is h2's.
+//! Reads along with the bytes that an HTTP/2 client sends: where its frames begin and end, and of which kind they are. What they mean is
+//! h2's.
 
 use super::PREFACE;
-use crate::core::Core;
-use crate::deadlines::NEVER;
-use std::rc::Rc;
-use std::task::Context;
 
 /// Bytes of a frame's header (RFC 9113 §4.1).
 const FRAME_HEADER: usize = 9;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const CONTINUATION: u8 = 9;
+/// A frame of a head that is larger than usual heads are.
+const LARGE_HEAD_BYTES: usize = 1024;
+const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// The patience that is had with one client.
-pub struct Patience {
-    core: Rc<Core>,
-    deadline: usize,
-    frames: Frames,
-    /// What is waited for, by number; `None` when nothing is.
-    waits_for: Option<u64>,
-}
-
-impl Patience {
-    pub fn new(core: Rc<Core>) -> Self {
-        let deadline = core.deadlines.register();
-        Patience { core, deadline, frames: Frames::default(), waits_for: None }
-    }
-
-    /// The client had its time.
-    pub fn is_over(&self) -> bool {
-        self.core.deadlines.take_expired(self.deadline)
-    }
-
-    /// The client sent these bytes; the task of `cx` is woken when the time for what is to follow them is over.
-    pub fn saw(&mut self, cx: &Context<'_>, bytes: &[u8]) {
-        self.frames.read(bytes);
-        let waits_for = self.frames.unfinished();
-        if waits_for == self.waits_for {
-            return;
-        }
-        self.waits_for = waits_for;
-        let until_ms = match waits_for {
-            Some(_) => self.core.deadlines.now_ms().saturating_add(self.core.limits.head_ms),
-            None => NEVER,
-        };
-        self.core.deadlines.set(self.deadline, until_ms, cx.waker());
-    }
-}
-
-impl Drop for Patience {
-    fn drop(&mut self) {
-        self.core.deadlines.release(self.deadline);
-    }
+/// Frames that have begun.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FrameCounts {
+    pub all: u32,
+    /// Those that carry content or end a stream.
+    pub data: u32,
+    /// Those that carry no part of a request: settings, pings, windows, priorities, resets, what nobody knows, and data without content.
+    pub control: u32,
+    /// Bytes of heads, where a frame has more than usual.
+    pub large_heads: usize,
 }
 
 /// Where a sequence of frames stands.
-struct Frames {
+pub struct Frames {
     /// Bytes of the preface or of a frame's content that are still to come.
     left: usize,
     header: [u8; FRAME_HEADER],
@@ -68,16 +36,26 @@ struct Frames {
     in_block: bool,
     /// Frames and header blocks that were finished. Before the first one that was the preface.
     finished: u64,
+    begun: FrameCounts,
 }
 
 impl Default for Frames {
     fn default() -> Self {
-        Frames { left: PREFACE.len(), header: [0; FRAME_HEADER], have: FRAME_HEADER, in_block: false, finished: 0 }
+        Frames {
+            left: PREFACE.len(),
+            header: [0; FRAME_HEADER],
+            have: FRAME_HEADER,
+            in_block: false,
+            finished: 0,
+            begun: FrameCounts::default(),
+        }
     }
 }
 
 impl Frames {
-    fn read(&mut self, mut bytes: &[u8]) {
+    /// Reads on. How many frames begin in these bytes.
+    pub fn read(&mut self, mut bytes: &[u8]) -> FrameCounts {
+        self.begun = FrameCounts::default();
         while !bytes.is_empty() {
             if self.left > 0 {
                 let taken = self.left.min(bytes.len());
@@ -94,11 +72,27 @@ impl Frames {
                 if self.have == FRAME_HEADER {
                     let [high, middle, low, ..] = self.header;
                     self.left = u32::from_be_bytes([0, high, middle, low]) as usize;
+                    self.count();
                 }
             }
             if self.have == FRAME_HEADER && self.left == 0 {
                 self.end();
             }
+        }
+        self.begun
+    }
+
+    /// A frame's header is complete.
+    fn count(&mut self) {
+        let [_, _, _, kind, flags, ..] = self.header;
+        self.begun.all += 1;
+        if matches!(kind, HEADERS | CONTINUATION) && self.left > LARGE_HEAD_BYTES {
+            self.begun.large_heads += self.left;
+        }
+        match kind {
+            DATA if self.left > 0 || flags & END_STREAM != 0 => self.begun.data += 1,
+            HEADERS => {}
+            _ => self.begun.control += 1,
         }
     }
 
@@ -116,7 +110,7 @@ impl Frames {
     }
 
     /// The number of what is begun and not finished. Content that is data has limits of its own.
-    fn unfinished(&self) -> Option<u64> {
+    pub fn unfinished(&self) -> Option<u64> {
         let [_, _, _, kind, ..] = self.header;
         let begun = match self.have {
             0 => self.in_block,

@@ -1,0 +1,111 @@
+//! Counts the bytes that HTTP/2 streams hold for readers that have not taken them yet: of one stream, of its connection, and of the
+//! whole core. Where the connection or the core holds too much, each of its streams keeps no more than a small piece, so that readers
+//! that do not read cannot fill the memory, and readers that do read go on.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Context, Waker};
+
+/// Bytes that a stream may hold where others hold too much: enough for a response's head, and for what one wakeup is worth.
+const STREAM_BYTES_MIN: usize = 4 * 1024;
+
+/// The bytes of one stream, one connection or one core. Bytes count for all that an account is part of.
+pub(crate) struct BufferAccount {
+    bytes: Cell<usize>,
+    bytes_max: usize,
+    whole: Option<Rc<BufferAccount>>,
+    /// The task that waits until fewer bytes are held.
+    waiting: RefCell<Option<Waker>>,
+}
+
+/// Bytes in an account, until they are dropped.
+pub(crate) struct Charge {
+    account: Rc<BufferAccount>,
+    bytes: usize,
+}
+
+impl BufferAccount {
+    /// One that is no part of another.
+    pub fn new(bytes_max: usize) -> Rc<Self> {
+        Rc::new(BufferAccount { bytes: Cell::new(0), bytes_max, whole: None, waiting: RefCell::default() })
+    }
+
+    /// One that is a part of `whole`.
+    pub fn of_connection(whole: &Rc<Self>, bytes_max: usize) -> Rc<Self> {
+        Rc::new(BufferAccount { bytes: Cell::new(0), bytes_max, whole: Some(whole.clone()), waiting: RefCell::default() })
+    }
+
+    /// One direction of a stream, which is bounded by what it is part of.
+    pub fn of_stream(whole: &Rc<Self>) -> Rc<Self> {
+        Self::of_connection(whole, usize::MAX)
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes.get()
+    }
+
+    /// It, or what it is part of, holds as much as it may.
+    pub fn is_full(&self) -> bool {
+        self.bytes.get() >= self.bytes_max || self.whole.as_ref().is_some_and(|whole| whole.is_full())
+    }
+
+    /// How many more bytes a stream's pipe may hold that would take `room` without an account.
+    pub fn room(&self, room: usize) -> usize {
+        if self.is_full() { room.min(STREAM_BYTES_MIN.saturating_sub(self.bytes.get())) } else { room }
+    }
+
+    /// Wakes the task of `cx` when fewer bytes are held.
+    pub fn wait(&self, cx: &Context<'_>) {
+        let mut waiting = self.waiting.borrow_mut();
+        if !waiting.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+            *waiting = Some(cx.waker().clone());
+        }
+    }
+
+    pub fn add(&self, bytes: usize) {
+        self.bytes.set(self.bytes.get().saturating_add(bytes));
+        if let Some(whole) = &self.whole {
+            whole.add(bytes);
+        }
+    }
+
+    pub fn subtract(&self, bytes: usize) {
+        self.bytes.set(self.bytes.get().saturating_sub(bytes));
+        if let Some(whole) = &self.whole {
+            whole.subtract(bytes);
+        }
+        if let Some(waker) = self.waiting.take() {
+            waker.wake();
+        }
+    }
+
+    pub fn charge(self: &Rc<Self>, bytes: usize) -> Charge {
+        self.add(bytes);
+        Charge { account: self.clone(), bytes }
+    }
+}
+
+impl Charge {
+    /// A part of it.
+    pub fn split(&mut self, bytes: usize) -> Charge {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        Charge { account: self.account.clone(), bytes }
+    }
+
+    pub fn grow(&mut self, bytes: usize) {
+        self.account.add(bytes);
+        self.bytes += bytes;
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.account.subtract(self.bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

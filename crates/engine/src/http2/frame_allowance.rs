@@ -1,0 +1,94 @@
+//! How many frames a client may send that carry no part of a request. Each costs little, but costs, and h2 takes any number: without a
+//! bound one client keeps a core busy with pings (CVE-2019-9512) or settings (CVE-2019-9515). Requests and content earn more of them, so
+//! that clients that acknowledge every piece of a download, or ping while they work, have enough.
+
+use super::frames::FrameCounts;
+use std::cell::Cell;
+
+/// Frames that a client may send without any work, at once: a hundred times what clients begin with, and four milliseconds of a core.
+const FRAMES_MAX: u32 = 4_000;
+/// The same for each second: twenty times the pings of the most eager client, and less than a thousandth of a core.
+const FRAMES_PER_S: u64 = 100;
+/// What clients send along with a request: its priority, its windows, its reset.
+const FRAMES_PER_REQUEST: u32 = 8;
+/// What clients send for a piece of a response: windows for the stream and the connection, and a ping to measure the way.
+const FRAMES_PER_PIECE: u32 = 4;
+/// Content that is worth one more: some clients open windows for a few thousand bytes, both of them.
+const BYTES_PER_FRAME: usize = 1024;
+/// Bytes of a large head that cost as much as a frame, until the head has become a request: h2 decodes all of it, also of one that it then
+/// refuses as too large.
+const HEAD_BYTES_PER_FRAME: usize = 64;
+/// What work may earn: a client that has downloaded a hundred megabytes does not need more at once.
+const FRAMES_EARNED_MAX: u32 = 100_000;
+
+pub struct FrameAllowance {
+    left: Cell<u32>,
+    /// Coarse time up to which seconds have counted.
+    counted_ms: Cell<u64>,
+    is_over: Cell<bool>,
+    /// Bytes of large heads that have not become requests.
+    heads: Cell<usize>,
+}
+
+impl FrameAllowance {
+    pub fn new(now_ms: u64) -> Self {
+        FrameAllowance {
+            left: Cell::new(FRAMES_MAX),
+            counted_ms: Cell::new(now_ms),
+            is_over: Cell::new(false),
+            heads: Cell::new(0),
+        }
+    }
+
+    /// The client sent more of such frames than it may.
+    pub fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    /// The client sent these frames.
+    pub fn count(&self, begun: FrameCounts, now_ms: u64) {
+        self.earn(begun.data);
+        self.heads.set(self.heads.get().saturating_add(begun.large_heads));
+        let cost = begun.control.saturating_add(frames_for(begun.large_heads));
+        if cost == 0 {
+            return;
+        }
+        let earned = now_ms.saturating_sub(self.counted_ms.get()).saturating_mul(FRAMES_PER_S) / 1000;
+        if earned > 0 {
+            self.counted_ms.set(now_ms);
+            // Time alone makes up for no more than there was at first.
+            let with_time = u64::from(self.left.get()).saturating_add(earned).min(u64::from(FRAMES_MAX));
+            self.left.set(self.left.get().max(u32::try_from(with_time).unwrap_or(FRAMES_MAX)));
+        }
+        match self.left.get().checked_sub(cost) {
+            Some(left) => self.left.set(left),
+            None => self.is_over.set(true),
+        }
+    }
+
+    /// A request came, with a head of this size.
+    pub fn earn_request(&self, head_bytes: impl FnOnce() -> usize) {
+        self.earn(FRAMES_PER_REQUEST);
+        if self.heads.get() > 0 {
+            let bytes = head_bytes().min(self.heads.get());
+            self.heads.set(self.heads.get() - bytes);
+            self.earn(frames_for(bytes));
+        }
+    }
+
+    /// A piece of a response goes out.
+    pub fn earn_piece(&self, bytes: usize) {
+        self.earn(FRAMES_PER_PIECE.saturating_add(u32::try_from(bytes / BYTES_PER_FRAME).unwrap_or(u32::MAX)));
+    }
+
+    fn earn(&self, frames: u32) {
+        self.left.set(self.left.get().saturating_add(frames).min(FRAMES_EARNED_MAX));
+    }
+}
+
+fn frames_for(head_bytes: usize) -> u32 {
+    u32::try_from(head_bytes / HEAD_BYTES_PER_FRAME).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

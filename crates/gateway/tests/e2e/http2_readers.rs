@@ -11,8 +11,8 @@ use crate::harness::http2::{Http2Upstream, ask, collect, connect, converse, get,
 use crate::harness::{Gateway, Upstream, api, get as get_http1, reply};
 
 const STREAMS: usize = 100;
-const CONNECTIONS: usize = 6;
-const BODY_BYTES: usize = 300_000;
+const CONNECTIONS: usize = 3;
+const BODY_BYTES: usize = 200_000;
 /// Of the configuration of these tests.
 const BUFFER_BYTES_MAX: usize = 1024 * 1024;
 /// What a stream holds where others hold too much.
@@ -179,15 +179,15 @@ fn many_small_messages_that_nobody_reads_end_no_call_of_others() {
         // Fewer than would close the window of their connection.
         for _ in 0..10 {
             let mut ready = idle.clone().ready().await.unwrap();
-            let (answer, _) = ready.send_request(get("/a/30000"), true).unwrap();
+            let (answer, _) = ready.send_request(get("/a/20000"), true).unwrap();
             contents.push(answer.await.unwrap().into_body());
         }
         let other = connect(gateway.port).await;
-        for _ in 0..50 {
+        for _ in 0..20 {
             assert_eq!(ask(&other, get("/a/1000")).await.unwrap().body.len(), 10_000);
         }
         for mut content in contents {
-            assert_eq!(collect(&mut content).await.unwrap().len(), 300_000, "who reads later has it whole");
+            assert_eq!(collect(&mut content).await.unwrap().len(), 200_000, "who reads later has it whole");
         }
     });
     assert_eq!(upstream.connections(), 1, "and all of it on one connection");
@@ -200,7 +200,7 @@ fn calls_that_are_cancelled_amid_small_messages_end_no_call_of_others() {
     assert_eq!(gateway.get("/a/1").status, 200);
     converse(async {
         let fickle = connect(gateway.port).await;
-        for _ in 0..100 {
+        for _ in 0..20 {
             let mut ready = fickle.clone().ready().await.unwrap();
             let (answer, mut stream) = ready.send_request(get("/a/50000"), true).unwrap();
             let mut content = answer.await.unwrap().into_body();

@@ -17,7 +17,7 @@ ATTACK_ARGS ?=
 FUZZ_SECONDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-observe bench-instructions bench-redis attack fuzz-short
+.PHONY: help run build release test test-deps check fmt bench bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis attack fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,10 @@ bench-auth: release ## CPU per request with tokens, passwords and signatures bes
 bench-million: release ## 1,000,000 keys: memory, start, and what a request costs (MILLION_ARGS="--keys 100000")
 	@scripts/test-deps.sh bench
 	python3 bench/million_keys.py $(MILLION_ARGS)
+
+bench-endpoints: release ## thousands of endpoint patterns and keys with URLs: load, first request, memory (ENDPOINTS_ARGS="--keys 1000")
+	@scripts/test-deps.sh bench
+	python3 bench/endpoints.py $(ENDPOINTS_ARGS)
 
 bench-observe: release ## CPU per request with records, figures and logs, over all of them off (OBSERVE_ARGS)
 	@scripts/test-deps.sh bench

@@ -100,15 +100,20 @@ async def make_keys(gateway: Tollgate, count: int) -> None:
     await asyncio.gather(*(make_some(gateway, numbers) for _ in range(CONNECTIONS)))
 
 
-async def make_some(gateway: Tollgate, numbers) -> None:
-    """Makes keys on one connection for as long as there are numbers."""
-    reader, writer = await asyncio.open_connection(bench.HOST, gateway.port)
+def plain_session(_: int) -> str:
+    """A key that may call one API, with a rate."""
     right = {"api_id": "keyed", "api_name": "keyed", "versions": ["Default"], "allowed_urls": None, "limit": None}
-    session = json.dumps({
+    return json.dumps({
         "allowance": 1000, "rate": 1000, "per": 1, "expires": 0, "quota_max": -1, "quota_renews": 0,
         "quota_remaining": -1, "quota_renewal_rate": 60, "org_id": "default", "access_rights": {"keyed": right},
     })
+
+
+async def make_some(gateway: Tollgate, numbers, session_of=plain_session) -> None:
+    """Makes keys on one connection for as long as there are numbers."""
+    reader, writer = await asyncio.open_connection(bench.HOST, gateway.port)
     for number in numbers:
+        session = session_of(number)
         head = (
             f"POST /tyk/keys/{token(number)} HTTP/1.1\r\nHost: {bench.HOST}\r\n"
             f"x-tyk-authorization: {gateway.secret}\r\nContent-Length: {len(session)}\r\n\r\n"

@@ -1,14 +1,16 @@
-//! Endpoint patterns of one version: all lists' patterns in one automaton, so that a request's path is looked at once however many
-//! entries there are.
+//! Endpoints of one version: how their patterns are read, which of them a path fits, and what the lists of `extended_paths` have for these.
 
+// The fuzz target includes this file by its path, so its modules have theirs.
+#[path = "endpoints/matcher.rs"]
+mod matcher;
+
+pub use matcher::EndpointMatcher;
+
+use crate::pattern::{PatternPool, PooledPattern};
 use crate::re2;
-use regex_automata::meta::Regex;
-use regex_automata::{Input, PatternSet};
 use std::collections::HashMap;
+use std::sync::Arc;
 use tollgate_model::config::GatewayConfig;
-
-/// Bytes that one version's automaton may take. Tyk's definitions stay far below; a pattern bomb does not.
-const AUTOMATON_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// How patterns are read; the gateway's and the version's settings.
 #[derive(Clone, Copy, Debug)]
@@ -22,77 +24,64 @@ pub struct PatternRules {
 #[derive(Debug)]
 pub struct PatternBuilder {
     rules: PatternRules,
-    regexes: Vec<String>,
-    known: HashMap<String, usize>,
-}
-
-/// The automaton of one version.
-#[derive(Debug)]
-pub struct EndpointMatcher {
-    regex: Option<Regex>,
-    count: usize,
+    pool: Arc<PatternPool>,
+    patterns: Vec<Arc<PooledPattern>>,
+    known: HashMap<String, u32>,
 }
 
 /// Which patterns a path fits.
-#[derive(Debug)]
-pub struct Hits(PatternSet);
-
-impl Default for Hits {
-    fn default() -> Self {
-        Hits(PatternSet::new(0))
-    }
-}
-
-impl Hits {
-    #[inline]
-    fn contains(&self, pattern: usize) -> bool {
-        regex_automata::PatternID::new(pattern).is_ok_and(|id| self.0.contains(id))
-    }
+#[derive(Debug, Default)]
+pub struct Hits {
+    /// In ascending order.
+    patterns: Vec<u32>,
+    /// Patterns that may fit.
+    candidates: Vec<u32>,
+    /// Texts that were found.
+    texts: Vec<u32>,
 }
 
 /// One list of `extended_paths`: values by pattern and method.
 #[derive(Debug)]
 pub struct EndpointList<T> {
     entries: Vec<Entry<T>>,
+    /// Patterns with the places of their entries, in ascending order.
+    by_pattern: Vec<(u32, u32)>,
 }
 
 #[derive(Debug)]
 struct Entry<T> {
-    pattern: usize,
     method: String,
     value: T,
 }
 
+impl Hits {
+    /// The numbers of the patterns, in ascending order.
+    pub fn patterns(&self) -> &[u32] {
+        &self.patterns
+    }
+}
+
 impl PatternBuilder {
     /// No patterns yet.
-    pub fn new(rules: PatternRules) -> Self {
-        PatternBuilder { rules, regexes: Vec::new(), known: HashMap::new() }
+    pub fn new(rules: PatternRules, pool: Arc<PatternPool>) -> Self {
+        PatternBuilder { rules, pool, patterns: Vec::new(), known: HashMap::new() }
     }
 
-    /// Adds a pattern and gives its number. An error tells why it is no regular expression.
-    pub fn add(&mut self, pattern: &str, ignore_case: bool) -> Result<usize, String> {
-        let regex = self.rules.regex(pattern, ignore_case);
-        if let Some(known) = self.known.get(&regex) {
+    /// Adds a pattern and gives its number. An error tells why it can't be used.
+    pub fn add(&mut self, pattern: &str, ignore_case: bool) -> Result<u32, String> {
+        let expression = self.rules.expression(pattern, ignore_case);
+        if let Some(known) = self.known.get(&expression) {
             return Ok(*known);
         }
-        Regex::new(&regex).map_err(|error| match error.syntax_error() {
-            Some(syntax) => format!("not a valid pattern: {syntax}"),
-            None => format!("not a valid pattern: {error}"),
-        })?;
-        self.regexes.push(regex.clone());
-        self.known.insert(regex, self.regexes.len() - 1);
-        Ok(self.regexes.len() - 1)
+        let number = u32::try_from(self.patterns.len()).map_err(|_| "one pattern too many".to_owned())?;
+        self.patterns.push(self.pool.get(&expression)?);
+        self.known.insert(expression, number);
+        Ok(number)
     }
 
-    /// The automaton over all patterns.
+    /// The matcher of all patterns.
     pub fn build(self) -> Result<EndpointMatcher, String> {
-        let count = self.regexes.len();
-        if count == 0 {
-            return Ok(EndpointMatcher { regex: None, count });
-        }
-        let config = Regex::config().match_kind(regex_automata::MatchKind::All).nfa_size_limit(Some(AUTOMATON_BYTES_MAX));
-        let built = Regex::builder().configure(config).build_many(&self.regexes);
-        Ok(EndpointMatcher { regex: Some(built.map_err(|error| error.to_string())?), count })
+        EndpointMatcher::new(self.patterns, &self.pool)
     }
 }
 
@@ -112,8 +101,9 @@ impl PatternRules {
         PatternRules { ignore_case: false, ..PatternRules::new(config) }
     }
 
-    /// `{name}` is a segment, `/*/` one segment and `/*` everything after; the rest is a regular expression.
-    pub fn regex(&self, pattern: &str, ignore_case: bool) -> String {
+    /// A pattern in the engine's syntax: `{name}` is a segment, `/*/` one segment and `/*` everything after; the rest is a regular
+    /// expression.
+    pub fn expression(&self, pattern: &str, ignore_case: bool) -> String {
         let mut regex = String::new();
         if self.ignore_case || ignore_case {
             regex.push_str("(?i)");
@@ -148,37 +138,18 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
 }
 
-impl EndpointMatcher {
-    /// There is no pattern at all.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Finds all patterns that fit any of the forms of a path.
-    pub fn find<'p>(&self, paths: impl Iterator<Item = &'p str>, hits: &mut Hits) {
-        if hits.0.capacity() != self.count {
-            hits.0 = PatternSet::new(self.count);
-        } else {
-            hits.0.clear();
-        }
-        let Some(regex) = &self.regex else { return };
-        for path in paths {
-            regex.which_overlapping_matches(&Input::new(path), &mut hits.0);
-        }
-    }
-}
-
 impl<T> Default for EndpointList<T> {
     fn default() -> Self {
-        EndpointList { entries: Vec::new() }
+        EndpointList { entries: Vec::new(), by_pattern: Vec::new() }
     }
 }
 
 impl<T> EndpointList<T> {
     /// Appends an entry; earlier ones win.
-    pub fn push(&mut self, pattern: usize, method: &str, value: T) {
-        self.entries.push(Entry { pattern, method: method.to_owned(), value });
+    pub fn push(&mut self, pattern: u32, method: &str, value: T) {
+        let place = (pattern, u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
+        self.by_pattern.insert(self.by_pattern.partition_point(|other| *other < place), place);
+        self.entries.push(Entry { method: method.to_owned(), value });
     }
 
     /// All entries' values, in order.
@@ -192,16 +163,32 @@ impl<T> EndpointList<T> {
     }
 
     /// The first entry for a path with exactly this method.
+    #[inline]
     pub fn find(&self, hits: &Hits, method: &str) -> Option<&T> {
-        self.entries.iter().find(|entry| entry.method == method && hits.contains(entry.pattern)).map(|entry| &entry.value)
+        self.first(hits, |entry| entry.method == method)
     }
 
     /// The first entry for a path with this method or for any method.
+    #[inline]
     pub fn find_access(&self, hits: &Hits, method: &str) -> Option<&T> {
-        let fits = |entry: &&Entry<T>| (entry.method.is_empty() || entry.method == method) && hits.contains(entry.pattern);
-        self.entries.iter().find(fits).map(|entry| &entry.value)
+        self.first(hits, |entry| entry.method.is_empty() || entry.method == method)
+    }
+
+    fn first(&self, hits: &Hits, fits: impl Fn(&Entry<T>) -> bool) -> Option<&T> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let of_pattern = |pattern: &u32| {
+            let from = self.by_pattern.partition_point(|(other, _)| other < pattern);
+            let places = self.by_pattern.get(from..).unwrap_or_default();
+            let mut places = places.iter().take_while(|(other, _)| other == pattern).map(|(_, place)| *place);
+            places.find(|place| self.entries.get(*place as usize).is_some_and(&fits))
+        };
+        let first = hits.patterns().iter().filter_map(of_pattern).min()?;
+        self.entries.get(first as usize).map(|entry| &entry.value)
     }
 }
 
 #[cfg(test)]
+#[path = "endpoints/tests.rs"]
 mod tests;

@@ -12,6 +12,7 @@ mod lookup;
 mod orgs;
 mod policies;
 mod quota;
+mod rights;
 mod saved;
 mod shared;
 mod table;
@@ -21,6 +22,7 @@ mod writes;
 use crate::bus;
 use crate::endpoints::PatternRules;
 use crate::limit::{Algorithm, Limiter, SharedQuota};
+use crate::pattern::PatternPool;
 use arc_swap::{ArcSwap, Guard};
 use ends::Ends;
 use identities::Identities;
@@ -28,12 +30,14 @@ use limits::Source;
 use orgs::Org;
 use papaya::HashMap;
 use quota::{DirtyQuotas, Quota};
+use rights::RightPatterns;
 use saved::SavedQuotas;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use table::{Entry, Table};
+use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key::{self as key_format, KeyFunction};
 use tollgate_model::policy;
@@ -69,6 +73,8 @@ pub struct Keys {
     table: Table,
     orgs: HashMap<String, Arc<Org>>,
     policies: ArcSwap<Policies>,
+    /// The URLs and endpoints in access rights.
+    patterns: RightPatterns,
     /// Grows with the policies: compiled keys of an older number are compiled again.
     generation: AtomicU64,
     dirty: Arc<DirtyQuotas>,
@@ -95,6 +101,8 @@ pub struct KeyRules {
     limiter: Algorithm,
     /// How endpoint patterns in access rights are read.
     patterns: PatternRules,
+    /// Where they are kept, together with those of APIs.
+    pool: Arc<PatternPool>,
 }
 
 /// The counters of one key, by scope and use. They outlive changes of the session that do not reset them.
@@ -106,7 +114,8 @@ pub struct Counters {
 }
 
 impl KeyRules {
-    pub fn new(config: &GatewayConfig) -> Self {
+    /// The rules of a configuration, with the pool of the gateway's patterns.
+    pub fn new(config: &GatewayConfig, pool: Arc<PatternPool>) -> Self {
         KeyRules {
             hash_keys: config.hash_keys,
             functions: config.key_functions(),
@@ -115,6 +124,7 @@ impl KeyRules {
             lists_hashed: config.enable_hashed_keys_listing,
             limiter: Algorithm::of(config),
             patterns: PatternRules::of_keys(config),
+            pool,
         }
     }
 
@@ -176,6 +186,7 @@ impl Keys {
 
     fn new(rules: KeyRules, store: Arc<dyn Store>, shared: Option<Arc<SharedKeys>>) -> Self {
         Keys {
+            patterns: RightPatterns::new(rules.patterns, rules.pool.clone()),
             rules,
             store,
             shared,
@@ -305,10 +316,12 @@ impl Keys {
         let source = Source {
             rate: &|name| counters.rate(name, |name| self.new_rate(&shown, name)),
             quota: &|scope| self.quota(digest, &shown, scope, counters),
-            patterns: self.rules.patterns,
+            patterns: &self.patterns,
         };
         let mut key = Key::compile(applied, generation, &source);
         key.shown = shown.into();
+        // They are compiled, and of every key there would be a copy of its policy's.
+        key.session.access_rights.values_mut().for_each(|right| right.allowed_urls = Vec::new());
         Arc::new(key)
     }
 
@@ -411,13 +424,15 @@ impl Keys {
         self.policies.load()
     }
 
-    /// Puts policies into effect, for every key at its next request. The same policies again leave all compiled keys as they are.
-    pub fn set_policies(&self, policies: Policies) {
-        if **self.policies.load() == policies {
-            return;
+    /// Puts policies into effect, for every key at its next request. The same policies again leave all compiled keys as they are. Says
+    /// which of their patterns have no effect.
+    pub fn set_policies(&self, policies: Policies) -> Vec<Problem> {
+        let problems = self.patterns.keep(&policies);
+        if **self.policies.load() != policies {
+            self.policies.store(Arc::new(policies));
+            self.generation.fetch_add(1, Ordering::AcqRel);
         }
-        self.policies.store(Arc::new(policies));
-        self.generation.fetch_add(1, Ordering::AcqRel);
+        problems
     }
 
     /// Stores quotas that have changed, once a second, for as long as the process lives.

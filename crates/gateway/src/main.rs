@@ -34,6 +34,7 @@ mod oauth;
 mod observe;
 mod outside;
 mod passwords;
+mod pattern;
 mod re2;
 mod recent;
 mod refusal;

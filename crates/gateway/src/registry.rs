@@ -8,6 +8,7 @@ use crate::oauth::Clients;
 use crate::observe::Meters;
 use crate::outside::{LazyOutside, Outside};
 use crate::passwords::{LazyPasswords, Passwords};
+use crate::pattern::PatternPool;
 use crate::tls::{self, Library, TlsRules};
 use rustls::pki_types::ServerName;
 use std::collections::HashMap;
@@ -22,6 +23,8 @@ use tollgate_engine::{Address, Http2, Target, TargetTls};
 pub struct Registry {
     /// The counters of APIs.
     pub meters: Meters,
+    /// The patterns of endpoints and access rights.
+    pub patterns: Arc<PatternPool>,
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
     shared_limits: OnceLock<Arc<SharedLimits>>,
@@ -168,6 +171,7 @@ impl Registry {
         self.breakers.purge();
         self.turns.purge();
         self.key_sets.purge();
+        self.patterns.purge();
     }
 
     fn client_config(&self, rules: &TlsRules) -> Result<Arc<rustls::ClientConfig>, String> {

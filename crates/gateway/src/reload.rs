@@ -106,7 +106,7 @@ impl Loader {
         }
         let (policies, problems) = Policies::load(&self.policy_path, &self.policy_file, &self.shared.keys.policies());
         report.problems.extend(problems);
-        self.shared.keys.set_policies(policies);
+        report.problems.extend(self.shared.keys.set_policies(policies));
         let apis = self.distinct(&files, &mut report.problems);
         report.apis = apis.len();
         let (snapshot, problems) = assemble(apis, &self.shared.settings);

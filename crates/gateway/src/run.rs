@@ -66,7 +66,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let control_target =
         Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None, http2: Http2::Never };
     let notifier = Arc::new(Notifier::from_environment());
-    let storage::Opened { store, keys, lock } = storage::open(&config, inherited.lock.take())?;
+    let storage::Opened { store, keys, lock } = storage::open(&config, inherited.lock.take(), registry.patterns.clone())?;
     let keys = Arc::new(keys);
     if config.enforce_org_data_age
         && let Some(recording) = &observer.recording

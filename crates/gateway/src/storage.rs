@@ -3,6 +3,7 @@
 use crate::bus::Bus;
 use crate::certificates::Certificates;
 use crate::keys::{KeyRules, Keys, SharedKeys};
+use crate::pattern::PatternPool;
 use std::error::Error;
 use std::fs::File;
 use std::path::Path;
@@ -24,9 +25,9 @@ pub struct Opened {
     pub lock: Option<File>,
 }
 
-/// Opens the configured store. `lock` is what the process before this one had on it.
-pub fn open(config: &GatewayConfig, lock: Option<File>) -> Result<Opened, Box<dyn Error>> {
-    let rules = KeyRules::new(config);
+/// Opens the configured store. `lock` is what the process before this one had on it, `patterns` where those of access rights go.
+pub fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<PatternPool>) -> Result<Opened, Box<dyn Error>> {
+    let rules = KeyRules::new(config, patterns);
     if !config.storage.is_redis() {
         let directory = &config.tollgate.data_dir;
         let store = Arc::new(match lock {

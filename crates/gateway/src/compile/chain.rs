@@ -76,7 +76,7 @@ const AFTER: &[Maker] = &[
 /// What strangers must pass to come to an endpoint where they are told how to be none.
 const STRANGERS: &[Maker] = &[CrossOrigin::compile, IpAllow::compile, IpBlock::compile, CertificateCheck::compile];
 
-/// The chain and the automaton over all endpoint patterns in it; `None` when something in it can't be used.
+/// The chain and the matcher of all endpoint patterns in it; `None` when something in it can't be used.
 pub fn compile(definition: &ApiDefinition, version_name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<Compiled> {
     compile_list(&[BEFORE, WHO, AFTER], definition, version_name, info, context)
 }
@@ -98,7 +98,8 @@ fn compile_list(
     let own = context.settings.patterns;
     let rules = PatternRules { ignore_case: own.ignore_case || info.ignore_endpoint_case, ..own };
     let before = context.errors();
-    let mut source = Source { definition, version_name, info, patterns: PatternBuilder::new(rules), context };
+    let patterns = PatternBuilder::new(rules, context.registry.patterns.clone());
+    let mut source = Source { definition, version_name, info, patterns, context };
     let chain: Vec<_> = lists.iter().copied().flatten().filter_map(|make| make(&mut source)).collect();
     let matcher = source.patterns.build();
     if context.errors() > before {
@@ -121,7 +122,7 @@ impl Source<'_, '_> {
             definition: &definition,
             version_name: self.version_name,
             info: self.info,
-            patterns: PatternBuilder::new(self.context.settings.patterns),
+            patterns: PatternBuilder::new(self.context.settings.patterns, self.context.registry.patterns.clone()),
             context: self.context,
         };
         WHO.iter().filter_map(|make| make(&mut source)).collect()
@@ -146,7 +147,7 @@ impl Source<'_, '_> {
     }
 
     /// Adds an endpoint's pattern; a broken one is noted as a problem of the list it stands in.
-    pub fn pattern(&mut self, list: &str, index: usize, pattern: &str, ignore_case: bool) -> Option<usize> {
+    pub fn pattern(&mut self, list: &str, index: usize, pattern: &str, ignore_case: bool) -> Option<u32> {
         match self.patterns.add(pattern, ignore_case) {
             Ok(number) => Some(number),
             Err(error) => {

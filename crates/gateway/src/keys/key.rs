@@ -1,9 +1,11 @@
 //! A key as requests meet it: its session with all policies applied, taken apart once.
 
 use super::limits::{Limits, Source};
-use regex::Regex;
+use super::rights::UrlList;
+use crate::pattern::PooledPattern;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tollgate_model::session::{AccessRight, DryRun, Session};
 
 /// One key.
@@ -39,22 +41,17 @@ pub enum Permission<'k> {
 /// What a key may do on one API that it may call.
 pub struct Right {
     versions: Vec<String>,
-    urls: Vec<Url>,
+    /// `None` for all.
+    urls: Option<Arc<UrlList>>,
     limits: Limits,
     /// Endpoints with a rate of their own in place of the API's.
     endpoints: Vec<EndpointLimits>,
 }
 
 struct EndpointLimits {
-    pattern: Regex,
+    pattern: Arc<PooledPattern>,
     method: String,
     limits: Limits,
-}
-
-struct Url {
-    /// `None` for a pattern that is none: it allows nothing.
-    pattern: Option<Regex>,
-    methods: Vec<String>,
 }
 
 /// Whether a key can be used at all.
@@ -137,9 +134,8 @@ impl Key {
         right.endpoints.iter().find(fits).map_or(&right.limits, |endpoint| &endpoint.limits)
     }
 
-    /// The session with what is left of its quotas.
-    pub fn live_session(&self, now_unix_s: u64) -> Session {
-        let mut session = self.session.clone();
+    /// The key's session with what is left of its quotas.
+    pub fn live_session(&self, mut session: Session, now_unix_s: u64) -> Session {
         if let Some((_, view)) = self.limits.quota(now_unix_s) {
             session.quota_remaining = view.remaining;
             session.quota_renews = i64::try_from(view.renews_unix_s).unwrap_or_default();
@@ -157,7 +153,6 @@ impl Key {
 
 impl Right {
     fn compile(api: &str, right: &AccessRight, session: &Session, source: &Source<'_>) -> Self {
-        let urls = right.allowed_urls.iter();
         let root = session.limit();
         let (limit, scope) = match right.own_limit() {
             Some(limit) => (limit, right.allowance_scope.as_str()),
@@ -166,7 +161,7 @@ impl Right {
         let limits = Limits::new(limit, scope, source);
         Right {
             versions: right.versions.clone(),
-            urls: urls.map(|url| Url { pattern: url_pattern(&url.url, source), methods: url.methods.clone() }).collect(),
+            urls: (!right.allowed_urls.is_empty()).then(|| source.patterns.list(&right.allowed_urls)),
             endpoints: endpoint_limits(api, right, scope, &limits, source),
             limits,
         }
@@ -178,34 +173,20 @@ impl Right {
 
     /// No endpoint has to be looked at.
     pub fn has_all_endpoints(&self) -> bool {
-        self.urls.is_empty()
+        self.urls.is_none()
     }
 
     /// With a list of URLs, one must fit the method and one of the path's forms.
     pub fn allows(&self, method: &str, paths: &[&str]) -> bool {
-        let fits = |url: &Url| {
-            let pattern = url.pattern.as_ref();
-            url.methods.iter().any(|allowed| allowed == method)
-                && pattern.is_some_and(|pattern| paths.iter().any(|path| pattern.is_match(path)))
-        };
-        self.urls.is_empty() || self.urls.iter().any(fits)
+        self.urls.as_ref().is_none_or(|urls| urls.allows(method, paths))
     }
-}
-
-/// What a right's URL fits. With prefix matching, a pattern that says nothing fits nothing, as in Tyk.
-fn url_pattern(url: &str, source: &Source<'_>) -> Option<Regex> {
-    let is_empty = url.chars().all(|c| matches!(c, '^' | '$'));
-    if is_empty && source.patterns.prefix {
-        return None;
-    }
-    Regex::new(&source.patterns.regex(url, false)).ok()
 }
 
 /// A right's endpoints; one whose pattern is none limits nothing, as nobody can tell which requests it means.
 fn endpoint_limits(api: &str, right: &AccessRight, scope: &str, limits: &Limits, source: &Source<'_>) -> Vec<EndpointLimits> {
     let mut made = Vec::new();
     for endpoint in &right.endpoints {
-        let pattern = match Regex::new(&source.patterns.regex(&endpoint.path, false)) {
+        let pattern = match source.patterns.endpoint(&endpoint.path) {
             Ok(pattern) => pattern,
             Err(error) => {
                 tracing::warn!(api, path = endpoint.path, %error, "an endpoint of a key's right is no pattern: its limit has no effect");

@@ -1,8 +1,8 @@
 //! The limits that hold for a key on an API: rates and a quota, all of them or none.
 
 use super::quota::{Quota, QuotaView};
+use super::rights::RightPatterns;
 use crate::answers::Coming;
-use crate::endpoints::PatternRules;
 use crate::limit::{Admission, Limiter, Patience, Rate};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct Source<'a> {
     pub rate: &'a dyn Fn(String) -> Arc<Limiter>,
     /// The counter of a quota, by scope.
     pub quota: &'a dyn Fn(&str) -> Arc<Quota>,
-    pub patterns: PatternRules,
+    pub patterns: &'a RightPatterns,
 }
 
 /// Why a request is over a limit.

@@ -38,7 +38,7 @@ impl Keys {
 
     /// The session of an organisation with what is left of its quotas.
     pub fn org_session(&self, id: &str, now_unix_s: u64) -> Option<Session> {
-        self.with_org(id, |key| key.live_session(now_unix_s))
+        self.with_org(id, |key| key.live_session(key.session.clone(), now_unix_s))
     }
 
     /// Seconds after which records of an organisation's requests expire; not more than 0 when it does not say.
@@ -145,7 +145,7 @@ impl Keys {
         let source = Source {
             rate: &|name| counters.rate(name, |name| self.new_rate(&format!("org.{id}"), name)),
             quota: &|scope| self.quota(&digest(id), id, scope, &counters),
-            patterns: self.rules.patterns,
+            patterns: &self.patterns,
         };
         let key = Key::compile(session, 0, &source);
         self.orgs.pin().insert(id.to_owned(), Arc::new(Org { key, counters }));

@@ -53,7 +53,7 @@ impl Stage {
             is_off: AtomicBool::new(false),
             answers: Arc::new(Semaphore::new(100)),
         });
-        let keys = Arc::new(Keys::load(KeyRules::new(&GatewayConfig::default()), store.clone()).unwrap());
+        let keys = Arc::new(Keys::load(KeyRules::new(&GatewayConfig::default(), Arc::default()), store.clone()).unwrap());
         let stage = Stage { store, keys };
         stage.put(false);
         stage

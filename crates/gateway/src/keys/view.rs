@@ -80,7 +80,9 @@ impl KeyView<'_> {
 
     /// The session of a key with its policies and what is left of its quotas.
     pub fn live_session(&self, digest: &Digest, now_unix_s: u64) -> Option<Session> {
-        self.see(digest, |entry| self.keys.compiled_entry(digest, entry)).map(|key| key.live_session(now_unix_s))
+        let (key, session) = self.see(digest, |entry| (self.keys.compiled_entry(digest, entry), entry.session()))?;
+        let applied = session.and_then(|session| self.keys.with_policies(&session).ok());
+        Some(key.live_session(applied.unwrap_or_else(|| key.session.clone()), now_unix_s))
     }
 
     fn has(&self, digest: &Digest) -> bool {

@@ -6,12 +6,12 @@ use crate::compile::Source;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Redirect, Step};
 use crate::header_names::HeaderNames;
+use crate::pattern::{GroupExpression, GroupTexts, PatternPool};
 use crate::route::Path;
 use crate::template::{Template, VariableScope, append_to_url, parameter};
 use crate::tls::TlsSettings;
 use crate::upstream::{Upstream, split_url};
 use crate::{re2, refusal};
-use regex::{Captures, Regex};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ pub struct RewriteUrl {
 }
 
 struct Rewrite {
-    pattern: Regex,
+    pattern: GroupExpression,
     rewrite_to: Pieces,
     triggers: Vec<Trigger>,
     tls: TlsSettings,
@@ -50,7 +50,7 @@ struct Trigger {
 
 struct Condition {
     name: String,
-    regex: Regex,
+    pattern: GroupExpression,
     reverse: bool,
     /// There is one value at most; what it captured has no number.
     is_on_one: bool,
@@ -79,20 +79,22 @@ impl RewriteUrl {
             rewrite.map_err(|(field, error)| broken.push((index, field, error))).ok()
         });
         for (index, field, error) in broken {
-            source.problem("url_rewrites", index, &field, format!("not a valid pattern: {error}"));
+            source.problem("url_rewrites", index, &field, error);
         }
         if by_endpoint.is_empty() { None } else { Some(Box::new(RewriteUrl { by_endpoint })) }
     }
 }
 
 impl Rewrite {
-    fn new(entry: &UrlRewrite, source: &Source<'_, '_>) -> Result<Self, (String, regex::Error)> {
+    fn new(entry: &UrlRewrite, source: &Source<'_, '_>) -> Result<Self, (String, String)> {
+        let registry = source.context.registry.clone();
+        let pool = &registry.patterns;
         let scope = source.variable_scope();
         let triggers = entry.triggers.iter().enumerate().map(|(number, trigger)| {
             let options = &trigger.options;
-            let compile = |field: &str, matches: &BTreeMap<String, TextMatch>| -> Result<Vec<Condition>, (String, regex::Error)> {
+            let compile = |field: &str, matches: &BTreeMap<String, TextMatch>| -> Result<Vec<Condition>, (String, String)> {
                 let fail = |error| (format!("triggers[{number}].options.{field}"), error);
-                matches.iter().map(|(name, text)| Condition::new(name, text).map_err(fail)).collect()
+                matches.iter().map(|(name, text)| Condition::new(name, text, pool).map_err(fail)).collect()
             };
             let context_conditions = compile("request_context_matches", &options.request_context_matches)?;
             Ok(Trigger {
@@ -110,11 +112,12 @@ impl Rewrite {
                 rewrite_to: Pieces::new(&trigger.rewrite_to, scope),
             })
         });
-        let registry = source.context.registry.clone();
+        let triggers = triggers.collect::<Result<_, (String, String)>>()?;
+        let pattern = pool.with_groups(&re2::ascii(&entry.match_pattern)).map_err(|error| ("match_pattern".to_owned(), error))?;
         Ok(Rewrite {
-            pattern: re2::compile(&entry.match_pattern).map_err(|error| ("match_pattern".to_owned(), error))?,
+            pattern,
             rewrite_to: Pieces::new(&entry.rewrite_to, scope),
-            triggers: triggers.collect::<Result<_, _>>()?,
+            triggers,
             tls: source.tls_settings(),
             upstreams: Mutex::default(),
             make: Box::new(move |url, tls| Upstream::new(url, tls, &registry)),
@@ -136,7 +139,7 @@ impl Rewrite {
         let fired = self.triggers.iter().enumerate().find(|(number, trigger)| trigger.fires(*number, exchange, &mut captured));
         let pieces = fired.map_or(&self.rewrite_to, |(_, trigger)| &trigger.rewrite_to);
         let uri = exchange.uri();
-        let groups = self.pattern.captures(&uri)?;
+        let groups = self.pattern.groups(&uri)?;
         Some(pieces.render(exchange, &groups, &captured))
     }
 
@@ -192,8 +195,9 @@ impl Trigger {
 }
 
 impl Condition {
-    fn new(name: &str, text: &TextMatch) -> Result<Self, regex::Error> {
-        Ok(Condition { name: name.to_owned(), regex: re2::compile(&text.match_rx)?, reverse: text.reverse, is_on_one: false })
+    fn new(name: &str, text: &TextMatch, pool: &PatternPool) -> Result<Self, String> {
+        let pattern = pool.with_groups(&re2::ascii(&text.match_rx))?;
+        Ok(Condition { name: name.to_owned(), pattern, reverse: text.reverse, is_on_one: false })
     }
 
     fn on_one(self) -> Self {
@@ -202,7 +206,7 @@ impl Condition {
 
     /// Looks at the values; what the first fitting one captured is kept as `trigger-<number>-<name>[-<index>][-<group>]`.
     fn holds(&self, number: usize, values: &[String], captured: &mut Captured) -> bool {
-        let found = values.iter().enumerate().find_map(|(index, value)| Some((index, self.regex.captures(value)?)));
+        let found = values.iter().enumerate().find_map(|(index, value)| Some((index, self.pattern.groups(value)?)));
         if self.reverse {
             // What is not there is not looked at.
             return found.is_none() && !(self.is_on_one && values.is_empty());
@@ -211,9 +215,9 @@ impl Condition {
         let name = format!("trigger-{number}-{}", self.name);
         let key = if self.is_on_one { name } else { format!("{name}-{index}") };
         for (group, text) in groups.iter().skip(1).enumerate() {
-            captured.insert(format!("{key}-{group}"), text.map_or("", |text| text.as_str()).to_owned());
+            captured.insert(format!("{key}-{group}"), text.to_owned());
         }
-        captured.insert(key, groups.get(0).map_or("", |text| text.as_str()).to_owned());
+        captured.insert(key, groups.get(0).unwrap_or_default().to_owned());
         true
     }
 }
@@ -254,12 +258,12 @@ impl Pieces {
         }
     }
 
-    fn render(&self, exchange: &Exchange<'_>, groups: &Captures<'_>, captured: &Captured) -> String {
+    fn render(&self, exchange: &Exchange<'_>, groups: &GroupTexts<'_>, captured: &Captured) -> String {
         let mut url = String::new();
         for piece in &self.0 {
             match piece {
                 Piece::Text(template) => template.append_to_url(exchange, &mut url),
-                Piece::Group(number) => url.push_str(groups.get(*number).map_or("", |text| text.as_str())),
+                Piece::Group(number) => url.push_str(groups.get(*number).unwrap_or_default()),
                 Piece::Captured(name) => append_to_url(captured.get(name).map_or("", String::as_str), &mut url),
             }
         }

@@ -223,6 +223,10 @@ fn configuration(text: &mut Exposition, shared: &Shared) {
     let load = |figure: &std::sync::atomic::AtomicU64| figure.load(Ordering::Relaxed) as f64;
     text.family("tollgate_apis", Kind::Gauge, "APIs that are served.").sample(&[], shared.current.load().apis.len() as f64);
     text.family("tollgate_keys", Kind::Gauge, "Keys that are known.").sample(&[], shared.keys.len() as f64);
+    let patterns = &shared.registry.patterns;
+    text.family("tollgate_patterns", Kind::Gauge, "Path patterns of endpoints and access rights; equal ones count once.")
+        .sample(&[], patterns.len() as f64);
+    text.family("tollgate_pattern_bytes", Kind::Gauge, "Memory that these patterns take.").sample(&[], patterns.bytes() as f64);
     text.family("tollgate_config_reloads", Kind::Counter, "Reloads, by result.")
         .sample(&[("result", "ok")], load(&reloads.ok))
         .sample(&[("result", "failed")], load(&reloads.failed));

@@ -189,6 +189,26 @@ fn a_check_passes_good_files_and_names_ignored_fields() {
 }
 
 #[test]
+fn a_check_names_patterns_that_take_too_much() {
+    let directory = directory();
+    let long = "a".repeat(1 << 20);
+    let definition = api("a", "/a/", "http://127.0.0.1:9/")
+        .list("ignored", json!([{"path": "/fine"}, {"path": "(a{1000}){1000}"}]))
+        .list("white_list", json!([{"path": long}]))
+        .list("url_rewrites", json!([{"path": "/x", "method": "GET", "match_pattern": r"\pL{1000}", "rewrite_to": "/"}]));
+    fs::write(directory.path().join("a.json"), definition.0.to_string()).unwrap();
+    let (code, text) = check(directory.path(), &["a.json"]);
+    assert_eq!(code, Some(1), "{text}");
+    for part in [
+        "a.json: $.version_data.versions.Default.extended_paths.ignored[1].path: error: takes more than 1024 KiB when compiled",
+        "a.json: $.version_data.versions.Default.extended_paths.white_list[0].path: error: a pattern may have 64 KiB, not 1024",
+        "extended_paths.url_rewrites[0].match_pattern: error: takes more than 1024 KiB",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
 fn a_check_names_file_and_place_of_each_error_and_fails() {
     let directory = directory();
     let apps = directory.path().join("apps");

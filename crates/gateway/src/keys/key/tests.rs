@@ -1,5 +1,6 @@
 use super::super::Counters;
 use super::super::quota::Quota;
+use super::super::rights::RightPatterns;
 use super::*;
 use crate::endpoints::PatternRules;
 use crate::keys::Checks;
@@ -9,7 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A key with these endpoints on the API `a` beside a rate of 9.
-fn key(endpoints: Value, patterns: PatternRules) -> Key {
+fn key(endpoints: Value, rules: PatternRules) -> Key {
+    let patterns = RightPatterns::new(rules, Arc::default());
     let session = json!({"rate": 9, "per": 3600, "access_rights": {
         "a": {"endpoints": endpoints.clone()},
         "b": {"limit": {"rate": 8, "per": 3600}, "allowance_scope": "b", "endpoints": endpoints},
@@ -19,7 +21,7 @@ fn key(endpoints: Value, patterns: PatternRules) -> Key {
     let source = Source {
         rate: &|name| counters.rate(name, |_| Limiter::new(Algorithm::Gcra)),
         quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default(), Arc::default())),
-        patterns,
+        patterns: &patterns,
     };
     Key::compile(session, 1, &source)
 }

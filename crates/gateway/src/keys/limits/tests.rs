@@ -1,5 +1,6 @@
 use super::super::Counters;
 use super::*;
+use crate::endpoints::PatternRules;
 use crate::limit::Algorithm;
 use proptest::prelude::*;
 
@@ -11,11 +12,11 @@ fn written(rates: &[(u32, u32)], quota: i64) -> AccessLimit {
 
 fn made(written: &AccessLimit, algorithm: Algorithm) -> Limits {
     let counters = Counters::default();
-    let patterns = PatternRules { prefix: true, suffix: true, ignore_case: false };
+    let patterns = RightPatterns::new(PatternRules { prefix: true, suffix: true, ignore_case: false }, Arc::default());
     let source = Source {
         rate: &|name| counters.rate(name, |_| Limiter::new(algorithm)),
         quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default(), Arc::default())),
-        patterns,
+        patterns: &patterns,
     };
     Limits::new(written, "", &source)
 }

@@ -1,0 +1,54 @@
+use super::*;
+use serde_json::json;
+use std::path::Path;
+use tollgate_model::session::Session;
+
+const EXACT: PatternRules = PatternRules { prefix: true, suffix: true, ignore_case: false };
+
+fn urls(urls: &[(&str, &[&str])]) -> Vec<AllowedUrl> {
+    let urls = urls.iter().map(|(url, methods)| json!({"url": url, "methods": methods})).collect::<Vec<_>>();
+    let session = json!({"access_rights": {"a": {"allowed_urls": urls}}});
+    Session::from_value(&session).unwrap().0.access_rights["a"].allowed_urls.clone()
+}
+
+#[test]
+fn keys_with_the_same_urls_have_one_list() {
+    let pool = Arc::new(PatternPool::default());
+    let patterns = RightPatterns::new(EXACT, pool.clone());
+    let written = urls(&[("/a/{id}", &["GET", "PUT"]), (r"/b/\w+", &["GET"])]);
+    let first = patterns.list(&written);
+    assert!(Arc::ptr_eq(&first, &patterns.list(&written)));
+    for other in [
+        urls(&[("/a/{id}", &["GET"]), (r"/b/\w+", &["GET"])]),
+        urls(&[("/a/{id}", &["GETPUT"]), (r"/b/\w+", &["GET"])]),
+        urls(&[(r"/b/\w+", &["GET"]), ("/a/{id}", &["GET", "PUT"])]),
+    ] {
+        assert!(!Arc::ptr_eq(&first, &patterns.list(&other)));
+    }
+    assert!(first.allows("PUT", &["/a/1"]) && !first.allows("PUT", &["/b/x"]) && first.allows("GET", &["/", "/b/x"]));
+    drop(first);
+    assert_eq!((pool.len(), pool.bytes()), (0, 0), "what nobody uses is given back");
+}
+
+#[test]
+fn what_policies_have_is_there_before_a_key_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("policies.json");
+    let right = json!({"api_id": "a", "allowed_urls": [{"url": r"/a/\w+", "methods": ["GET"]}, {"url": "/b(", "methods": ["GET"]}],
+        "endpoints": [{"path": "/c/[0-9]", "methods": []}, {"path": "/d[", "methods": []}]});
+    std::fs::write(&file, json!({"gold": {"id": "gold", "access_rights": {"a": right}}}).to_string()).unwrap();
+    let (policies, problems) = Policies::load(Path::new(""), &file, &Policies::default());
+    assert!(problems.is_empty(), "{problems:?}");
+
+    let pool = Arc::new(PatternPool::default());
+    let patterns = RightPatterns::new(EXACT, pool.clone());
+    let problems: Vec<String> = patterns.keep(&policies).iter().map(|problem| problem.to_string()).collect();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].contains(r#"$["gold"].access_rights["a"].allowed_urls[1].url"#), "{problems:?}");
+    assert!(problems[0].contains("allows nothing") && problems[0].contains("policies.json"), "{problems:?}");
+    assert!(problems[1].contains("endpoints[1].path") && problems[1].contains("limits nothing"), "{problems:?}");
+    assert_eq!(pool.len(), 2);
+    assert!(pool.known("^/a/[0-9A-Za-z_]+$").is_some() && pool.known("^/c/[0-9]$").is_some());
+    patterns.keep(&Policies::default());
+    assert_eq!(pool.len(), 0, "they go with the policies");
+}

@@ -1,0 +1,81 @@
+//! One pattern for paths, compiled: of an endpoint or of a key's right. Most are templates of text and segments, which are compared piece
+//! by piece; the others are regular expressions in an engine that is small at rest, because a gateway may have tens of thousands of them.
+
+// The fuzz target includes this file by its path, so its modules have theirs.
+#[path = "pattern/expression.rs"]
+mod expression;
+#[path = "pattern/literal.rs"]
+mod literal;
+#[path = "pattern/pool.rs"]
+mod pool;
+#[path = "pattern/template.rs"]
+mod template;
+
+pub use expression::{Expression, GroupTexts};
+pub use literal::{Literal, Requirement};
+pub use pool::{Charge, GroupExpression, PatternPool, PooledPattern};
+
+use literal::requirements;
+use template::PathTemplate;
+
+/// A longer one is no pattern for paths, which fit into a request's head. What it takes to read it is a hundred times its length.
+const EXPRESSION_BYTES_MAX: usize = 64 << 10;
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub struct Pattern {
+    kind: PatternKind,
+    requirements: Vec<Requirement>,
+}
+
+#[derive(Debug)]
+enum PatternKind {
+    Template(PathTemplate),
+    Expression(Expression),
+}
+
+impl Pattern {
+    /// Compiles an expression in the engine's syntax. An error tells why it can't be used.
+    pub fn compile(expression: &str) -> Result<Self, String> {
+        check_length(expression)?;
+        if let Some(template) = PathTemplate::parse(expression) {
+            return Ok(Pattern { requirements: template.requirements(), kind: PatternKind::Template(template) });
+        }
+        let (expression, parsed) = Expression::compile(expression, expression::Groups::Ignored)?;
+        Ok(Pattern { requirements: requirements(&parsed), kind: PatternKind::Expression(expression) })
+    }
+
+    /// Whether the pattern is found in a path.
+    #[inline]
+    pub fn is_match(&self, path: &str) -> bool {
+        match &self.kind {
+            PatternKind::Template(template) => template.is_match(path),
+            PatternKind::Expression(expression) => expression.is_match(path),
+        }
+    }
+
+    /// What every path that fits has in it, by which candidates are found.
+    pub fn requirements(&self) -> &[Requirement] {
+        &self.requirements
+    }
+
+    /// Memory in use.
+    fn bytes(&self) -> usize {
+        let matcher = match &self.kind {
+            PatternKind::Template(template) => template.bytes(),
+            PatternKind::Expression(expression) => expression.bytes(),
+        };
+        size_of::<Self>() + matcher + self.requirements.iter().map(Requirement::bytes).sum::<usize>()
+    }
+}
+
+fn check_length(expression: &str) -> Result<(), String> {
+    match expression.len() > EXPRESSION_BYTES_MAX {
+        true => Err(format!("a pattern may have {} KiB, not {}", EXPRESSION_BYTES_MAX >> 10, expression.len() >> 10)),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[path = "pattern/tests.rs"]
+mod tests;

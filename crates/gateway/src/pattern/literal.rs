@@ -1,0 +1,146 @@
+//! What a path must have in it to fit a pattern. It need not be all of it: candidates are matched afterwards.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Texts of which a pattern's alternatives may need one each. More of them and the alternatives are tried without.
+const ALTERNATIVES_MAX: usize = 64;
+/// How deep groups are looked into; a pattern that nests deeper is a candidate for more paths than it need be.
+const DEPTH_MAX: usize = 64;
+
+/// A text that is found in all paths that fit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Literal {
+    /// In lower case with `any_case`.
+    pub text: Box<[u8]>,
+    /// Letters of ASCII are found in either case.
+    pub any_case: bool,
+}
+
+/// Literals of which every path that fits has one.
+#[derive(Clone, Debug)]
+pub struct Requirement(pub Box<[Literal]>);
+
+impl Literal {
+    /// The literals that a text amounts to. Where case is ignored, `k` and `s` are left out: they have forms outside ASCII.
+    pub fn of_text(text: &str, any_case: bool) -> impl Iterator<Item = Literal> {
+        let parts = text.split(move |c: char| any_case && matches!(c, 'k' | 'K' | 's' | 'S'));
+        let parts = parts.filter(|part| !part.is_empty());
+        parts.map(move |part| Literal {
+            text: if any_case { part.to_ascii_lowercase().into_bytes().into() } else { part.as_bytes().into() },
+            any_case,
+        })
+    }
+}
+
+impl Requirement {
+    pub fn one(literal: Literal) -> Self {
+        Requirement([literal].into())
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.0.iter().map(|literal| literal.text.len() + size_of::<Literal>()).sum::<usize>() + size_of::<Self>()
+    }
+
+    /// The shortest text, which is found most often.
+    pub fn shortest(&self) -> usize {
+        self.0.iter().map(|literal| literal.text.len()).min().unwrap_or_default()
+    }
+}
+
+/// What every text that an expression is found in has.
+pub fn requirements(expression: &Hir) -> Vec<Requirement> {
+    let mut found = Requirements::default();
+    found.read(expression, 0);
+    found.end_run();
+    found.list
+}
+
+#[derive(Default)]
+struct Requirements {
+    list: Vec<Requirement>,
+    /// The text that is being read.
+    run: Vec<u8>,
+    run_any_case: bool,
+}
+
+impl Requirements {
+    fn read(&mut self, expression: &Hir, depth: usize) {
+        if depth > DEPTH_MAX {
+            return self.end_run();
+        }
+        match expression.kind() {
+            HirKind::Empty | HirKind::Look(_) => {}
+            HirKind::Literal(literal) => {
+                if self.run_any_case && literal.0.iter().any(u8::is_ascii_alphabetic) {
+                    self.end_run();
+                }
+                self.run.extend_from_slice(&literal.0);
+            }
+            HirKind::Class(class) => match letter(class) {
+                Some(letter) => {
+                    if !self.run_any_case && self.run.iter().any(u8::is_ascii_alphabetic) {
+                        self.end_run();
+                    }
+                    self.run_any_case = true;
+                    self.run.push(letter);
+                }
+                None => self.end_run(),
+            },
+            HirKind::Capture(group) => self.read(&group.sub, depth + 1),
+            HirKind::Concat(parts) => parts.iter().for_each(|part| self.read(part, depth + 1)),
+            HirKind::Repetition(repetition) => {
+                self.end_run();
+                if repetition.min > 0 {
+                    self.read(&repetition.sub, depth + 1);
+                    self.end_run();
+                }
+            }
+            HirKind::Alternation(alternatives) => {
+                self.end_run();
+                self.list.extend(one_of(alternatives, depth + 1));
+            }
+        }
+    }
+
+    /// What follows is not known: the text that was read stands for itself.
+    fn end_run(&mut self) {
+        let any_case = std::mem::take(&mut self.run_any_case);
+        let text = std::mem::take(&mut self.run);
+        if !text.is_empty() {
+            self.list.push(Requirement::one(Literal { text: text.into(), any_case }));
+        }
+    }
+}
+
+/// One requirement of each alternative, if all have one.
+fn one_of(alternatives: &[Hir], depth: usize) -> Option<Requirement> {
+    let mut literals = Vec::new();
+    for alternative in alternatives {
+        let mut found = Requirements::default();
+        found.read(alternative, depth);
+        found.end_run();
+        let longest = found.list.into_iter().max_by_key(Requirement::shortest)?;
+        literals.extend(longest.0);
+        if literals.len() > ALTERNATIVES_MAX {
+            return None;
+        }
+    }
+    Some(Requirement(literals.into()))
+}
+
+/// The letter, in lower case, that a class has in both cases and nothing else.
+fn letter(class: &Class) -> Option<u8> {
+    let (upper, lower) = match class {
+        Class::Unicode(class) => match class.ranges() {
+            [upper, lower] if upper.len() == 1 && lower.len() == 1 => {
+                (u8::try_from(upper.start()).ok()?, u8::try_from(lower.start()).ok()?)
+            }
+            _ => return None,
+        },
+        Class::Bytes(class) => match class.ranges() {
+            [upper, lower] if upper.len() == 1 && lower.len() == 1 => (upper.start(), lower.start()),
+            _ => return None,
+        },
+    };
+    (upper.is_ascii_uppercase() && upper.to_ascii_lowercase() == lower).then_some(lower)
+}

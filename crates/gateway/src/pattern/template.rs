@@ -1,0 +1,164 @@
+//! Patterns that are text and `{name}` segments alone, such as `^/p/([^/]+)/sub$`: compared by hand, without an engine.
+
+use super::literal::{Literal, Requirement};
+use std::borrow::Cow;
+
+/// What `{name}` and `/*/` stand for.
+const SEGMENTS: [&str; 2] = ["([^/]+)", "[^/]+"];
+/// What changes nothing at an open end.
+const ANYTHING: [&str; 2] = ["(.*)", ".*"];
+
+/// Texts with a part of a segment, at least one character, between each two. All but the first and the last have a character.
+#[derive(Debug)]
+pub struct PathTemplate {
+    texts: Box<[Box<str>]>,
+    /// The path begins with the first text.
+    starts: bool,
+    /// The path ends with the last text.
+    ends: bool,
+    ignores_case: bool,
+}
+
+impl PathTemplate {
+    /// The template that an expression amounts to; `None` when it needs an engine, or is broken.
+    pub fn parse(expression: &str) -> Option<Self> {
+        let stripped = expression.strip_prefix("(?i)");
+        let ignores_case = stripped.is_some();
+        let rest = stripped.unwrap_or(expression);
+        let stripped = rest.strip_prefix('^');
+        let starts = stripped.is_some();
+        let rest = stripped.unwrap_or(rest);
+        // Of `\$` the dollar belongs to the text; the backslash is then refused below.
+        let stripped = rest.strip_suffix('$');
+        let ends = stripped.is_some();
+        let mut rest = stripped.unwrap_or(rest);
+        if !ends && let Some(open) = ANYTHING.iter().find_map(|anything| rest.strip_suffix(anything)) {
+            rest = open;
+        }
+        if !starts && let Some(open) = ANYTHING.iter().find_map(|anything| rest.strip_prefix(anything)) {
+            rest = open;
+        }
+        let mut texts = Vec::new();
+        let mut text = String::new();
+        while let Some(c) = rest.chars().next() {
+            if let Some(after) = SEGMENTS.iter().find_map(|segment| rest.strip_prefix(segment)) {
+                if text.is_empty() && !texts.is_empty() {
+                    return None;
+                }
+                texts.push(std::mem::take(&mut text).into_boxed_str());
+                rest = after;
+                continue;
+            }
+            let c = match c {
+                '\\' => rest.chars().nth(1).filter(|escaped| matches!(escaped, '.' | '-' | '/'))?,
+                '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$' => return None,
+                // Letters that are not ASCII have forms that only the engine knows.
+                c if ignores_case && !c.is_ascii() => return None,
+                c => c,
+            };
+            text.push(if ignores_case { c.to_ascii_lowercase() } else { c });
+            rest = rest.get(usize::from(rest.starts_with('\\')) + c.len_utf8()..)?;
+        }
+        texts.push(text.into_boxed_str());
+        Some(PathTemplate { texts: texts.into(), starts, ends, ignores_case })
+    }
+
+    /// Whether the template is found in a path.
+    pub fn is_match(&self, path: &str) -> bool {
+        if !self.ignores_case {
+            return self.is_found_in(path.as_bytes());
+        }
+        self.is_found_in(folded(path).as_bytes())
+    }
+
+    /// The texts that every path which fits has.
+    pub fn requirements(&self) -> Vec<Requirement> {
+        let literals = self.texts.iter().flat_map(|text| Literal::of_text(text, self.ignores_case));
+        literals.map(Requirement::one).collect()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.texts.iter().map(|text| text.len() + size_of::<Box<str>>()).sum()
+    }
+
+    fn is_found_in(&self, path: &[u8]) -> bool {
+        let Some((first, others)) = self.texts.split_first() else { return false };
+        let first = first.as_bytes();
+        let Some((last, between)) = others.split_last() else {
+            return match (self.starts, self.ends) {
+                (true, true) => path == first,
+                (true, false) => path.starts_with(first),
+                (false, true) => path.ends_with(first),
+                (false, false) => find(path, first).is_some(),
+            };
+        };
+        if self.starts {
+            return path.strip_prefix(first).is_some_and(|rest| self.fits(rest, between, last.as_bytes()));
+        }
+        let has_slash = first.contains(&b'/');
+        let mut path = path;
+        while let Some(at) = find(path, first) {
+            let Some(rest) = path.get(at + first.len()..) else { return false };
+            if self.fits(rest, between, last.as_bytes()) {
+                return true;
+            }
+            // A text without a slash that comes again in the same segment leads nowhere else: the first one's segment reaches further.
+            let skipped = if has_slash { Some(at) } else { slash(path, at) };
+            let Some(next) = skipped.and_then(|at| path.get(at + 1..)) else { return false };
+            path = next;
+        }
+        false
+    }
+
+    /// Whether `rest` begins with segments and the texts behind them. Each text can be taken where it comes first: what follows is a
+    /// segment again, which may begin earlier than it has to.
+    fn fits(&self, mut rest: &[u8], between: &[Box<str>], last: &[u8]) -> bool {
+        for text in between {
+            match behind_segment(rest, text.as_bytes()) {
+                Some(behind) => rest = behind,
+                None => return false,
+            }
+        }
+        if !self.ends {
+            return behind_segment(rest, last).is_some();
+        }
+        rest.strip_suffix(last).is_some_and(|segment| !segment.is_empty() && !segment.contains(&b'/'))
+    }
+}
+
+/// What comes behind a part of a segment and a text.
+fn behind_segment<'p>(rest: &'p [u8], text: &[u8]) -> Option<&'p [u8]> {
+    let end = slash(rest, 0).unwrap_or(rest.len());
+    let at = match text.iter().position(|byte| *byte == b'/') {
+        // The text's slash is the one that ends the segment.
+        Some(before) => end.checked_sub(before)?,
+        None => 1 + find(rest.get(1..end)?, text)?,
+    };
+    let found = at > 0 && rest.get(at..)?.starts_with(text);
+    if found { rest.get(at + text.len()..) } else { None }
+}
+
+fn slash(path: &[u8], from: usize) -> Option<usize> {
+    path.get(from..)?.iter().position(|byte| *byte == b'/').map(|at| from + at)
+}
+
+/// Where a text is first found. Texts are short and their first bytes rare, so nothing is gained by preparing them.
+fn find(path: &[u8], text: &[u8]) -> Option<usize> {
+    match text.len() {
+        0 => Some(0),
+        length => path.windows(length).position(|part| part == text),
+    }
+}
+
+/// A path in lower case, as far as letters have a form in ASCII.
+fn folded(path: &str) -> Cow<'_, str> {
+    if path.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(path);
+    }
+    let fold = |c: char| match c {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        c => c.to_ascii_lowercase(),
+    };
+    Cow::Owned(path.chars().map(fold).collect())
+}

@@ -41,6 +41,7 @@ class Target:
     server: Server
     http2_port: int
     log: pathlib.Path
+    quick: bool
 
     @property
     def port(self) -> int:
@@ -55,6 +56,9 @@ class Target:
 
     def log_lines(self) -> int:
         return self.log.read_bytes().count(b"\n") if self.log.is_file() else 0
+
+    def log_end(self) -> list[str]:
+        return self.log.read_text(errors="replace").splitlines()[-3:] if self.log.is_file() else []
 
     def control(self, method: str, path: str, body: dict | bytes | None = None, timeout: float = 60) -> tuple[int, dict]:
         """Status and answer of the control API; status 0 when there is none."""
@@ -78,11 +82,16 @@ class Settings:
 
     @property
     def idle_seconds(self) -> float:
-        return 0.6 if self.quick else 2.5
+        return 0.5 if self.quick else 2.5
 
     @property
     def attack_seconds(self) -> float:
-        return 1.2 if self.quick else 4.0
+        return 1.0 if self.quick else 4.0
+
+    @property
+    def window_seconds(self) -> float:
+        """Of the probe's requests, to say that latency is back."""
+        return 0.3 if self.quick else 0.5
 
     @property
     def recovery_seconds_max(self) -> float:
@@ -122,7 +131,7 @@ class Arena:
             *apis,
         ]
         server = bench.tollgate_gateway(self.rig, self.settings.binary, apis, "/probe/", name, conf, under)
-        return Target("tollgate", server, server.port, self.rig.dir / f"{name}.log")
+        return Target("tollgate", server, server.port, self.rig.dir / f"{name}.log", self.settings.quick)
 
     def restart(self, target: Target) -> Target:
         """The same Tollgate once more, after a stop in order, with what it has in its store."""
@@ -134,7 +143,7 @@ class Arena:
         child = self.rig.start(name, argv, env={"TYK_GW_SECRET": old.secret}, gateway=True)
         server = dataclasses.replace(old, name=name, child=child)
         self.rig.await_answer(name, child, server.url("/json/valid"))
-        return Target("tollgate", server, server.port, self.rig.dir / f"{name}.log")
+        return Target("tollgate", server, server.port, self.rig.dir / f"{name}.log", self.settings.quick)
 
     def nginx(self, name: str, locations: str = "", connections: int = NGINX_CONNECTIONS, tls: bench.Certificate | None = None) -> Target:
         port2 = self.rig.free_port()
@@ -159,7 +168,7 @@ class Arena:
         server = bench.nginx_gateway(
             self.rig, self.quiet.port, connections, name, listen="ssl" if tls else "", more=more, scheme=scheme
         )
-        return Target("nginx", server, port2, self.rig.dir / f"{name}.log")
+        return Target("nginx", server, port2, self.rig.dir / f"{name}.log", self.settings.quick)
 
     def haproxy(self, name: str, tls: bench.Certificate | None = None) -> Target:
         port2 = self.rig.free_port()
@@ -175,7 +184,7 @@ backend probed
 """
         bind, scheme = (f"ssl crt {tls.both}", "https") if tls else ("", "http")
         server = bench.haproxy_gateway(self.rig, self.quiet.port, name, bind, scheme, frontend, backends)
-        return Target("haproxy", server, port2, self.rig.dir / f"{name}.log")
+        return Target("haproxy", server, port2, self.rig.dir / f"{name}.log", self.settings.quick)
 
 
 # Attack -------------------------------------------------------------------------------------------------------
@@ -273,7 +282,7 @@ def measure(
     probe, watch = Probe(target.port, target.server.scheme == "https", paths), Watch(target)
     watch.start()
     try:
-        time.sleep(0.3)  # the probe's first requests bring in code and connections
+        time.sleep(0.2)  # the probe's first requests bring in code and connections
         begin, cpu_begin = time.monotonic(), bench.usage(target.pid).cpu_ns
         lines_before = target.log_lines()
         time.sleep(settings.idle_seconds)
@@ -297,6 +306,7 @@ def measure(
         "idle_cpu_seconds": idle_cpu * (ended - attacked) / 1e9,  # in as much time
         **recovery,
         "log_lines": target.log_lines() - lines_before,
+        "log_end": target.log_end(),
         "clients": {
             label: clients(idle[label], probe.between(attacked, ended, label), probe.between(ended, over, label)) for label in labels
         },
@@ -307,8 +317,8 @@ def measure(
 
 
 def recover(arena: Arena, probe: Probe, watch: Watch, labels: list, idle: dict, idle_mib: float, ended: float) -> dict:
-    """Seconds from the attack's end until half a second of requests is as quick as before, and until memory is back."""
-    window = 0.5
+    """Seconds from the attack's end until a window of requests is as quick as before, and until memory is back."""
+    window = arena.settings.window_seconds
     quick = {label: max(2 * percentile(idle[label], 99), percentile(idle[label], 99) + 0.02) for label in labels}
     mib_max = idle_mib + max(16, idle_mib / 4)
     latency_back = memory_back = None

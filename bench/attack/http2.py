@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from attack import h2, traffic
 from attack.arena import Target
-from attack.scenario import CPU_NGINX_RATIO_MAX, Bounds, Scenario, beside, not_far_from_nginx
+from attack.scenario import Bounds, Scenario, beside, cpu_seconds_max, not_far_from_nginx
 
 FLOODERS = 10
 BLOCK_BYTES = 65536
@@ -85,9 +85,9 @@ def closed_windows(target: Target, seconds: float) -> dict:
     return traffic.flood(target.http2_port, seconds, 20, blocks)
 
 
-def small_messages(quick_or_full_seconds: float, target: Target) -> dict:
+def small_messages(target: Target, seconds: float) -> dict:
     """Eight clients that keep to every rule send a body in frames of ten bytes: all must be served."""
-    count = QUICK_PIECES if quick_or_full_seconds < 3 else PIECES
+    count = QUICK_PIECES if target.quick else PIECES
 
     def client(_: int) -> str:
         try:
@@ -101,13 +101,13 @@ def small_messages(quick_or_full_seconds: float, target: Target) -> dict:
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         outcomes = list(pool.map(client, range(8)))
     took = time.monotonic() - began
-    time.sleep(max(0, quick_or_full_seconds - took))
+    time.sleep(max(0, seconds - took))
     bad = [outcome for outcome in outcomes if outcome]
     return {"messages": count, "streams": 8, "served": 8 - len(bad), "took_seconds": took, "troubles": sorted(set(bad))}
 
 
 def idle_connections(target: Target, seconds: float) -> dict:
-    count = QUICK_IDLE if seconds < 3 else IDLE
+    count = QUICK_IDLE if target.quick else IDLE
     held = []
     for _ in range(count):
         one = h2.Connection(target.http2_port)
@@ -126,8 +126,7 @@ def sheds_or_is_cheap(ours: dict, results: dict, quick: bool) -> list[str]:
     facts = ours["facts"]
     if facts.get("open") == 0:
         return []
-    nginx = results.get("nginx")
-    most = max(0.05 * ours["attack_seconds"], CPU_NGINX_RATIO_MAX * nginx["cpu_seconds"] if nginx else 0)
+    most = cpu_seconds_max(ours, results.get("nginx"))
     if ours["cpu_seconds"] <= most:
         return []
     return [f"{facts.get('open')} of {FLOODERS} floods go on and cost {ours['cpu_seconds']:.2f} s of CPU, at most {most:.2f}"]
@@ -165,7 +164,7 @@ SCENARIOS = [
     scenario("fields", f"header blocks of {FIELDS} fields", flood(blocks_of_fields(h2.field("a", "b") * FIELDS)), COST),
     scenario("hpack-bomb", f"header blocks of {FIELDS} references to one long field", flood(blocks_of_fields(BOMB)), COST),
     scenario("closed-windows", "20 connections x 200 streams of 10 MB that nobody reads", closed_windows, Bounds(), stretch=2),
-    scenario("small-data", "8 honest uploads in DATA frames of 10 bytes", lambda target, seconds: small_messages(seconds, target),
+    scenario("small-data", "8 honest uploads in DATA frames of 10 bytes", small_messages,
              Bounds(judge=all_served), grace=60),
     scenario("idle", f"{IDLE} idle connections, one request each", idle_connections, Bounds(judge=light_connections), grace=60),
 ]

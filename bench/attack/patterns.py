@@ -135,7 +135,7 @@ def keys_with_patterns(same: bool, full: int, quick: int):
     """Makes keys with 50 `allowed_urls` each and uses each once. Same patterns in each key, or each key has its own."""
 
     def attack(target: Target, seconds: float) -> dict:
-        count = quick if seconds < 3 else full
+        count = quick if target.quick else full
         began, names = time.monotonic(), []
         for number in range(count):
             of = 0 if same else number

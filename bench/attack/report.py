@@ -4,13 +4,13 @@ from __future__ import annotations
 
 COLUMNS = (
     f"{'':12} {'RSS MiB idle':>12} {'peak':>6} {'after':>6} {'CPU s':>6} {'x idle':>7} "
-    f"{'p50 ms':>7} {'x idle':>7} {'p99 ms':>8} {'x idle':>7} {'failed':>6} {'back s':>6} {'log':>5}  facts"
+    f"{'p50 ms':>7} {'x idle':>7} {'p99 ms':>8} {'x idle':>7} {'failed':>6} {'back s':>9} {'log':>5}  facts"
 )
 
 
 def print_header() -> None:
     print("\nFor each gateway: memory, CPU time under attack, requests of other clients under attack and as a ratio to idle, how many")
-    print("failed, seconds until their latency is back, lines logged.\n")
+    print("failed, seconds until their latency and the memory are back, lines logged.\n")
     print(COLUMNS)
 
 
@@ -37,9 +37,9 @@ def row(name: str, result: dict, clients: dict | None, again: bool) -> str:
         text += " " * 39
     if again:
         return text
-    back = result["latency_back_seconds"]
+    back = "/".join("-" if result[what] is None else f"{result[what]:.1f}" for what in ("latency_back_seconds", "memory_back_seconds"))
     facts = ", ".join(f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in result["facts"].items())
-    return f"{text} {'-' if back is None else f'{back:.1f}':>6} {result['log_lines']:5}  {facts}"
+    return f"{text} {back:>9} {result['log_lines']:5}  {facts}"
 
 
 def ratio(clients: dict, percent: str) -> str:

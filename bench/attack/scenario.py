@@ -15,6 +15,8 @@ P99_IDLE_RATIO_MAX = 5
 P99_NGINX_RATIO_MAX = 2
 RECOVERY_SECONDS_MAX = 5
 CPU_NGINX_RATIO_MAX = 2
+# What an attacker's whole line may take of one CPU, whatever it takes of nginx'.
+CPU_SHARE_MAX = 0.1
 
 
 @dataclasses.dataclass
@@ -107,12 +109,16 @@ def at_most(fact: str, most: float, unit: str = "") -> Callable[[dict, dict, boo
     return judge
 
 
+def cpu_seconds_max(ours: dict, nginx: dict | None) -> float:
+    return max(CPU_SHARE_MAX * ours["attack_seconds"], CPU_NGINX_RATIO_MAX * nginx["cpu_seconds"] if nginx else 0)
+
+
 def not_far_from_nginx(ours: dict, results: dict, quick: bool) -> list[str]:
     """CPU time for each MiB that an attacker gets rid of: what he can spend is bounded by his line."""
     for result in results.values():
         result["facts"]["cpu_ms_per_mib"] = result["cpu_seconds"] * 1e3 / max(0.01, result["facts"].get("sent_mib", 0))
     nginx = results.get("nginx")
-    if not nginx or ours["cpu_seconds"] <= CPU_NGINX_RATIO_MAX * nginx["cpu_seconds"]:
+    if not nginx or ours["cpu_seconds"] <= cpu_seconds_max(ours, nginx):
         return []
     costs = [result["facts"]["cpu_ms_per_mib"] for result in (ours, nginx)]
     return [f"{costs[0]:.1f} ms of CPU for a MiB, nginx {costs[1]:.1f}"] if costs[0] > CPU_NGINX_RATIO_MAX * costs[1] else []

@@ -142,10 +142,10 @@ def send(stream: socket.socket, data: bytes) -> None:
 def held(port: int, clients: set[int]) -> int:
     """How many connections of these client ports a process still has on the server's side. One that its process has closed has no
     inode, even while the kernel waits for a client that does not read."""
-    count = 0
+    found = set()  # the table is not read at one moment: a line may come twice
     for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
         fields = line.split()
         local, remote, inode = fields[1], fields[2], fields[9]
         if inode != "0" and int(local.split(":")[1], 16) == port and int(remote.split(":")[1], 16) in clients:
-            count += 1
-    return count
+            found.add(remote)
+    return len(found)

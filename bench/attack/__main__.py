@@ -26,6 +26,7 @@ SCENARIOS: list[Scenario] = [
     scenario for group in (http2, http1, slow, patterns, control, races, outages, fairness) for scenario in group.SCENARIOS
 ]
 OPEN_FILES = 20_000
+LATENCY = ("p50", "p99", "latency")  # how such a verdict begins
 
 
 def main() -> int:
@@ -49,6 +50,7 @@ def main() -> int:
         place = Arena(rig, settings)
         print_header()
         for scenario in chosen:
+            print(f"{scenario.group}/{scenario.name}: {scenario.title}", flush=True)
             done.append(run(place, scenario))
             print_scenario(done[-1])
             if args.out:  # after each one, for a run that is cut off
@@ -79,8 +81,17 @@ def matches(scenario: Scenario, pattern: str) -> bool:
 
 
 def run(place: Arena, scenario: Scenario) -> dict:
-    """The figures of one scenario and what is wrong with them. Whatever fails is part of the report, and the next one goes on."""
-    print(f"{scenario.group}/{scenario.name}: {scenario.title}", flush=True)
+    """The figures of one scenario and what is wrong with them. Where that is latency alone, something else on the machine may have
+    been the cause: it counts when it comes twice."""
+    entry = run_once(place, scenario)
+    if entry["wrong"] and all(text.startswith(LATENCY) for text in entry["wrong"]):
+        print(f"  once more: {'; '.join(entry['wrong'])}", flush=True)
+        entry = run_once(place, scenario)
+    return entry
+
+
+def run_once(place: Arena, scenario: Scenario) -> dict:
+    """Whatever fails is part of the report, and the next scenario goes on."""
     began, results = time.monotonic(), {}
 
     def too_long(*_) -> None:

@@ -23,7 +23,7 @@ STEADY_BODY = 24 * 1024 * 1024  # more than the sockets on the way can hold
 KINDS = {
     "heads": {"opening": b"GET /attack/json/valid HTTP/1.1\r\nHost: localhost\r\nX-Slow: ", "drop": b"a"},
     "bodies": {"opening": b"POST /attack/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n", "drop": b"a"},
-    "readers": {"opening": b"GET /attack/size/20m HTTP/1.1\r\nHost: localhost\r\n\r\n", "read_bytes": 10},
+    "readers": {"opening": b"GET /attack/size/20m HTTP/1.1\r\nHost: localhost\r\n\r\n", "read_bytes": 200},
 }
 
 

@@ -18,6 +18,7 @@ LINE_BYTES_PER_SECOND = 20 * 2**20
 PIECE_BYTES = 65536
 CONNECT_SECONDS_MAX = 10
 ACCEPT_SECONDS = 5
+BETWEEN_CONNECTIONS_SECONDS = 0.005  # so that the upstream's queue of connections does not overflow
 
 
 @dataclasses.dataclass
@@ -106,15 +107,16 @@ def drip(
 ) -> dict:
     """Connections that stay: each sends `opening`, then `drop` each `interval`, and takes `read_bytes` each `interval`. How many the
     gateway still holds is what the system says of its sockets, since a client that does not read learns nothing."""
-    streams = [connect(port, receive_bytes=4096 if read_bytes else 0) for _ in range(connections)]
-    ports = {stream.getsockname()[1] for stream in streams}
     began = time.monotonic()
     settled = False
     shed_after: list[float] = []
     with contextlib.ExitStack() as stack:
-        for stream in streams:
-            stack.enter_context(stream)
-            send(stream, opening)
+        streams = []
+        for _ in range(connections):
+            streams.append(stack.enter_context(connect(port, receive_bytes=4096 if read_bytes else 0)))
+            send(streams[-1], opening)
+            time.sleep(BETWEEN_CONNECTIONS_SECONDS)
+        ports = {stream.getsockname()[1] for stream in streams}
         while (now := time.monotonic() - began) < seconds:
             left = held(port, ports)
             settled = settled or left == connections or now > ACCEPT_SECONDS

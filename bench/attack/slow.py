@@ -13,7 +13,7 @@ from attack.scenario import Bounds, Scenario
 from rig import HOST
 
 CLIENTS = 300
-SECONDS, QUICK_SECONDS = 78, 16
+SECONDS, QUICK_SECONDS = 78, 20
 SHED_MIN = CLIENTS
 # Heads have 10 seconds by default, so that even a quick run sees them end.
 QUICK_KINDS = ("heads",)

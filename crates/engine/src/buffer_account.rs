@@ -1,6 +1,6 @@
 //! Counts the bytes that HTTP/2 streams hold for readers that have not taken them yet: of one stream, of its connection, and of the
-//! whole core. Where the connection or the core holds too much, each of its streams keeps no more than a small piece, so that readers
-//! that do not read cannot fill the memory, and readers that do read go on.
+//! whole core. Where the connection holds too much, each of its streams keeps no more than its share; where the core does, no more than a
+//! small piece. So readers that do not read cannot fill the memory, and readers that do read go on.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -14,6 +14,8 @@ pub(crate) struct BufferAccount {
     bytes: Cell<usize>,
     bytes_max: usize,
     whole: Option<Rc<BufferAccount>>,
+    /// Streams that share it.
+    streams: Cell<usize>,
     /// The task that waits until fewer bytes are held.
     waiting: RefCell<Option<Waker>>,
 }
@@ -27,17 +29,26 @@ pub(crate) struct Charge {
 impl BufferAccount {
     /// One that is no part of another.
     pub fn new(bytes_max: usize) -> Rc<Self> {
-        Rc::new(BufferAccount { bytes: Cell::new(0), bytes_max, whole: None, waiting: RefCell::default() })
+        Rc::new(Self::part_of(None, bytes_max))
     }
 
     /// One that is a part of `whole`.
     pub fn of_connection(whole: &Rc<Self>, bytes_max: usize) -> Rc<Self> {
-        Rc::new(BufferAccount { bytes: Cell::new(0), bytes_max, whole: Some(whole.clone()), waiting: RefCell::default() })
+        Rc::new(Self::part_of(Some(whole.clone()), bytes_max))
     }
 
     /// One direction of a stream, which is bounded by what it is part of.
     pub fn of_stream(whole: &Rc<Self>) -> Rc<Self> {
         Self::of_connection(whole, usize::MAX)
+    }
+
+    fn part_of(whole: Option<Rc<Self>>, bytes_max: usize) -> Self {
+        BufferAccount { bytes: Cell::new(0), bytes_max, whole, streams: Cell::new(0), waiting: RefCell::default() }
+    }
+
+    /// Tells a connection's account how many streams share it.
+    pub fn set_streams(&self, streams: usize) {
+        self.streams.set(streams);
     }
 
     pub fn bytes(&self) -> usize {
@@ -51,7 +62,17 @@ impl BufferAccount {
 
     /// How many more bytes a stream's pipe may hold that would take `room` without an account.
     pub fn room(&self, room: usize) -> usize {
-        if self.is_full() { room.min(STREAM_BYTES_MIN.saturating_sub(self.bytes.get())) } else { room }
+        match &self.whole {
+            Some(whole) if whole.is_full() => room.min(whole.share().saturating_sub(self.bytes.get())),
+            _ => room,
+        }
+    }
+
+    /// Bytes that one of its streams may hold when it is full, or what it is part of.
+    fn share(&self) -> usize {
+        let is_alone = self.whole.as_ref().is_none_or(|whole| !whole.is_full());
+        let share = if is_alone { self.bytes_max.checked_div(self.streams.get()) } else { None };
+        share.unwrap_or_default().max(STREAM_BYTES_MIN)
     }
 
     /// Wakes the task of `cx` when fewer bytes are held.

@@ -4,7 +4,7 @@ use crate::addresses::AddressLimit;
 use crate::buffer_account::BufferAccount;
 use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::entrance::{Handshakes, Listen};
-use crate::http2::Http2Upstreams;
+use crate::http2::{Http2Clients, Http2Upstreams};
 use crate::limits::Limits;
 use crate::moment::Moment;
 use crate::peers::Peers;
@@ -32,6 +32,7 @@ pub(crate) struct Core {
     pub service: Rc<dyn Service>,
     pub buffers: RefCell<Buffers>,
     pub pool: RefCell<Pool>,
+    pub http2_clients: Http2Clients,
     pub http2_upstreams: Http2Upstreams,
     /// Connections to upstreams, in use and idle.
     pub upstreams_open: Rc<Cell<usize>>,
@@ -95,6 +96,7 @@ impl Core {
             service,
             buffers: RefCell::new(buffers),
             pool: RefCell::default(),
+            http2_clients: Http2Clients::default(),
             http2_upstreams: Http2Upstreams::default(),
             upstreams_open: Rc::default(),
             tunnels_open: Rc::default(),
@@ -184,6 +186,7 @@ impl Core {
                 let mut pool = self.pool.borrow_mut();
                 pool.prune(self.deadlines.now_ms(), &self.limits);
                 self.stats.upstreams_idle.set(pool.len() as u64);
+                self.http2_clients.prune();
                 self.http2_upstreams.prune(self.deadlines.now_ms(), &self.limits);
             }
         }

@@ -27,7 +27,7 @@ use h2::{Reason, server};
 use io::Io;
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -39,7 +39,7 @@ const STREAM_WINDOW: u32 = 256 * 1024;
 /// The same for all streams of a client's connection together, once one of them has content: what its uploads can make a core hold. Until
 /// then, and where the core holds too much already, the protocol's own 64 KiB hold.
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
-/// Bytes that one connection's streams hold for readers that have not taken them before each stream is kept to a small piece: sixteen
+/// Bytes that one connection's streams hold for readers that have not taken them before each stream is kept to its share of them: eight
 /// streams at full speed, or two hundred of usual answers.
 const CONNECTION_BUFFER_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of one stream's response that h2 holds; more waits in the upstream.
@@ -60,8 +60,27 @@ const SMALL_FRAMES_BUDGET: usize = usize::MAX;
 
 /// Lanes that a connection keeps for its next streams: some 3 KiB each.
 const LANES_SPARE_MAX: usize = 16;
+/// After so long without a stream a connection keeps none.
+const LANES_SPARE_MS: u64 = 2_000;
 
 type ClientConnection = server::Connection<Io, Piece>;
+
+/// The HTTP/2 connections of one core's clients.
+#[derive(Default)]
+pub(crate) struct Http2Clients(RefCell<Vec<Weak<Standing>>>);
+
+impl Http2Clients {
+    /// Lets go of what idle connections keep for their next streams.
+    pub fn prune(&self) {
+        self.0.borrow_mut().retain(|standing| {
+            let Some(standing) = standing.upgrade() else { return false };
+            if standing.idle_for_ms() >= LANES_SPARE_MS {
+                drop(standing.lanes.take());
+            }
+            true
+        });
+    }
+}
 
 /// What streams have in common, and have done to the connection they belong to.
 struct Standing {
@@ -82,13 +101,15 @@ struct Standing {
 pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client: Client, counted: Counted) {
     let standing = Rc::new(Standing::new(&core, Client { http2: true, ..client }));
     let io = Io::of_client(stream, ahead, &core, standing.allowance.clone());
-    if let Some(connection) = begin(&standing, io).await {
+    core.http2_clients.0.borrow_mut().push(Rc::downgrade(&standing));
+    // What has begun is kept for long, how it began is not: in boxes of their own, neither takes room in the other.
+    if let Some(connection) = Box::pin(begin(&standing, io)).await {
         run(connection, &standing).await;
     }
     drop(counted);
 }
 
-async fn begin(standing: &Standing, io: Io) -> Option<ClientConnection> {
+async fn begin(standing: &Standing, io: Io) -> Option<Box<ClientConnection>> {
     let (limits, client) = (&standing.core.limits, &standing.client.address);
     let mut builder = server::Builder::new();
     builder
@@ -103,14 +124,14 @@ async fn begin(standing: &Standing, io: Io) -> Option<ClientConnection> {
         builder.enable_connect_protocol();
     }
     match timeout(Duration::from_millis(limits.handshake_ms), builder.handshake(io)).await {
-        Ok(Ok(connection)) => return Some(connection),
+        Ok(Ok(connection)) => return Some(Box::new(connection)),
         Ok(Err(error)) => tracing::debug!(%client, %error, "HTTP/2 did not begin"),
         Err(_) => tracing::debug!(%client, "HTTP/2 did not begin in time"),
     }
     None
 }
 
-async fn run(mut connection: ClientConnection, standing: &Rc<Standing>) {
+async fn run(mut connection: Box<ClientConnection>, standing: &Rc<Standing>) {
     let (core, limits) = (&standing.core, &standing.core.limits);
     let mut drained = pin!(core.peers.drained());
     let mut idle = pin!(sleep(Duration::from_millis(limits.client_idle_ms)));
@@ -189,6 +210,11 @@ impl Standing {
         .await;
     }
 
+    fn set_open(&self, open: usize) {
+        self.open.set(open);
+        self.account.set_streams(open);
+    }
+
     fn idle_for_ms(&self) -> u64 {
         if self.open.get() > 0 { 0 } else { self.core.deadlines.now_ms().saturating_sub(self.busy_ms.get()) }
     }
@@ -202,7 +228,7 @@ struct Serving {
 
 impl Serving {
     fn new(standing: &Rc<Standing>) -> Self {
-        standing.open.set(standing.open.get() + 1);
+        standing.set_open(standing.open.get() + 1);
         Serving { standing: standing.clone(), finished: false }
     }
 
@@ -229,7 +255,7 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         let standing = &self.standing;
-        standing.open.set(standing.open.get().saturating_sub(1));
+        standing.set_open(standing.open.get().saturating_sub(1));
         standing.busy_ms.set(standing.core.deadlines.now_ms());
         let thrown_away = standing.thrown_away.get();
         standing.thrown_away.set(if self.finished { thrown_away.saturating_sub(1) } else { thrown_away.saturating_add(1) });

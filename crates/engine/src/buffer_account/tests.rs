@@ -45,3 +45,24 @@ fn others_are_not_narrowed_by_one_connection_that_is_full() {
     full.add(100);
     assert_eq!((part(&full).room(65_536), part(&other).room(65_536)), (STREAM_BYTES_MIN, 65_536));
 }
+
+#[test]
+fn streams_of_a_full_connection_share_what_it_may_hold() {
+    let core = BufferAccount::new(1 << 21);
+    let connection = BufferAccount::of_connection(&core, 1 << 20);
+    let stream = part(&connection);
+    let charge = connection.charge(1 << 20);
+    for (streams, share) in [(4, 65_536), (16, 65_536), (32, 32_768), (250, 4194), (1000, STREAM_BYTES_MIN)] {
+        connection.set_streams(streams);
+        assert_eq!(stream.room(65_536), share, "{streams} streams");
+    }
+    connection.set_streams(16);
+    stream.add(60_000);
+    assert_eq!(stream.room(65_536), 5_536);
+    stream.subtract(60_000);
+    // Where the core holds too much, there is nothing to share.
+    let others = core.charge(1 << 20);
+    assert_eq!(stream.room(65_536), STREAM_BYTES_MIN);
+    drop((charge, others));
+    assert_eq!(stream.room(65_536), 65_536);
+}

@@ -39,9 +39,9 @@ const STREAM_WINDOW: u32 = 256 * 1024;
 /// The same for all streams of a client's connection together, once one of them has content: what its uploads can make a core hold. Until
 /// then, and where the core holds too much already, the protocol's own 64 KiB hold.
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
-/// Bytes that one connection's streams hold for readers that have not taken them before each stream is kept to its share of them: eight
-/// streams at full speed, or two hundred of usual answers.
-const CONNECTION_BUFFER_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes that one connection's streams hold for readers that have not taken them before each stream is kept to its share of them:
+/// sixteen streams at full speed, or two hundred of usual answers.
+const CONNECTION_BUFFER_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Bytes of one stream's response that h2 holds; more waits in the upstream.
 const SEND_BUFFER_BYTES: usize = 64 * 1024;
 /// Streams that a client may throw away, beyond one for each that it lets finish: enough for a browser that stops loading a page, not

@@ -14,6 +14,7 @@ use crate::number::whole;
 use crate::problem::{Findings, Level, Problem};
 use crate::reference::resolve_references;
 use crate::schema::schema_of;
+use crate::zero_values::Document;
 
 mod auth;
 mod cors;
@@ -373,6 +374,11 @@ impl ApiDefinition {
             whole.extend(read);
         }
         schema
+    }
+
+    /// A definition as the control API shows it, with the fields that were not written.
+    pub fn shown(raw: &Value) -> Value {
+        Document::Api.with_zeros(raw)
     }
 
     /// Where the key is found: `auth_configs.authToken`, else `auth`.

@@ -17,6 +17,7 @@ pub mod problem;
 pub mod reference;
 pub mod session;
 pub mod span;
+pub mod zero_values;
 
 mod decode;
 mod hexadecimal;

@@ -6,12 +6,19 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserializer, Serializer};
 
+use crate::span::parse_span;
+
 /// Largest whole number below which every whole `f64` is exact.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// Reads a whole number: fractions are cut off, what does not fit into 64 bits is an error.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     deserializer.deserialize_i64(Whole)
+}
+
+/// Reads seconds: a number, or a span of time as Go writes it, such as `1m30s`.
+pub(crate) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    deserializer.deserialize_any(Seconds)
 }
 
 /// Writes a whole value without `.0`, as Go does.
@@ -34,6 +41,41 @@ pub(crate) fn short_option<S: Serializer>(number: &Option<f64>, serializer: S) -
 /// Whether a value is the one that it has when it is not written.
 pub(crate) fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+struct Seconds;
+
+impl Visitor<'_> for Seconds {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number of seconds, or a text such as \"30s\"")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<f64, E> {
+        Ok(0.0)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<f64, E> {
+        Ok(number as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<f64, E> {
+        Ok(number as f64)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<f64, E> {
+        Ok(number)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<f64, E> {
+        match text {
+            "" => Ok(0.0),
+            text => {
+                parse_span(text).map(|span| span.as_secs_f64()).ok_or_else(|| E::custom("must be a span of time such as \"30s\""))
+            }
+        }
+    }
 }
 
 struct Whole;

@@ -17,6 +17,8 @@ use crate::session::{
     AccessLimit, AccessRight, DryRun, KeepsUnknown, LimitStoreFailure, RIGHT_FIELDS, RateLimit, check_limits, check_rights,
 };
 
+use crate::zero_values::Document;
+
 mod apply;
 
 pub use apply::{PolicyError, apply, key_expires_in};
@@ -207,6 +209,11 @@ impl Policy {
     /// The policy as the control API writes it.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// The policy as the control API shows it, with the fields that were not written.
+    pub fn shown(&self) -> Value {
+        Document::Policy.with_zeros(&self.to_json())
     }
 
     fn check(&self, findings: &mut Findings) {

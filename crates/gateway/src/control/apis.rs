@@ -14,18 +14,19 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
+use tollgate_model::api::ApiDefinition;
 
 /// All definitions.
 pub async fn list(State(control): State<Arc<Control>>) -> Answer {
     let snapshot = control.shared.current.load();
-    let definitions = snapshot.apis.iter().map(|api| api.raw.clone()).collect();
+    let definitions = snapshot.apis.iter().map(|api| ApiDefinition::shown(&api.raw)).collect();
     Answer(StatusCode::OK, Value::Array(definitions))
 }
 
 /// One definition.
 pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
     match find(&control.shared.current.load(), &id) {
-        Some(api) => Answer(StatusCode::OK, api.raw.clone()),
+        Some(api) => Answer(StatusCode::OK, ApiDefinition::shown(&api.raw)),
         None => not_found(),
     }
 }

@@ -13,13 +13,13 @@ use tollgate_model::policy::Policy;
 
 /// All policies.
 pub async fn list(State(control): State<Arc<Control>>) -> Answer {
-    Answer(StatusCode::OK, Value::Array(control.shared.keys.policies().iter().map(Policy::to_json).collect()))
+    Answer(StatusCode::OK, Value::Array(control.shared.keys.policies().iter().map(Policy::shown).collect()))
 }
 
 /// One policy.
 pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
     match control.shared.keys.policies().get(&id) {
-        Some(policy) => Answer(StatusCode::OK, policy.to_json()),
+        Some(policy) => Answer(StatusCode::OK, policy.shown()),
         None => error(StatusCode::NOT_FOUND, "Policy not found"),
     }
 }

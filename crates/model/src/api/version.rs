@@ -10,6 +10,7 @@ use super::endpoint::{
     SizeLimit,
 };
 use super::rewrite::UrlRewrite;
+use crate::number::seconds;
 
 /// `version_data`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -67,7 +68,8 @@ pub struct VersionInfo {
     pub global_size_limit: i64,
     /// Takes `global_size_limit` out of effect.
     pub global_size_limit_disabled: bool,
-    /// Seconds that the upstream has for a response; no limit when 0.
+    /// Seconds that the upstream has for a response; no limit when 0. Tyk writes it as `30s`.
+    #[serde(deserialize_with = "seconds")]
     pub global_enforce_timeout: f64,
     /// Takes `global_enforce_timeout` out of effect.
     pub global_enforce_timeout_disabled: bool,

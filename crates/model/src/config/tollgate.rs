@@ -39,7 +39,7 @@ pub struct Tollgate {
     pub shared_store: SharedStore,
     /// Which response headers tell clients about their limits.
     pub rate_limit_headers: RateLimitHeaders,
-    /// Refusals because of a limit have a body as RFC 9457 says, not Tyk's.
+    /// Refusals have a body as RFC 9457 says, not Tyk's.
     pub problem_details: bool,
     /// Status code of requests over their quota; 403, which is Tyk's. 429 is what the standard has for it.
     pub quota_status: u16,

@@ -51,6 +51,13 @@ fn check_listeners(config: &GatewayConfig, findings: &mut Findings) {
         let message = "needs http_server_options.use_ssl: the control API refuses everybody";
         findings.warning(&JsonPath::of("security").key("control_api_use_mutual_tls"), message);
     }
+    let asks_callers = options.use_ssl && config.security.control_api_use_mutual_tls;
+    if !config.control_api_hostname.is_empty() && !asks_callers {
+        // In Tyk it bounds its profiles, which are not here, and certificates of callers.
+        let message = "has no effect without http_server_options.use_ssl and security.control_api_use_mutual_tls: the control API answers \
+                       for every host name, as in Tyk; control_api_port gives it a port of its own";
+        findings.warning(&JsonPath::of("control_api_hostname"), message);
+    }
     for (index, certificate) in options.certificates.iter().enumerate() {
         let at = at.key("certificates").index(index);
         if certificate.cert_file.as_os_str().is_empty() {

@@ -4,6 +4,7 @@
 //! The result is for deciding about requests. What is stored stays the session as it was written, so that a change of
 //! a policy takes effect without a change of keys.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use self::merge::Merge;
@@ -70,8 +71,10 @@ fn valid_policies<'p>(
     ids: &[&str],
     lookup: &dyn Fn(&str) -> Option<&'p Policy>,
 ) -> Result<Vec<&'p Policy>, PolicyError> {
-    let mut policies = Vec::with_capacity(ids.len());
-    for id in ids {
+    let mut policies = Vec::new();
+    // Twice the same changes nothing, and a key may name one as often as its body has room.
+    let mut seen = HashSet::new();
+    for id in ids.iter().filter(|id| seen.insert(**id)) {
         let found = match lookup(id) {
             None => Err(PolicyError::NotFound((*id).to_owned())),
             Some(policy) if policy.org_id != session.org_id => Err(PolicyError::OtherOrganisation),

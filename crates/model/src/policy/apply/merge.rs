@@ -1,6 +1,6 @@
 //! The session that grows while policy after policy is added to it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Policy;
 use crate::policy::Partitions;
@@ -301,10 +301,17 @@ fn is_same(first: &RateLimit, second: &RateLimit) -> bool {
 }
 
 fn merge_endpoints(own: &mut Vec<Endpoint>, others: &[Endpoint]) {
+    let mut places: HashMap<String, usize> = HashMap::with_capacity(own.len());
+    for (place, endpoint) in own.iter().enumerate() {
+        places.entry(endpoint.path.clone()).or_insert(place);
+    }
     for other in others {
-        match own.iter_mut().find(|own| own.path == other.path) {
+        match places.get(&other.path).and_then(|place| own.get_mut(*place)) {
             Some(own) => merge_methods(&mut own.methods, &other.methods),
-            None => own.push(other.clone()),
+            None => {
+                places.insert(other.path.clone(), own.len());
+                own.push(other.clone());
+            }
         }
     }
 }
@@ -322,9 +329,8 @@ fn merge_methods(own: &mut Vec<EndpointMethod>, others: &[EndpointMethod]) {
 }
 
 fn append_missing(own: &mut Vec<String>, others: &[String]) {
-    for other in others {
-        if !own.contains(other) {
-            own.push(other.clone());
-        }
-    }
+    let known: HashSet<&String> = own.iter().collect();
+    let mut new = HashSet::new();
+    let missing: Vec<String> = others.iter().filter(|other| !known.contains(other) && new.insert(*other)).cloned().collect();
+    own.extend(missing);
 }

@@ -304,3 +304,20 @@ fn a_check_refuses_nobody_when_no_policy_wants_it_enforced() {
         check_of(session, ids, &[("/dry_run", expect)]);
     }
 }
+
+#[test]
+fn a_policy_that_is_named_often_counts_once() {
+    let often: Vec<&str> = std::iter::repeat_n("endpoints-more", 100_000).chain(["tagged"]).collect();
+    let session = || json!({"tags": ["x", "own", "own"]});
+    assert_eq!(
+        applied(session(), &often).map(|mut session| {
+            session.apply_policies.clear();
+            session
+        }),
+        applied(session(), &["endpoints-more", "tagged"]).map(|mut session| {
+            session.apply_policies.clear();
+            session
+        })
+    );
+    assert_eq!(applied(session(), &often).unwrap().tags, ["x", "own", "t"]);
+}

@@ -1,0 +1,80 @@
+//! Documents as Tyk's control API shows them: with every field that Tyk has, those that were not written with the zero of their type. What was
+//! written stays as it is, fields that Tyk does not have included. Sessions are not among them: Tyk shows these without zeros.
+
+use serde_json::{Map, Value};
+use std::sync::LazyLock;
+
+/// The zeros of each document. A list has the zero of its items, the only member of a map is `*` with that of its values, and `?` with that of an
+/// object which is null when it is not written. A name that ends with `?` is of a field that Tyk leaves out when it is not written.
+static ZEROS: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(include_str!("zero_values.json")).unwrap_or_default());
+
+/// A kind of document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// A classic API definition.
+    Api,
+    /// A policy.
+    Policy,
+}
+
+impl Document {
+    /// A document with the fields that were not written.
+    pub fn with_zeros(self, written: &Value) -> Value {
+        let name = match self {
+            Document::Api => "api",
+            Document::Policy => "policy",
+        };
+        fill(Some(written), ZEROS.get(name).unwrap_or(&Value::Null))
+    }
+}
+
+fn fill(written: Option<&Value>, zero: &Value) -> Value {
+    let written = written.filter(|written| !written.is_null());
+    match zero {
+        Value::Object(shape) => match (shape.get("*"), shape.get("?")) {
+            (Some(value), _) => match written {
+                Some(Value::Object(members)) => {
+                    members.iter().map(|(name, member)| (name.clone(), fill(Some(member), value))).collect()
+                }
+                other => other.cloned().unwrap_or_default(),
+            },
+            (_, Some(object)) => written.map_or(Value::Null, |written| fill(Some(written), object)),
+            _ => match written {
+                Some(Value::Object(members)) => Value::Object(fill_members(members, shape)),
+                Some(other) => other.clone(),
+                None => Value::Object(fill_members(&Map::new(), shape)),
+            },
+        },
+        Value::Array(items) => match (written, items.first()) {
+            (Some(Value::Array(list)), Some(item)) => list.iter().map(|written| fill(Some(written), item)).collect(),
+            (other, _) => other.cloned().unwrap_or_default(),
+        },
+        zero => written.unwrap_or(zero).clone(),
+    }
+}
+
+/// The written members in their order, then the others. Names count in any letter case, as they do when a document is read.
+fn fill_members(members: &Map<String, Value>, shape: &Map<String, Value>) -> Map<String, Value> {
+    let names: Map<String, Value> = shape.iter().map(|(name, zero)| (plain(name).to_ascii_lowercase(), zero.clone())).collect();
+    let mut filled = Map::with_capacity(shape.len().max(members.len()));
+    let mut there = std::collections::HashSet::new();
+    for (name, written) in members {
+        let known = name.to_ascii_lowercase();
+        let value = names.get(&known).map_or_else(|| written.clone(), |zero| fill(Some(written), zero));
+        filled.insert(name.clone(), value);
+        there.insert(known);
+    }
+    for (name, zero) in shape {
+        if !name.ends_with('?') && !there.contains(&name.to_ascii_lowercase()) {
+            filled.insert(name.clone(), fill(None, zero));
+        }
+    }
+    filled
+}
+
+fn plain(name: &str) -> &str {
+    name.strip_suffix('?').unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests;

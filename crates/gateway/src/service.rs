@@ -218,7 +218,7 @@ impl Handler for GatewayHandler {
             if request.path_is_plain() { Some(Path::plain(request.path())) } else { Path::new(Cow::Borrowed(request.path())) };
         let Some(path) = path else {
             totals.iter().for_each(|totals| totals.bad_path.add(1));
-            reply::plain(outgoing, 400, "Bad Request");
+            reply::plain(outgoing, settings, 400, "Bad Request");
             return Verdict::Reply;
         };
         if !settings.skip_url_cleaning
@@ -235,7 +235,7 @@ impl Handler for GatewayHandler {
             if settings.logs_not_found {
                 tracing::warn!(client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API is for this request");
             }
-            reply::plain(outgoing, 404, "Not Found");
+            reply::plain(outgoing, settings, 404, "Not Found");
             return Verdict::Reply;
         };
         let url = Url { path, listen_bytes: found.listen_bytes, query: request.query().map(Cow::Borrowed) };
@@ -386,11 +386,12 @@ fn ends_here(request: &Request<'_>, outgoing: &mut Outgoing) -> bool {
 
 impl GatewayHandler {
     fn answer_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
+        let settings = &self.core.shared.settings;
         let refusal = match fault.kind {
-            FaultKind::BodyTooLarge => return reply::plain(outgoing, 413, "Request Entity Too Large"),
-            FaultKind::ClientTimeout => return reply::plain(outgoing, 408, "Request Timeout"),
-            FaultKind::BodyMalformed(_) => return reply::plain(outgoing, 400, "Bad Request"),
-            FaultKind::TooManyTunnels => return reply::plain(outgoing, 503, "Too Many Connections"),
+            FaultKind::BodyTooLarge => return reply::plain(outgoing, settings, 413, "Request Entity Too Large"),
+            FaultKind::ClientTimeout => return reply::plain(outgoing, settings, 408, "Request Timeout"),
+            FaultKind::BodyMalformed(_) => return reply::plain(outgoing, settings, 400, "Bad Request"),
+            FaultKind::TooManyTunnels => return reply::plain(outgoing, settings, 503, "Too Many Connections"),
             // Nobody is there to be told.
             FaultKind::ClientGone => return,
             FaultKind::Lookup => refusal::UPSTREAM_LOOKUP,
@@ -408,7 +409,10 @@ impl GatewayHandler {
         let api = in_flight.and_then(InFlight::api).map_or("", |api| api.id.as_str());
         tracing::warn!(api, %fault, cause = refusal.cause, trace_id = self.trace_id(), "request failed");
         let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
-        reply::refuse(outgoing, &self.core.shared.settings, &refusal, xml, &self.changes);
+        reply::refuse(outgoing, settings, &refusal, xml, &self.changes);
+        if let Some(version) = in_flight.and_then(InFlight::version) {
+            outgoing.edits.add_lines(&version.response_lines);
+        }
     }
 
     /// The current request's trace, for the log.

@@ -47,7 +47,7 @@ pub struct Settings {
     pub tyk_limit_headers: bool,
     /// Write `RateLimit`, `RateLimit-Policy` and `Retry-After`.
     pub ietf_limit_headers: bool,
-    /// Refusals because of a limit have a body as RFC 9457 says.
+    /// Refusals have a body as RFC 9457 says.
     pub problem_details: bool,
     /// Status of a request over its quota.
     quota_status: u16,

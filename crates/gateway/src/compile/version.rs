@@ -27,7 +27,7 @@ pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, conte
         chain,
         upstreams: upstreams?,
         first_byte_ms: first_byte_ms(info),
-        response_lines: response_lines(expires),
+        response_lines: response_lines(expiry_of(&definition.expiration), expires),
         replaces_rate_limit: context.settings.reports_quotas && context.settings.tyk_limit_headers,
         response_changes: response_changes(info, &context.settings.secrets),
         keeps_forwarded_for: removes_forwarded_for,
@@ -98,9 +98,10 @@ fn header_names(definition: &ApiDefinition, chain: &[Box<dyn Middleware>]) -> He
     names
 }
 
-/// Lines that every proxied response gets: when the version ends.
-fn response_lines(expires: Expiry) -> Vec<u8> {
-    match expires {
+/// Lines that every proxied response gets: when the API ends, else the version.
+fn response_lines(api: Expiry, version: Expiry) -> Vec<u8> {
+    let end = if let Expiry::At(_) = api { api } else { version };
+    match end {
         Expiry::At(end) => format!("X-Tyk-Api-Expires: {}\r\n", httpdate::fmt_http_date(end).replace("GMT", "UTC")).into_bytes(),
         Expiry::Never | Expiry::Ended => Vec::new(),
     }

@@ -20,8 +20,7 @@ pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, x
     outgoing.edits.clear();
     outgoing.body.clear();
     outgoing.status = status;
-    let is_limit = || matches!(refusal.cause, "key_rate_limit" | "api_rate_limit" | "address_rate_limit" | "quota_exceeded");
-    let as_problem = settings.problem_details && is_limit();
+    let as_problem = settings.problem_details;
     match xml_type {
         Some(xml_type) => outgoing.edits.add("Content-Type", xml_type.as_bytes()),
         None if as_problem => outgoing.edits.add_lines(b"Content-Type: application/problem+json\r\n"),
@@ -46,9 +45,8 @@ pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, x
             body.extend_from_slice(b"</error>\n");
         }
         None if as_problem => {
-            body.extend_from_slice(b"{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\",\"title\":\"");
-            escape_json(message, body);
-            body.extend_from_slice(format!("\",\"status\":{status}}}").as_bytes());
+            let is_limit = matches!(refusal.cause, "key_rate_limit" | "api_rate_limit" | "address_rate_limit" | "quota_exceeded");
+            write_problem(status, message, is_limit, body);
         }
         None if !json.is_empty() => body.extend_from_slice(json.as_bytes()),
         None => {
@@ -60,11 +58,27 @@ pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, x
     outgoing.close |= settings.close_connections;
 }
 
-/// An answer in plain text.
-pub fn plain(outgoing: &mut Outgoing, status: u16, text: &str) {
+/// A body as RFC 9457 says. Limits have a type of their own; for the others the status says what type they are.
+fn write_problem(status: u16, message: &str, is_limit: bool, body: &mut Vec<u8>) {
+    if is_limit {
+        body.extend_from_slice(b"{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\",\"title\":\"");
+    } else {
+        let title = http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("Error");
+        body.extend_from_slice(format!("{{\"type\":\"about:blank\",\"title\":\"{title}\",\"detail\":\"").as_bytes());
+    }
+    escape_json(message, body);
+    body.extend_from_slice(format!("\",\"status\":{status}}}").as_bytes());
+}
+
+/// An answer in plain text, where Tyk has no other, or as a problem.
+pub fn plain(outgoing: &mut Outgoing, settings: &Settings, status: u16, text: &str) {
     outgoing.edits.clear();
     outgoing.body.clear();
     outgoing.status = status;
+    if settings.problem_details {
+        outgoing.edits.add_lines(b"Content-Type: application/problem+json\r\n");
+        return write_problem(status, text, false, &mut outgoing.body);
+    }
     outgoing.edits.add_lines(b"Content-Type: text/plain; charset=utf-8\r\n");
     outgoing.body.extend_from_slice(text.as_bytes());
 }

@@ -83,7 +83,12 @@ impl GatewayHandler {
             let Some(api) = snapshot.apis.get(selected.api) else { break };
             let Some(version) = selected.version(api) else { break };
             self.place = selected;
-            match self.run(arrival, api, version, turn, level, outgoing)? {
+            let run = self.run(arrival, api, version, turn, level, outgoing);
+            // As in Tyk, where the version's end is told unless it was the version that refused.
+            if run.as_ref().is_err_and(|refusal| *refusal != refusal::FORBIDDEN_ENDPOINT) {
+                self.limit_lines.extend_from_slice(&version.response_lines);
+            }
+            match run? {
                 Run::Reply => {
                     self.changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
                     outgoing.close |= arrival.core.shared.settings.close_connections;

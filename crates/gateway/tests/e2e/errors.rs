@@ -206,3 +206,33 @@ fn no_route_is_told_in_plain_text() {
         assert_eq!(response.header("content-type"), Some("text/plain; charset=utf-8"));
     }
 }
+
+#[test]
+fn every_refusal_is_a_problem_where_that_is_on() {
+    let upstream = Upstream::ok();
+    let mut definitions = refusing(&upstream);
+    definitions.push(api("basic", "/basic/", &upstream.url()).set("use_keyless", false).set("use_basic_auth", true));
+    definitions.push(
+        api("jwt", "/jwt/", &upstream.url()).set("use_keyless", false).set("enable_jwt", true).set("jwt_signing_method", "hmac"),
+    );
+    let gateway = Gateway::start(json!({"tollgate": {"problem_details": true, "limits": {"requests_per_ip": {}}}}), definitions);
+    assert_eq!(gateway.get("/limited/").status, 200);
+    let mut failures: Vec<(String, u16, String)> =
+        failures().into_iter().map(|(request, status, message)| (request, status, message.to_owned())).collect();
+    for (request, status, message) in [
+        (get("/nothing-here/"), 404, "Not Found"),
+        (get("/basic/"), 401, "Authorization field missing"),
+        (get("/jwt/"), 400, "Authorization field missing"),
+    ] {
+        failures.push((request, status, message.to_owned()));
+    }
+    for (request, status, message) in failures {
+        let response = gateway.send(&request);
+        assert_eq!((response.status, response.header("content-type")), (status, Some("application/problem+json")), "{request}");
+        let problem: Value = serde_json::from_str(&response.text()).expect("JSON");
+        let says = |name: &str| problem[name].as_str() == Some(message.as_str());
+        assert!(says("title") || says("detail"), "{request}: {problem}");
+        assert!(problem["status"] == status && problem["type"].is_string() && problem["title"].is_string(), "{request}: {problem}");
+        assert!(problem.get("error").is_none(), "{request}: {problem}");
+    }
+}

@@ -54,6 +54,29 @@ fn a_version_is_read_from_a_header() {
 }
 
 #[test]
+fn the_end_of_a_version_is_told_on_refusals_too() {
+    let upstream = Upstream::ok();
+    let with_end = |definition: Definition| definition.set("expiration", "2999-12-31 23:59");
+    let definition = with_end(crate::keys::keyed("a", &upstream)).list("black_list", json!([{"path": "/black"}]));
+    let down = with_end(api("down", "/down/", "http://127.0.0.1:9"));
+    let gateway = Gateway::start(json!({}), [definition, down]);
+    let key = crate::keys::create(&gateway, &crate::keys::session(json!({"rate": 1, "per": 3600})));
+    let with = |key: &str, target: &str| gateway.send(request("GET", target, &[&format!("Authorization: {key}")], ""));
+    let end = Some("Tue, 31 Dec 2999 23:59:00 UTC");
+    for (what, response, status, end) in [
+        ("passed", with(&key, "/a/"), 200, end),
+        ("rate", with(&key, "/a/"), 429, end),
+        ("no key", gateway.get("/a/"), 401, end),
+        ("wrong key", with("wrong", "/a/"), 403, end),
+        ("upstream", gateway.get("/down/"), 500, end),
+        // Here the version itself refuses, and in Tyk says nothing of its end.
+        ("endpoint", with(&key, "/a/black"), 403, None),
+    ] {
+        assert_eq!((response.status, response.header("x-tyk-api-expires")), (status, end), "{what}: {response}");
+    }
+}
+
+#[test]
 fn a_version_is_read_from_a_query_parameter() {
     let upstream = Upstream::ok();
     let gateway = Gateway::start(json!({}), [versioned(&upstream, json!({"location": "url-param", "key": "ver"}))]);

@@ -1,13 +1,19 @@
 //! The command line as it was typed.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 /// An API gateway that serves Tyk's API definitions, keys and control API from one binary.
 #[derive(Debug, Parser)]
-#[command(name = "tollgate", version, propagate_version = true, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "tollgate",
+    version,
+    propagate_version = true,
+    disable_version_flag = true,
+    args_conflicts_with_subcommands = true
+)]
 #[command(after_help = "Without a command, tollgate runs the gateway. Environment: TYK_GW_* and TOLLGATE_* override the \
                         configuration file; NO_COLOR switches colours off. The commands that ask a running \
                         gateway end with 0 when all is well, 1 when the gateway says no, 2 for a wrong command line, 3 when \
@@ -17,13 +23,19 @@ pub struct Cli {
     command: Option<Command>,
     #[command(flatten)]
     run: RunOptions,
+    /// Print the version
+    #[arg(long, short = 'v', short_alias = 'V', global = true, action = ArgAction::Version)]
+    version: Option<bool>,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the gateway (the default).
+    #[command(visible_alias = "start")]
     Run(RunOptions),
+    /// Print the version.
+    Version,
     /// Check configuration files and API definitions, and say what is wrong with them.
     Check(CheckOptions),
     /// Show what a running gateway does: requests, latency, refusals, busiest APIs and keys.
@@ -54,6 +66,41 @@ pub struct RunOptions {
     /// Log more: every refusal and every failed exchange
     #[arg(long)]
     pub debug: bool,
+    /// Flags of Tyk's that are taken and have no effect.
+    #[command(flatten)]
+    pub without_effect: WithoutEffect,
+}
+
+/// What service files for Tyk may have.
+#[derive(Debug, Default, Args)]
+pub struct WithoutEffect {
+    #[arg(long, hide = true)]
+    memprofile: bool,
+    #[arg(long, hide = true)]
+    cpuprofile: bool,
+    #[arg(long, hide = true)]
+    blockprofile: bool,
+    #[arg(long, hide = true)]
+    mutexprofile: bool,
+    #[arg(long, hide = true)]
+    httpprofile: bool,
+    #[arg(long, hide = true)]
+    log_instrumentation: bool,
+}
+
+impl WithoutEffect {
+    /// The flags that were given.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        let flags = [
+            (self.memprofile, "--memprofile"),
+            (self.cpuprofile, "--cpuprofile"),
+            (self.blockprofile, "--blockprofile"),
+            (self.mutexprofile, "--mutexprofile"),
+            (self.httpprofile, "--httpprofile"),
+            (self.log_instrumentation, "--log-instrumentation"),
+        ];
+        flags.into_iter().filter_map(|(is_given, name)| is_given.then_some(name))
+    }
 }
 
 /// Forms of the log.

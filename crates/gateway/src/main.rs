@@ -64,6 +64,10 @@ fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let result = match cli.command() {
         cli::Command::Run(options) => run::run(options),
+        cli::Command::Version => {
+            println!("tollgate {}", env!("CARGO_PKG_VERSION"));
+            Ok(())
+        }
         cli::Command::Check(options) => return check::check(&options.files),
         cli::Command::Migrate(options) => migrate::migrate(&options),
         cli::Command::Mock(options) => run::mock(options),

@@ -52,6 +52,9 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let (config, problems) = load_config(&options)?;
     start_log(&options, &config);
     logs::problems(&problems);
+    for flag in options.without_effect.names() {
+        tracing::warn!(flag, "a flag of Tyk's that has no effect here");
+    }
     let (error_templates, problems) = ErrorTemplates::load(&config.template_path);
     logs::problems(&problems);
     raise_open_files_limit();

@@ -28,6 +28,8 @@ const REQUESTS_MAX: usize = 64;
 const BODIES_BYTES_MAX: usize = 128 << 20;
 /// Bytes of answers that are on their way at the same time: a list of a million keys has 40 MiB.
 const ANSWERS_BYTES_MAX: usize = 256 << 20;
+/// Bytes of a block that a body is gathered in.
+const BLOCK_BYTES: usize = 256 << 10;
 /// From a head to the end of its body: the longest is there within it at 300 kB/s.
 const BODY_TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -55,7 +57,7 @@ impl Workers {
     }
 
     /// Reads a body. The permit is for as long as it is held.
-    async fn read(&self, mut body: Body) -> Result<(Bytes, OwnedSemaphorePermit), Answer> {
+    async fn read(&self, mut body: Body) -> Result<(Gathered, OwnedSemaphorePermit), Answer> {
         let too_large = || {
             let message = format!("the body is larger than {} bytes", self.body_bytes_max);
             error(StatusCode::PAYLOAD_TOO_LARGE, message)
@@ -65,17 +67,17 @@ impl Workers {
             return Err(too_large());
         }
         let mut held = take(&self.bodies, 0)?;
-        let mut bytes = Vec::new();
+        let mut gathered = Gathered::default();
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|_| error(StatusCode::BAD_REQUEST, "the body ends before its end"))?;
             let Ok(data) = frame.into_data() else { continue };
-            if bytes.len() + data.len() > self.body_bytes_max {
+            if gathered.bytes + data.len() > self.body_bytes_max {
                 return Err(too_large());
             }
             held.merge(take(&self.bodies, data.len())?);
-            bytes.extend_from_slice(&data);
+            gathered.add(&data);
         }
-        Ok((bytes.into(), held))
+        Ok((gathered, held))
     }
 
     /// Holds an answer's share until it is sent.
@@ -100,13 +102,39 @@ pub async fn run(State(workers): State<Workers>, request: Request, next: Next) -
     let Ok(turn) = workers.requests.clone().acquire_owned().await else { return ended() };
     // Goes on when the caller leaves: a change is carried out as a whole.
     let work = workers.threads.spawn(async move {
-        let response = next.run(Request::from_parts(head, Body::from(body))).await;
+        let response = next.run(Request::from_parts(head, Body::from(body.into_bytes()))).await;
         drop((held, turn));
         response
     });
     match work.await {
         Ok(response) => workers.hold(response),
         Err(_) => ended(),
+    }
+}
+
+/// A body as it came, in blocks that never move: one that grows in place would leave as much behind as it holds.
+#[derive(Default)]
+struct Gathered {
+    blocks: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+impl Gathered {
+    fn add(&mut self, data: &[u8]) {
+        self.bytes += data.len();
+        match self.blocks.last_mut().filter(|block| block.capacity() - block.len() >= data.len()) {
+            Some(block) => block.extend_from_slice(data),
+            None => {
+                // Small for small bodies.
+                let mut block = Vec::with_capacity(data.len().max(self.bytes.min(BLOCK_BYTES)));
+                block.extend_from_slice(data);
+                self.blocks.push(block);
+            }
+        }
+    }
+
+    fn into_bytes(mut self) -> Bytes {
+        if self.blocks.len() > 1 { self.blocks.concat().into() } else { self.blocks.pop().unwrap_or_default().into() }
     }
 }
 

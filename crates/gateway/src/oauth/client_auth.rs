@@ -19,17 +19,24 @@ impl Credentials {
     /// What a request shows; `None` when it shows nothing.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidRequest`] for a header that can't be read, and for a client that shows two things at once.
+    /// [`ErrorCode::InvalidRequest`] for a header that can't be read, and for a client that shows something else in the body.
     pub fn of(authorization: Option<&[u8]>, parameters: &Parameters) -> Result<Option<Self>, Refused> {
         let in_body = parameters.find("client_secret").zip(parameters.find("client_id"));
-        let Some(header) = authorization.filter(|header| !header.is_empty()) else {
-            return Ok(in_body.map(|(secret, id)| Credentials { id: id.to_owned(), secret: secret.to_owned() }));
-        };
-        if in_body.is_some() {
-            let message = "the client shows its secret in a header and in the body";
+        let in_body = in_body.map(|(secret, id)| Credentials { id: id.to_owned(), secret: secret.to_owned() });
+        let Some(header) = authorization.filter(|header| !header.is_empty()) else { return Ok(in_body) };
+        let in_header = basic(header).ok_or(ErrorCode::InvalidRequest)?;
+        // Tyk's examples show the same twice.
+        if in_body.is_some_and(|in_body| !in_header.says_the_same_as(&in_body)) {
+            let message = "the client shows another secret in the header than in the body";
             return Err(Refused::because(ErrorCode::InvalidRequest, message));
         }
-        basic(header).map(Some).ok_or(ErrorCode::InvalidRequest.into())
+        Ok(Some(in_header))
+    }
+
+    /// Whether a header says the same as a body, which is decoded; what the header has may be encoded like a form, or not.
+    fn says_the_same_as(&self, in_body: &Credentials) -> bool {
+        let is_same = |own: &str, other: &str| own == other || decode_form(own).is_some_and(|own| own == other);
+        is_same(&self.id, &in_body.id) && is_same(&self.secret, &in_body.secret)
     }
 }
 

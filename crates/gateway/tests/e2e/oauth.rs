@@ -302,7 +302,7 @@ fn what_is_wrong_at_the_token_endpoint_is_told() {
         (vec![&wrong, FORM], "grant_type=client_credentials", "unauthorized_client"),
         (vec![&basic("none", "s3cret"), FORM], "grant_type=client_credentials", "unauthorized_client"),
         (vec![&basic("", ""), FORM], "grant_type=client_credentials", "unauthorized_client"),
-        (vec![&own, FORM], "grant_type=client_credentials&client_id=shop&client_secret=s3cret", "invalid_request"),
+        (vec![&own, FORM], "grant_type=client_credentials&client_id=shop&client_secret=guess", "invalid_request"),
         (vec![FORM], "grant_type=client_credentials&client_id=shop&client_secret=guess", "unauthorized_client"),
         (vec![&own, FORM], "grant_type=authorization_code", "invalid_grant"),
         (vec![&own, FORM], "grant_type=authorization_code&code=none", "invalid_grant"),
@@ -710,4 +710,24 @@ fn records_name_the_client_and_never_a_token() {
     assert_eq!((&record["oauth_id"], &record["api_id"]), (&json!("shop"), &json!("a")));
     let raw = String::from_utf8(STANDARD.decode(text(&record["raw_request"])).unwrap()).unwrap();
     assert!(raw.contains("Authorization: ***") && !records.contains(&token) && !raw.contains(&token), "{raw}");
+}
+
+#[test]
+fn a_client_may_show_itself_in_the_header_and_in_the_body() {
+    let Stage { gateway, upstream: _upstream, .. } = stage(json!({}), |api| api);
+    make_client(&gateway, json!({}));
+    let same = "grant_type=client_credentials&client_id=shop&client_secret=s3cret";
+    assert_eq!(call(&gateway, &text(&token(&gateway, same)["access_token"])).status, 200);
+    for other in ["client_id=shop&client_secret=s3cre", "client_id=shop2&client_secret=s3cret"] {
+        let answer = post(&gateway, "token/", &format!("grant_type=client_credentials&{other}"));
+        assert_eq!(answer.json()["error"], "invalid_request", "{answer}");
+    }
+}
+
+#[test]
+fn a_body_that_no_request_for_a_token_has_is_refused() {
+    let Stage { gateway, .. } = stage(json!({}), |api| api);
+    make_client(&gateway, json!({}));
+    let answer = post(&gateway, "token/", &format!("grant_type=client_credentials&x={}", "x".repeat(300 << 10)));
+    assert_eq!(answer.status, 413, "{answer}");
 }

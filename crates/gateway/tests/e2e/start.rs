@@ -242,3 +242,23 @@ fn a_check_names_file_and_place_of_each_error_and_fails() {
     }
     assert_eq!(check(directory.path(), &[]).0, Some(2), "what to check must be said");
 }
+
+#[test]
+fn tyks_command_line_is_taken() {
+    let upstream = Upstream::ok();
+    let directory = directory();
+    fs::create_dir(directory.path().join("apps")).unwrap();
+    fs::write(directory.path().join("apps/a.json"), api("a", "/a/", &upstream.url()).0.to_string()).unwrap();
+    let conf = json!({"listen_address": "127.0.0.1", "listen_port": 0, "secret": "s", "app_path": directory.path().join("apps")});
+    fs::write(directory.path().join("other.conf"), conf.to_string()).unwrap();
+    let mut command = program(directory.path());
+    command.args(["start", "--conf", "other.conf", "--debug", "--httpprofile", "--log-instrumentation"]);
+    let running = Running::start(command);
+    assert_eq!(running.get("/a/").status, 200);
+    for arguments in [&["-v"][..], &["-V"], &["--version"], &["version"], &["check", "--version"]] {
+        let output = program(directory.path()).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.starts_with("tollgate") && said.trim_end().ends_with(env!("CARGO_PKG_VERSION")), "{arguments:?}: {said}");
+    }
+}

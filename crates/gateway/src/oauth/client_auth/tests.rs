@@ -22,5 +22,17 @@ fn what_can_not_be_read_is_refused() {
     for header in ["Basic", "Basic !", "Bearer czZCaGRSa3F0MzpnWDFmQmF0M2JW", "Basic czZCaGRSa3F0Mw==", "Basic /////w=="] {
         assert_eq!(shown(Some(header), ""), Err(ErrorCode::InvalidRequest), "{header}");
     }
-    assert_eq!(shown(Some("Basic YTpi"), "client_id=a&client_secret=b"), Err(ErrorCode::InvalidRequest));
+}
+
+#[test]
+fn header_and_body_may_say_the_same_and_nothing_else() {
+    // a:b and a%2Fc:b+d
+    let (plain, encoded) = ("Basic YTpi", "Basic YSUyRmM6Yitk");
+    let same = |id: &str, secret: &str| Ok(Some((id.to_owned(), secret.to_owned())));
+    assert_eq!(shown(Some(plain), "client_id=a&client_secret=b"), same("a", "b"));
+    assert_eq!(shown(Some(encoded), "client_id=a%2Fc&client_secret=b+d"), same("a%2Fc", "b+d"));
+    assert_eq!(shown(Some(plain), "client_id=a"), same("a", "b"));
+    for body in ["client_id=a&client_secret=c", "client_id=c&client_secret=b", "client_id=A&client_secret=b"] {
+        assert_eq!(shown(Some(plain), body), Err(ErrorCode::InvalidRequest), "{body}");
+    }
 }

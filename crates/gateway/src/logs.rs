@@ -26,10 +26,17 @@ pub fn start(format: LogFormat, level: &str) {
     }
 }
 
+/// Problems of a start or a reload that are logged one by one: what a file can have is not for a log.
+const LINES_MAX: usize = 10_000;
+
 /// Logs what was found in documents: each problem by itself, but fields without effect in one line for each file.
 pub fn problems(problems: &[Problem]) {
     let mut ignored: BTreeMap<Option<&Path>, Vec<&str>> = BTreeMap::new();
-    for problem in problems {
+    let (said, unsaid) = problems.split_at(problems.len().min(LINES_MAX));
+    if !unsaid.is_empty() {
+        tracing::warn!(unsaid = unsaid.len(), "there are more problems than are logged; tollgate check names all of them");
+    }
+    for problem in said {
         match problem.level {
             Level::Error => tracing::error!("{problem}"),
             Level::Warning => tracing::warn!("{problem}"),

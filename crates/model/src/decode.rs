@@ -15,6 +15,9 @@ use crate::json_path::{JsonPath, Step};
 /// Enough to see what is wrong with a document; a document with more was not meant for us.
 const MISTAKES_MAX: usize = 50;
 
+/// Values that are looked at for mistakes in one document, each once for each mistake: a second or so. In a large one fewer mistakes are found.
+const VISITS_MAX: usize = 5_000_000;
+
 /// What [`decode`] made of a document.
 pub(crate) struct Decoded<T> {
     /// `None` when the document as a whole is not usable.
@@ -29,6 +32,7 @@ pub(crate) struct Decoded<T> {
 
 /// Decodes `document`. The cost of a mistake is one more pass over the document.
 pub(crate) fn decode<T: DeserializeOwned>(document: &Value) -> Decoded<T> {
+    let mistakes_max = (VISITS_MAX / values_in(document)).clamp(1, MISTAKES_MAX);
     let mut document = Cow::Borrowed(document);
     let mut mistakes = Vec::new();
     loop {
@@ -38,7 +42,7 @@ pub(crate) fn decode<T: DeserializeOwned>(document: &Value) -> Decoded<T> {
             Ok(value) => (Some(value), false),
             Err(mistake) => {
                 let path = mistake.path.unwrap_or_default();
-                let erased = mistakes.len() < MISTAKES_MAX && erase(document.to_mut(), &path);
+                let erased = mistakes.len() < mistakes_max && erase(document.to_mut(), &path);
                 mistakes.push((path, mistake.message));
                 (None, erased)
             }
@@ -46,6 +50,15 @@ pub(crate) fn decode<T: DeserializeOwned>(document: &Value) -> Decoded<T> {
         if !erased {
             return Decoded { value, mistakes, unknown: trace.unknown, repeated: trace.repeated };
         }
+    }
+}
+
+/// How many values a document has, itself included.
+fn values_in(document: &Value) -> usize {
+    1 + match document {
+        Value::Array(items) => items.iter().map(values_in).sum(),
+        Value::Object(members) => members.values().map(values_in).sum(),
+        _ => 0,
     }
 }
 

@@ -14,7 +14,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
+use tollgate_model::Problem;
 use tollgate_model::api::ApiDefinition;
+
+/// Errors that an answer names. Who has more mends these first.
+const REASONS_MAX: usize = 50;
 
 /// All definitions.
 pub async fn list(State(control): State<Arc<Control>>) -> Answer {
@@ -144,12 +148,7 @@ async fn store(control: &Control, id: &str, definition: &Value, action: &str) ->
         return invalid(&format!("its file would be larger than {FILE_BYTES_MAX} bytes"));
     }
     if let Err(problems) = control.loader.api(&text, None) {
-        let reasons: Vec<String> = problems
-            .iter()
-            .filter(|problem| problem.is_error())
-            .map(|problem| format!("{}: {}", problem.path, problem.message))
-            .collect();
-        return invalid(&reasons.join("; "));
+        return invalid(&reasons(&problems));
     }
     let alone = control.files.lock().await;
     let path = control.loader.file_of(id).unwrap_or_else(|| control.loader.app_path().join(format!("{id}.json")));
@@ -162,6 +161,14 @@ async fn store(control: &Control, id: &str, definition: &Value, action: &str) ->
         Ok(_) => done(id, action),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the definition was written, but the reload did not finish"),
     }
+}
+
+/// The first errors of a definition, and how many there are beyond.
+fn reasons(problems: &[Problem]) -> String {
+    let errors: Vec<&Problem> = problems.iter().filter(|problem| problem.is_error()).collect();
+    let said = errors.iter().take(REASONS_MAX).map(|error| format!("{}: {}", error.path, error.message));
+    let more = errors.len().saturating_sub(REASONS_MAX);
+    said.chain((more > 0).then(|| format!("and {more} more"))).collect::<Vec<_>>().join("; ")
 }
 
 /// Whether an id can be the name of a file.

@@ -120,3 +120,6 @@ fn escape_xml(text: &str, out: &mut Vec<u8>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -116,3 +116,11 @@ fn endless_mistakes_end() {
     assert_eq!(decoded.mistakes.len(), super::MISTAKES_MAX + 1);
     assert!(decoded.value.is_none());
 }
+
+#[test]
+fn a_large_document_is_looked_at_for_fewer_mistakes() {
+    let wrong = |entries: usize| sample(json!({"list": vec![json!({"path": 1}); entries]})).mistakes.len();
+    assert_eq!(wrong(200), 51);
+    let found = wrong(500_000);
+    assert!((1..10).contains(&found), "{found}");
+}

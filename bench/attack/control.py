@@ -97,9 +97,9 @@ def slow_bodies(target: Target, seconds: float) -> dict:
         return {"clients": SLOW_CLIENTS, "shed": shed, "key_seconds": max(took), "statuses": sorted(statuses)}
 
 
-def scenario(name: str, title: str, attack, judge=lambda *_: [], grace: float = 10) -> Scenario:
+def scenario(name: str, title: str, attack, judge=lambda *_: [], grace: float = 10, **bounds) -> Scenario:
     run = beside(attack, ("tollgate",), paths=PATHS, grace=grace)
-    return Scenario("control", name, title, run, Bounds(growth_mib_max=256, after_mib_max=128, judge=judge))
+    return Scenario("control", name, title, run, Bounds(growth_mib_max=256, after_mib_max=128, judge=judge, **bounds))
 
 
 def answered(ours: dict, _: dict, __: bool) -> list[str]:
@@ -111,7 +111,8 @@ keys_are_made = all_of(answered, at_most("key_seconds", KEY_SECONDS_MAX, " s"))
 
 SCENARIOS = [
     scenario("unknown-fields", f"keys with {FIELDS:,} unknown fields", unknown_fields, keys_are_made, 60),
-    scenario("reloads", f"reloads without a pause, {APIS} definitions with {REWRITES} rewrites", reloads, answered, 40),
+    scenario("reloads", f"reloads without a pause, {APIS} definitions with {REWRITES} rewrites", reloads, answered, 40,
+             log_lines_max=10_000),  # one for each reload
     scenario("large-bodies", "8 bodies of 200 MB at a time, half of them without the secret", large_bodies, grace=40),
     scenario("slow-bodies", f"{SLOW_CLIENTS} bodies that come by the byte", slow_bodies, keys_are_made, 30),
 ]

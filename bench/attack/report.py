@@ -48,7 +48,8 @@ def ratio(clients: dict, percent: str) -> str:
 
 
 def print_comparison(before: dict, after: dict) -> None:
-    """Tollgate in two runs, and nginx in the second: growth of memory, CPU time, p99 as a ratio to idle, failures, verdicts."""
+    """Tollgate in two runs, and nginx in the second: growth of memory, CPU time, p99 as a ratio to idle, failures, verdicts
+    and their reasons."""
     print(f"before: {before['run']['date']}, after: {after['run']['date']}")
     print("MiB is growth at peak, p99 a ratio to the idle gateway\n")
     print("| attack | MiB | CPU s | p99 x idle | failed | verdict | nginx: MiB, CPU s, p99 |")
@@ -61,6 +62,11 @@ def print_comparison(before: dict, after: dict) -> None:
         nginx = entry["gateways"].get("nginx")
         reference = ", ".join(figure(nginx) for figure in (growth, cpu, p99)) if nginx else "-"
         print(f"| {entry['name']} | {' | '.join(cells)} | {words} | {reference} |")
+    print()
+    for entry in after["scenarios"]:
+        found = ["-" if one is None else "; ".join(one["wrong"]) or "ok" for one in (earlier.get(entry["name"]), entry)]
+        if found[0] != found[1]:
+            print(f"- {entry['name']}: {found[0]} → {found[1]}")
 
 
 def cell(entry: dict | None, figure) -> str:

@@ -8,28 +8,30 @@ use crate::http2;
 use crate::listener::turn_away;
 use crate::peers::Counted;
 use crate::proxy_header::{self, Progress};
+use crate::server_name::{self, CutName};
 use crate::service::{Client, ClientTls};
 use crate::stream::Stream;
 use rustls::ServerConfig;
 use rustls::server::{Acceptor, ClientHello};
-use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
 /// Handshakes under way on one core. Each holds a descriptor and some 20 KiB; beyond this a new connection is closed at once.
 pub(crate) const HANDSHAKES_MAX: usize = 8_192;
 /// Handshakes that may compute in one round of a core's tasks. A signature costs up to a millisecond, and a burst of connections
 /// must not hold up the requests of the others for longer than a few of them.
 pub(crate) const HANDSHAKES_PER_ROUND: usize = 4;
+/// Bytes of most clients' first message.
+const CLIENT_HELLO_BYTES: usize = 2 * 1024;
+/// Bytes of a record's content (RFC 8446 §5.1), and of what TLS 1.2 may put around it.
+const RECORD_BYTES_MAX: usize = 16 * 1024 + 2 * 1024;
 /// First byte of every TLS handshake record.
 const HANDSHAKE_RECORD: u8 = 22;
 /// What somebody is told who speaks HTTP where TLS is spoken.
@@ -139,18 +141,14 @@ async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsTerms) -
         }
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the client does not speak TLS"));
     }
-    let start = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+    let (start, cut) = read_client_hello(stream).await?;
     let config = terms.for_client(&start.client_hello());
-    let mut rest = pin!(start.into_stream(config));
-    // The first step computes the signature: it waits for its turn.
-    let first_step = {
+    // This computes the signature: it waits for its turn.
+    let rest = {
         let _turn = core.handshakes.turn().await;
-        std::future::poll_fn(|cx| Poll::Ready(rest.as_mut().poll(cx))).await
+        CutName::restored_in(cut, || start.into_stream(config))
     };
-    let stream = match first_step {
-        Poll::Ready(result) => result?,
-        Poll::Pending => rest.await?,
-    };
+    let stream = rest.await?;
     let (_, session) = stream.get_ref();
     let tls = ClientTls {
         certificates: session
@@ -162,6 +160,38 @@ async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsTerms) -
         server_name: session.server_name().map(str::to_owned),
     };
     Ok((Stream::Tls(Box::new(stream.into())), Rc::new(tls)))
+}
+
+/// Reads the client's first message. A port is cut off its server name, if the message comes in one record, as nearly all do.
+async fn read_client_hello(mut stream: TcpStream) -> io::Result<(StartHandshake<TcpStream>, Option<CutName>)> {
+    let mut acceptor = Acceptor::default();
+    let mut record = Vec::with_capacity(CLIENT_HELLO_BYTES);
+    let mut wanted = server_name::RECORD_HEADER_BYTES;
+    for _ in 0..2 {
+        let missing = wanted.saturating_sub(record.len()) as u64;
+        if ((&mut stream).take(missing).read_to_end(&mut record).await? as u64) < missing {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let content = record.get(3..).and_then(|length| length.first_chunk().copied()).map_or(0, u16::from_be_bytes);
+        // More than a record can hold is for rustls to refuse.
+        wanted += usize::from(content).min(RECORD_BYTES_MAX);
+    }
+    let cut = CutName::cut(&mut record);
+    let mut rest = record.as_slice();
+    while !rest.is_empty() {
+        acceptor.read_tls(&mut rest)?;
+        match acceptor.accept() {
+            Ok(Some(accepted)) => return Ok((StartHandshake::from_parts(accepted, stream), cut)),
+            Ok(None) => {}
+            Err((error, mut alert)) => {
+                let mut told = Vec::new();
+                alert.write_all(&mut told)?;
+                let _ = stream.write_all(&told).await;
+                return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+            }
+        }
+    }
+    LazyConfigAcceptor::new(acceptor, stream).await.map(|start| (start, None))
 }
 
 /// Answers plain HTTP in plain HTTP, and reads what was sent so that a reset does not destroy the answer.

@@ -17,7 +17,7 @@ use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureSc
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-use tollgate_engine::TlsTerms;
+use tollgate_engine::{TlsTerms, accepting_ports};
 use tollgate_model::config::GatewayConfig;
 
 /// The terms for all clients.
@@ -72,6 +72,7 @@ impl ClientTerms {
             }
         }
         let provider = provider(&options.ssl_ciphers).map_err(|error| at(format!("ssl_ciphers: {error}")))?;
+        let provider = Arc::new(accepting_ports(CryptoProvider::clone(&provider)));
         let versions = versions(options.min_version, options.max_version).map_err(at)?;
         let names = Arc::new(ServerNames::default());
         let make = |verifier: Arc<dyn ClientCertVerifier>| -> Result<Arc<ServerConfig>, String> {
@@ -81,10 +82,10 @@ impl ClientTerms {
             // Tickets need no memory here, and every core can read every core's.
             made.session_storage = Arc::new(NoServerSessionStorage {});
             made.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| error.to_string())?;
-            made.alpn_protocols = match options.enable_http2 {
-                true => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
-                false => vec![b"http/1.1".to_vec()],
-            };
+            // The versions of HTTP/1 need not be told apart: each request names its own.
+            let protocols: &[&[u8]] = &[b"h2", b"http/1.1", b"http/1.0"];
+            made.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+            made.alpn_protocols.retain(|name| options.enable_http2 || name != b"h2");
             Ok(Arc::new(made))
         };
         let shares_port = config.control_api_port == 0 || config.control_api_port == config.listen_port;
@@ -130,7 +131,7 @@ impl ClientTerms {
     /// The terms for the control API's own port, which knows no APIs and no HTTP/2.
     pub fn for_control(&self, asks: bool) -> Arc<ServerConfig> {
         let mut terms = ServerConfig::clone(if asks { &self.asking } else { &self.plain });
-        terms.alpn_protocols = vec![b"http/1.1".to_vec()];
+        terms.alpn_protocols.retain(|name| name != b"h2");
         Arc::new(terms)
     }
 }

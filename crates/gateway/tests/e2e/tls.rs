@@ -5,12 +5,14 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, HandshakeKind};
 use serde_json::{Value, json};
 
 use crate::harness::certificates::{Authority, Made, client, connect, over, shake_hands};
+use crate::harness::frames;
 use crate::harness::{Definition, Gateway, PATIENCE, Setup, Upstream, api, eventually, get, ok, reply, request};
 
 /// A gateway that speaks TLS, with certificates in files.
@@ -246,9 +248,13 @@ fn versions_and_ciphers_are_bounded_as_configured() {
 
 /// What openssl says of a connection, and of those that follow it.
 fn openssl(served: &Served, arguments: &str) -> String {
+    openssl_named(served, "first.test", arguments)
+}
+
+fn openssl_named(served: &Served, name: &str, arguments: &str) -> String {
     let port = served.gateway.port;
     let request = r"printf 'GET /a/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'";
-    let script = format!("{request} | openssl s_client -ign_eof -servername first.test -connect 127.0.0.1:{port} {arguments} 2>&1");
+    let script = format!("{request} | openssl s_client -ign_eof -servername {name} -connect 127.0.0.1:{port} {arguments} 2>&1");
     let output = Command::new("sh").args(["-c", &script]).current_dir(served.dir.path()).output().expect("openssl runs");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -313,6 +319,161 @@ fn protocols_are_agreed_on_or_the_handshake_fails() {
     config.alpn_protocols = vec![b"spdy/3".to_vec()];
     let refused = shake_hands(&Arc::new(config), served.gateway.port, "first.test").unwrap_err();
     assert!(refused.to_string().contains("NoApplicationProtocol"), "{refused}");
+}
+
+#[test]
+fn a_client_that_offers_http_1_0_alone_is_served() {
+    let served = Served::new(&[&["first.test"]]);
+    let mut config = client(&served.authority, None);
+    config.alpn_protocols = vec![b"http/1.0".to_vec()];
+    let mut stream = shake_hands(&Arc::new(config), served.gateway.port, "first.test").unwrap();
+    assert_eq!(stream.conn.alpn_protocol(), Some(b"http/1.0".as_slice()));
+    stream.write_all(b"GET /a/ HTTP/1.0\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\nok"), "{answer}");
+}
+
+#[test]
+fn a_port_in_the_server_name_is_ignored() {
+    let served = Served::new(&[&["first.test"], &["second.test", "localhost"]]);
+    for (name, subject) in [("second.test:8443", "second.test"), ("localhost:1", "second.test"), ("first.test:65535", "first.test")]
+    {
+        for version in ["-tls1_3", "-tls1_2", "-tls1_3 -alpn h2,http/1.1 -groups P-256"] {
+            let seen = openssl_named(&served, name, version);
+            assert!(
+                seen.contains(&format!("CN = {subject}")) || seen.contains(&format!("CN={subject}")),
+                "{name} {version}: {seen}"
+            );
+            assert!(version.contains("h2") || seen.contains("HTTP/1.1 200 OK"), "{name} {version}: {seen}");
+        }
+    }
+    // A session is resumed all the same.
+    let (ticket, with_ticket) = ("-tls1_3 -sess_out ticket", "-tls1_3 -sess_in ticket");
+    assert!(openssl_named(&served, "second.test:8443", ticket).contains("New, TLSv1.3"));
+    let resumed = openssl_named(&served, "second.test:8443", with_ticket);
+    assert!(resumed.contains("Reused, TLSv1.3") && resumed.contains("HTTP/1.1 200 OK"), "{resumed}");
+    // What is no host with a port is still no server name.
+    assert!(!openssl_named(&served, "second.test:port", "-tls1_3").contains("HTTP/1.1"));
+}
+
+/// A socket that counts the records with application data that come.
+struct Counted {
+    socket: TcpStream,
+    records: Arc<AtomicUsize>,
+    /// What is left of a record's header, or of its content.
+    header: Vec<u8>,
+    content: usize,
+}
+
+impl Read for Counted {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.socket.read(room)?;
+        let mut rest = &room[..read];
+        while !rest.is_empty() {
+            if self.content > 0 {
+                let taken = self.content.min(rest.len());
+                self.content -= taken;
+                rest = &rest[taken..];
+                continue;
+            }
+            self.header.push(rest[0]);
+            rest = &rest[1..];
+            if let [kind, _, _, high, low] = self.header[..] {
+                self.records.fetch_add(usize::from(kind == 23), Ordering::SeqCst);
+                self.content = usize::from(u16::from_be_bytes([high, low]));
+                self.header.clear();
+            }
+        }
+        Ok(read)
+    }
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.socket.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.socket.flush()
+    }
+}
+
+/// A connection, and how many records with application data have come on it.
+fn counted(served: &Served, protocol: &[u8]) -> (rustls::StreamOwned<ClientConnection, Counted>, Arc<AtomicUsize>) {
+    let records = Arc::<AtomicUsize>::default();
+    let socket = TcpStream::connect(("127.0.0.1", served.gateway.port)).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let counted = Counted { socket, records: records.clone(), header: Vec::new(), content: 0 };
+    let mut config = client(&served.authority, None);
+    config.alpn_protocols = vec![protocol.to_vec()];
+    let session = ClientConnection::new(Arc::new(config), ServerName::try_from("first.test").unwrap()).unwrap();
+    (rustls::StreamOwned::new(session, counted), records)
+}
+
+/// A gateway before an upstream that answers with as many bytes as the path says.
+fn served_sizes() -> Served {
+    let options = json!({"http_server_options": {"enable_http2": true}});
+    Served::with(&[&["first.test"]], options, |_, _| {
+        let upstream = Box::leak(Box::new(Upstream::start(|seen| {
+            let size = seen.target.trim_start_matches('/').parse().unwrap_or(0);
+            reply("200 OK", &[], &"x".repeat(size))
+        })));
+        vec![api("a", "/a/", &upstream.url())]
+    })
+}
+
+#[test]
+fn a_small_answer_over_http_2_is_one_record() {
+    let served = served_sizes();
+    let (mut stream, records) = counted(&served, b"h2");
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
+    stream.write_all(&frames::frame(frames::SETTINGS, 0, 0, b"")).unwrap();
+    let mut ask = |number: u32, target: &str| {
+        let before = records.load(Ordering::SeqCst);
+        stream.write_all(&frames::get(number, target)).unwrap();
+        loop {
+            let mut header = [0; 9];
+            stream.read_exact(&mut header).unwrap();
+            let mut content = vec![0; u32::from_be_bytes([0, header[0], header[1], header[2]]) as usize];
+            stream.read_exact(&mut content).unwrap();
+            let of = u32::from_be_bytes([header[5], header[6], header[7], header[8]]);
+            if of == number && header[3] < 2 && header[4] & frames::END_STREAM != 0 {
+                return records.load(Ordering::SeqCst) - before;
+            }
+        }
+    };
+    // Session tickets and settings come with the first answers.
+    ask(1, "/a/1");
+    ask(3, "/a/1");
+    for (number, size) in [(5, 0), (7, 1), (9, 100), (11, 4_000), (13, 5_000), (15, 10_000), (17, 15_000)] {
+        assert_eq!(ask(number, &format!("/a/{size}")), 1, "{size} bytes");
+    }
+    assert_eq!(ask(19, "/nowhere"), 1, "an answer of the gateway's own");
+}
+
+#[test]
+fn a_small_answer_is_one_record() {
+    let served = served_sizes();
+    let (mut stream, records) = counted(&served, b"http/1.1");
+    let mut ask = |target: &str, size: usize| {
+        let before = records.load(Ordering::SeqCst);
+        stream.write_all(get(target).as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        while !answer.windows(4).position(|end| end == b"\r\n\r\n").is_some_and(|head| answer.len() >= head + 4 + size) {
+            let mut room = [0; 32 * 1024];
+            let read = stream.read(&mut room).unwrap();
+            assert!(read > 0, "the gateway closed: {:?}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&room[..read]);
+        }
+        records.load(Ordering::SeqCst) - before
+    };
+    // The first answer comes with session tickets.
+    ask("/a/1", 1);
+    for size in [0, 1, 100, 4_000, 5_000, 10_000, 15_000] {
+        assert_eq!(ask(&format!("/a/{size}"), size), 1, "{size} bytes");
+    }
+    assert_eq!(ask("/nowhere", 9), 1, "an answer of the gateway's own");
 }
 
 // --- What is no TLS ---

@@ -31,6 +31,8 @@ use tollgate_http::{Body, BodyReader, HeaderEdits, HeaderStorage, Malformed, Req
 
 /// Bytes that a client may send ahead while its last request is being answered.
 const AHEAD_BYTES_MAX: usize = 64 * 1024;
+/// How long the head of an answer waits for its small body.
+const HEAD_HELD_MS: u64 = 500;
 /// An answer that takes longer than this makes the connection look whether its client is still there. Looking costs a little, and
 /// most answers are faster.
 const WATCH_AFTER_MS: u64 = 200;
@@ -509,6 +511,8 @@ impl Connection {
             self.exchange.upstream = None;
             self.reply(cx, outgoing, out);
         } else {
+            // An answer that begins and is cut tells more than none.
+            let _ = self.send_held_head(cx);
             self.handler.on_end(self.exchange.ended());
             self.exchange.end(&self.core);
             self.enter(Stage::Closed);
@@ -584,6 +588,7 @@ impl Connection {
             Stage::Relay if self.exchange.awaits_answer() && !self.exchange.watches_client => {
                 self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
             }
+            Stage::Relay if !self.exchange.held_head.is_empty() => HEAD_HELD_MS,
             Stage::Relay => self.exchange.wait_ms(limits),
             Stage::Tunnel(_) => limits.tunnel_idle_ms,
             Stage::Drain(_) => DRAIN_MS,
@@ -609,6 +614,11 @@ impl Connection {
             return;
         }
         match &self.stage {
+            Stage::Relay if !self.exchange.held_head.is_empty() => {
+                if let Err(fault) = self.send_held_head(cx) {
+                    self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
+                }
+            }
             Stage::Pause(..) => self.enter(Stage::Head { unread: true }),
             Stage::Relay if self.exchange.response_body.is_none() => {
                 let fault = Fault::new(self.exchange.wait_fault());

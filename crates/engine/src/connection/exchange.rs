@@ -32,6 +32,8 @@ pub(super) struct Exchange {
     /// Bytes of a response head that is not complete.
     pub response_input: Vec<u8>,
     pub response_body: Option<BodyReader>,
+    /// The response's head while it waits for a small body, to go out in one record with it.
+    pub held_head: Vec<u8>,
     pub response_trailers: Vec<u8>,
     /// The upstream connection can be used again after this response.
     pub upstream_keep_alive: bool,
@@ -82,6 +84,7 @@ impl Default for Exchange {
             upload_dead: false,
             response_input: Vec::new(),
             response_body: None,
+            held_head: Vec::new(),
             response_trailers: Vec::new(),
             upstream_keep_alive: false,
             response_started: false,
@@ -202,7 +205,8 @@ impl Exchange {
         if !self.to_upstream.is_empty() {
             self.to_upstream.clear();
         }
-        for buffer in [&mut self.response_input, &mut self.request_trailers, &mut self.response_trailers] {
+        let buffers = [&mut self.response_input, &mut self.held_head, &mut self.request_trailers, &mut self.response_trailers];
+        for buffer in buffers {
             if buffer.capacity() > 0 {
                 *buffer = Vec::new();
             }

@@ -5,6 +5,7 @@ use crate::core::Buffers;
 use crate::deadlines::NEVER;
 use crate::fault::{Fault, FaultKind};
 use crate::outbox::Outbox;
+use crate::stream::Stream;
 use crate::tunnel::Tunnel;
 use std::io;
 use std::task::{Context, Poll};
@@ -171,6 +172,7 @@ impl Connection {
         let bytes = scratch.get(..read).unwrap_or_default();
         out.clear();
         if self.exchange.response_body.is_some() {
+            out.append(&mut self.exchange.held_head);
             self.relay_body(cx, bytes, out)?;
         } else if self.exchange.response_input.is_empty() {
             self.relay_head(cx, bytes, out, &mut outgoing.edits, lines)?;
@@ -209,11 +211,27 @@ impl Connection {
                 }
             }
             if self.exchange.response_body.is_some() {
+                if rest.is_empty() && self.holds_head() {
+                    self.exchange.held_head.extend_from_slice(out);
+                    return Ok(());
+                }
                 self.relay_body(cx, rest, out)?;
                 self.exchange.at_once = self.exchange.response_body.is_some_and(|body| body.is_done());
                 return Ok(());
             }
         }
+    }
+
+    /// A small body is on its way behind its head, which would take a TLS record of its own: some servers send them one after the other.
+    fn holds_head(&self) -> bool {
+        let is_small = matches!(self.exchange.response_body, Some(BodyReader::Length(left)) if left <= COPY_BYTES_MAX as u64);
+        is_small && matches!(self.client, Stream::Tls(_) | Stream::Pipe(_)) && !self.exchange.client_head && !self.exchange.http10
+    }
+
+    /// Sends the head that waits for its body, if there is one.
+    pub(super) fn send_held_head(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
+        let head = std::mem::take(&mut self.exchange.held_head);
+        self.send_to_client(cx, &head, &[])
     }
 
     fn response_head(

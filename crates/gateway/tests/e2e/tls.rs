@@ -6,6 +6,8 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, HandshakeKind};
@@ -13,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::harness::certificates::{Authority, Made, client, connect, over, shake_hands};
 use crate::harness::frames;
-use crate::harness::{Definition, Gateway, PATIENCE, Setup, Upstream, api, eventually, get, ok, reply, request};
+use crate::harness::{Definition, Gateway, PATIENCE, Seen, Setup, Upstream, api, eventually, get, ok, reply, request};
 
 /// A gateway that speaks TLS, with certificates in files.
 struct Served {
@@ -411,15 +413,26 @@ fn counted(served: &Served, protocol: &[u8]) -> (rustls::StreamOwned<ClientConne
     (rustls::StreamOwned::new(session, counted), records)
 }
 
-/// A gateway before an upstream that answers with as many bytes as the path says.
+/// A gateway before an upstream that answers with as many bytes as the path says; `b` sends the head before the body, as servers do that
+/// send a file.
 fn served_sizes() -> Served {
     let options = json!({"http_server_options": {"enable_http2": true}});
+    let size = |seen: &Seen| seen.target.trim_start_matches('/').parse::<usize>().unwrap_or(0);
     Served::with(&[&["first.test"]], options, |_, _| {
-        let upstream = Box::leak(Box::new(Upstream::start(|seen| {
-            let size = seen.target.trim_start_matches('/').parse().unwrap_or(0);
-            reply("200 OK", &[], &"x".repeat(size))
-        })));
-        vec![api("a", "/a/", &upstream.url())]
+        let at_once = Upstream::start(move |seen| reply("200 OK", &[], &"x".repeat(size(seen))));
+        let in_two = Upstream::raw(move |mut wire, _| {
+            while let Some(seen) = Seen::read(&mut wire) {
+                let answer = reply("200 OK", &[], &"x".repeat(size(&seen)));
+                let (head, body) = answer.split_at(answer.len() - size(&seen));
+                wire.send(head);
+                // The gateway has read the head by then, and does not wait any longer for the rest.
+                thread::sleep(Duration::from_millis(if seen.head.has("x-late") { 3_000 } else { 10 }));
+                wire.send(body);
+            }
+        });
+        [("a", at_once), ("b", in_two)]
+            .map(|(id, upstream)| api(id, &format!("/{id}/"), &Box::leak(Box::new(upstream)).url()))
+            .into()
     })
 }
 
@@ -449,7 +462,10 @@ fn a_small_answer_over_http_2_is_one_record() {
     for (number, size) in [(5, 0), (7, 1), (9, 100), (11, 4_000), (13, 5_000), (15, 10_000), (17, 15_000)] {
         assert_eq!(ask(number, &format!("/a/{size}")), 1, "{size} bytes");
     }
-    assert_eq!(ask(19, "/nowhere"), 1, "an answer of the gateway's own");
+    for (number, size) in [(19, 1), (21, 100), (23, 4_000)] {
+        assert_eq!(ask(number, &format!("/b/{size}")), 1, "{size} bytes behind their head");
+    }
+    assert_eq!(ask(25, "/nowhere"), 1, "an answer of the gateway's own");
 }
 
 #[test]
@@ -473,7 +489,43 @@ fn a_small_answer_is_one_record() {
     for size in [0, 1, 100, 4_000, 5_000, 10_000, 15_000] {
         assert_eq!(ask(&format!("/a/{size}"), size), 1, "{size} bytes");
     }
+    for size in [1, 100, 4_000] {
+        assert_eq!(ask(&format!("/b/{size}"), size), 1, "{size} bytes behind their head");
+    }
     assert_eq!(ask("/nowhere", 9), 1, "an answer of the gateway's own");
+}
+
+#[test]
+fn a_head_does_not_wait_long_for_its_body() {
+    let served = served_sizes();
+    let (mut stream, records) = counted(&served, b"http/1.1");
+    let mut ask = |text: String| {
+        let before = records.load(Ordering::SeqCst);
+        stream.write_all(text.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"x") {
+            let mut room = [0; 1024];
+            let read = stream.read(&mut room).unwrap();
+            assert!(read > 0);
+            answer.extend_from_slice(&room[..read]);
+        }
+        records.load(Ordering::SeqCst) - before
+    };
+    ask(get("/b/1"));
+    assert_eq!(ask(request("GET", "/b/1", &["X-Late: 1"], "")), 2, "the head goes out before the body comes");
+    assert_eq!(ask(get("/b/1")), 1);
+}
+
+#[test]
+fn a_head_whose_body_does_not_come_is_sent_and_cut() {
+    let cut = Upstream::once("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+    let served = Served::with(&[&["first.test"]], json!({}), |_, _| vec![api("a", "/a/", &cut.url())]);
+    let (mut stream, _) = counted(&served, b"http/1.1");
+    stream.write_all(get("/a/").as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let answer = String::from_utf8(answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\n"), "{answer:?}");
 }
 
 // --- What is no TLS ---

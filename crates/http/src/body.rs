@@ -321,8 +321,12 @@ impl Chunks {
         // `left` is 0 here: a chunk's data is used up before the next size is read.
         self.left = self.left << 4 | u64::from(digit);
         self.digits += 1;
+        if self.left != 0 {
+            self.zero_withheld = false;
+            return Ok(());
+        }
         // Only the last zero of a size that is 0 is of use.
-        self.zero_withheld = self.left == 0 && !matches!(bytes.get(at + 1), Some(b'\r' | b';' | b' ' | b'\t'));
+        self.zero_withheld = !matches!(bytes.get(at + 1), Some(b'\r' | b';' | b' ' | b'\t'));
         if self.zero_withheld {
             sink.skip(at);
         }

@@ -173,22 +173,24 @@ impl<'a> Headers<'a> {
             *line =
                 Line { start: at as u32, name_end: colon as u32, value: value.start as u32, value_end: value.end as u32, known };
             headers.present |= 1 << known as u8;
-            let text = bytes.get(value).unwrap_or_default();
+            let text = || bytes.get(value.clone()).unwrap_or_default();
             match known {
                 Known::Host => (headers.hosts, headers.host) = (headers.hosts.saturating_add(1), count as u8),
                 Known::ContentLength if framing.content_length.is_some() => return Err(Malformed::ContentLength),
                 Known::ContentLength => {
-                    framing.content_length = Some(content_length(text)?);
-                    let is_usual = !matches!(text, [b'0', _, ..]) && has_usual_space(bytes, line, next);
-                    headers.unusual |= u128::from(!is_usual) << count;
+                    framing.content_length = Some(content_length(text())?);
+                    if matches!(text(), [b'0', _, ..]) || !has_usual_space(bytes, line, next) {
+                        headers.unusual |= 1 << count;
+                    }
                 }
                 Known::TransferEncoding => {
-                    if framing.chunked || !text.eq_ignore_ascii_case(b"chunked") {
+                    if framing.chunked || !text().eq_ignore_ascii_case(b"chunked") {
                         return Err(Malformed::TransferEncoding);
                     }
                     framing.chunked = true;
-                    let is_usual = text == b"chunked" && has_usual_space(bytes, line, next);
-                    headers.unusual |= u128::from(!is_usual) << count;
+                    if text() != b"chunked" || !has_usual_space(bytes, line, next) {
+                        headers.unusual |= 1 << count;
+                    }
                 }
                 Known::Connection => {
                     headers.hop |= 1 << count;
@@ -196,10 +198,10 @@ impl<'a> Headers<'a> {
                     if connection_lines > CONNECTION_LINES_MAX {
                         return Err(Malformed::Connection);
                     }
-                    named_lines |= connection_tokens(text, &mut framing);
+                    named_lines |= connection_tokens(text(), &mut framing);
                 }
                 Known::HopByHop | Known::Upgrade => headers.hop |= 1 << count,
-                Known::Te if !text.eq_ignore_ascii_case(b"trailers") => headers.hop |= 1 << count,
+                Known::Te if !text().eq_ignore_ascii_case(b"trailers") => headers.hop |= 1 << count,
                 _ => {}
             }
             count += 1;

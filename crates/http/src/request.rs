@@ -134,23 +134,26 @@ impl<'a> RequestLine<'a> {
         }
         let Some(version) = version(bytes, target.end + 1)? else { return Ok(None) };
         let Some(end) = line_end(bytes, target.end + 1 + VERSION_BYTES)? else { return Ok(None) };
-        let Target { end: target_end, path_end, path_is_plain, has_fragment } = target;
+        let Target { end: target_end, path_end, path_is_plain, has_fragment, is_ascii } = target;
+        // A URI is ASCII (RFC 3986 §2). Servers disagree about other bytes.
+        if !is_ascii {
+            return Err(Malformed::Target);
+        }
         let target = text(bytes, target_start..target_end)?;
         let path_len = path_end - target_start;
         Ok(Some((RequestLine { method, target, path_len, path_is_plain, has_fragment, version }, end)))
     }
 }
 
-/// The target at `range`: ASCII only, as a URI is (RFC 3986 §2). Servers disagree about other bytes. They are checked sixteen at a time, but
-/// those behind the last sixteen one by one: so a little more is looked at, which nearly always is ASCII as well.
+/// The text at `range`. UTF-8 is checked sixteen bytes at a time, but those behind the last sixteen one by one: so a little more is looked
+/// at, which nearly always is text as well.
 #[inline(always)]
 fn text(bytes: &[u8], range: Range<usize>) -> Result<&str, Malformed> {
-    let wide = bytes.get(..range.end.next_multiple_of(16)).filter(|wide| wide.is_ascii());
-    let target = bytes.get(range).unwrap_or_default();
-    if wide.is_none() && !target.is_ascii() {
-        return Err(Malformed::Target);
+    let wide = bytes.get(..range.end.next_multiple_of(16)).and_then(|wide| std::str::from_utf8(wide).ok());
+    match wide.and_then(|wide| wide.get(range.clone())) {
+        Some(text) => Ok(text),
+        None => std::str::from_utf8(bytes.get(range).unwrap_or_default()).map_err(|_| Malformed::Target),
     }
-    std::str::from_utf8(target).map_err(|_| Malformed::Target)
 }
 
 /// Bytes of `HTTP/1.1`.

@@ -1,6 +1,6 @@
 //! The target of a request, looked at in one pass: where it ends, where its path ends, and whether that path means itself.
 
-use crate::scan::{ONES, before_first, controls, equal, first_place, padded_word};
+use crate::scan::{HIGHEST, ONES, before_first, controls, equal, first_place, padded_word};
 
 /// What there is to know of a target besides its text.
 pub(crate) struct Target {
@@ -11,13 +11,14 @@ pub(crate) struct Target {
     /// The path has no escape, and no slash with a slash or a dot behind it.
     pub path_is_plain: bool,
     pub has_fragment: bool,
+    pub is_ascii: bool,
 }
 
 impl Target {
     /// Looks at the target that begins at `start`; `None` when its end has not come yet.
     #[inline(always)]
     pub fn read(bytes: &[u8], start: usize) -> Option<Target> {
-        let (mut fragments, mut oddities, mut slash_before) = (0, 0, 0);
+        let (mut fragments, mut high_bits, mut oddities, mut slash_before) = (0, 0, 0, 0);
         let mut path_end = None;
         let mut at = start;
         loop {
@@ -25,6 +26,7 @@ impl Target {
             let ends = controls(word, b' ' + 1);
             let inside = before_first(ends);
             fragments |= equal(word, b'#') & inside;
+            high_bits |= word & HIGHEST & inside;
             if path_end.is_none() {
                 let queries = equal(word, b'?') & inside;
                 let path = inside & before_first(queries);
@@ -39,7 +41,8 @@ impl Target {
             if let Some(place) = first_place(ends) {
                 let end = at + place;
                 let path_end = path_end.unwrap_or(end);
-                return Some(Target { end, path_end, path_is_plain: oddities == 0, has_fragment: fragments != 0 });
+                let (path_is_plain, has_fragment, is_ascii) = (oddities == 0, fragments != 0, high_bits == 0);
+                return Some(Target { end, path_end, path_is_plain, has_fragment, is_ascii });
             }
             at += size_of::<u64>();
         }

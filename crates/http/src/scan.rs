@@ -3,7 +3,7 @@
 /// One in each byte of a word.
 pub const ONES: u64 = u64::MAX / 0xff;
 /// The highest bit of each byte.
-const HIGHEST: u64 = ONES << 7;
+pub const HIGHEST: u64 = ONES << 7;
 
 /// The place of the first `byte` at or behind `from`.
 #[inline(always)]

@@ -24,6 +24,7 @@ fn one_pass_sees_what_many_see() {
         assert_eq!(read.path_end, start + path.len(), "{target:?}");
         assert_eq!(read.path_is_plain, is_plain, "{target:?}");
         assert_eq!(read.has_fragment, target.contains(&b'#'), "{target:?}");
+        assert_eq!(read.is_ascii, target.is_ascii(), "{target:?}");
         assert!(Target::read(&bytes[..end], start).is_none(), "{target:?}");
     }
 }

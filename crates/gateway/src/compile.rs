@@ -7,6 +7,7 @@ mod version;
 
 pub use chain::Source;
 
+use crate::keys::KeyTerms;
 use crate::oauth::Rules;
 use crate::observe::ApiFacts;
 use crate::re2;
@@ -19,6 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, AuthMethod, VersionLocation as WrittenLocation};
 use tollgate_model::expiry;
+use tollgate_model::session::ApiLifetime;
 use tollgate_model::{Level, Problem};
 
 /// What compiling needs to know.
@@ -103,6 +105,13 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         provider,
         meter: context.registry.meters.get(&definition.api_id),
         facts: ApiFacts::new(context.registry.new_serial(), definition, &sanitized_listen_path(&definition.proxy.listen_path)),
+        key_terms: KeyTerms {
+            lifetime: ApiLifetime {
+                seconds: definition.session_lifetime,
+                respects_expiry: definition.session_lifetime_respects_key_expiration,
+            },
+            keeps_quotas: definition.dont_set_quota_on_create,
+        },
         raw: definition.raw.clone(),
     })
 }

@@ -16,6 +16,7 @@ mod rights;
 mod saved;
 mod shared;
 mod table;
+mod terms;
 mod view;
 mod writes;
 
@@ -32,6 +33,7 @@ use papaya::HashMap;
 use quota::{DirtyQuotas, Quota};
 use rights::RightPatterns;
 use saved::SavedQuotas;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,7 +43,7 @@ use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key::{self as key_format, KeyFunction};
 use tollgate_model::policy;
-use tollgate_model::session::{Session, StoredSession};
+use tollgate_model::session::{LifetimeRules, Session, StoredSession};
 use tollgate_store::question::COUNTERS_MAX;
 use tollgate_store::{Counter, Kind, Question, Store, StoreFault};
 use writes::WriteOrder;
@@ -55,6 +57,7 @@ pub use limits::{Checks, Counted, Limits, Rejection};
 pub use lookup::Presented;
 pub use policies::Policies;
 pub use shared::SharedKeys;
+pub use terms::KeyTerms;
 pub use view::KeyView;
 pub use writes::{KeyName, in_place_of, prepared};
 
@@ -84,8 +87,10 @@ pub struct Keys {
     /// Quotas are not stored for now: another process takes over.
     holds_quotas: AtomicBool,
     identities: Mutex<Identities>,
-    /// Keys that are forgotten some time after they end.
+    /// Keys that are not kept for ever.
     ends: Mutex<Ends>,
+    /// What the APIs say of their keys, by id.
+    terms: ArcSwap<BTreeMap<String, KeyTerms>>,
     order: WriteOrder,
 }
 
@@ -103,6 +108,10 @@ pub struct KeyRules {
     patterns: PatternRules,
     /// Where they are kept, together with those of APIs.
     pool: Arc<PatternPool>,
+    /// How long sessions are kept.
+    lifetime: LifetimeRules,
+    /// Keys are known by their whole text alone, and not by what an operator called them.
+    only_whole: bool,
 }
 
 /// The counters of one key, by scope and use. They outlive changes of the session that do not reset them.
@@ -123,9 +132,22 @@ impl KeyRules {
             allow_master_keys: config.allow_master_keys,
             lists_hashed: config.enable_hashed_keys_listing,
             limiter: Algorithm::of(config),
+            lifetime: LifetimeRules::new(config),
+            only_whole: config.disable_key_actions_by_username,
             patterns: PatternRules::of_keys(config),
             pool,
         }
+    }
+
+    /// The keys that a presented text may stand for, in Tyk's order.
+    fn texts(&self, token: &str, org: &str) -> Vec<String> {
+        let functions = if self.only_whole { &[] } else { self.functions.as_slice() };
+        key_format::candidates(token, org, functions)
+    }
+
+    /// The text to look for a key under that an operator made for somebody known by this name: a user, or who has a certificate.
+    pub fn text_of<'t>(&self, name: &'t str, org: &str) -> Cow<'t, str> {
+        if self.only_whole { Cow::Owned(key_format::custom(org, name, self.function())) } else { Cow::Borrowed(name) }
     }
 
     fn function(&self) -> KeyFunction {
@@ -140,15 +162,13 @@ impl Keys {
         store.for_each_counter(&mut |counter| keys.saved.add(&counter))?;
         let mut unreadable = 0usize;
         // A session is taken apart when it is first used: a million of them would hold up the start.
-        store.for_each(Kind::Session, &mut |id, document| match parse_digest(id).zip(StoredSession::shown(document)) {
-            Some((digest, shown)) => {
+        store.for_each(Kind::Session, &mut |id, document| match parse_digest(id).zip(StoredSession::outline(document)) {
+            Some((digest, (shown, kept_until))) => {
                 let is_named = keys.rules.hash_keys && key_format::digest(&shown) == digest;
                 keys.has_named.fetch_or(is_named, Ordering::Relaxed);
                 let entry = Entry::new(document.into(), None, false);
-                if ends::may_be_forgotten(document)
-                    && let Some(session) = entry.session()
-                {
-                    keys.note_end(digest, &session);
+                if kept_until.is_some() || ends::may_be_forgotten(document) {
+                    keys.note_end(digest, entry.kept_until());
                 }
                 keys.table.insert(digest, &shown, entry);
             }
@@ -200,6 +220,7 @@ impl Keys {
             holds_quotas: AtomicBool::new(false),
             identities: Mutex::default(),
             ends: Mutex::default(),
+            terms: ArcSwap::default(),
             order: WriteOrder::default(),
         }
     }
@@ -239,7 +260,7 @@ impl Keys {
         if let Some(key) = self.compiled(&self.digest(token)) {
             return Some(key);
         }
-        let texts = key_format::candidates(token, org, &self.rules.functions);
+        let texts = self.rules.texts(token, org);
         let found = texts.iter().filter(|text| *text != token).find_map(|text| self.compiled(&self.digest(text)));
         if found.is_none() && self.has_named.load(Ordering::Relaxed) {
             return texts.iter().find_map(|text| self.compiled(&key_format::digest(&self.name(text))));
@@ -253,7 +274,7 @@ impl Keys {
         if token.len() < self.rules.token_bytes_min {
             return Vec::new();
         }
-        let others = key_format::candidates(token, org, &self.rules.functions);
+        let others = self.rules.texts(token, org);
         let own = std::iter::once(self.digest(token));
         own.chain(others.iter().filter(|text| *text != token).map(|text| self.digest(text))).collect()
     }
@@ -261,7 +282,7 @@ impl Keys {
     /// The text of the key that [`Keys::find`] finds: a custom key is written with its organisation.
     pub fn written(&self, token: &str, org: &str) -> String {
         let is_known = |text: &&String| self.compiled(&self.digest(text)).is_some();
-        let others = key_format::candidates(token, org, &self.rules.functions);
+        let others = self.rules.texts(token, org);
         let other = || others.iter().filter(|text| *text != token).find(is_known);
         let is_own = self.compiled(&self.digest(token)).is_some();
         if is_own { None } else { other() }.map_or_else(|| token.to_owned(), String::clone)
@@ -439,9 +460,11 @@ impl Keys {
     pub async fn write_behind(self: Arc<Self>) {
         loop {
             tokio::time::sleep(WRITE_BEHIND).await;
-            self.forget_ended(crate::clock::unix_s());
             if self.holds_quotas.load(Ordering::Acquire) {
                 continue;
+            }
+            if let Err(fault) = self.forget_ended(crate::clock::unix_s()).await {
+                tracing::error!(%fault, "keys that have ended can't be deleted yet");
             }
             if let Err(fault) = self.save_quotas().await {
                 tracing::error!(%fault, "quotas can't be stored");
@@ -487,6 +510,10 @@ impl Counters {
     /// Their key was reset or deleted: what they count is not stored any more.
     fn retire(&self) {
         self.retired.store(true, Ordering::Release);
+    }
+
+    fn has_quotas(&self) -> bool {
+        !self.quotas.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     fn is_retired(&self) -> bool {

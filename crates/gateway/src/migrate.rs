@@ -108,7 +108,7 @@ impl Copy {
                 return None;
             }
             names.by_digest.insert(digest, name);
-            Some(Document { id, value, expires_unix_s: ends.or(document.expires_unix_s) })
+            Some(Document { id, value, expires_unix_s: ends })
         };
         self.each(Kind::Session, &mut translate)?;
         self.left_out.append(&mut left_out);
@@ -262,7 +262,8 @@ type Translated = (Digest, String, String, Vec<u8>, Option<u64>);
 fn to_shared(document: &Document) -> Option<Translated> {
     let digest = keys::parse_digest(&document.id)?;
     let stored = StoredSession::parse(&document.value)?;
-    let ends = keys::forgotten_at(&stored.session);
+    let written = StoredSession::outline(&document.value).and_then(|(_, kept_until)| kept_until);
+    let ends = written.or_else(|| keys::forgotten_at(&stored.session));
     Some((digest, stored.shown.clone(), stored.shown, stored.session.to_json().to_string().into_bytes(), ends))
 }
 
@@ -270,9 +271,9 @@ fn to_shared(document: &Document) -> Option<Translated> {
 fn to_own(document: &Document) -> Option<Translated> {
     let (session, _) = Session::parse(&document.value).ok()?;
     let digest = key::digest(&document.id);
-    let ends = keys::forgotten_at(&session);
+    let ends = document.expires_unix_s.or_else(|| keys::forgotten_at(&session));
     let stored = StoredSession { shown: document.id.clone(), session };
-    Some((digest, document.id.clone(), keys::hex(&digest), stored.to_bytes(), ends))
+    Some((digest, document.id.clone(), keys::hex(&digest), stored.to_bytes_until(ends), ends))
 }
 
 /// Whether there was one before.

@@ -50,6 +50,8 @@ pub struct Api {
     pub meter: Arc<Meter>,
     /// What records need to know of it.
     pub facts: ApiFacts,
+    /// What it says of its keys.
+    pub key_terms: crate::keys::KeyTerms,
     /// The definition as written.
     pub raw: Value,
 }
@@ -281,6 +283,7 @@ impl Shared {
         if let Some(terms) = &self.client_terms {
             terms.rebuild(&snapshot.apis);
         }
+        self.keys.set_terms(snapshot.apis.iter().map(|api| (api.id.clone(), api.key_terms)).collect());
         self.current.store(Arc::new(snapshot));
         self.generation.fetch_add(1, Ordering::Release);
     }

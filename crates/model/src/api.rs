@@ -162,6 +162,8 @@ pub struct ApiDefinition {
     /// Seconds for which sessions of keys for this API are kept; for ever when not more than 0.
     #[serde(deserialize_with = "whole")]
     pub session_lifetime: i64,
+    /// No session ends before its key expires.
+    pub session_lifetime_respects_key_expiration: bool,
     /// New keys do not begin their quota when they are made.
     pub dont_set_quota_on_create: bool,
 

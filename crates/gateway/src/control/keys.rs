@@ -108,11 +108,12 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
         let digest = view.digests_of_hash(&id).first().copied();
         (id.clone(), digest.map(|digest| KeyName { digest, shown: id }))
     } else {
-        let token = view.named(&id, &session.org_id);
-        let name = view.digest_of(&token).map(|_| view.name_of(&token));
-        (token, name)
+        let token = view.known(&id, &session.org_id);
+        let name = token.as_deref().map(|token| view.name_of(token));
+        (token.unwrap_or_else(|| id.clone()), name)
     };
     let Some(name) = name else { return error(StatusCode::NOT_FOUND, "Key is not found") };
+    let keeps_quotas = keys.keeps_quotas(&session);
     let session = match prepared(session).await {
         Ok(session) => session,
         Err(why) => return failed(UPDATE, &why),
@@ -122,7 +123,8 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
         let session = Session { date_created: old.date_created.clone(), ..session.clone() };
         Some(in_place_of(&old, session))
     };
-    match keys.rewrite(name, suppresses_reset(&query), replace).await {
+    let keep_counters = suppresses_reset(&query) || keeps_quotas;
+    match keys.rewrite(name, keep_counters, replace).await {
         Ok(true) => Answer(StatusCode::OK, json!({ "key": token, "status": "ok", "action": "modified" })),
         Ok(false) => error(StatusCode::NOT_FOUND, "Key is not found"),
         Err(fault) => failed(UPDATE, &fault.to_string()),
@@ -183,10 +185,9 @@ pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> Answer
     };
     session.last_updated = unix_s().to_string();
     session.date_created = date(unix_s());
-    match control.shared.keys.with_policies(&session) {
-        Ok(session) => Answer(StatusCode::OK, session.to_json()),
-        Err(problem) => failed("Failed to preview key", &problem.to_string()),
-    }
+    // Policies that can't be applied leave it as it is written, as in Tyk.
+    let applied = control.shared.keys.with_policies(&session).unwrap_or(session);
+    Answer(StatusCode::OK, applied.to_json())
 }
 
 /// Gives a key other policies.
@@ -200,17 +201,18 @@ pub async fn set_policies(State(control): State<Arc<Control>>, Path(id): Path<St
         Err(fault) => return failed(UPDATE, &fault.to_string()),
     };
     let digest = view.digests_of_hash(&id).first().copied().or_else(|| view.digest_of(&id));
-    let found = digest.and_then(|digest| Some((KeyName { digest, shown: view.shown_of(&digest)? }, view.session(&digest)?)));
-    let Some((name, session)) = found else { return error(StatusCode::NOT_FOUND, "Key not found") };
-    let mut policies: Vec<String> = asked.get("policy").and_then(Value::as_str).map(str::to_owned).into_iter().collect();
-    policies.retain(|id| !id.is_empty());
-    let more = asked.get("apply_policies").and_then(Value::as_array).into_iter().flatten();
-    policies.extend(more.filter_map(|id| id.as_str().map(str::to_owned)));
-    let with_policies =
-        move |session: Session| Session { apply_policy_id: String::new(), apply_policies: policies.clone(), ..session };
-    if let Err(problem) = keys.with_policies(&with_policies(session)) {
-        return failed(UPDATE, &problem.to_string());
-    }
+    let name = digest.and_then(|digest| Some(KeyName { digest, shown: view.shown_of(&digest)? }));
+    let Some(name) = name else { return error(StatusCode::NOT_FOUND, "Key not found") };
+    let listed = asked.get("apply_policies").and_then(Value::as_array).into_iter().flatten();
+    let one = asked.get("policy").filter(|id| id.as_str() != Some(""));
+    let policies: Vec<String> = listed.chain(one).filter_map(|id| id.as_str().map(str::to_owned)).collect();
+    // Policies that are not there may come later, as in Tyk; until then the key is refused.
+    let with_policies = move |session: Session| Session {
+        apply_policy_id: String::new(),
+        apply_policies: policies.clone(),
+        last_updated: unix_s().to_string(),
+        ..session
+    };
     match keys.rewrite(name, true, move |old| old.map(&with_policies)).await {
         Ok(true) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "updated" })),
         Ok(false) => error(StatusCode::NOT_FOUND, "Key not found"),
@@ -244,6 +246,7 @@ async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) 
         Err(fault) => return failed(CREATE, &fault.to_string()),
     };
     let token = view.named(id, &session.org_id);
+    let keep_counters = keep_counters || keys.keeps_quotas(&session);
     let session = match prepared(session).await {
         Ok(session) => session,
         Err(why) => return failed(CREATE, &why),
@@ -277,9 +280,9 @@ fn find(view: &KeyView<'_>, id: &str, query: &HashMap<String, String>) -> (Strin
     if let Some(digest) = view.digest_of(id) {
         return (id.to_owned(), vec![digest]);
     }
-    let name = view.named(id, org(query));
-    let digest = view.digest_of(&name);
-    (name, digest.into_iter().collect())
+    let known = view.known(id, org(query));
+    let digest = known.as_deref().and_then(|token| view.digest_of(token));
+    (known.unwrap_or_else(|| id.to_owned()), digest.into_iter().collect())
 }
 
 /// The organisation that a request names.

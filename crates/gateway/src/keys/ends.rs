@@ -1,11 +1,12 @@
-//! Keys that are not kept for ever: tokens that were given to an OAuth client. There is a new one for each login, so that those that
-//! have ended must go; for a while they stay, and their holders are told that they have ended.
+//! Keys that are not kept for ever: those with a lifetime, and tokens that were given to an OAuth client. There is a new one of these for
+//! each login, so that those that have ended must go; for a while they stay, and their holders are told that they have ended.
 
-use super::{Digest, Entry, Keys};
+use super::{Digest, Entry, Keys, hex};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::PoisonError;
-use tollgate_model::session::Session;
+use std::sync::{MutexGuard, PoisonError};
+use tollgate_model::session::{Session, StoredSession};
+use tollgate_store::{Kind, Question, StoreFault};
 
 /// For which a token is known after its end.
 const KNOWN_AFTER_END_S: u64 = 600;
@@ -15,7 +16,7 @@ const FORGOTTEN_MAX: usize = 10_000;
 /// What is to be forgotten, the first to go on top.
 pub(super) type Ends = BinaryHeap<Reverse<(u64, Digest)>>;
 
-/// The second since 1970 in which a session is forgotten, if it ever is.
+/// The second since 1970 in which the session of a token is forgotten when nothing else says how long it is kept.
 pub fn forgotten_at(session: &Session) -> Option<u64> {
     let ends = u64::try_from(session.expires).ok().filter(|ends| *ends > 0)?;
     (!session.oauth_client_id.is_empty()).then_some(ends.saturating_add(KNOWN_AFTER_END_S))
@@ -28,26 +29,50 @@ pub(super) fn may_be_forgotten(document: &[u8]) -> bool {
     std::str::from_utf8(document).is_ok_and(|text| after_name(text).is_some_and(|byte| byte != b'"'))
 }
 
+impl Entry {
+    /// The second since 1970 in which it is forgotten, if it ever is.
+    pub(super) fn kept_until(&self) -> Option<u64> {
+        let (_, kept_until) = StoredSession::outline(self.document())?;
+        // Earlier versions did not write it.
+        kept_until.or_else(|| self.session().and_then(|session| forgotten_at(&session)))
+    }
+}
+
 impl Keys {
-    /// A session is in memory from now on.
-    pub(super) fn note_end(&self, digest: Digest, session: &Session) {
-        if let Some(at) = forgotten_at(session) {
-            self.ends.lock().unwrap_or_else(PoisonError::into_inner).push(Reverse((at, digest)));
+    /// A session is in memory from now on, until then.
+    pub(super) fn note_end(&self, digest: Digest, kept_until: Option<u64>) {
+        if let Some(at) = kept_until {
+            self.ends().push(Reverse((at, digest)));
         }
     }
 
-    /// Forgets the keys whose time has come. The store forgets them by itself.
-    pub(super) fn forget_ended(&self, unix_s: u64) {
+    /// Forgets the keys whose time has come, here and in the store; only so many in one turn.
+    pub(super) async fn forget_ended(&self, unix_s: u64) -> Result<(), StoreFault> {
+        let mut told = Vec::new();
         for _ in 0..FORGOTTEN_MAX {
-            let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(Reverse((_, digest))) = ends.peek().copied().filter(|Reverse((at, _))| *at <= unix_s) else { return };
-            ends.pop();
-            drop(ends);
+            let Some(digest) = self.next_ended(unix_s) else { break };
+            let _turn = self.order.turn(&digest).await;
             // It may have been given more time since.
-            let is_over = |entry: &Entry| entry.session().and_then(|session| forgotten_at(&session)).is_some_and(|at| at <= unix_s);
-            if let Some(counters) = self.table.remove_if(&digest, is_over) {
-                counters.retire();
-            }
+            let is_over = |entry: &Entry| entry.kept_until().is_some_and(|at| at <= unix_s);
+            let Some(counters) = self.table.remove_if(&digest, is_over) else { continue };
+            told.push(self.store.ask(Question::Delete { kind: Kind::Session, id: hex(&digest) }));
+            told.extend(counters.has_quotas().then(|| self.forget_quotas_of(&digest, Some(&counters))).flatten());
+            counters.retire();
         }
+        for reply in told {
+            reply.await?;
+        }
+        Ok(())
+    }
+
+    fn next_ended(&self, unix_s: u64) -> Option<Digest> {
+        let mut ends = self.ends();
+        let Reverse((_, digest)) = ends.peek().copied().filter(|Reverse((at, _))| *at <= unix_s)?;
+        ends.pop();
+        Some(digest)
+    }
+
+    fn ends(&self) -> MutexGuard<'_, Ends> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -246,7 +246,7 @@ impl Keys {
 
     /// The sessions that a text may stand for, in Tyk's order.
     pub(super) fn candidates(&self, token: &str, org: &str) -> Vec<Candidate> {
-        let texts = key_format::candidates(token, org, &self.rules.functions);
+        let texts = self.rules.texts(token, org);
         texts.iter().map(|text| self.name(text)).map(|name| Candidate { digest: key_format::digest(&name), name }).collect()
     }
 }

@@ -2,7 +2,6 @@
 //! first presents its key, and stays until somebody changes it, which every gateway is told at once. While nothing can be heard of
 //! changes, every request has its session read again; when nothing can be read either, `on_failure` says what holds.
 
-use super::ends::forgotten_at;
 use super::lookup::Lookups;
 use super::{Digest, DigestHasher, Entry, Policies, lets_call, shared_quota_name};
 use crate::bus::{Bus, Notice, SESSIONS_CHANGED};
@@ -280,10 +279,14 @@ impl SharedKeys {
     }
 
     /// Stores a session, for all gateways.
-    pub(super) async fn put(&self, stored: &StoredSession, keep_counters: bool) -> Result<(), StoreFault> {
+    pub(super) async fn put(
+        &self,
+        stored: &StoredSession,
+        expires_unix_s: Option<u64>,
+        keep_counters: bool,
+    ) -> Result<(), StoreFault> {
         let value = stored.session.to_json().to_string().into_bytes();
         let (kind, id) = (Kind::Session, stored.shown.clone());
-        let expires_unix_s = forgotten_at(&stored.session);
         self.redis.ask(Question::Put { kind, id, value, expires_unix_s }).await?;
         self.written(&stored.shown, &stored.session, keep_counters).await
     }
@@ -294,13 +297,14 @@ impl SharedKeys {
         name: &str,
         keep_counters: bool,
         change: impl Fn(Option<Session>) -> Option<Session>,
+        kept_until: impl Fn(&Session) -> Option<u64>,
     ) -> Result<bool, StoreFault> {
         for _ in 0..REWRITES_MAX {
             let old = self.document(name).await?;
             let session = old.as_deref().and_then(|document| Session::parse(document).ok());
             let Some(session) = change(session.map(|(session, _)| session)) else { return Ok(false) };
             let value = session.to_json().to_string().into_bytes();
-            let (kind, id, expires_unix_s) = (Kind::Session, name.to_owned(), forgotten_at(&session));
+            let (kind, id, expires_unix_s) = (Kind::Session, name.to_owned(), kept_until(&session));
             let was_there = old.is_some();
             let question = match old {
                 Some(old) => Question::Replace { kind, id, old, value, expires_unix_s },

@@ -38,6 +38,11 @@ impl Entry {
         Entry { document, compiled: OnceLock::new(), counters, transient }
     }
 
+    /// As in the store.
+    pub fn document(&self) -> &[u8] {
+        &self.document
+    }
+
     /// The session as written; `None` when it is none.
     pub fn session(&self) -> Option<Session> {
         StoredSession::parse(&self.document).map(|stored| stored.session)

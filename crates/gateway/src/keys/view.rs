@@ -54,12 +54,14 @@ impl KeyView<'_> {
         if self.read(&digest).is_some() { vec![digest] } else { self.keys.table.shown_as(hash) }
     }
 
-    /// The key that an operator names: as given if it is one, else made from it.
+    /// The key that is there for what an operator names.
+    pub fn known(&self, token: &str, org: &str) -> Option<String> {
+        self.keys.rules.texts(token, org).into_iter().find(|text| self.digest_of(text).is_some())
+    }
+
+    /// The same, or the key that is made from it.
     pub fn named(&self, token: &str, org: &str) -> String {
-        let functions = &self.keys.rules.functions;
-        let candidates = key_format::candidates(token, org, functions);
-        let known = candidates.iter().find(|text| self.digest_of(text).is_some());
-        known.cloned().unwrap_or_else(|| key_format::custom(org, token, self.keys.rules.function()))
+        self.known(token, org).unwrap_or_else(|| key_format::custom(org, token, self.keys.rules.function()))
     }
 
     /// What a key is filed under, or will be if it is new.

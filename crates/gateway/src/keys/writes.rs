@@ -2,7 +2,8 @@
 //! begins, so that memory and store always end up the same. Between gateways the shared store decides the order: a write that is made
 //! from what is there takes effect only in place of that.
 
-use super::{Counters, Digest, Entry, Keys, ends, hex, own_quota_name};
+use super::{Counters, Digest, Entry, Keys, hex, own_quota_name};
+use crate::clock::unix_s;
 use crate::passwords;
 use crate::secret::random_text;
 use std::sync::Arc;
@@ -87,7 +88,8 @@ impl Keys {
             match &keys.shared {
                 Some(shared) => {
                     keys.refuse_identity(&name.digest)?;
-                    shared.put(&StoredSession { shown: name.shown, session }, keep_counters).await
+                    let kept_until = keys.kept_until(&session, unix_s());
+                    shared.put(&StoredSession { shown: name.shown, session }, kept_until, keep_counters).await
                 }
                 None => keys.put_own(&name, session, keep_counters).await,
             }
@@ -108,7 +110,8 @@ impl Keys {
             let _turn = keys.order.turn(&name.digest).await;
             if let Some(shared) = &keys.shared {
                 keys.refuse_identity(&name.digest)?;
-                return shared.rewrite(&name.shown, keep_counters, change).await;
+                let kept_until = |session: &Session| keys.kept_until(session, unix_s());
+                return shared.rewrite(&name.shown, keep_counters, change, kept_until).await;
             }
             let Some(session) = change(keys.session(&name.digest)) else { return Ok(false) };
             keys.put_own(&name, session, keep_counters).await.map(|()| true)
@@ -145,8 +148,9 @@ impl Keys {
 
     async fn put_own(&self, name: &KeyName, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
         let stored = StoredSession { shown: name.shown.clone(), session };
-        let document = stored.to_bytes();
-        let (id, value, expires_unix_s) = (hex(&name.digest), document.clone(), ends::forgotten_at(&stored.session));
+        let expires_unix_s = self.kept_until(&stored.session, unix_s());
+        let document = stored.to_bytes_until(expires_unix_s);
+        let (id, value) = (hex(&name.digest), document.clone());
         self.store.ask(Question::Put { kind: Kind::Session, id, value, expires_unix_s }).await?;
         let counters = self.table.with(&name.digest, |entry| entry.counters().clone());
         let forgotten = match counters.filter(|_| keep_counters) {
@@ -157,7 +161,7 @@ impl Keys {
             let counters = old.map(Entry::counters).filter(|counters| !counters.is_retired()).cloned();
             Some(Entry::new(document.into(), counters, false))
         });
-        self.note_end(name.digest, &stored.session);
+        self.note_end(name.digest, expires_unix_s);
         // Memory has changed as the store has, also when this fails.
         match forgotten {
             Some(forgotten) => forgotten.await.map(|_| ()),

@@ -192,7 +192,7 @@ impl Middleware for BasicAuth {
                 Err(step) => return step,
             },
         };
-        let key = match exchange.key_or_ask(&user, &self.org_id) {
+        let key = match exchange.key_or_ask(&exchange.keys.rules.text_of(&user, &self.org_id), &self.org_id) {
             Ok(key) => key,
             Err(step) => return step,
         };
@@ -219,7 +219,7 @@ impl Middleware for BasicAuth {
         match key.filter(|_| is_right) {
             Some(key) => {
                 if self.remembered.is_some() {
-                    let places = exchange.keys.places(&user, &self.org_id).into();
+                    let places = exchange.keys.places(&exchange.keys.rules.text_of(&user, &self.org_id), &self.org_id).into();
                     let right = Right { since: exchange.now, places, stored: key.session.basic_auth_data.clone() };
                     self.right.put(presented, Arc::new(right));
                 }

@@ -58,7 +58,8 @@ impl TokenAuth {
         if certificate.facts.has_expired(exchange.unix_s) {
             return Err(Step::Refuse(refusal::KEY_CERTIFICATE_EXPIRED));
         }
-        let key = exchange.key_or_ask(&certificate.facts.fingerprint, &self.org_id)?;
+        let text = exchange.keys.rules.text_of(&certificate.facts.fingerprint, &self.org_id);
+        let key = exchange.key_or_ask(&text, &self.org_id)?;
         let bound = key.filter(|key| key.is_bound_to(&certificate.facts.fingerprint));
         let key = bound.ok_or(Step::Refuse(refusal::KEY_CERTIFICATE_UNKNOWN))?;
         if let Some(signature) = &self.signature {

@@ -193,8 +193,9 @@ async fn log_in(provider: &Provider<'_>, client: &Client, parameters: &Parameter
     let (ledger, org) = (provider.ledger, provider.rules.org_id.as_str());
     let keys = ledger.keys();
     let user = parameters.get("username");
-    let view = keys.view(user, org).await?;
-    let name = view.named(user, org);
+    let user = keys.rules.text_of(user, org);
+    let view = keys.view(&user, org).await?;
+    let name = view.named(&user, org);
     let found = view.digest_of(&name).and_then(|digest| Some((digest, view.session(&digest)?)));
     let stored = found.as_ref().and_then(|(_, session)| StoredPassword::of(&session.basic_auth_data));
     let is_right = is_password(provider, client, stored, parameters.get("password")).await?;

@@ -40,6 +40,7 @@ mod jwt;
 mod jwt_issuers;
 mod jwt_key_sets;
 mod key_access;
+mod key_lifetimes;
 mod key_limits;
 mod key_races;
 mod key_signatures;

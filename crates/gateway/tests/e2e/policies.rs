@@ -278,7 +278,6 @@ fn a_key_is_given_other_policies_by_its_hash() {
     assert_eq!(give(json!({"apply_policies": ["one", "two"]})), (200, done(hash, "updated")));
     assert_eq!(let_in(), [200, 200]);
     assert_eq!(gateway.control("POST", &path, "{").status, 400);
-    assert!(gateway.control("POST", &path, &json!({"policy": "none"}).to_string()).status >= 400);
     assert_eq!(gateway.control("POST", "/tyk/keys/policy/00000000", &json!({"policy": "two"}).to_string()).status, 404);
     assert_eq!(let_in(), [200, 200]);
 }
@@ -341,4 +340,18 @@ fn of_several_policies_the_more_generous_endpoint_counts() {
     let key = stage.key(&["low", "high"]);
     assert_eq!(stage.statuses("/a/x", &key, 5), [200, 200, 200, 429, 429]);
     assert_eq!(stage.statuses("/a/y", &key, 5), [200; 5]);
+}
+
+#[test]
+fn a_policy_that_is_not_there_may_come_later() {
+    let stage = Stage::with(&[policy("gold", "a", json!({}))]);
+    let key = create(&stage.gateway, &json!({"org_id": "default", "apply_policies": ["gold"]}));
+    let give = |policies: Value| told(&stage.gateway.control("POST", &format!("/tyk/keys/policy/{key}"), &policies.to_string()));
+    assert_eq!(give(json!({"apply_policies": ["later"]})), (200, done(&key, "updated")));
+    assert_eq!(call(&stage.gateway, "/a/", &key).status, 403, "until then the key is refused");
+    assert_eq!(give(json!({"policy": "gold"})), (200, done(&key, "updated")));
+    assert_eq!(call(&stage.gateway, "/a/", &key).status, 200);
+    let session = json!({"org_id": "default", "apply_policies": ["later"], "quota_max": 5});
+    let preview = stage.gateway.control("POST", "/tyk/keys/preview", &session.to_string());
+    assert_eq!((preview.status, &preview.json()["quota_max"]), (200, &json!(5)), "{preview}");
 }

@@ -25,8 +25,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("request_signing", Member("is_enabled")),
     ("upstream_auth", Member("enabled")),
     ("enable_proxy_protocol", Set),
-    // Keys.
-    ("session_lifetime_respects_key_expiration", Set),
     // Analytics and telemetry.
     ("analytics_plugin", Member("enable")),
     ("event_handlers", Member("events")),

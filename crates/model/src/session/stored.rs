@@ -22,6 +22,9 @@ pub struct StoredSession {
 struct Outline<'a> {
     #[serde(borrow)]
     shown: Cow<'a, str>,
+    /// See [`StoredSession::to_bytes_until`].
+    #[serde(default)]
+    kept_until: Option<u64>,
     #[serde(rename = "session")]
     _session: IgnoredAny,
 }
@@ -35,15 +38,26 @@ impl StoredSession {
         Some(StoredSession { shown, session })
     }
 
+    /// How the key of a document is shown, and the second since 1970 in which the store forgets it, if it was written with one.
+    pub fn outline(document: &[u8]) -> Option<(Cow<'_, str>, Option<u64>)> {
+        let outline: Outline<'_> = serde_json::from_slice(document).ok()?;
+        Some((outline.shown, outline.kept_until))
+    }
+
     /// How the key of a document is shown. `None` if the document is not JSON of this form; the session in it may still be none.
     pub fn shown(document: &[u8]) -> Option<Cow<'_, str>> {
-        let outline: Outline<'_> = serde_json::from_slice(document).ok()?;
-        Some(outline.shown)
+        StoredSession::outline(document).map(|(shown, _)| shown)
     }
 
     /// The document to store.
     pub fn to_bytes(&self) -> Vec<u8> {
         json!({ "shown": self.shown, "session": self.session.to_json() }).to_string().into_bytes()
+    }
+
+    /// The document to store of a session that the store forgets in that second since 1970. A walk over a store tells documents alone.
+    pub fn to_bytes_until(&self, kept_until: Option<u64>) -> Vec<u8> {
+        let Some(kept_until) = kept_until else { return self.to_bytes() };
+        json!({ "shown": self.shown, "kept_until": kept_until, "session": self.session.to_json() }).to_string().into_bytes()
     }
 }
 

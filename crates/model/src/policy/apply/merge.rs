@@ -130,6 +130,8 @@ impl<'s> Merge<'s> {
         }
         if !policy.post_expiry_action.is_empty() {
             session.post_expiry_action.clone_from(&policy.post_expiry_action);
+        }
+        if policy.post_expiry_grace_period != 0 {
             session.post_expiry_grace_period = policy.post_expiry_grace_period;
         }
     }

@@ -29,3 +29,13 @@ fn what_is_no_such_document_is_none() {
     let no_session = br#"{"shown": "x", "session": 5}"#;
     assert_eq!((StoredSession::shown(no_session).as_deref(), StoredSession::parse(no_session)), (Some("x"), None));
 }
+
+#[test]
+fn a_document_says_until_when_it_is_kept() {
+    let stored = stored("default1f75");
+    for kept_until in [None, Some(5_000)] {
+        let document = stored.to_bytes_until(kept_until);
+        assert_eq!(StoredSession::outline(&document), Some((Cow::Borrowed("default1f75"), kept_until)));
+        assert_eq!(StoredSession::parse(&document).as_ref(), Some(&stored));
+    }
+}

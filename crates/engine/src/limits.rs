@@ -35,6 +35,8 @@ pub struct Limits {
     pub upstream_idle_ms: u64,
     /// Pooled connections that one core keeps for one upstream.
     pub upstream_idle_max: usize,
+    /// Idle connections to all upstreams together.
+    pub upstream_idle_total_max: usize,
     /// Connections of one core to all upstreams together, in use and idle. At the bound new requests fail instead of using up the
     /// process's file descriptors.
     pub upstream_connections_max: usize,
@@ -68,6 +70,7 @@ impl Default for Limits {
             download_min: Speed::default(),
             upstream_idle_ms: 90_000,
             upstream_idle_max: 500,
+            upstream_idle_total_max: usize::MAX,
             upstream_connections_max: 16_384,
             upstream_life_ms: 0,
             tunnels: false,

@@ -85,6 +85,9 @@ impl Pool {
     /// Keeps a connection for the next request.
     #[inline]
     pub fn put(&mut self, upstream: Upstream, now_ms: u64, limits: &Limits) {
+        if limits.upstream_idle_total_max != usize::MAX && self.len() >= limits.upstream_idle_total_max {
+            return;
+        }
         let idle = self.idle.entry(upstream.serial).or_default();
         if idle.len() < limits.upstream_idle_max {
             idle.push(Idle { upstream, since_ms: now_ms });

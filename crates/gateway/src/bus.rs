@@ -73,7 +73,7 @@ impl Bus {
         match self.signer.read(message) {
             Ok(Notice::Reload) => {
                 if let Some(reloads) = self.reloads.get().filter(|_| self.reloads_on_signal) {
-                    drop(reloads.request());
+                    reloads.request_later();
                 }
                 Notice::Reload
             }

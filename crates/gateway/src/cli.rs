@@ -118,6 +118,9 @@ pub struct CheckOptions {
     /// Configuration files, API definitions, or directories of definitions
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Configuration that definitions are checked with [default: the first among FILE, else the one that run finds]
+    #[arg(long, short = 'c', value_name = "FILE")]
+    pub conf: Option<PathBuf>,
 }
 
 /// Options of `migrate`.

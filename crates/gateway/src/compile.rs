@@ -94,6 +94,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         host: definition.host().filter(|_| context.settings.custom_domains).map(str::to_owned),
         listen_path: sanitized_listen_path(&definition.proxy.listen_path),
         internal: definition.internal,
+        tags: if definition.tags_disabled { Vec::new() } else { definition.tags.clone() },
         asks_for_certificate: definition.use_mutual_tls_auth
             || (!definition.use_keyless && definition.places(AuthMethod::Token).use_certificate),
         certificates: definition.certificates.iter().map(|name| context.registry.certificates.named(name)).collect(),

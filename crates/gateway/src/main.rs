@@ -68,7 +68,7 @@ fn main() -> ExitCode {
             println!("tollgate {}", env!("CARGO_PKG_VERSION"));
             Ok(())
         }
-        cli::Command::Check(options) => return check::check(&options.files),
+        cli::Command::Check(options) => return check::check(&options),
         cli::Command::Migrate(options) => migrate::migrate(&options),
         cli::Command::Mock(options) => run::mock(options),
         cli::Command::Ask(request) => return client::run(*request),

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::config::GatewayConfig;
@@ -139,7 +139,14 @@ impl Loader {
 
     fn parse(&self, path: &Path, text: &[u8], digest: u64, last_good: Option<Arc<Api>>) -> LoadedFile {
         match self.api(text, Some(path)) {
-            Ok((api, problems)) => LoadedFile { digest, good: Some(Arc::new(api)), problems },
+            Ok((api, mut problems)) => {
+                let good = self.shared.settings.has_tag_of(&api.tags).then(|| Arc::new(api));
+                if good.is_none() {
+                    let message = "belongs to another segment: none of its tags stands in db_app_conf_options.tags; not served";
+                    problems.push(Problem::new(Level::Note, "$.tags", message).within(Some(path)));
+                }
+                LoadedFile { digest, good, problems }
+            }
             Err(mut problems) => {
                 let message = if last_good.is_some() { "the last good version stays in service" } else { "this API is left out" };
                 problems.push(Problem::new(Level::Warning, "", message).within(Some(path)));
@@ -235,17 +242,22 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Asks for reloads. Requests that come while one runs are answered by one more.
 #[derive(Clone)]
 pub struct Reloads {
-    requests: mpsc::Sender<oneshot::Sender<Report>>,
+    requests: mpsc::Sender<Asker>,
 }
 
+/// Who asks for a reload: somebody who waits for its report, or nobody.
+type Asker = Option<oneshot::Sender<Report>>;
+
 impl Reloads {
-    /// Starts the thread that reloads.
-    pub fn start(loader: Arc<Loader>) -> io::Result<Self> {
-        let (requests, inbox) = mpsc::channel::<oneshot::Sender<Report>>();
+    /// Starts the thread that reloads. Between two reloads that nobody waits for is so much time.
+    pub fn start(loader: Arc<Loader>, interval: Duration) -> io::Result<Self> {
+        let (requests, inbox) = mpsc::channel::<Asker>();
         let run = move || {
+            let mut last: Option<Instant> = None;
             while let Ok(first) = inbox.recv() {
-                let waiting: Vec<_> = std::iter::once(first).chain(inbox.try_iter()).collect();
+                let waiting = gather(first, &inbox, last.map_or(Duration::ZERO, |last| interval.saturating_sub(last.elapsed())));
                 let report = loader.reload();
+                last = Some(Instant::now());
                 for asker in waiting {
                     // Who asked may have gone on without waiting.
                     let _ = asker.send(report.clone());
@@ -259,9 +271,35 @@ impl Reloads {
     /// Asks for a reload; the receiver gets its report.
     pub fn request(&self) -> oneshot::Receiver<Report> {
         let (sender, receiver) = oneshot::channel();
-        if self.requests.send(sender).is_err() {
+        self.send(Some(sender));
+        receiver
+    }
+
+    /// Asks for a reload that nobody waits for.
+    pub fn request_later(&self) {
+        self.send(None);
+    }
+
+    fn send(&self, asker: Asker) {
+        if self.requests.send(asker).is_err() {
             tracing::error!("the reload thread is gone");
         }
-        receiver
+    }
+}
+
+/// Those who wait for the next reload. It comes when somebody waits, at the latest after some time.
+fn gather(first: Asker, inbox: &mpsc::Receiver<Asker>, time_max: Duration) -> Vec<oneshot::Sender<Report>> {
+    let end = Instant::now() + time_max;
+    let mut waiting: Vec<_> = first.into_iter().collect();
+    loop {
+        waiting.extend(inbox.try_iter().flatten());
+        let left = end.saturating_duration_since(Instant::now());
+        if !waiting.is_empty() || left.is_zero() {
+            return waiting;
+        }
+        match inbox.recv_timeout(left) {
+            Ok(asker) => waiting.extend(asker),
+            Err(_) => return waiting,
+        }
     }
 }

@@ -28,7 +28,7 @@ use tollgate_engine::{
     TrustedProxies,
 };
 use tollgate_model::Problem;
-use tollgate_model::config::GatewayConfig;
+use tollgate_model::config::{GatewayConfig, Timeouts};
 
 /// How often certificate files are looked at.
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
@@ -140,7 +140,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         statsd.start(shared.clone())?;
     }
     let pusher = start_pusher(&config, &shared)?;
-    let reloads = Reloads::start(loader.clone())?;
+    let reloads = Reloads::start(loader.clone(), config.reload_interval())?;
     watch_certificates(shared.clone())?;
     if let Some(shared) = keys.shared_keys() {
         shared.bus.connect(reloads.clone());
@@ -298,6 +298,13 @@ fn limits(config: &GatewayConfig) -> Limits {
     let (written, timeouts) = (&config.tollgate.limits, &config.tollgate.timeouts);
     let threads = threads(config) as u64;
     let idle_max = if config.proxy_close_connections { 0 } else { config.max_idle_connections_per_host.div_ceil(threads) };
+    let idle_total_max = match config.max_idle_connections {
+        0 => u64::MAX,
+        count => count.div_ceil(threads),
+    };
+    // Tyk's setting, unless ours says something else.
+    let is_usual = timeouts.client_write_ms == Timeouts::default().client_write_ms;
+    let client_write_s = if is_usual { config.http_server_options.write_timeout } else { 0 };
     let seconds_or = |seconds: u64, default_ms: u64| if seconds == 0 { default_ms } else { seconds.saturating_mul(1000) };
     Limits {
         head_bytes_max: written.head_bytes_max,
@@ -310,7 +317,7 @@ fn limits(config: &GatewayConfig) -> Limits {
         tunnels_max: written.tunnels_max,
         tunnel_idle_ms: timeouts.tunnel_idle_ms,
         client_idle_ms: timeouts.client_idle_ms,
-        client_write_ms: timeouts.client_write_ms,
+        client_write_ms: seconds_or(client_write_s, timeouts.client_write_ms),
         upstream_connect_ms: timeouts.upstream_connect_ms.min(config.proxy_timeout().as_millis() as u64),
         upstream_first_byte_ms: config.proxy_timeout().as_millis() as u64,
         body_stall_ms: seconds_or(config.http_server_options.read_timeout, Limits::default().body_stall_ms),
@@ -318,6 +325,7 @@ fn limits(config: &GatewayConfig) -> Limits {
         download_min: Speed { bytes_per_s_min: written.download_rate_min, grace_ms: timeouts.rate_grace_ms },
         upstream_idle_ms: timeouts.upstream_idle_ms,
         upstream_idle_max: usize::try_from(idle_max).unwrap_or(usize::MAX),
+        upstream_idle_total_max: usize::try_from(idle_total_max).unwrap_or(usize::MAX),
         upstream_connections_max: usize::try_from(config.tollgate.upstream_connections_max).unwrap_or(usize::MAX),
         upstream_life_ms: config.max_conn_time.saturating_mul(1000),
         drain_ms: config.drain_timeout().as_millis() as u64,

@@ -72,6 +72,8 @@ pub struct Settings {
     pub jwks_age_max: Duration,
     /// The OAuth 2.0 provider.
     pub oauth: OAuthSettings,
+    /// Tags of which an API must have one to be served here; `None`: any API is.
+    segment: Option<Vec<String>>,
     /// What references to secrets in definitions stand for.
     pub secrets: SecretSources,
     /// The port that definitions mean with `listen_port`, and `http` or `https`.
@@ -130,6 +132,9 @@ impl Settings {
                 seconds => Duration::from_secs(seconds),
             },
             oauth: OAuthSettings::new(config),
+            segment: Some(&config.db_app_conf_options)
+                .filter(|options| options.node_is_segmented)
+                .map(|options| options.tags.clone()),
             secrets: SecretSources::new(config, std::env::vars()),
             listener: (config.listen_port, if http.use_ssl { "https" } else { "http" }),
             serve_without: config.tollgate.serve_without.clone(),
@@ -169,6 +174,11 @@ impl Settings {
             Some(message) => (status, message, ""),
             None => (status, refusal.message.text(), refusal.message.json()),
         }
+    }
+
+    /// Whether an API with these tags is this gateway's.
+    pub fn has_tag_of(&self, tags: &[String]) -> bool {
+        self.segment.as_ref().is_none_or(|segment| tags.iter().any(|tag| segment.contains(tag)))
     }
 
     /// The client's address: of the connection, or what a trusted proxy says of it.

@@ -35,6 +35,8 @@ pub struct Api {
     pub listen_path: String,
     /// Only other APIs reach it.
     pub internal: bool,
+    /// Gateways with a segment of their own serve it when they have one of these.
+    pub tags: Vec<String>,
     /// TLS clients of its host are asked for a certificate.
     pub asks_for_certificate: bool,
     /// Shown to TLS clients for the hosts that stand in them.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::config::OnStoreFailure;
 use crate::decode::{Decoded, decode};
+use crate::json_path::JsonPath;
 use crate::known_field;
 use crate::number::whole;
 use crate::problem::{Findings, Level, Problem};
@@ -349,9 +350,8 @@ impl ApiDefinition {
         let mut findings = Findings::default();
         let mut document = raw.clone();
         findings.extend(resolve_references(&mut document, lookup));
-        if document.get("openapi").is_some() {
-            let message = "an OpenAPI document; only classic API definitions are supported yet";
-            findings.extend([Problem::new(Level::Error, "$.openapi", message)]);
+        if let Some(problem) = openapi_problem(&document) {
+            findings.extend([problem]);
             return findings.within(file).conclude(None);
         }
         let decoded: Decoded<ApiDefinition> = decode(&document);
@@ -440,6 +440,13 @@ impl ApiDefinition {
         .into_iter()
         .filter_map(|(asked, field, method)| asked.then_some((field, method)))
     }
+}
+
+/// What is said of a document that is an OpenAPI description, Tyk's or another; `None` for any other document.
+pub(crate) fn openapi_problem(document: &Value) -> Option<Problem> {
+    let member = ["openapi", "swagger", "x-tyk-api-gateway"].into_iter().find(|member| document.get(member).is_some())?;
+    let message = "an OpenAPI document; only classic API definitions are supported yet";
+    Some(Problem::new(Level::Error, JsonPath::root().key(member).to_string(), message))
 }
 
 impl VersionSelector {

@@ -68,6 +68,8 @@ pub struct GatewayConfig {
     pub app_path: PathBuf,
     /// Directory of templates; `templates`.
     pub template_path: PathBuf,
+    /// Which of the definitions are this gateway's.
+    pub db_app_conf_options: DbAppConfOptions,
     /// Where policies come from.
     pub policies: Policies,
     /// Values for `secrets://name` references.
@@ -164,7 +166,7 @@ pub struct GatewayConfig {
     pub readiness_check_endpoint_name: String,
     /// Seconds that requests in flight have at shutdown; 30.
     pub graceful_shutdown_timeout_duration: u64,
-    /// Seconds between reloads at least; 1 when less.
+    /// Seconds between two reloads that nobody waits for; 1 when less.
     pub reload_interval: f64,
     /// Do not reload when another node says so.
     pub suppress_redis_signal_reload: bool,
@@ -226,6 +228,16 @@ pub struct Policies {
     pub policy_connection_string: String,
     /// Let policies choose their own identifiers.
     pub allow_explicit_policy_id: bool,
+}
+
+/// `db_app_conf_options`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DbAppConfOptions {
+    /// Serve only the APIs that share a tag with `tags`.
+    pub node_is_segmented: bool,
+    /// The tags of this gateway.
+    pub tags: Vec<String>,
 }
 
 /// `file`.
@@ -327,6 +339,7 @@ impl GatewayConfig {
             disable_ports_whitelist: false,
             app_path: PathBuf::from("apps"),
             template_path: PathBuf::from("templates"),
+            db_app_conf_options: DbAppConfOptions::default(),
             policies: Policies::default(),
             secrets: BTreeMap::new(),
             file: FileReferences::default(),
@@ -417,6 +430,11 @@ impl GatewayConfig {
     /// The time that an upstream has to connect and to begin its response.
     pub fn proxy_timeout(&self) -> Duration {
         span::seconds(self.proxy_default_timeout).filter(|timeout| !timeout.is_zero()).unwrap_or(Duration::from_secs(30))
+    }
+
+    /// The time between two reloads that nobody waits for.
+    pub fn reload_interval(&self) -> Duration {
+        span::seconds(self.reload_interval).unwrap_or_default().max(Duration::from_secs(1))
     }
 
     /// The time that requests in flight have at shutdown.

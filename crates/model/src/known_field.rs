@@ -50,3 +50,6 @@ pub(crate) fn is_set(value: &Value) -> bool {
         Value::Object(members) => members.values().any(is_set),
     }
 }
+
+#[cfg(test)]
+mod tests;

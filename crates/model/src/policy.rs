@@ -73,9 +73,9 @@ pub struct Policy {
     /// What holds for the limits while the store does not answer. Tyk has no such field.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: LimitStoreFailure,
-    /// Keys must sign their requests; not supported yet.
+    /// Keys sign their requests.
     pub hmac_enabled: bool,
-    /// Keys must sign their requests with a certificate; not supported yet.
+    /// Keys sign their requests with a private key.
     pub enable_http_signature_validation: bool,
     /// Not consulted, as in Tyk: `is_inactive` is.
     pub active: bool,
@@ -223,8 +223,14 @@ impl Policy {
         }
         check_limits(&JsonPath::root(), &self.limits, findings);
         check_rights(&JsonPath::of("access_rights"), &self.access_rights, findings);
-        if is_set(&self.smoothing) {
-            findings.ignored(&JsonPath::of("smoothing"), "not supported yet, ignored");
+        for (field, is_asked) in [
+            ("smoothing", is_set(&self.smoothing)),
+            ("max_query_depth", self.max_query_depth > 0),
+            ("meta_data.rate_limit_pattern", self.meta_data.get("rate_limit_pattern").is_some_and(is_set)),
+        ] {
+            if is_asked {
+                findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
+            }
         }
     }
 }

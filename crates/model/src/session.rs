@@ -297,6 +297,8 @@ impl Session {
             ("monitor", is_set(&self.monitor)),
             ("enable_detail_recording", self.enable_detail_recording),
             ("enable_detailed_recording", self.enable_detailed_recording),
+            ("max_query_depth", self.max_query_depth > 0),
+            ("meta_data.rate_limit_pattern", self.meta_data.get("rate_limit_pattern").is_some_and(is_set)),
         ] {
             if is_asked {
                 findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
@@ -326,8 +328,10 @@ pub(crate) fn check_rights(at: &JsonPath, rights: &BTreeMap<String, AccessRight>
         let at = at.key(api_id).key("limit");
         let Some(limit) = &right.limit else { continue };
         check_limits(&at, &limit.limits, findings);
-        if is_set(&limit.smoothing) {
-            findings.ignored(&at.key("smoothing"), "not supported yet, ignored");
+        for (field, is_asked) in [("smoothing", is_set(&limit.smoothing)), ("max_query_depth", limit.max_query_depth > 0)] {
+            if is_asked {
+                findings.ignored(&at.key(field), "not supported yet, ignored");
+            }
         }
     }
 }

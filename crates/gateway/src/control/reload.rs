@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 /// Reads the definitions again. With `block=true` the answer comes when the new ones serve, and names what is wrong with them.
 pub async fn reload(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Answer {
-    let report = control.reloads.request();
     if query.get("block").is_none_or(|block| block != "true") {
+        control.reloads.request_later();
         return message("");
     }
-    let problems: Vec<String> = match report.await {
+    let problems: Vec<String> = match control.reloads.request().await {
         Ok(report) => report.errors().map(ToString::to_string).collect(),
         Err(_) => vec!["the reload did not finish".to_owned()],
     };

@@ -21,6 +21,8 @@ pub enum KeySource {
     Sets(Vec<Arc<KeySet>>),
     /// Each session has its own.
     Sessions,
+    /// What the definition names is none: no token is good.
+    Nothing,
 }
 
 /// What a check with the keys of key sets came to.

@@ -66,8 +66,8 @@ impl JwtAuth {
         let keys = match KeySource::new(definition, family, &rules, source.context.registry) {
             Ok(keys) => keys,
             Err((field, why)) => {
-                source.context.error(format!("$.{field}"), why);
-                return None;
+                source.context.warning(format!("$.{field}"), format!("{why}: every token is refused"));
+                KeySource::Nothing
             }
         };
         let skew = |disabled: bool, seconds: i64| (!disabled).then(|| u64::try_from(seconds).unwrap_or_default());
@@ -92,7 +92,7 @@ impl JwtAuth {
     fn sets(&self) -> &[Arc<KeySet>] {
         match &self.source {
             KeySource::Sets(sets) => sets,
-            KeySource::Fixed(_) | KeySource::Sessions => &[],
+            KeySource::Fixed(_) | KeySource::Sessions | KeySource::Nothing => &[],
         }
     }
 
@@ -113,6 +113,7 @@ impl JwtAuth {
         // Without a key for all, the claims say whose key to check them with: they are read first, and believed later.
         let claims = self.grants.claims(&token).ok_or(refusal::JWT_REFUSED)?;
         let is_good = match &self.source {
+            KeySource::Nothing => false,
             KeySource::Fixed(key) => key.verifies(&token, algorithm),
             KeySource::Sets(sets) => {
                 let kid = token.kid().ok_or(refusal::JWT_REFUSED)?;

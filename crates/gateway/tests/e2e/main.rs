@@ -25,6 +25,7 @@ mod connections;
 mod control;
 mod cors;
 mod crowded_core;
+mod documents;
 mod drain;
 mod early_answers;
 mod errors;

@@ -15,8 +15,10 @@ pub struct JwksUri {
     /// Where the key set is.
     pub url: String,
     /// How long it is used before it is fetched again, such as `5m`; the gateway's own time when empty or 0.
-    #[serde(rename = "cacheTimeout")]
     pub cache_timeout: String,
+    /// The same by the name that it has in OpenAPI documents.
+    #[serde(rename = "cacheTimeout")]
+    pub cache_timeout_camel: String,
 }
 
 /// `scopes`.
@@ -42,7 +44,8 @@ pub struct ScopeClaim {
 impl JwksUri {
     /// How long the set is used, if it has a time of its own.
     pub fn age_max(&self) -> Option<Duration> {
-        span::parse_span(&self.cache_timeout).filter(|age| !age.is_zero())
+        let written = if self.cache_timeout.is_empty() { &self.cache_timeout_camel } else { &self.cache_timeout };
+        span::parse_span(written).filter(|age| !age.is_zero())
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Proxy {
     pub enable_load_balancing: bool,
     /// Targets to take turns over; an entry that occurs twice gets twice the requests, one without a scheme is `http://`.
     pub target_list: Vec<String>,
-    /// Leave targets out that are known to be down.
+    /// Leave targets out that are known to be down; not supported yet.
     pub check_host_against_uptime_tests: bool,
     /// The connection to the upstream.
     pub transport: Transport,
@@ -40,7 +40,7 @@ pub struct Transport {
     pub ssl_max_version: u16,
     /// Compare the certificate's common name, also when it has alternative names.
     pub ssl_force_common_name_check: bool,
-    /// HTTP proxy on the way to the upstream.
+    /// HTTP proxy on the way to the upstream; not supported yet.
     pub proxy_url: String,
 }
 

@@ -85,7 +85,7 @@ fn paths_and_targets() {
     );
     let mut balanced = with("/proxy/target_list", json!(["a:80", "https://b", "ftp://c"]));
     balanced["proxy"]["enable_load_balancing"] = json!(true);
-    balanced["proxy"]["target_url"] = json!("");
+    balanced["proxy"]["target_url"] = json!("/relative");
     check(balanced, &["$.proxy.target_list[2]: error: must begin with http, https, h2c, ws, wss or tyk and ://"]);
 }
 
@@ -98,7 +98,7 @@ fn versions() {
     );
     check(
         with("/version_data", json!({})),
-        &["$.version_data.versions: error: must have a version, or not_versioned must be true"],
+        &["$.version_data.versions: warning: must have a version, or not_versioned must be true: every request is refused"],
     );
     check(
         with("/version_data", json!({"versions": versions, "default_version": "v3"})),
@@ -349,10 +349,43 @@ fn fields_without_effect_are_reported_when_they_are_set() {
 
 #[test]
 fn openapi_documents_are_refused_with_one_problem() {
+    for member in ["openapi", "swagger", "x-tyk-api-gateway"] {
+        let problem = format!("$.{member}: error: an OpenAPI document; only classic API definitions are supported yet");
+        check(json!({"paths": {}, member: "3.0.3"}), &[&problem]);
+    }
+}
+
+#[test]
+fn a_time_for_the_upstream_is_a_number_or_a_span() {
+    let seconds = |value: Value| {
+        let api = parsed(&with("/version_data/versions/Default/global_enforce_timeout", value));
+        api.version_data.versions["Default"].global_enforce_timeout
+    };
+    for (value, expect) in
+        [(json!(2), 2.0), (json!(0.5), 0.5), (json!("10s"), 10.0), (json!("250ms"), 0.25), (json!(""), 0.0), (json!(null), 0.0)]
+    {
+        assert_eq!(seconds(value.clone()), expect, "{value}");
+    }
+    let place = "$.version_data.versions.Default.global_enforce_timeout: error:";
     check(
-        json!({"openapi": "3.0.3", "paths": {}}),
-        &["$.openapi: error: an OpenAPI document; only classic API definitions are supported yet"],
+        with("/version_data/versions/Default/global_enforce_timeout", json!("soon")),
+        &[&format!("{place} must be a span of time such as \"30s\"")],
     );
+    check(
+        with("/proxy/preserve_host_header", json!("5")),
+        &["$.proxy.preserve_host_header: error: must be true or false, not a string"],
+    );
+    check(with("/session_lifetime", json!("5")), &["$.session_lifetime: error: must be a number, not a string"]);
+}
+
+#[test]
+fn conditions_on_bodies_are_reported() {
+    let at = "$.version_data.versions.Default.extended_paths.url_rewrites[0].triggers[0].options.payload_matches";
+    for (on, more) in [("any", ""), ("all", ", and neither does the trigger")] {
+        let triggers = json!([{"on": on, "options": {"payload_matches": {"match_rx": "x"}}, "rewrite_to": "/b"}]);
+        let rewrite = json!([{"path": "/a", "method": "GET", "match_pattern": "/a", "rewrite_to": "/c", "triggers": triggers}]);
+        check(with_paths("url_rewrites", rewrite), &[&format!("{at}: ignored: bodies are not read: this never holds{more}")]);
+    }
 }
 
 #[test]

@@ -37,7 +37,8 @@ fn check_proxy(proxy: &Proxy, findings: &mut Findings) {
         findings.error(&at.key("listen_path"), "must not contain spaces");
     }
     let balances = proxy.enable_load_balancing && !proxy.target_list.is_empty();
-    if !(balances && proxy.target_url.is_empty()) {
+    // With a list it is never called.
+    if !balances {
         check_target(&at.key("target_url"), &proxy.target_url, findings);
     }
     if proxy.enable_load_balancing && proxy.target_list.is_empty() {
@@ -47,10 +48,6 @@ fn check_proxy(proxy: &Proxy, findings: &mut Findings) {
     for (index, target) in proxy.target_list.iter().enumerate() {
         let at = at.key("target_list").index(index);
         check_target(&at, &proxy::with_scheme(target), findings);
-    }
-    let proxy_url = &proxy.transport.proxy_url;
-    if !proxy_url.is_empty() {
-        check_target(&at.key("transport").key("proxy_url"), proxy_url, findings);
     }
 }
 
@@ -98,7 +95,7 @@ fn check_version_choice(api: &ApiDefinition, at: &JsonPath, findings: &mut Findi
         return;
     }
     if data.versions.is_empty() {
-        findings.error(at, "must have a version, or not_versioned must be true");
+        findings.warning(at, "must have a version, or not_versioned must be true: every request is refused");
         return;
     }
     let default = &data.default_version;
@@ -257,8 +254,10 @@ fn check_jwt(api: &ApiDefinition, findings: &mut Findings) {
     for (index, uri) in api.jwt_jwks_uris.iter().enumerate() {
         let at = JsonPath::of("jwt_jwks_uris").index(index);
         check_target(&at.key("url"), &uri.url, findings);
-        if !uri.cache_timeout.is_empty() && crate::span::parse_span(&uri.cache_timeout).is_none() {
-            findings.error(&at.key("cacheTimeout"), "must be a span of time such as 500ms or 1m30s");
+        for (field, written) in [("cache_timeout", &uri.cache_timeout), ("cacheTimeout", &uri.cache_timeout_camel)] {
+            if !written.is_empty() && crate::span::parse_span(written).is_none() {
+                findings.error(&at.key(field), "must be a span of time such as 500ms or 1m30s");
+            }
         }
     }
     for (field, seconds) in [
@@ -346,6 +345,14 @@ fn check_rate(limit: &super::GlobalRateLimit, findings: &mut Findings) {
 
 /// Typed fields that nothing acts on.
 fn check_unsupported(api: &ApiDefinition, findings: &mut Findings) {
+    for (field, is_set) in [
+        ("proxy.transport.proxy_url", !api.proxy.transport.proxy_url.is_empty()),
+        ("proxy.check_host_against_uptime_tests", api.proxy.check_host_against_uptime_tests),
+    ] {
+        if is_set {
+            findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
+        }
+    }
     for (index, processor) in api.response_processors.iter().enumerate() {
         // These two work from `extended_paths` alone, listed here or not.
         if !matches!(processor.name.as_str(), "header_injector" | "response_body_transform") {

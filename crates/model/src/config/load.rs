@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::environment::{self, Override};
 use super::{GatewayConfig, known, validate};
+use crate::api::openapi_problem;
 use crate::decode::{Decoded, decode};
 use crate::known_field;
 use crate::problem::{Findings, Level, Problem};
@@ -44,6 +45,9 @@ impl GatewayConfig {
         }
         if !document.is_object() {
             let problem = Problem::new(Level::Error, "$", "must be an object");
+            return Err(vec![problem.within(file)]);
+        }
+        if let Some(problem) = openapi_problem(&document) {
             return Err(vec![problem.within(file)]);
         }
         let (overrides, misfits) = environment::apply(&mut document, &environment);

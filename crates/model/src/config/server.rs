@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct HttpServerOptions {
     /// Seconds that a request may take to arrive; 120 when 0.
     pub read_timeout: u64,
-    /// Seconds that a response may take to leave; 120 when 0.
+    /// Seconds for which a client may take nothing of a response; what `tollgate.timeouts.client_write_ms` says when 0.
     pub write_timeout: u64,
     /// Speak TLS.
     pub use_ssl: bool,
@@ -24,7 +24,7 @@ pub struct HttpServerOptions {
     pub enable_path_suffix_matching: bool,
     /// Pass WebSockets and other upgrades through.
     pub enable_websockets: bool,
-    /// Accept any client certificate.
+    /// Without effect, as in Tyk: client certificates are verified where an API asks for them.
     pub ssl_insecure_skip_verify: bool,
     /// Certificates from files.
     pub certificates: Vec<Certificate>,
@@ -38,11 +38,11 @@ pub struct HttpServerOptions {
     pub max_version: u16,
     /// Cipher suites for TLS 1.2, by name; those of TLS 1.3 are always there.
     pub ssl_ciphers: Vec<String>,
-    /// Milliseconds between flushes of a response of known length; 0 for Tyk's default.
+    /// Without effect: every piece of a response is sent on at once.
     pub flush_interval: u64,
     /// Do not redirect `//`, `/./` and `/../` to the clean path.
     pub skip_url_cleaning: bool,
-    /// Send the path upstream as it was escaped by the client.
+    /// Without effect: a path is always sent upstream as the client has escaped it.
     pub skip_target_path_escaping: bool,
     /// Largest request body in bytes; no limit when 0.
     pub max_request_body_size: u64,

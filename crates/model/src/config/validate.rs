@@ -262,7 +262,13 @@ fn check_clients(own: &Tollgate, at: &JsonPath, findings: &mut Findings) {
 
 /// Typed settings that nothing acts on.
 fn check_unsupported(config: &GatewayConfig, findings: &mut Findings) {
-    if config.enable_separate_cache_store {
-        findings.ignored(&JsonPath::of("enable_separate_cache_store"), "not supported yet, ignored");
+    for (field, is_set) in [
+        ("enable_separate_cache_store", config.enable_separate_cache_store),
+        ("dns_cache", config.dns_cache.enabled),
+        ("http_server_options.ssl_insecure_skip_verify", config.http_server_options.ssl_insecure_skip_verify),
+    ] {
+        if is_set {
+            findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
+        }
     }
 }

@@ -1,0 +1,199 @@
+//! Documents as people have them: settings that act, definitions that Tyk loads, and what a check says of them.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Connection, Definition, Gateway, Upstream, api, error_json, eventually, get};
+use crate::jwt;
+use crate::keys::{call, create, session_for};
+
+// --- settings ---
+
+#[test]
+fn idle_connections_to_all_upstreams_together_are_bounded() {
+    let (first, second) = (Upstream::ok(), Upstream::ok());
+    let conf = json!({"max_idle_connections": 1, "tollgate": {"threads": 1}});
+    let gateway = Gateway::start(conf, [api("a", "/a/", &first.url()), api("b", "/b/", &second.url())]);
+    for _ in 0..3 {
+        assert_eq!((gateway.get("/a/").status, gateway.get("/b/").status), (200, 200));
+    }
+    assert_eq!((first.connections(), second.connections()), (1, 3), "the first one stays, and no other");
+}
+
+#[test]
+fn a_client_that_takes_nothing_has_tyks_write_timeout() {
+    let upstream = Upstream::start(|_| {
+        let mut bytes = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", 64 << 20).into_bytes();
+        bytes.resize(bytes.len() + (64 << 20), b'x');
+        bytes
+    });
+    let gateway = Gateway::start(json!({"http_server_options": {"write_timeout": 1}}), [api("a", "/a/", &upstream.url())]);
+    let mut clients: Vec<Connection> = (0..2).map(|_| gateway.connect()).collect();
+    for client in &mut clients {
+        client.send(get("/a/"));
+    }
+    eventually("both are under way", || upstream.requests() == 2);
+    let busy = gateway.open_files();
+    eventually("the gateway has let go of them and of their upstream", || gateway.open_files() + 4 <= busy);
+}
+
+#[test]
+fn reloads_that_nobody_waits_for_keep_their_distance() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({"reload_interval": 3600}), []);
+    let loads = || gateway.log().matches("definitions loaded").count();
+    let ask = || assert_eq!(gateway.control("GET", "/tyk/reload", "").status, 200);
+    gateway.write_api(&api("a", "/a/", &upstream.url()));
+    ask();
+    eventually("the first comes at once", || gateway.get("/a/").status == 200);
+    gateway.write_api(&api("b", "/b/", &upstream.url()));
+    for _ in 0..5 {
+        ask();
+    }
+    gateway.reload();
+    assert_eq!(gateway.get("/b/").status, 200, "who waits need not wait for them");
+    assert_eq!(loads(), 3, "at the start, the first, and all others as one:\n{}", gateway.log());
+}
+
+#[test]
+fn a_segmented_gateway_serves_the_apis_with_its_tags() {
+    let upstream = Upstream::ok();
+    let tagged = |id: &str, tags: Value| api(id, &format!("/{id}/"), &upstream.url()).set("tags", tags);
+    let definitions = || {
+        [
+            tagged("inside", json!(["x", "internal"])),
+            tagged("outside", json!(["external"])),
+            tagged("off", json!(["internal"])).set("tags_disabled", true),
+            api("untagged", "/untagged/", &upstream.url()),
+        ]
+    };
+    let segment =
+        |is_segmented: bool, tags: Value| json!({"db_app_conf_options": {"node_is_segmented": is_segmented, "tags": tags}});
+    for (conf, expect) in [
+        (segment(true, json!(["internal"])), [200, 404, 404, 404]),
+        (segment(true, json!([])), [404, 404, 404, 404]),
+        (segment(false, json!(["internal"])), [200, 200, 200, 200]),
+    ] {
+        let gateway = Gateway::start(conf.clone(), definitions());
+        let statuses = ["inside", "outside", "off", "untagged"].map(|id| gateway.get(&format!("/{id}/")).status);
+        assert_eq!(statuses, expect, "{conf}");
+    }
+    let gateway = Gateway::start(segment(true, json!(["internal"])), definitions());
+    gateway.write_api(&tagged("inside", json!(["external"])));
+    gateway.reload();
+    assert_eq!(gateway.get("/inside/").status, 404, "its last version does not stay");
+}
+
+// --- definitions that Tyk loads ---
+
+#[test]
+fn an_api_without_versions_is_loaded_and_refuses_everybody() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [api("a", "/a/", &upstream.url()).set("version_data", json!({}))]);
+    let response = gateway.get("/a/");
+    assert_eq!((response.status, response.text()), (403, error_json("Version information not found")));
+    assert!(gateway.log().contains("must have a version"), "{}", gateway.log());
+}
+
+#[test]
+fn an_api_whose_tokens_can_not_be_checked_refuses_them() {
+    let upstream = Upstream::ok();
+    for (method, source) in [("hmac", "no Base64!"), ("rsa", "bm8gUEVN"), ("rsa", "http://[::1"), ("ecdsa", "https://")] {
+        let definition = jwt::with_tokens("a", &upstream).set("jwt_signing_method", method).set("jwt_source", source);
+        let gateway = jwt::start_with([definition], &[jwt::policy("basic", json!({}))]);
+        let key = create(&gateway, &session_for(&["a"], json!({})));
+        let token = crate::harness::jws::hs256(jwt::SECRET, &json!({"sub": "joe"}));
+        for credential in [key, token] {
+            assert_eq!(call(&gateway, "/a/", &credential).status, 403, "{source}");
+        }
+        assert!(gateway.log().contains("$.jwt_source: warning:"), "{source}: {}", gateway.log());
+        assert_eq!(gateway.control("GET", "/tyk/apis/a", "").status, 200);
+    }
+    assert_eq!(upstream.requests(), 0);
+}
+
+#[test]
+fn a_list_of_targets_needs_no_target() {
+    let upstream = Upstream::ok();
+    let target = upstream.url().replace("http://", "");
+    for unused in ["", "/relative", "not a URL"] {
+        let definition = api("a", "/a/", unused).set("proxy/enable_load_balancing", true).set("proxy/target_list", json!([target]));
+        assert_eq!(Gateway::start(json!({}), [definition]).get("/a/").status, 200, "{unused:?}");
+    }
+}
+
+#[test]
+fn a_time_for_the_upstream_may_be_a_span() {
+    let silent = Upstream::raw(|mut wire, _| {
+        let _ = wire.rest();
+    });
+    let definition = api("a", "/a/", &silent.url()).version("global_enforce_timeout", "100ms");
+    let gateway = Gateway::start(json!({"proxy_default_timeout": 600}), [definition]);
+    assert_eq!(gateway.get("/a/").status, 504);
+}
+
+// --- checks ---
+
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Files {
+        Files(tempfile::tempdir().unwrap())
+    }
+
+    fn write(&self, name: &str, content: impl ToString) {
+        std::fs::create_dir_all(self.0.path().join(name).parent().unwrap()).unwrap();
+        std::fs::write(self.0.path().join(name), content.to_string()).unwrap();
+    }
+
+    fn check(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TYK_") || name.starts_with("TOLLGATE_")) {
+            command.env_remove(name);
+        }
+        let output = command.current_dir(self.0.path()).arg("check").args(arguments).env("HOME", self.0.path()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    }
+}
+
+#[test]
+fn a_check_knows_an_openapi_document_when_it_sees_one() {
+    let files = Files::new();
+    files.write("three.json", json!({"openapi": "3.0.3", "info": {"title": "x", "version": "1"}, "paths": {}}));
+    files.write("two.json", json!({"swagger": "2.0", "paths": {}}));
+    files.write("tyk.json", json!({"info": {"title": "x"}, "x-tyk-api-gateway": {"info": {"name": "x"}}}));
+    files.write("three.yaml", "openapi: 3.0.3\ninfo:\n  title: x\npaths: {}\n");
+    files.write("three.conf", json!({"openapi": "3.0.3"}));
+    for file in ["three.json", "two.json", "tyk.json", "three.yaml", "three.conf"] {
+        let (code, text) = files.check(&[file]);
+        assert_eq!(code, Some(1), "{file}: {text}");
+        assert!(text.contains("an OpenAPI document; only classic API definitions are supported yet"), "{file}: {text}");
+        assert!(text.contains("not usable: 1 errors"), "{file}: {text}");
+    }
+}
+
+#[test]
+fn a_check_reads_definitions_with_their_configuration() {
+    let files = Files::new();
+    let definition: Definition =
+        api("a", "/a/", "secrets://target").list("virtual", json!([{"path": "/x", "method": "GET"}])).set("listen_port", 9999);
+    files.write("apps/a.json", definition.0);
+    let conf =
+        json!({"secrets": {"target": "http://127.0.0.1:9/"}, "listen_port": 9999, "tollgate": {"serve_without": ["virtual"]}});
+    files.write("other.conf", &conf);
+
+    let (code, text) = files.check(&["apps"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("secrets://target has no value"), "{text}");
+    for arguments in [&["apps", "other.conf"][..], &["other.conf", "apps/a.json"], &["--conf", "other.conf", "apps"]] {
+        let (code, text) = files.check(arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {text}");
+        assert!(text.contains("a.json: ok: 0 errors, 1 warnings"), "{arguments:?}: {text}");
+    }
+    files.write("tyk.conf", &conf);
+    assert_eq!(files.check(&["apps"]).0, Some(0), "the configuration that the gateway would find");
+    files.write("tyk.conf", "{");
+    let (code, text) = files.check(&["apps"]);
+    assert!(code == Some(1) && text.contains("tyk.conf: error: not valid JSON"), "{text}");
+}

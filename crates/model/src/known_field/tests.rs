@@ -1,0 +1,206 @@
+//! Every field that a document's type has does something, or a table says that it does nothing. Fields without effect are not typed: they
+//! stand in the tables, which report them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::api::ApiDefinition;
+use crate::config::GatewayConfig;
+use crate::policy::Policy;
+use crate::problem::{Level, Problem};
+use crate::schema::schema_of;
+use crate::session::Session;
+
+/// JSON names whose Rust names are others.
+const RENAMED: [(&str, &str); 4] =
+    [("virtual", "virtual_endpoints"), ("CORS", "cors"), ("_id", "database_id"), ("cacheTimeout", "cache_timeout_camel")];
+
+/// Fields whose names several objects have, so that a name behind a dot does not tell whose it is. Each was looked after by hand.
+const SHARED: &str = include_str!("shared.txt");
+
+/// Fields that do nothing and are reported when they are set, by checks of their own; with a value that sets them.
+const REPORTED: [(&str, &str); 10] = [
+    ("definition.response_processors", r#"[{"name": "header_transform"}]"#),
+    ("definition.proxy.transport.proxy_url", r#""http://proxy/""#),
+    ("definition.proxy.check_host_against_uptime_tests", "true"),
+    ("configuration.policies.policy_source", r#""service""#),
+    ("configuration.dns_cache.enabled", "true"),
+    ("configuration.http_server_options.ssl_insecure_skip_verify", "true"),
+    ("configuration.drl_threshold", "7"),
+    ("configuration.enable_separate_cache_store", "true"),
+    ("session.max_query_depth", "3"),
+    ("policy.max_query_depth", "3"),
+];
+
+/// Fields that do nothing and are not reported, each for a reason.
+const SILENT: [&str; 25] = [
+    // For people.
+    "definition.slug",
+    // Tyk does not look at it either.
+    "definition.definition.base_id",
+    "definition.version_data.versions.*.extended_paths.transform_headers.act_on",
+    // What a field in `REPORTED` says is about these as well.
+    "configuration.cache_storage",
+    "configuration.dns_cache",
+    "configuration.dns_cache.check_interval",
+    "configuration.dns_cache.multiple_ips_handle_strategy",
+    "configuration.dns_cache.ttl",
+    "configuration.policies.policy_connection_string",
+    // An API with a port of its own is not served.
+    "configuration.disable_ports_whitelist",
+    // Policies may always choose their identifiers.
+    "configuration.policies.allow_explicit_policy_id",
+    // One connection carries everything.
+    "configuration.storage.optimisation_max_active",
+    "configuration.storage.optimisation_max_idle",
+    // What they ask for is always so.
+    "configuration.http_server_options.flush_interval",
+    "configuration.http_server_options.skip_target_path_escaping",
+    // Kept for whoever reads the session next.
+    "session.allowance",
+    "session.id_extractor_deadline",
+    "session.last_check",
+    // Lifetimes and names of keys.
+    "definition.dont_set_quota_on_create",
+    "definition.session_lifetime",
+    "session.session_lifetime",
+    "configuration.disable_key_actions_by_username",
+    "configuration.force_global_session_lifetime",
+    "configuration.global_session_lifetime",
+    "configuration.session_lifetime_respects_key_expiration",
+];
+
+#[test]
+fn every_typed_field_is_read_somewhere() {
+    let mut objects = Objects::default();
+    objects.add::<ApiDefinition>("definition");
+    objects.add::<Session>("session");
+    objects.add::<Policy>("policy");
+    objects.add::<GatewayConfig>("configuration");
+    let fields: Vec<(&str, &str)> =
+        objects.0.iter().flat_map(|(names, path)| names.iter().map(|name| (path.as_str(), name.as_str()))).collect();
+    assert!(fields.len() > 300, "{}", fields.len());
+
+    let read = names_read();
+    let listed: BTreeSet<&str> = SHARED.lines().collect();
+    let does_nothing: Vec<&str> = REPORTED.iter().map(|(field, _)| *field).chain(SILENT).collect();
+    let mut unread = Vec::new();
+    let mut shared = BTreeSet::new();
+    for (owner, name) in &fields {
+        let rust = RENAMED.iter().find(|(json, _)| json == name).map_or(*name, |(_, rust)| rust);
+        let is_shared = fields.iter().filter(|(_, other)| other == name).count() > 1;
+        if is_shared {
+            shared.insert(format!("{owner}.{name}"));
+        } else if !read.contains(rust) && !does_nothing.contains(&format!("{owner}.{name}").as_str()) {
+            unread.push(format!("{owner}.{name}"));
+        }
+    }
+    assert!(unread.is_empty(), "nothing reads these fields: make them act, or move them to a table of known fields:\n{unread:#?}");
+    let new: Vec<_> = shared.iter().filter(|field| !listed.contains(field.as_str())).collect();
+    assert!(new.is_empty(), "make sure that these fields are read, then add them to shared.txt: {new:#?}");
+    let gone: Vec<_> = listed.iter().filter(|field| !shared.contains(**field)).collect();
+    assert!(gone.is_empty(), "take these lines out of shared.txt: {gone:#?}");
+}
+
+#[test]
+fn a_field_that_does_nothing_is_reported() {
+    for (field, value) in REPORTED {
+        let (document, path) = field.split_once('.').unwrap();
+        let value: Value = serde_json::from_str(value).unwrap();
+        let written = path.rsplit('.').fold(value, |value, name| json!({ name: value }));
+        let problems = match document {
+            "definition" => {
+                let mut whole = json!({
+                    "api_id": "1",
+                    "version_data": {"not_versioned": true, "versions": {"Default": {}}},
+                    "proxy": {"listen_path": "/a/", "target_url": "http://upstream/"}
+                });
+                merge(&mut whole, &written);
+                ApiDefinition::parse(whole.to_string().as_bytes(), None).unwrap().1
+            }
+            "session" => Session::from_value(&written).unwrap().1,
+            "policy" => Policy::from_value(&written, None).unwrap().1,
+            _ => {
+                let file = tempfile::NamedTempFile::with_suffix(".json").unwrap();
+                fs::write(file.path(), written.to_string()).unwrap();
+                GatewayConfig::load(Some(file.path()), std::iter::empty()).unwrap().1
+            }
+        };
+        let place = format!("$.{}", path.trim_end_matches(".enabled"));
+        let says = |problem: &Problem| problem.level == Level::Ignored && problem.path.starts_with(&place);
+        assert!(problems.iter().any(says), "{field}: {problems:?}");
+    }
+}
+
+fn merge(base: &mut Value, over: &Value) {
+    match (base, over) {
+        (Value::Object(base), Value::Object(over)) => {
+            over.iter().for_each(|(name, value)| merge(base.entry(name.clone()).or_insert(Value::Null), value));
+        }
+        (base, over) => *base = over.clone(),
+    }
+}
+
+/// The objects of documents: the names of their fields, and where one stands first. Two with the same names are of one type.
+#[derive(Default)]
+struct Objects(BTreeMap<BTreeSet<String>, String>);
+
+impl Objects {
+    fn add<T: DeserializeOwned>(&mut self, document: &str) {
+        self.add_below(&schema_of::<T>().unwrap(), document);
+    }
+
+    fn add_below(&mut self, schema: &Value, path: &str) {
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            self.0.entry(properties.keys().cloned().collect()).or_insert_with(|| path.to_owned());
+            for (name, schema) in properties {
+                self.add_below(schema, &format!("{path}.{name}"));
+            }
+        }
+        for (member, suffix) in [("items", ""), ("additionalProperties", ".*")] {
+            if let Some(schema) = schema.get(member) {
+                self.add_below(schema, &format!("{path}{suffix}"));
+            }
+        }
+    }
+}
+
+/// Names behind a dot in code that acts: the gateway's, and this crate's but for checks and tables.
+fn names_read() -> BTreeSet<String> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    for directory in ["gateway/src", "model/src", "store/src"] {
+        rust_files(&crates.join(directory), &mut files);
+    }
+    assert!(files.len() > 200, "{}", files.len());
+    let mut names = BTreeSet::new();
+    for text in files.iter().map(|file| fs::read_to_string(file).unwrap()) {
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in code {
+            let behind = line.split('.').skip(1);
+            names.extend(
+                behind.filter_map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()).map(str::to_owned),
+            );
+        }
+    }
+    names
+}
+
+fn rust_files(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        if ["tests", "validate", "known", "known_field"].contains(&stem) {
+            continue;
+        }
+        match path.is_dir() {
+            true => rust_files(&path, files),
+            false if path.extension().is_some_and(|extension| extension == "rs") => files.push(path),
+            false => {}
+        }
+    }
+}

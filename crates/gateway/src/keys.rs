@@ -181,6 +181,11 @@ impl Keys {
         Ok(keys)
     }
 
+    /// The patterns of access rights.
+    pub fn patterns(&self) -> &RightPatterns {
+        &self.patterns
+    }
+
     /// Grows with the policies.
     #[inline]
     pub fn generation(&self) -> u64 {

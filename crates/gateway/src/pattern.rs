@@ -38,11 +38,17 @@ impl Pattern {
     /// Compiles an expression in the engine's syntax. An error tells why it can't be used.
     pub fn compile(expression: &str) -> Result<Self, String> {
         check_length(expression)?;
-        if let Some(template) = PathTemplate::parse(expression) {
-            return Ok(Pattern { requirements: template.requirements(), kind: PatternKind::Template(template) });
+        if let Some(pattern) = Pattern::compile_quickly(expression) {
+            return Ok(pattern);
         }
         let (expression, parsed) = Expression::compile(expression, expression::Groups::Ignored)?;
         Ok(Pattern { requirements: requirements(&parsed), kind: PatternKind::Expression(expression) })
+    }
+
+    /// The same for an expression that takes no time to compile: `None` for others, and for broken ones.
+    fn compile_quickly(expression: &str) -> Option<Self> {
+        let template = PathTemplate::parse(expression).filter(|_| check_length(expression).is_ok())?;
+        Some(Pattern { requirements: template.requirements(), kind: PatternKind::Template(template) })
     }
 
     /// Whether the pattern is found in a path.

@@ -1,8 +1,7 @@
 //! A key as requests meet it: its session with all policies applied, taken apart once.
 
 use super::limits::{Limits, Source};
-use super::rights::UrlList;
-use crate::pattern::PooledPattern;
+use super::rights::PatternList;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,14 +41,17 @@ pub enum Permission<'k> {
 pub struct Right {
     versions: Vec<String>,
     /// `None` for all.
-    urls: Option<Arc<UrlList>>,
+    urls: Option<Arc<PatternList>>,
     limits: Limits,
     /// Endpoints with a rate of their own in place of the API's.
     endpoints: Vec<EndpointLimits>,
+    /// The patterns of the endpoints, if there are any.
+    endpoint_patterns: Option<Arc<PatternList>>,
 }
 
 struct EndpointLimits {
-    pattern: Arc<PooledPattern>,
+    /// The place of its pattern.
+    pattern: usize,
     method: String,
     limits: Limits,
 }
@@ -126,11 +128,10 @@ impl Key {
     pub fn limits_at<'p>(&self, api: &str, method: &str, path: impl FnOnce() -> Cow<'p, str>) -> &Limits {
         let Rights::Listed(rights) = &self.rights else { return &self.limits };
         let Some(right) = rights.get(api) else { return &self.limits };
-        if right.endpoints.is_empty() {
-            return &right.limits;
-        }
+        let Some(patterns) = &right.endpoint_patterns else { return &right.limits };
         let path = path();
-        let fits = |endpoint: &&EndpointLimits| endpoint.method.eq_ignore_ascii_case(method) && endpoint.pattern.is_match(&path);
+        let fits =
+            |endpoint: &&EndpointLimits| endpoint.method.eq_ignore_ascii_case(method) && patterns.fits(endpoint.pattern, &path);
         right.endpoints.iter().find(fits).map_or(&right.limits, |endpoint| &endpoint.limits)
     }
 
@@ -161,8 +162,9 @@ impl Right {
         let limits = Limits::new(limit, scope, source);
         Right {
             versions: right.versions.clone(),
-            urls: (!right.allowed_urls.is_empty()).then(|| source.patterns.list(&right.allowed_urls)),
+            urls: (!right.allowed_urls.is_empty()).then(|| source.patterns.urls(&right.allowed_urls)),
             endpoints: endpoint_limits(api, right, scope, &limits, source),
+            endpoint_patterns: (!right.endpoints.is_empty()).then(|| source.patterns.endpoints(&right.endpoints)),
             limits,
         }
     }
@@ -176,6 +178,11 @@ impl Right {
         self.urls.is_none()
     }
 
+    /// The patterns that are not compiled yet.
+    pub fn unprepared(&self) -> Option<&Arc<PatternList>> {
+        [&self.urls, &self.endpoint_patterns].into_iter().flatten().find(|list| !list.is_ready())
+    }
+
     /// With a list of URLs, one must fit the method and one of the path's forms.
     pub fn allows(&self, method: &str, paths: &[&str]) -> bool {
         self.urls.as_ref().is_none_or(|urls| urls.allows(method, paths))
@@ -185,18 +192,11 @@ impl Right {
 /// A right's endpoints; one whose pattern is none limits nothing, as nobody can tell which requests it means.
 fn endpoint_limits(api: &str, right: &AccessRight, scope: &str, limits: &Limits, source: &Source<'_>) -> Vec<EndpointLimits> {
     let mut made = Vec::new();
-    for endpoint in &right.endpoints {
-        let pattern = match source.patterns.endpoint(&endpoint.path) {
-            Ok(pattern) => pattern,
-            Err(error) => {
-                tracing::warn!(api, path = endpoint.path, %error, "an endpoint of a key's right is no pattern: its limit has no effect");
-                continue;
-            }
-        };
+    for (pattern, endpoint) in right.endpoints.iter().enumerate() {
         for method in &endpoint.methods {
             let counter = format!("{scope}/{api}/{}:{}", method.name, endpoint.path);
             let limits = limits.with_rate(&method.limit, counter, source);
-            made.push(EndpointLimits { pattern: pattern.clone(), method: method.name.clone(), limits });
+            made.push(EndpointLimits { pattern, method: method.name.clone(), limits });
         }
     }
     made

@@ -66,7 +66,15 @@ impl PatternPool {
             return Ok(known);
         }
         // Without the lock: threads that serve requests come for what is known.
-        let pattern = Pattern::compile(expression)?;
+        self.add(expression, Pattern::compile(expression)?)
+    }
+
+    /// The pattern of an expression, if somebody has it or it takes no time to compile.
+    pub fn get_quickly(&self, expression: &str) -> Option<Arc<PooledPattern>> {
+        self.known(expression).or_else(|| self.add(expression, Pattern::compile_quickly(expression)?).ok())
+    }
+
+    fn add(&self, expression: &str, pattern: Pattern) -> Result<Arc<PooledPattern>, String> {
         let charge = self.charge(pattern.bytes() + expression.len())?;
         let made = Arc::new(PooledPattern { pattern, _charge: charge });
         let mut patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,15 +16,16 @@ fn keys_with_the_same_urls_have_one_list() {
     let pool = Arc::new(PatternPool::default());
     let patterns = RightPatterns::new(EXACT, pool.clone());
     let written = urls(&[("/a/{id}", &["GET", "PUT"]), (r"/b/\w+", &["GET"])]);
-    let first = patterns.list(&written);
-    assert!(Arc::ptr_eq(&first, &patterns.list(&written)));
+    let first = patterns.urls(&written);
+    assert!(Arc::ptr_eq(&first, &patterns.urls(&written)));
     for other in [
         urls(&[("/a/{id}", &["GET"]), (r"/b/\w+", &["GET"])]),
         urls(&[("/a/{id}", &["GETPUT"]), (r"/b/\w+", &["GET"])]),
         urls(&[(r"/b/\w+", &["GET"]), ("/a/{id}", &["GET", "PUT"])]),
     ] {
-        assert!(!Arc::ptr_eq(&first, &patterns.list(&other)));
+        assert!(!Arc::ptr_eq(&first, &patterns.urls(&other)));
     }
+    assert!(!first.is_ready(), "an expression takes time");
     assert!(first.allows("PUT", &["/a/1"]) && !first.allows("PUT", &["/b/x"]) && first.allows("GET", &["/", "/b/x"]));
     drop(first);
     assert_eq!((pool.len(), pool.bytes()), (0, 0), "what nobody uses is given back");
@@ -51,4 +52,25 @@ fn what_policies_have_is_there_before_a_key_comes() {
     assert!(pool.known("^/a/[0-9A-Za-z_]+$").is_some() && pool.known("^/c/[0-9]$").is_some());
     patterns.keep(&Policies::default());
     assert_eq!(pool.len(), 0, "they go with the policies");
+}
+
+#[test]
+fn templates_are_ready_at_once_and_expressions_when_they_were_prepared() {
+    let patterns = RightPatterns::new(EXACT, Arc::default());
+    assert!(patterns.urls(&urls(&[("/a/{id}", &["GET"]), ("", &["GET"]), ("/b/*/c", &["GET"])])).is_ready());
+    let list = patterns.urls(&urls(&[("/a/{id}", &["GET"]), (r"/b/\w+", &["GET"]), ("/c(", &["GET"])]));
+    assert!(!list.is_ready());
+    let done = patterns.prepare(&list);
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(done.clone().wait());
+    assert!(done.get().is_some() && list.is_ready());
+    assert!(list.allows("GET", &["/b/x"]) && !list.allows("GET", &["/b/"]) && !list.allows("GET", &["/c("]));
+    // Others with the same expressions find them.
+    assert!(patterns.urls(&urls(&[(r"/b/\w+", &["PUT"])])).is_ready());
+}
+
+#[test]
+fn a_list_that_is_used_before_it_was_prepared_says_the_same() {
+    let patterns = RightPatterns::new(EXACT, Arc::default());
+    let list = patterns.urls(&urls(&[(r"/b/\d+", &["GET"])]));
+    assert!(list.allows("GET", &["/b/1"]) && !list.allows("GET", &["/b/x"]) && list.is_ready());
 }

@@ -12,12 +12,14 @@ use crate::fault::{Fault, FaultKind};
 use crate::http2;
 use crate::moment::Moment;
 use crate::outbox::Outbox;
+use crate::pace::Looks;
 use crate::peers::{Arrival, Counted};
 use crate::pipe::Pipe;
 use crate::pool::Slot;
 use crate::service::{Capture, Client, Forward, Handler, Outgoing, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
+use crate::turn::Turn;
 use collect::Collected;
 use exchange::Exchange;
 use std::future::Future;
@@ -27,7 +29,9 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
-use tollgate_http::{Body, BodyReader, HeaderEdits, HeaderStorage, Malformed, Request, RequestHead, write_reply, write_request};
+use tollgate_http::{
+    Body, BodyReader, HeaderEdits, HeaderStorage, Known, Malformed, Request, RequestHead, write_reply, write_request,
+};
 
 /// Bytes that a client may send ahead while its last request is being answered.
 const AHEAD_BYTES_MAX: usize = 64 * 1024;
@@ -59,10 +63,13 @@ pub(crate) struct Connection {
     /// Bytes from the client that are not used yet: a part of a head, or the next requests.
     input: Vec<u8>,
     to_client: Outbox,
+    /// Looks at whether the client takes what the system holds for it.
+    looks: Looks,
     stage: Stage,
     exchange: Exchange,
     /// Nothing was done yet since the task was woken.
     woken: bool,
+    turn: Turn,
 }
 
 enum Stage {
@@ -115,6 +122,11 @@ fn names_http2(protocols: &[u8]) -> bool {
     })
 }
 
+/// A request of gRPC may be one side of a conversation, whose pace nobody can demand.
+fn is_grpc(request: &Request<'_>) -> bool {
+    request.headers.known(Known::ContentType).is_some_and(|kind| kind.starts_with(b"application/grpc"))
+}
+
 /// What a head at the start of some bytes led to.
 enum Begun {
     /// The head is not complete.
@@ -144,16 +156,25 @@ impl Connection {
             since_ms: core.deadlines.now_ms(),
             input: Vec::new(),
             to_client: Outbox::default(),
+            looks: Looks::default(),
             stage: Stage::Head { unread: false },
             exchange: Exchange::default(),
             woken: false,
+            turn: Turn::new(),
             core,
         }
     }
 
     /// It waits for a request, and nothing of the last one is left.
+    #[inline]
     pub fn is_at_rest(&self) -> bool {
         matches!(self.stage, Stage::Head { .. }) && self.input.is_empty() && self.to_client.is_empty()
+    }
+
+    /// The same of a client's own connection.
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.is_at_rest() && !matches!(self.client, Stream::Pipe(_))
     }
 
     /// Nobody looks after it until [`Connection::resume`].
@@ -166,17 +187,17 @@ impl Connection {
     }
 
     fn drive(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
-        loop {
+        while !matches!(self.stage, Stage::Closed) {
+            ready!(self.turn.poll_step(cx));
             ready!(match &mut self.stage {
                 Stage::Head { .. } => self.poll_head(cx, buffers),
-                // Ends when the time is over.
-                Stage::Pause(_, None) => Poll::Pending,
+                Stage::Pause(_, None) => self.poll_pause(cx, buffers),
                 Stage::Pause(_, Some(work)) => work.as_mut().poll(cx).map(|()| self.enter(Stage::Head { unread: true })),
                 Stage::Collect(_) => self.poll_collect(cx, buffers),
                 Stage::Dial(_) => self.poll_dial(cx, buffers),
                 Stage::Relay => self.poll_relay(cx, buffers),
                 Stage::Tunnel(tunnel) => {
-                    let poll = tunnel.poll(cx, &mut self.client, &mut buffers.scratch);
+                    let poll = tunnel.poll(cx, &mut self.client, &mut buffers.scratch, &mut self.turn);
                     if tunnel.take_progress() {
                         self.since_ms = self.core.deadlines.now_ms();
                     }
@@ -187,6 +208,7 @@ impl Connection {
                 Stage::Closed => return Poll::Ready(()),
             });
         }
+        Poll::Ready(())
     }
 
     fn enter(&mut self, stage: Stage) {
@@ -205,8 +227,7 @@ impl Connection {
             match self.begin(cx, &input, &mut buffers.out, &mut buffers.outgoing, &mut buffers.lines) {
                 Begun::Incomplete => {
                     self.input = input;
-                    // A request that is held for work waits for that first; one that is held for a time notices when its client goes.
-                    if !matches!(self.stage, Stage::Head { unread: false } | Stage::Pause(_, None)) {
+                    if !matches!(self.stage, Stage::Head { unread: false }) {
                         return Poll::Ready(());
                     }
                 }
@@ -257,6 +278,18 @@ impl Connection {
         Poll::Ready(())
     }
 
+    /// A request is held until its time is over, whatever comes behind it. A client that goes away is noticed.
+    fn poll_pause(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
+        if self.input.len() >= AHEAD_BYTES_MAX {
+            return Poll::Pending;
+        }
+        match ready!(self.client.poll_read(cx, &mut buffers.scratch)) {
+            Ok(read) if read > 0 => self.input.extend_from_slice(buffers.scratch.get(..read).unwrap_or_default()),
+            _ => self.enter(Stage::Closed),
+        }
+        Poll::Ready(())
+    }
+
     /// The connection waits for its next request: the moment at which another core can take it.
     fn move_if_crowded(&mut self) {
         if !self.input.is_empty() || self.core.draining.get() {
@@ -265,11 +298,11 @@ impl Connection {
         let Some(peer) = self.core.peers.relief() else { return };
         let Some(stream) = self.client.duplicate() else { return };
         let seat = self.counted.as_mut().and_then(|counted| counted.seat.take());
-        match peer.hand_over(Arrival { stream, client: self.client_address, entrance: None, seat }) {
+        match peer.hand_over(Arrival { stream, client: self.client_address, entrance: None, counted: peer.count(seat) }) {
             Ok(()) => self.enter(Stage::Closed),
-            Err(Arrival { seat, .. }) => {
+            Err(Arrival { counted: mut theirs, .. }) => {
                 if let Some(counted) = &mut self.counted {
-                    counted.seat = seat;
+                    counted.seat = theirs.seat.take();
                 }
             }
         }
@@ -339,6 +372,7 @@ impl Connection {
                 self.exchange.body_bytes_max = forward.body_bytes_max;
                 self.exchange.timed = forward.timed;
                 self.exchange.capture = Capture::wanted(forward.capture_bytes_max);
+                self.exchange.converses = !self.exchange.request_body.is_done() && is_grpc(request);
                 let announced_too_much =
                     matches!((request.body, forward.body_bytes_max), (Body::Length(bytes), Some(most)) if bytes > most);
                 self.exchange.upgrade = forward.upgrade && request.upgrade.is_some_and(|protocol| !names_http2(protocol));
@@ -582,7 +616,7 @@ impl Connection {
             Stage::Relay if client_is_late && self.exchange.response_body.is_none() => {
                 self.exchange.wait_ms(limits).min(limits.client_write_ms)
             }
-            _ if client_is_late => limits.client_write_ms,
+            _ if client_is_late => return self.looks.due_ms(self.since_ms, limits.client_write_ms).min(self.pace_end_ms()),
             Stage::Head { .. } if self.input.is_empty() => return self.idle_end_ms(),
             Stage::Head { .. } | Stage::Collect(_) => limits.head_ms,
             Stage::Relay if self.exchange.awaits_answer() && !self.exchange.watches_client => {
@@ -610,6 +644,10 @@ impl Connection {
     /// The current wait has lasted too long.
     fn expire(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) {
         self.exchange.watches_client = true;
+        if self.core.deadlines.take_unwanted(self.deadline) && self.is_idle() {
+            self.client.say_goodbye(cx);
+            return self.enter(Stage::Closed);
+        }
         if self.core.deadlines.now_ms() < self.due_ms() {
             return;
         }
@@ -625,8 +663,11 @@ impl Connection {
                 self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
             }
             _ if !self.to_client.is_empty() => {
-                self.client.abort();
-                self.enter(Stage::Closed);
+                self.look_at_client();
+                if self.core.deadlines.now_ms() >= self.due_ms() {
+                    self.client.abort();
+                    self.enter(Stage::Closed);
+                }
             }
             Stage::Head { .. } if !self.input.is_empty() => {
                 self.input = Vec::new();
@@ -662,9 +703,10 @@ impl Future for Connection {
             this.expire(cx, &mut buffers);
         }
         this.woken = matches!(this.stage, Stage::Head { .. });
+        this.turn = Turn::new();
         let poll = this.drive(cx, &mut buffers);
         if poll.is_pending() {
-            core.deadlines.set(this.deadline, this.due_ms(), cx.waker());
+            core.deadlines.set_wait(this.deadline, this.due_ms(), this.is_idle(), cx.waker());
         }
         poll
     }

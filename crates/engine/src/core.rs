@@ -163,6 +163,16 @@ impl Core {
         f(date.line.as_bytes())
     }
 
+    /// Closes so many of this core's connections that are idle, those of clients before those to upstreams, as no file descriptor is left.
+    pub fn close_idle(&self, connections: usize) {
+        let closed = self.deadlines.end_idle(connections);
+        self.stats.clients_evicted.add(closed as u64);
+        self.peers.count_closed(closed);
+        if closed == 0 {
+            self.pool.borrow_mut().close_oldest(connections);
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.peers.is_empty()
     }
@@ -177,6 +187,7 @@ impl Core {
             self.stats.sweeps.add(1);
             self.service.tick();
             self.peers.look_at_time(now);
+            self.peers.log_shortage(now);
             self.stats.clients_open.set(self.peers.own_open());
             self.stats.busy_permille.set(self.peers.own_busy());
             self.stats.upstreams_open.set(self.upstreams_open.get() as u64);

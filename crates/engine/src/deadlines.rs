@@ -25,7 +25,15 @@ pub(crate) struct Deadlines {
 struct Entry {
     at_ms: u64,
     expired: bool,
+    /// Who waits does nothing but wait for a request, and would not be missed.
+    idle: bool,
+    /// It is to go although its limit has not passed.
+    unwanted: bool,
     waker: Option<Waker>,
+}
+
+impl Entry {
+    const EMPTY: Entry = Entry { at_ms: NEVER, expired: false, idle: false, unwanted: false, waker: None };
 }
 
 impl Deadlines {
@@ -58,14 +66,14 @@ impl Deadlines {
     pub fn register(&self) -> usize {
         let mut entries = self.entries.borrow_mut();
         self.free.borrow_mut().pop().unwrap_or_else(|| {
-            entries.push(Entry { at_ms: NEVER, expired: false, waker: None });
+            entries.push(Entry::EMPTY);
             entries.len() - 1
         })
     }
 
     pub fn release(&self, id: usize) {
         if let Some(entry) = self.entries.borrow_mut().get_mut(id) {
-            *entry = Entry { at_ms: NEVER, expired: false, waker: None };
+            *entry = Entry::EMPTY;
             self.free.borrow_mut().push(id);
         }
     }
@@ -73,8 +81,15 @@ impl Deadlines {
     /// Sets the limit of a connection, and whom to wake when it passes.
     #[inline]
     pub fn set(&self, id: usize, at_ms: u64, waker: &Waker) {
+        self.set_wait(id, at_ms, false, waker);
+    }
+
+    /// The same of one that is `idle`, or is not.
+    #[inline]
+    pub fn set_wait(&self, id: usize, at_ms: u64, idle: bool, waker: &Waker) {
         if let Some(entry) = self.entries.borrow_mut().get_mut(id) {
             entry.at_ms = at_ms;
+            entry.idle = idle;
             if !entry.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
                 entry.waker = Some(waker.clone());
             }
@@ -96,6 +111,24 @@ impl Deadlines {
             entry.expired = true;
             entry.waker.iter().for_each(Waker::wake_by_ref);
         }
+    }
+
+    /// Ends the waits of so many idle connections, of those whose limit would pass first: they have waited the longest. Says how many.
+    pub fn end_idle(&self, connections: usize) -> usize {
+        let mut entries = self.entries.borrow_mut();
+        let mut idle: Vec<&mut Entry> = entries.iter_mut().filter(|entry| entry.idle && entry.waker.is_some()).collect();
+        idle.sort_unstable_by_key(|entry| entry.at_ms);
+        idle.truncate(connections);
+        for entry in &mut idle {
+            (entry.idle, entry.unwanted, entry.expired) = (false, true, true);
+            entry.waker.iter().for_each(Waker::wake_by_ref);
+        }
+        idle.len()
+    }
+
+    /// Whether an expired connection is to go because others need its place; asking resets it.
+    pub fn take_unwanted(&self, id: usize) -> bool {
+        self.entries.borrow_mut().get_mut(id).is_some_and(|entry| std::mem::take(&mut entry.unwanted))
     }
 
     /// Wakes everyone, as a drain does.

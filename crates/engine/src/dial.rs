@@ -3,6 +3,7 @@
 use crate::core::Core;
 use crate::deadlines::NEVER;
 use crate::fault::{Fault, FaultKind};
+use crate::listener::is_out_of_files;
 use crate::pool::{Slot, Upstream};
 use crate::stream::Stream;
 use crate::target::{Address, Http2, Target, TargetTls};
@@ -15,6 +16,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
+
+/// What connections that are closed because no file descriptor is left get to be gone.
+const FILES_PAUSE: Duration = Duration::from_millis(10);
 
 pub(crate) type Dial = Pin<Box<dyn Future<Output = Result<Upstream, Fault>>>>;
 
@@ -59,8 +63,8 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Upstr
             any_of(core, &addresses).await?
         }
         Address::Local(connector) => {
-            let stream = local(connector().map_err(|error| Fault::with(FaultKind::Connect, error))?);
-            let stream = Stream::Local(stream.map_err(|error| Fault::with(FaultKind::Connect, error))?);
+            let opened = with_files(core, async || local(connector()?)).await;
+            let stream = Stream::Local(opened.map_err(|error| Fault::with(FaultKind::Connect, error))?);
             return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot });
         }
     };
@@ -99,7 +103,7 @@ async fn any_of(core: &Core, addresses: &[SocketAddr]) -> Result<TcpStream, Faul
     let share = Duration::from_millis(core.limits.upstream_connect_ms / addresses.len().max(1) as u64);
     let mut last = Fault::new(FaultKind::Lookup);
     for address in addresses {
-        match timeout(share, TcpStream::connect(*address)).await {
+        match timeout(share, with_files(core, async || TcpStream::connect(*address).await)).await {
             Ok(Ok(stream)) => {
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
@@ -109,6 +113,18 @@ async fn any_of(core: &Core, addresses: &[SocketAddr]) -> Result<TcpStream, Faul
         }
     }
     Err(last)
+}
+
+/// Opens something, once more when no file descriptor was left: a request that is under way is worth more than a connection without one.
+async fn with_files<T>(core: &Core, open: impl AsyncFn() -> io::Result<T>) -> io::Result<T> {
+    match open().await {
+        Err(error) if is_out_of_files(&error) => {
+            core.peers.close_idle(|connections| core.close_idle(connections));
+            tokio::time::sleep(FILES_PAUSE).await;
+            open().await
+        }
+        opened => opened,
+    }
 }
 
 fn local(stream: std::os::unix::net::UnixStream) -> io::Result<UnixStream> {

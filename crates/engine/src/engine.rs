@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::entrance::Listen;
 use crate::limits::Limits;
 use crate::listener::{accept, adopt, bind};
-use crate::peers::{Arrival, Peer, Peers};
+use crate::peers::{FileShortage, INBOX_MAX, Message, Peer, Peers};
 use crate::resolver::Resolver;
 use crate::service::ServiceFactory;
 use crate::stats::CoreStats;
@@ -75,14 +75,14 @@ impl Engine {
         let (drain, drained) = watch::channel(None);
         let (peers, inboxes): (Vec<Peer>, Vec<_>) = (0..threads)
             .map(|_| {
-                let (sender, inbox) = mpsc::unbounded_channel();
+                let (sender, inbox) = mpsc::channel(INBOX_MAX);
                 (Peer::new(sender), inbox)
             })
             .unzip();
         let mut handles = Vec::new();
-        let config = Arc::new(config);
+        let (config, shortage) = (Arc::new(config), Arc::<FileShortage>::default());
         for (index, (listeners, inbox)) in by_core.into_iter().zip(inboxes).enumerate() {
-            let peers = Peers::new(index, peers.clone(), drained.clone());
+            let peers = Peers::new(index, peers.clone(), drained.clone(), shortage.clone());
             let config = config.clone();
             let run = move || run_core(index, listeners, inbox, peers, &config);
             handles.push(std::thread::Builder::new().name(format!("core-{index}")).spawn(run)?);
@@ -119,7 +119,7 @@ fn bind_all(mut address: SocketAddr, cores: usize) -> io::Result<Vec<TcpListener
 fn run_core(
     index: usize,
     listeners: Vec<(usize, TcpListener)>,
-    mut inbox: mpsc::UnboundedReceiver<Arrival>,
+    mut inbox: mpsc::Receiver<Message>,
     peers: Peers,
     config: &EngineConfig,
 ) {
@@ -145,14 +145,16 @@ fn run_core(
             tokio::select! {
                 biased;
                 () = peers.drained() => break,
-                Some(arrival) = inbox.recv() => adopt(&core, arrival),
+                Some(message) = inbox.recv() => receive(&core, message),
             }
         }
         for listener in accepting {
             let _ = listener.await;
         }
-        while let Ok(arrival) = inbox.try_recv() {
-            adopt(&core, arrival);
+        // Whoever wants to hand something over from here on gets it back.
+        inbox.close();
+        while let Some(message) = inbox.recv().await {
+            receive(&core, message);
         }
         core.drain(peers.idle_time());
         let end = Instant::now() + drain_limit;
@@ -160,4 +162,11 @@ fn run_core(
             tokio::time::sleep(DRAIN_TICK).await;
         }
     });
+}
+
+fn receive(core: &Rc<Core>, message: Message) {
+    match message {
+        Message::Arrival(arrival) => adopt(core, arrival),
+        Message::CloseIdle(connections) => core.close_idle(connections),
+    }
 }

@@ -36,6 +36,8 @@ mod stats;
 mod stream;
 mod target;
 mod tunnel;
+mod turn;
+mod unsent;
 
 pub use addresses::{AddressLimit, client_network};
 pub use counter::Counter;

@@ -2,6 +2,9 @@
 
 use crate::pace::Speed;
 
+/// Slower than any network that people use, and fast enough that a few hundred idlers are gone within a minute.
+const SPEED_MIN: Speed = Speed { bytes_per_s_min: 500, grace_ms: 20_000 };
+
 /// Bounds of one engine.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -66,8 +69,8 @@ impl Default for Limits {
             upstream_connect_ms: 10_000,
             upstream_first_byte_ms: 30_000,
             body_stall_ms: 60_000,
-            upload_min: Speed::default(),
-            download_min: Speed::default(),
+            upload_min: SPEED_MIN,
+            download_min: SPEED_MIN,
             upstream_idle_ms: 90_000,
             upstream_idle_max: 500,
             upstream_idle_total_max: usize::MAX,

@@ -5,9 +5,10 @@ use crate::addresses::{Full, Seat};
 use crate::connection::Connection;
 use crate::core::Core;
 use crate::entrance::enter;
-use crate::peers::Arrival;
+use crate::peers::{Arrival, Counted};
 use crate::service::Client;
 use crate::stream::Stream;
+use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -17,7 +18,7 @@ use tokio::net::TcpStream;
 
 /// Connections that wait to be accepted; the kernel caps it at net.core.somaxconn.
 const BACKLOG: i32 = 4096;
-/// Wait after a failed accept (no file descriptors), so that the loop does not spin.
+/// Wait after a failed accept, so that the loop does not spin. When no file descriptor is left, idle connections are closed meanwhile.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// At most one line a second about failed accepts.
 const ACCEPT_LOG_EVERY: Duration = Duration::from_secs(1);
@@ -52,6 +53,10 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
                 Err(Full) => turn_away(&core, &stream),
             },
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(error) if is_out_of_files(&error) => {
+                core.peers.close_idle(|connections| core.close_idle(connections));
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
             Err(error) => {
                 if logged.is_none_or(|at| at.elapsed() > ACCEPT_LOG_EVERY) {
                     logged = Some(Instant::now());
@@ -64,10 +69,16 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
     let listener = listener.into_std()?;
     while let Ok((stream, client)) = listener.accept() {
         if let Ok(seat) = seat(&core, client, entrance) {
-            adopt(&core, Arrival { stream, client, entrance: Some(entrance), seat });
+            let counted = core.peers.count(seat);
+            adopt(&core, Arrival { stream, client, entrance: Some(entrance), counted });
         }
     }
     Ok(())
+}
+
+/// No file descriptor is left, of the process or of the system.
+pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 /// The connection's place in the count of its address. What a proxy announces is counted when it has done so.
@@ -87,10 +98,12 @@ pub(crate) fn turn_away(core: &Core, stream: &TcpStream) {
 
 fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize, seat: Option<Seat>) {
     match core.peers.better_place() {
-        None => serve(core, stream, client, Some(entrance), seat),
+        None => serve(core, stream, client, Some(entrance), core.peers.count(seat)),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {
-                if let Err(arrival) = peer.hand_over(Arrival { stream, client, entrance: Some(entrance), seat }) {
+                let arrival = Arrival { stream, client, entrance: Some(entrance), counted: peer.count(seat) };
+                if let Err(mut arrival) = peer.hand_over(arrival) {
+                    arrival.counted = core.peers.count(arrival.counted.seat.take());
                     adopt(core, arrival);
                 }
             }
@@ -101,16 +114,15 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize
 
 /// Serves a connection that was accepted elsewhere.
 pub(crate) fn adopt(core: &Rc<Core>, arrival: Arrival) {
-    let Arrival { stream, client, entrance, seat } = arrival;
+    let Arrival { stream, client, entrance, counted } = arrival;
     match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
-        Ok(stream) => serve(core, stream, client, entrance, seat),
+        Ok(stream) => serve(core, stream, client, entrance, counted),
         Err(error) => tracing::warn!(%error, "cannot take a connection over"),
     }
 }
 
-fn serve(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Option<usize>, seat: Option<Seat>) {
+fn serve(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Option<usize>, counted: Counted) {
     let _ = stream.set_nodelay(true);
-    let counted = core.peers.count(seat);
     match entrance.and_then(|entrance| core.listens.get(entrance)).filter(|listen| !listen.is_open_to(client)) {
         Some(listen) => {
             tokio::task::spawn_local(enter(core.clone(), stream, client, listen.clone(), counted));

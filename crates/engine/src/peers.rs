@@ -1,33 +1,49 @@
-//! The cores as one of them sees them, and where a connection belongs. Few connections are packed onto few cores: a core that has
-//! several to look after sleeps less between events, and sleeping and waking is what costs most (8 connections cost a sixth less CPU
-//! per request on one core than on two). A core that has no time left gives connections away between two of their requests.
+//! The cores as one of them sees them, and where a connection belongs. A new connection goes to the core that has the fewest, whatever it
+//! speaks, and counts there from the moment it is handed over. Connections differ in what they ask for, so a core that has no time left
+//! also gives connections away between two of their requests.
 
 use crate::addresses::Seat;
 use crate::moment::Moment;
 use std::cell::Cell;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
 
-/// A core takes this many connections before the next one gets any; beyond that the least loaded one does.
-const PACKED_CONNECTIONS: usize = 8;
+/// Messages that may wait for one core. A core that does not get to them is stuck, and the others then keep what they accept.
+pub(crate) const INBOX_MAX: usize = 1024;
+/// A connection stays where it came in while this core has at most one sixteenth more than the one with the fewest: among thousands of
+/// connections, handing most of them over would cost more than the difference does.
+const TOLERATED_SHARE: usize = 16;
 /// A core that works for more of its time than this has none left, in thousandths.
 const BUSY_MIN: u32 = 900;
 /// A core that works for less than this can help.
 const IDLE_MAX: u32 = 500;
 /// Connections that one core gives away in one look at its time.
 const GIVEN_MAX: usize = 16;
+/// Idle client connections that all cores together close when no file descriptor is left, as many as nginx closes.
+const IDLE_CLOSED_MAX: usize = 32;
+/// At most one line in so much time about descriptors that are used up.
+const FILES_LOG_EVERY: Duration = Duration::from_secs(10);
 
 /// A core as the others see it.
 #[derive(Clone)]
 pub(crate) struct Peer {
-    /// Open client connections.
+    /// Client connections that are open or on their way to it.
     open: Arc<AtomicUsize>,
     /// Share of the last moments that its thread worked, in thousandths.
     busy: Arc<AtomicU32>,
-    inbox: mpsc::UnboundedSender<Arrival>,
+    inbox: mpsc::Sender<Message>,
+}
+
+/// What one core sends to another.
+pub(crate) enum Message {
+    /// A client connection to serve.
+    Arrival(Arrival),
+    /// No file descriptor is left: close so many connections that are idle.
+    CloseIdle(usize),
 }
 
 /// A client's connection on its way to the core that will serve it.
@@ -37,8 +53,8 @@ pub(crate) struct Arrival {
     pub client: SocketAddr,
     /// The listener whose entrance is still before it; none for a connection that was served before.
     pub entrance: Option<usize>,
-    /// Its place in the count of its address, if that has one.
-    pub seat: Option<Seat>,
+    /// Its place in the counts.
+    pub counted: Counted,
 }
 
 /// One connection in its core's count and in that of its address, for as long as this lives.
@@ -53,18 +69,30 @@ impl Drop for Counted {
     }
 }
 
+/// What all cores know of descriptors that are used up.
+#[derive(Default)]
+pub(crate) struct FileShortage {
+    /// Times that none was left.
+    met: AtomicU64,
+    /// Idle connections that were closed for it.
+    closed: AtomicU64,
+}
+
 /// All cores, seen from one of them.
 pub(crate) struct Peers {
     own: usize,
     all: Vec<Peer>,
     drain: watch::Receiver<Option<Duration>>,
+    shortage: Arc<FileShortage>,
+    /// What of the shortage was logged, and when; looked at by the first core.
+    logged: Cell<(u64, u64, Option<Moment>)>,
     /// Connections that this core should still give away.
     to_give: Cell<usize>,
     last_look: Cell<(Moment, Duration)>,
 }
 
 impl Peer {
-    pub fn new(inbox: mpsc::UnboundedSender<Arrival>) -> Self {
+    pub fn new(inbox: mpsc::Sender<Message>) -> Self {
         Peer { open: Arc::default(), busy: Arc::default(), inbox }
     }
 
@@ -72,28 +100,32 @@ impl Peer {
         self.open.load(Ordering::Relaxed)
     }
 
+    /// A connection in this core's count.
+    pub fn count(&self, seat: Option<Seat>) -> Counted {
+        self.open.fetch_add(1, Ordering::Relaxed);
+        Counted { open: self.open.clone(), seat }
+    }
+
+    /// Hands a connection over; it comes back when the core takes none any more, or has too many on their way.
     pub fn hand_over(&self, arrival: Arrival) -> Result<(), Arrival> {
-        self.inbox.send(arrival).map_err(|refused| refused.0)
+        match self.inbox.try_send(Message::Arrival(arrival)) {
+            Err(TrySendError::Full(Message::Arrival(arrival)) | TrySendError::Closed(Message::Arrival(arrival))) => Err(arrival),
+            _ => Ok(()),
+        }
     }
 }
 
 impl Peers {
-    pub fn new(own: usize, all: Vec<Peer>, drain: watch::Receiver<Option<Duration>>) -> Self {
-        Peers { own, all, drain, to_give: Cell::new(0), last_look: Cell::new((Moment::now(), Duration::ZERO)) }
+    pub fn new(own: usize, all: Vec<Peer>, drain: watch::Receiver<Option<Duration>>, shortage: Arc<FileShortage>) -> Self {
+        let (logged, to_give) = (Cell::new((0, 0, None)), Cell::new(0));
+        Peers { own, all, drain, shortage, logged, to_give, last_look: Cell::new((Moment::now(), Duration::ZERO)) }
     }
 
     /// Where a new connection belongs, if not here.
     pub fn better_place(&self) -> Option<&Peer> {
-        let packed = self.all.iter().position(|peer| peer.load() < PACKED_CONNECTIONS);
-        let place = packed.or_else(|| self.least_loaded())?;
-        if place == self.own { None } else { self.all.get(place) }
-    }
-
-    fn least_loaded(&self) -> Option<usize> {
-        let (place, least) = self.all.iter().enumerate().min_by_key(|(_, peer)| peer.load())?;
-        // A new connection stays where it came in unless that is clearly worse.
         let own = self.all.get(self.own)?.load();
-        Some(if least.load() + 2 <= own { place } else { self.own })
+        let least = self.all.iter().min_by_key(|peer| peer.load())?;
+        (own > least.load() + least.load() / TOLERATED_SHARE).then_some(least)
     }
 
     /// Whom to give a connection whose request is answered, if this core has no time left and another has.
@@ -128,12 +160,41 @@ impl Peers {
 
     /// Counts a connection of this core.
     pub fn count(&self, seat: Option<Seat>) -> Counted {
-        let open = self.all.get(self.own).map(|own| own.open.clone()).unwrap_or_default();
-        open.fetch_add(1, Ordering::Relaxed);
-        Counted { open, seat }
+        self.all.get(self.own).map_or_else(|| Counted { open: Arc::new(AtomicUsize::new(1)), seat: None }, |own| own.count(seat))
     }
 
-    /// Open client connections of this core.
+    /// Has every core close some of its idle connections, this one by `close`: no file descriptor is left.
+    pub fn close_idle(&self, close: impl FnOnce(usize)) {
+        self.shortage.met.fetch_add(1, Ordering::Relaxed);
+        let each = IDLE_CLOSED_MAX.div_ceil(self.all.len().max(1));
+        for (_, peer) in self.all.iter().enumerate().filter(|(index, _)| *index != self.own) {
+            let _ = peer.inbox.try_send(Message::CloseIdle(each));
+        }
+        close(each);
+    }
+
+    /// Counts idle connections that were closed because no file descriptor was left.
+    pub fn count_closed(&self, connections: usize) {
+        self.shortage.closed.fetch_add(connections as u64, Ordering::Relaxed);
+    }
+
+    /// Says what descriptors that were used up have led to. One core speaks for all.
+    pub fn log_shortage(&self, now: Moment) {
+        let (met, closed, at) = self.logged.get();
+        let (met_now, closed_now) = (self.shortage.met.load(Ordering::Relaxed), self.shortage.closed.load(Ordering::Relaxed));
+        let is_time = at.is_none_or(|at| now.since(at) >= FILES_LOG_EVERY);
+        if self.own != 0 || met == met_now || !is_time {
+            return;
+        }
+        self.logged.set((met_now, closed_now, Some(now)));
+        tracing::error!(
+            failures = met_now - met,
+            idle_connections_closed = closed_now - closed,
+            "no file descriptor is left: raise the limit of open files; the longest idle client connections are closed for new ones"
+        );
+    }
+
+    /// Client connections of this core.
     pub fn own_open(&self) -> u64 {
         self.all.get(self.own).map_or(0, |own| own.load() as u64)
     }
@@ -143,7 +204,7 @@ impl Peers {
         self.all.get(self.own).map_or(0, |own| u64::from(own.busy.load(Ordering::Relaxed)))
     }
 
-    /// This core has no connection.
+    /// This core has no connection, and none is on its way.
     pub fn is_empty(&self) -> bool {
         self.all.get(self.own).is_none_or(|own| own.load() == 0)
     }

@@ -99,6 +99,18 @@ impl Pool {
         self.idle.values().map(Vec::len).sum()
     }
 
+    /// Closes so many connections, of those that have been idle for the longest.
+    pub fn close_oldest(&mut self, connections: usize) {
+        for _ in 0..connections {
+            // The first of a list has been idle for the longest.
+            let since = |idle: &Vec<Idle>| idle.first().map_or(u64::MAX, |first| first.since_ms);
+            match self.idle.values_mut().filter(|idle| !idle.is_empty()).min_by_key(|idle| since(idle)) {
+                Some(idle) => drop(idle.remove(0)),
+                None => return,
+            }
+        }
+    }
+
     /// Closes what has become old or was closed by the other side.
     pub fn prune(&mut self, now_ms: u64, limits: &Limits) {
         self.idle.retain(|_, idle| {

@@ -1,19 +1,41 @@
-//! Names to addresses, by the system's resolver configuration and hosts file, each answer for its time to live.
+//! Names to addresses, by the hosts file and the system's resolver configuration, each answer for its time to live. The hosts file wins, and
+//! an answer of either family is used when the other does not come soon.
 
-use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{NameServerConfig, ResolverConfig};
+use hickory_resolver::lookup::Lookup;
+use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
-use std::cell::OnceCell;
+use hickory_resolver::proto::op::Query;
+use hickory_resolver::proto::rr::{Name, RecordType};
+use hickory_resolver::{Hosts, TokioResolver};
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Instant;
+use std::pin::{Pin, pin};
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+/// What the answer of one family waits for that of the other (RFC 8305 §3).
+const RESOLUTION_DELAY: Duration = Duration::from_millis(50);
+/// Names whose answers are kept. Upstreams have names that were configured; a rewritten URL may have others.
+const NAMES_MAX: usize = 1024;
 
 /// One core's resolver, made when the first name is looked up.
 pub(crate) struct Resolver {
     servers: Vec<SocketAddr>,
-    inner: OnceCell<Result<TokioResolver, String>>,
+    sources: OnceCell<Result<Sources, String>>,
+    /// Answers that hold: a family that never comes is waited for once.
+    known: RefCell<HashMap<String, Answer>>,
+}
+
+struct Sources {
+    hosts: Hosts,
+    resolver: TokioResolver,
 }
 
 /// The addresses of a name, never empty, and until when they hold.
+#[derive(Clone)]
 pub(crate) struct Answer {
     pub addresses: Vec<IpAddr>,
     pub valid_until: Instant,
@@ -22,30 +44,102 @@ pub(crate) struct Answer {
 impl Resolver {
     /// Asks `servers`, or those of the system when there are none.
     pub fn new(servers: Vec<SocketAddr>) -> Self {
-        Resolver { servers, inner: OnceCell::new() }
+        Resolver { servers, sources: OnceCell::new(), known: RefCell::default() }
     }
 
     pub async fn lookup(&self, host: &str) -> Result<Answer, String> {
-        let resolver = self.inner.get_or_init(|| build(&self.servers)).as_ref().map_err(Clone::clone)?;
-        // A trailing dot keeps search domains away from names that are already whole.
-        let name = if host.contains('.') { format!("{host}.") } else { host.to_owned() };
-        let lookup = resolver.lookup_ip(name).await.map_err(|error| error.to_string())?;
-        let addresses: Vec<IpAddr> = lookup.iter().collect();
-        if addresses.is_empty() {
-            return Err("the name has no address".to_owned());
+        let now = Instant::now();
+        if let Some(answer) = self.known.borrow().get(host).filter(|answer| answer.valid_until > now) {
+            return Ok(answer.clone());
         }
-        Ok(Answer { addresses, valid_until: lookup.valid_until() })
+        let sources = self.sources.get_or_init(|| Sources::new(&self.servers)).as_ref().map_err(Clone::clone)?;
+        if let Some(answer) = sources.in_hosts(host) {
+            return Ok(answer);
+        }
+        let (v4, v6) = (sources.ask(host, RecordType::A), sources.ask(host, RecordType::AAAA));
+        let answer = either_family(v4, v6, async { sleep(RESOLUTION_DELAY).await }).await?;
+        self.keep(host, &answer);
+        Ok(answer)
+    }
+
+    fn keep(&self, host: &str, answer: &Answer) {
+        let (mut known, now) = (self.known.borrow_mut(), Instant::now());
+        if known.len() >= NAMES_MAX {
+            known.retain(|_, answer| answer.valid_until > now);
+        }
+        if known.len() < NAMES_MAX && answer.valid_until > now {
+            known.insert(host.to_owned(), answer.clone());
+        }
     }
 }
 
-fn build(servers: &[SocketAddr]) -> Result<TokioResolver, String> {
-    let builder = if servers.is_empty() {
-        TokioResolver::builder_tokio().map_err(|error| error.to_string())?
-    } else {
-        let servers = servers.iter().map(|server| name_server(*server)).collect();
-        TokioResolver::builder_with_config(ResolverConfig::from_parts(None, Vec::new(), servers), TokioRuntimeProvider::default())
+impl Sources {
+    fn new(servers: &[SocketAddr]) -> Result<Self, String> {
+        let builder = if servers.is_empty() {
+            TokioResolver::builder_tokio().map_err(|error| error.to_string())?
+        } else {
+            let servers = servers.iter().map(|server| name_server(*server)).collect();
+            TokioResolver::builder_with_config(
+                ResolverConfig::from_parts(None, Vec::new(), servers),
+                TokioRuntimeProvider::default(),
+            )
+        };
+        let resolver = builder.build().map_err(|error| error.to_string())?;
+        // A system without the file has no names in it.
+        Ok(Sources { hosts: Hosts::from_system().unwrap_or_default(), resolver })
+    }
+
+    /// What the hosts file says of a name. When it says something, nobody is asked, not for the other family either.
+    fn in_hosts(&self, host: &str) -> Option<Answer> {
+        let name = Name::from_utf8(host).ok()?.to_lowercase();
+        let found = [RecordType::A, RecordType::AAAA].map(|kind| self.hosts.lookup_static_host(&Query::query(name.clone(), kind)));
+        found.into_iter().flatten().filter_map(|lookup| answer(&lookup)).reduce(join)
+    }
+
+    /// The addresses of one family.
+    async fn ask(&self, host: &str, family: RecordType) -> Result<Answer, String> {
+        // A trailing dot keeps search domains away from names that are already whole.
+        let name = if host.contains('.') { format!("{host}.") } else { host.to_owned() };
+        let lookup = self.resolver.lookup(name, family).await.map_err(|error: NetError| error.to_string())?;
+        answer(&lookup).ok_or_else(|| "the name has no address".to_owned())
+    }
+}
+
+/// The answer of both families if the second comes before `delay` is over, else of the first one that has addresses. The delay begins with
+/// the first.
+async fn either_family(
+    v4: impl Future<Output = Result<Answer, String>>,
+    v6: impl Future<Output = Result<Answer, String>>,
+    delay: impl Future<Output = ()>,
+) -> Result<Answer, String> {
+    type Family<'f> = Pin<&'f mut dyn Future<Output = Result<Answer, String>>>;
+    let (mut v4, mut v6) = (pin!(v4), pin!(v6));
+    let (first, other): (_, Family<'_>) = tokio::select! {
+        biased;
+        first = &mut v4 => (first, v6),
+        first = &mut v6 => (first, v4),
     };
-    builder.build().map_err(|error| error.to_string())
+    match first {
+        Err(error) => other.await.map_err(|_| error),
+        Ok(first) => tokio::select! {
+            biased;
+            other = other => Ok(match other {
+                Ok(other) => join(first, other),
+                Err(_) => first,
+            }),
+            () = delay => Ok(first),
+        },
+    }
+}
+
+fn answer(lookup: &Lookup) -> Option<Answer> {
+    let addresses: Vec<IpAddr> = lookup.answers().iter().filter_map(|record| record.data.ip_addr()).collect();
+    (!addresses.is_empty()).then(|| Answer { addresses, valid_until: lookup.valid_until() })
+}
+
+fn join(mut one: Answer, other: Answer) -> Answer {
+    one.addresses.extend(other.addresses);
+    Answer { valid_until: one.valid_until.min(other.valid_until), ..one }
 }
 
 fn name_server(address: SocketAddr) -> NameServerConfig {
@@ -53,3 +147,6 @@ fn name_server(address: SocketAddr) -> NameServerConfig {
     server.connections.iter_mut().for_each(|connection| connection.port = address.port());
     server
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,8 @@ pub struct CoreStats {
     pub clients_open: Counter,
     /// Client connections that were closed at once: their address has as many as it may.
     pub clients_refused: Counter,
+    /// Idle client connections that were closed because no file descriptor was left.
+    pub clients_evicted: Counter,
     /// Heads that are no request: answered with 400 and the like, and closed.
     pub heads_refused: Counter,
     /// HTTP/2 connections that were ended because their clients made work for nothing.

@@ -1,6 +1,7 @@
 //! A connection's byte stream: TCP, TLS over TCP, a socket pair inside the process, or a pipe inside the core.
 
 use crate::pipe::Pipe;
+use crate::unsent::unacknowledged;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use std::io::{self, IoSlice, Read};
@@ -144,13 +145,23 @@ impl Stream {
         }
     }
 
+    /// The TCP socket below it, if there is one.
+    fn socket(&self) -> Option<&TcpStream> {
+        match self {
+            Stream::Tcp(stream) => Some(stream),
+            Stream::Tls(stream) => Some(stream.get_ref().0),
+            Stream::Local(_) | Stream::Pipe(_) => None,
+        }
+    }
+
+    /// Bytes that were written and that the other side has not acknowledged, if that is known.
+    pub fn unacknowledged(&self) -> Option<u64> {
+        unacknowledged(self.socket()?)
+    }
+
     /// Makes the close to come an abrupt one: what a peer does not take is not kept by the kernel for it either.
     pub fn abort(&self) {
-        let socket = match self {
-            Stream::Tcp(stream) => stream,
-            Stream::Tls(stream) => stream.get_ref().0,
-            Stream::Local(_) | Stream::Pipe(_) => return,
-        };
+        let Some(socket) = self.socket() else { return };
         let _ = socket2::SockRef::from(socket).set_linger(Some(Duration::ZERO));
     }
 

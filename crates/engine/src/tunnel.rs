@@ -4,8 +4,9 @@
 use crate::outbox::Outbox;
 use crate::pool::{Slot, Upstream};
 use crate::stream::Stream;
+use crate::turn::Turn;
 use std::io;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 pub(crate) struct Tunnel {
     upstream: Upstream,
@@ -44,8 +45,9 @@ impl Tunnel {
     }
 
     /// Moves what can be moved; ready when both directions have ended or one broke.
-    pub fn poll(&mut self, cx: &mut Context<'_>, client: &mut Stream, scratch: &mut [u8]) -> Poll<()> {
+    pub fn poll(&mut self, cx: &mut Context<'_>, client: &mut Stream, scratch: &mut [u8], turn: &mut Turn) -> Poll<()> {
         loop {
+            ready!(turn.poll_step(cx));
             let up = self.up.advance(cx, client, &mut self.upstream.stream, scratch);
             let down = self.down.advance(cx, &mut self.upstream.stream, client, scratch);
             match (up, down) {

@@ -1,66 +1,176 @@
-//! The log: text or JSON on standard error.
+//! The log: text or JSON on standard error. A thread of its own writes it, so that nobody waits for whoever reads it, and lines that the
+//! network can call forth are limited by kind, with a count of what was left out.
+
+mod limiter;
+mod lines;
+mod problems;
+
+pub use problems::problems;
 
 use crate::cli::LogFormat;
-use std::collections::BTreeMap;
+use limiter::{Kind, Limiter, Summary};
+use lines::Lines;
 use std::io::IsTerminal;
-use std::path::Path;
-use tollgate_model::{Level, Problem};
-use tracing_subscriber::EnvFilter;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tollgate_engine::Moment;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, fmt, registry};
 
-/// Fields without effect that a line names. A document with more was made by a program that writes every field there is.
-const IGNORED_NAMED_MAX: usize = 20;
+/// Target of lines that are never left out: there are as many of them as documents have problems, or as an operator asks for.
+pub const EVERY: &str = "tollgate_gateway::every";
+/// Target of lines about lines.
+const ABOUT: &str = "tollgate_gateway::log";
+/// How long the start and the end of the process wait for standard error to take what was logged.
+const FLUSH_TIME: Duration = Duration::from_secs(2);
+/// Libraries that are quiet unless `level` names them: rustls warns of handshakes that a client spoils and h2 of single frames, so as often as
+/// clients like. The engine says the same at level debug, with the client's address.
+const QUIET: &str = "h2=error,rustls=error";
+
+/// The running log. What is left is written when it is dropped.
+pub struct Log {
+    pub figures: Arc<LogFigures>,
+}
+
+/// What became of lines.
+pub struct LogFigures {
+    lines: Lines,
+    limiter: Mutex<Limiter>,
+    start: Moment,
+}
+
+impl LogFigures {
+    /// Lines that were given to the thread that writes them.
+    pub fn lines(&self) -> u64 {
+        self.lines.taken()
+    }
+
+    /// Lines that are only counted: there were many of their kind.
+    pub fn left_out(&self) -> u64 {
+        self.limiter().left_out()
+    }
+
+    /// Lines that are lost: standard error did not take those before them.
+    pub fn dropped(&self) -> u64 {
+        self.lines.dropped()
+    }
+
+    fn limiter(&self) -> MutexGuard<'_, Limiter> {
+        self.limiter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Says what was left out, of windows that are over or of `all`.
+    fn say_left_out(&self, all: bool) {
+        let summaries = self.limiter().take_left_out(self.now_ms(), all);
+        summaries.into_iter().for_each(say);
+    }
+}
 
 /// Starts logging. `RUST_LOG`-style directives in `level` are understood; an unknown level means `info`.
-pub fn start(format: LogFormat, level: &str) {
-    let filter = EnvFilter::try_new(directives(level)).unwrap_or_else(|_| EnvFilter::new(directives("info")));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
-    let started = match format {
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+pub fn start(format: LogFormat, level: &str) -> Log {
+    let level = if level.is_empty() { "info" } else { level };
+    let filter = EnvFilter::try_new(format!("{QUIET},{level}")).unwrap_or_else(|_| EnvFilter::new(format!("{QUIET},info")));
+    let (lines, writer) = Lines::new();
+    let figures = Arc::new(LogFigures { lines, limiter: Mutex::default(), start: Moment::now() });
+    let layer = fmt::layer().with_writer(figures.lines.clone()).with_target(false);
+    let layer: Box<dyn Layer<_> + Send + Sync> = match format {
+        LogFormat::Json => Box::new(layer.json().flatten_event(true)),
         LogFormat::Text => {
             let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            builder.with_ansi(colours).try_init()
+            Box::new(layer.with_ansi(colours))
         }
     };
-    if let Err(error) = started {
+    let ticking = figures.clone();
+    let written =
+        std::thread::Builder::new().name("log".to_owned()).spawn(move || writer.run(std::io::stderr(), || tick(&ticking)));
+    if let Err(error) = written.map(drop) {
+        eprintln!("tollgate: no thread for the log, which stays empty: {error}");
+    }
+    if let Err(error) = registry().with(layer).with(filter).with(Limited(figures.clone())).try_init() {
         eprintln!("tollgate: cannot start the log: {error}");
     }
+    Log { figures }
 }
 
-/// Problems of a start or a reload that are logged one by one: what a file can have is not for a log.
-const LINES_MAX: usize = 10_000;
-
-/// Logs what was found in documents: each problem by itself, but fields without effect in one line for each file.
-pub fn problems(problems: &[Problem]) {
-    let mut ignored: BTreeMap<Option<&Path>, Vec<&str>> = BTreeMap::new();
-    let (said, unsaid) = problems.split_at(problems.len().min(LINES_MAX));
-    if !unsaid.is_empty() {
-        tracing::warn!(unsaid = unsaid.len(), "there are more problems than are logged; tollgate check names all of them");
+/// Comes about once a second, unless standard error takes nothing.
+fn tick(figures: &LogFigures) {
+    figures.say_left_out(false);
+    let lost = figures.lines.take_dropped();
+    if lost > 0 {
+        tracing::error!(target: ABOUT, lines = lost, "lines of the log are lost: standard error did not take them");
     }
-    for problem in said {
-        match problem.level {
-            Level::Error => tracing::error!("{problem}"),
-            Level::Warning => tracing::warn!("{problem}"),
-            Level::Note => tracing::info!("{problem}"),
-            Level::Ignored => {
-                tracing::debug!("{problem}");
-                ignored.entry(problem.file.as_deref()).or_default().push(problem.path.trim_start_matches("$."));
-            }
+}
+
+impl Log {
+    /// Waits until all that was logged is written, but not for ever.
+    pub fn flush(&self) {
+        self.figures.lines.flush(FLUSH_TIME);
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.figures.say_left_out(true);
+        self.flush();
+    }
+}
+
+fn say(summary: Summary) {
+    let Summary { kind, level, message, lines, seconds } = summary;
+    let Kind { api, cause, .. } = &kind;
+    let (api, cause) = (api.as_deref(), cause.as_deref());
+    let text = format_args!("{message}: and {lines} more in the last {seconds} s");
+    match level {
+        Level::ERROR => tracing::error!(target: ABOUT, api, cause, "{text}"),
+        Level::WARN => tracing::warn!(target: ABOUT, api, cause, "{text}"),
+        _ => tracing::info!(target: ABOUT, api, cause, "{text}"),
+    }
+}
+
+/// Lets through what the limiter admits. Who asks for `debug` wants every line of that.
+struct Limited(Arc<LogFigures>);
+
+impl<S: Subscriber> Layer<S> for Limited {
+    fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
+        let about = event.metadata();
+        if *about.level() > Level::INFO || matches!(about.target(), EVERY | ABOUT) {
+            return true;
+        }
+        let mut seen = Seen::default();
+        event.record(&mut seen);
+        let kind = Kind { callsite: about.callsite(), api: seen.api, cause: seen.cause };
+        self.0.limiter().admit(kind, *about.level(), seen.message, self.0.now_ms())
+    }
+}
+
+/// The fields of a line that its kind consists of.
+#[derive(Default)]
+struct Seen {
+    api: Option<String>,
+    cause: Option<String>,
+    message: String,
+}
+
+impl Visit for Seen {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "api" => self.api = Some(value.to_owned()),
+            "cause" => self.cause = Some(value.to_owned()),
+            "message" => value.clone_into(&mut self.message),
+            _ => {}
         }
     }
-    for (file, fields) in ignored {
-        let file = file.map(|file| format!("{}: ", file.display())).unwrap_or_default();
-        tracing::warn!("{file}without effect: {}", listed(&fields));
+
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        if matches!(field.name(), "api" | "cause" | "message") {
+            self.record_str(field, &format!("{value:?}"));
+        }
     }
-}
-
-/// The first names, and how many there are beyond.
-fn listed(names: &[&str]) -> String {
-    let named = names.get(..IGNORED_NAMED_MAX).unwrap_or(names);
-    let more = names.len() - named.len();
-    if more == 0 { named.join(", ") } else { format!("{} and {more} more", named.join(", ")) }
-}
-
-/// With the h2 crate told to be quiet unless `level` names it: it warns of single frames of clients, and so as often as they like.
-fn directives(level: &str) -> String {
-    format!("h2=error,{}", if level.is_empty() { "info" } else { level })
 }

@@ -35,6 +35,7 @@ pub use sink::SinkFigures;
 pub use statsd::Statsd;
 
 use crate::clock;
+use crate::logs::LogFigures;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -51,6 +52,7 @@ pub struct Observer {
     /// What belongs to no API, by core.
     cores: Vec<CoreTotals>,
     pub reloads: ReloadFigures,
+    pub log: Arc<LogFigures>,
     /// Requests are recorded one by one.
     pub recording: Option<Recording>,
     pub statsd: Arc<SinkFigures>,
@@ -92,13 +94,14 @@ pub struct ReloadFigures {
 }
 
 impl Observer {
-    pub fn new(metrics: bool, cores: usize, recording: Option<Recording>, pushes: bool) -> Self {
+    pub fn new(metrics: bool, cores: usize, recording: Option<Recording>, pushes: bool, log: Arc<LogFigures>) -> Self {
         Observer {
             metrics,
             started: SystemTime::now(),
             engine: (0..cores).map(|_| Arc::default()).collect(),
             cores: (0..cores).map(|_| CoreTotals::default()).collect(),
             reloads: ReloadFigures::default(),
+            log,
             recording,
             statsd: SinkFigures::new("statsd"),
             otlp_metrics: pushes.then(|| SinkFigures::new("otlp_metrics")),

@@ -5,6 +5,7 @@ use crate::control::{self, ApiHealth, Control, Health, OwnPort, Ports};
 use crate::error_templates::ErrorTemplates;
 use crate::handover::{Estate, Inherited, Predecessor, Role};
 use crate::limit::{AddressRates, Rate};
+use crate::logs::Log;
 use crate::notify::Notifier;
 use crate::oauth::Ledger;
 use crate::observe::{Meters, Observer, Pusher, Recording, Statsd};
@@ -50,7 +51,7 @@ pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
 
 fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Predecessor>) -> Result<(), Box<dyn Error>> {
     let (config, problems) = load_config(&options)?;
-    start_log(&options, &config);
+    let log = start_log(&options, &config);
     logs::problems(&problems);
     for flag in options.without_effect.names() {
         tracing::warn!(flag, "a flag of Tyk's that has no effect here");
@@ -65,7 +66,13 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
     let json_log = log_format(&options, &config) == LogFormat::Json;
     let recording = Recording::start(&config, threads(&config), json_log)?;
-    let observer = Arc::new(Observer::new(metrics.enabled, threads(&config), recording, config.opentelemetry.metrics().is_some()));
+    let observer = Arc::new(Observer::new(
+        metrics.enabled,
+        threads(&config),
+        recording,
+        config.opentelemetry.metrics().is_some(),
+        log.figures.clone(),
+    ));
     let control_target =
         Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None, http2: Http2::Never };
     let notifier = Arc::new(Notifier::from_environment());
@@ -176,6 +183,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     // A signal that comes right after the announcement must find its handler.
     let signals = Signals::catch()?;
     let addresses = Addresses { data: &engine.addresses, control: &control_addresses, metrics: &metrics_addresses };
+    // What is wrong stands in the log before anybody is told that the gateway serves.
+    log.flush();
     announce(&addresses, client_terms.is_some(), secret_file.as_deref());
     if let Some(predecessor) = predecessor {
         predecessor.say_ready();
@@ -232,7 +241,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
 
 /// Runs the mock upstream.
 pub fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
-    logs::start(LogFormat::Text, "info");
+    let _log = logs::start(LogFormat::Text, "info");
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
     println!("tollgate: mock upstream on http://{}", listener.local_addr()?);
     Ok(mock::serve(listener)?)
@@ -267,9 +276,9 @@ pub fn default_file() -> Option<PathBuf> {
     places.into_iter().flatten().find(|path| path.is_file())
 }
 
-fn start_log(options: &RunOptions, config: &GatewayConfig) {
+fn start_log(options: &RunOptions, config: &GatewayConfig) -> Log {
     let level = if options.debug { "debug" } else { config.log_level.as_str() };
-    logs::start(log_format(options, config), level);
+    logs::start(log_format(options, config), level)
 }
 
 fn log_format(options: &RunOptions, config: &GatewayConfig) -> LogFormat {

@@ -14,6 +14,7 @@ use crate::clock::{self, TimeOfDay};
 use crate::endpoints::Hits;
 use crate::exchange::{Exchange, HeaderChange, RequestId, Step, Url};
 use crate::header_names::is_same_name;
+use crate::logs::EVERY;
 use crate::middleware::Middleware;
 use crate::observe::{Record, Recorder};
 use crate::refusal;
@@ -233,7 +234,7 @@ impl Handler for GatewayHandler {
         let Some(found) = snapshot.find(request.authority, &path.decoded) else {
             totals.iter().for_each(|totals| totals.not_found.add(1));
             if settings.logs_not_found {
-                tracing::warn!(client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API is for this request");
+                tracing::warn!(target: EVERY, client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API is for this request");
             }
             reply::plain(outgoing, settings, 404, "Not Found");
             return Verdict::Reply;

@@ -22,6 +22,8 @@ pub(super) struct Exchange {
     /// How the client has kept pace with its request's body, and with the response.
     pub upload: Pace,
     pub download: Pace,
+    /// Its body may be one side of a conversation.
+    pub converses: bool,
     pub first_byte_ms: Option<u64>,
     /// The edited request, while it may have to be sent again.
     pub replay: Vec<u8>,
@@ -78,6 +80,7 @@ impl Default for Exchange {
             body_bytes_max: None,
             upload: Pace::default(),
             download: Pace::default(),
+            converses: false,
             first_byte_ms: None,
             replay: Vec::new(),
             watches_client: false,
@@ -114,6 +117,7 @@ impl Exchange {
         self.request_body = BodyReader::new(request.body);
         self.body_bytes = 0;
         self.body_bytes_max = None;
+        self.converses = false;
         self.first_byte_ms = None;
         self.watches_client = false;
         self.upload_dead = false;

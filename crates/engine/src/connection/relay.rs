@@ -8,7 +8,7 @@ use crate::outbox::Outbox;
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
 use std::io;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tollgate_http::{Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, LAST_CHUNK, Response, write_chunk, write_response};
 
 /// A response's body that came with its head is copied behind the head up to this size, and gathered by the kernel above it.
@@ -35,6 +35,7 @@ enum HeadStep {
 impl Connection {
     pub(super) fn poll_relay(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
         loop {
+            ready!(self.turn.poll_step(cx));
             let up = self.move_request(cx, buffers);
             let down = up.and_then(|up| {
                 if !matches!(self.stage, Stage::Relay) {
@@ -83,6 +84,7 @@ impl Connection {
                 }
                 Poll::Ready(Ok(read)) if read > 0 => {
                     exchange.upload.go_on(self.core.deadlines.now_ms());
+                    exchange.upload.moved(read as u64, &self.core.limits.upload_min);
                     (read, false)
                 }
                 Poll::Ready(Ok(_)) => return Err(Fault::new(FaultKind::ClientGone)),
@@ -120,10 +122,20 @@ impl Connection {
     #[inline]
     pub(super) fn pace_end_ms(&self) -> u64 {
         let (exchange, limits) = (&self.exchange, &self.core.limits);
-        let taken = exchange.response_bytes.saturating_sub(self.to_client.len() as u64);
-        let upload = exchange.upload.due_ms(&limits.upload_min, exchange.body_bytes).filter(|_| exchange.response_body.is_none());
-        let download = exchange.download.due_ms(&limits.download_min, taken);
+        let is_upload = exchange.response_body.is_none() && !exchange.converses;
+        let upload = exchange.upload.due_ms(&limits.upload_min).filter(|_| is_upload);
+        let download = exchange.download.due_ms(&limits.download_min);
         upload.unwrap_or(NEVER).min(download.unwrap_or(NEVER))
+    }
+
+    /// Looks how much of what was written to the client it has acknowledged: that is what it took, not what the system holds for it.
+    #[cold]
+    pub(super) fn look_at_client(&mut self) {
+        let now_ms = self.core.deadlines.now_ms();
+        let left = self.client.unacknowledged().unwrap_or(0).saturating_add(self.to_client.len() as u64);
+        self.looks.look(now_ms, self.since_ms, left);
+        let taken = self.exchange.response_bytes.saturating_sub(left);
+        self.exchange.download.moved_to(taken, &self.core.limits.download_min, now_ms);
     }
 
     /// While the upstream works: notices a client that is gone, and keeps what an eager one sends ahead.

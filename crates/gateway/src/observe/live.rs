@@ -26,6 +26,7 @@ pub fn live(shared: &Shared) -> Value {
             "client": engine(|core| core.clients_open.get()),
             "upstream": engine(|core| core.upstreams_open.get()),
         },
+        "core_connections": observer.engine.iter().map(|core| core.clients_open.get()).collect::<Vec<_>>(),
         "core_busy": observer.engine.iter().map(|core| core.busy_permille.get() as f64 / 1000.0).collect::<Vec<_>>(),
         "apis": apis,
     })

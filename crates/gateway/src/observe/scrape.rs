@@ -194,6 +194,12 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
         "HTTP/2 connections that were ended because their clients made work for nothing.",
     )
     .sample(&[], sum(|core| &core.http2_misused));
+    text.family("tollgate_evicted_connections", Kind::Counter, "Idle client connections closed as no file descriptor was left.")
+        .sample(&[], sum(|core| &core.clients_evicted));
+    text.family("tollgate_core_connections", Kind::Gauge, "Client connections of a thread of the data plane.");
+    for (index, core) in cores.iter().enumerate() {
+        text.sample(&[("core", &index.to_string())], core.clients_open.get() as f64);
+    }
     text.family("tollgate_core_busy_ratio", Kind::Gauge, "Share of its time that a thread of the data plane worked lately.");
     for (index, core) in cores.iter().enumerate() {
         text.sample(&[("core", &index.to_string())], core.busy_permille.get() as f64 / 1000.0);
@@ -201,6 +207,15 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
 }
 
 fn records(text: &mut Exposition, observer: &super::Observer) {
+    let log = &observer.log;
+    text.family(
+        "tollgate_log_lines",
+        Kind::Counter,
+        "Lines of the log: left out among many of their kind, or dropped as nobody read.",
+    )
+    .sample(&[("result", "written")], log.lines() as f64)
+    .sample(&[("result", "left_out")], log.left_out() as f64)
+    .sample(&[("result", "dropped")], log.dropped() as f64);
     if let Some(recording) = &observer.recording {
         let recorded = recording.recorded.iter().map(|count| count.get()).sum::<u64>();
         text.family("tollgate_records", Kind::Counter, "Records of requests.").sample(&[], recorded as f64);

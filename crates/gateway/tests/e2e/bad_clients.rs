@@ -489,6 +489,30 @@ fn resets_at_any_moment_disturb_nobody() {
 }
 
 #[test]
+fn when_no_descriptor_is_left_the_longest_idle_clients_go_and_new_ones_are_served() {
+    let upstream = Upstream::start(|_| ok());
+    let conf = json!({"tollgate": {"threads": 1}});
+    let gateway = Setup::new(conf).api(api("a", "/a/", &upstream.url())).open_files_max(100).start();
+    let ask = |client: &mut Connection| {
+        client.try_send(get("/a/")).is_ok() && client.try_response("GET").is_ok_and(|response| response.status == 200)
+    };
+    let mut clients: Vec<Connection> = Vec::new();
+    for number in 0..200 {
+        let mut client = gateway.connect();
+        assert!(ask(&mut client), "client {number} is served");
+        clients.push(client);
+    }
+    eventually("those that were idle the longest are gone", || clients[..100].iter().all(Connection::is_closed));
+    assert!(clients[180..].iter_mut().all(ask), "those that were not are served");
+    let log = gateway.log();
+    let lines = log.lines().filter(|line| line.contains("no file descriptor is left")).count();
+    assert!((1..=3).contains(&lines) && !log.contains("cannot accept"), "one line in ten seconds:\n{log}");
+    let text = gateway.control("GET", "/tyk/metrics", "").text();
+    let evicted = text.lines().find_map(|line| line.strip_prefix("tollgate_evicted_connections_total ")).expect("the figure");
+    assert!(evicted.parse::<usize>().is_ok_and(|evicted| evicted >= 100), "{evicted}");
+}
+
+#[test]
 fn when_all_descriptors_were_used_up_it_serves_again_afterwards() {
     let upstream = Upstream::start(|_| ok());
     let gateway = Setup::new(json!({})).api(api("a", "/a/", &upstream.url())).open_files_max(64).start();

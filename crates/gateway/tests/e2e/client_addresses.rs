@@ -109,7 +109,6 @@ fn one_address_has_only_so_many_connections() {
     let upstream = Upstream::ok();
     let gateway =
         Gateway::start(json!({"tollgate": {"limits": {"connections_per_ip_max": 12}}}), [api("a", "/a/", &upstream.url())]);
-    // More than the one core takes on which few connections are packed.
     let mut open: Vec<Connection> = (0..12).map(|_| gateway.connect()).collect();
     assert!(open.iter_mut().all(|connection| is_served(connection, "/a/")));
     for _ in 0..5 {

@@ -174,6 +174,24 @@ fn a_request_that_was_held_often_enough_is_refused() {
 }
 
 #[test]
+fn bytes_that_come_while_a_request_is_held_do_not_hurry_it() {
+    let (_upstream, gateway) = start(json!({}));
+    let key = create(&gateway, &session(json!({"rate": 1, "per": 3600, "throttle_interval": 0.2, "throttle_retry_limit": 3})));
+    assert_eq!(call(&gateway, "/a/", &key).status, 200);
+    let begun = Instant::now();
+    let mut client = gateway.connect();
+    client.send(with_key("/a/", &key));
+    // The next request, byte by byte.
+    for byte in crate::harness::get("/hello").bytes() {
+        client.send([byte]);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(client.response("GET").status, 429);
+    assert!(begun.elapsed() >= Duration::from_millis(590), "{:?}", begun.elapsed());
+    assert_eq!(client.response("GET").status, 200, "what came meanwhile is not lost");
+}
+
+#[test]
 fn a_client_that_goes_while_it_is_held_costs_nothing() {
     let (_upstream, gateway) = start(json!({}));
     let key = create(&gateway, &session(json!({"rate": 1, "per": 1, "throttle_interval": 0.1, "throttle_retry_limit": 1000})));

@@ -152,7 +152,7 @@ fn drip(mut socket: TcpStream, pause: Duration, piece: impl Fn() -> Vec<u8> + Se
 #[test]
 fn a_body_that_goes_on_must_go_on_fast_enough() {
     let upstream = Upstream::ok();
-    let conf = json!({"tollgate": {"limits": {"upload_rate_min": 20}, "timeouts": {"rate_grace_ms": 1000}}});
+    let conf = json!({"tollgate": {"limits": {"upload_rate_min": 20}, "timeouts": {"rate_grace_ms": 3000}}});
     let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
 
     let mut steady = gateway.connect();
@@ -212,6 +212,66 @@ fn a_response_must_be_taken_fast_enough() {
     assert!(client.until(HEADERS, 1).is_some());
     drip(client.0.try_clone().unwrap(), Duration::from_millis(50), || frame(WINDOW_UPDATE, 0, 1, 10u32.to_be_bytes()));
     assert!(client.until(RST_STREAM, 1).is_some(), "the stream is reset");
+}
+
+/// A client whose own system takes little ahead of it.
+fn with_small_buffer(port: u16) -> TcpStream {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(16 * 1024).unwrap();
+    socket.connect(&std::net::SocketAddr::from(([127, 0, 0, 1], port)).into()).unwrap();
+    let socket = TcpStream::from(socket);
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket
+}
+
+#[test]
+fn a_client_that_reads_steadily_is_served_though_nothing_can_be_written_for_long() {
+    let upstream = Upstream::start(|_| reply("200 OK", &[], &"x".repeat(64 << 20)));
+    let conf = json!({"tollgate": {"timeouts": {"client_write_ms": 1000}}});
+    let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
+    let mut steady = with_small_buffer(gateway.port);
+    let mut stopping = with_small_buffer(gateway.port);
+    for client in [&mut steady, &mut stopping] {
+        client.write_all(b"GET /a/ HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
+    }
+    // The system holds megabytes, of which this is a small part.
+    let mut piece = [0; 8 * 1024];
+    for _ in 0..80 {
+        steady.read_exact(&mut piece).expect("it is served");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let cut = std::iter::from_fn(|| stopping.read(&mut piece).ok().filter(|read| *read > 0)).sum::<usize>();
+    assert!(cut < 64 << 20, "who reads nothing is cut off");
+}
+
+#[test]
+fn slow_bodies_and_slow_readers_are_shed_by_default() {
+    let upstream = Upstream::start(|_| reply("200 OK", &[], &"x".repeat(64 << 20)));
+    let gateway = Gateway::start(json!({"tollgate": {"timeouts": {"rate_grace_ms": 1000}}}), [api("a", "/a/", &upstream.url())]);
+    let mut body = with_small_buffer(gateway.port);
+    body.write_all(b"POST /a/ HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n").unwrap();
+    drip(body.try_clone().unwrap(), Duration::from_millis(100), || b"x".to_vec());
+    let mut reader = with_small_buffer(gateway.port);
+    reader.write_all(b"GET /a/ HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
+    let mut answer = [0; 13];
+    body.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 408 ");
+    let begun = Instant::now();
+    // What its own system holds can be read on, so the error of the connection is asked for.
+    while matches!(reader.take_error(), Ok(None)) && matches!(reader.read(&mut [0; 10]), Ok(1..)) {
+        assert!(begun.elapsed() < PATIENCE, "it is still served");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // One side of a conversation is silent for as long as it likes.
+    let mut conversation = with_small_buffer(gateway.port);
+    let head = "POST /a/ HTTP/1.1\r\nHost: h\r\nContent-Type: application/grpc\r\nContent-Length: 30\r\n\r\n";
+    conversation.write_all(head.as_bytes()).unwrap();
+    for _ in 0..30 {
+        std::thread::sleep(Duration::from_millis(100));
+        conversation.write_all(b"x").unwrap();
+    }
+    conversation.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200 ");
 }
 
 #[test]

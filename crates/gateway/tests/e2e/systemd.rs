@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::cores::{expect_alone, expect_by_core};
 use crate::harness::{Connection, Gateway, PATIENCE, Setup, Upstream, api, eventually, get};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_tollgate");
@@ -195,8 +196,11 @@ fn connections_wait_at_a_passed_socket_for_the_gateway_to_start() {
     assert_eq!(early.join().unwrap(), [200; 20]);
     assert_eq!(gateway.port, ports(&activated.dir.path().join("ports"))[0], "the passed socket counts, not the configuration");
     // Every core is given connections, though there is one socket.
-    let mut clients: Vec<Connection> = (0..30).map(|_| gateway.connect()).collect();
+    let mut asking = gateway.connect();
+    expect_alone(&mut asking);
+    let mut clients: Vec<Connection> = (0..29).map(|_| gateway.connect()).collect();
     assert!(clients.iter_mut().all(|client| client.ask(get("/a/")).status == 200));
+    expect_by_core(&mut asking, &[15, 15]);
     gateway.restart();
     assert_eq!(gateway.get("/a/").status, 200, "it is handed on");
 }

@@ -8,6 +8,7 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use socket2::{Domain, Socket, Type};
 
+use crate::harness::definition::merge;
 use crate::harness::dns::{Answer, NameServer};
 use crate::harness::{Gateway, Setup, Upstream, api, error_json, eventually, get, reply};
 
@@ -80,6 +81,43 @@ fn a_name_is_not_asked_for_each_request() {
     }
     // A and AAAA, for each core.
     assert!(server.asked() <= 8, "asked {} times", server.asked());
+}
+
+#[test]
+fn a_name_server_that_drops_questions_of_one_family_holds_nobody_up() {
+    for (dropped, address) in [(&[28], "127.0.0.1"), (&[1], "::1")] {
+        let bound = if address.contains(':') { format!("[{address}]:0") } else { format!("{address}:0") };
+        let upstream = Upstream::start_at(&bound, |_| reply("200 OK", &["Connection: close"], "ok"));
+        let server = NameServer::dropping(dropped, move |_| addresses(&[address], 3600));
+        let mut conf = resolving(&server);
+        merge(&mut conf, &json!({"tollgate": {"threads": 1, "timeouts": {"upstream_connect_ms": 3000}}}));
+        let gateway = Gateway::start(conf, [api("a", "/a/", &format!("http://half.test:{}", upstream.port()))]);
+        for _ in 0..30 {
+            assert_eq!(gateway.get("/a/").status, 200, "{address}");
+        }
+        // The dropped question may be repeated for a while; it is not asked again for each connection.
+        assert!(server.asked() <= 8, "asked {} times", server.asked());
+    }
+}
+
+#[test]
+fn a_name_in_the_hosts_file_needs_no_name_server() {
+    let hosts = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
+    let lines = hosts.lines().filter_map(|line| line.split('#').next()?.split_once(char::is_whitespace));
+    let names = lines
+        .filter(|(address, _)| address.starts_with("127."))
+        .flat_map(|(address, names)| names.split_whitespace().map(move |name| (address, name)));
+    // `localhost` is known without any file.
+    let Some((address, name)) = names.into_iter().find(|(_, name)| !name.starts_with("localhost")) else {
+        return eprintln!("skipped: /etc/hosts has no name for an address of this machine beside localhost");
+    };
+    let upstream = Upstream::start_at(&format!("{address}:0"), |_| reply("200 OK", &["Connection: close"], "ok"));
+    let server = NameServer::dropping(&[1, 28], |_| addresses(&[], 60));
+    let mut conf = resolving(&server);
+    merge(&mut conf, &json!({"tollgate": {"timeouts": {"upstream_connect_ms": 3000}}}));
+    let gateway = Gateway::start(conf, [api("a", "/a/", &format!("http://{name}:{}", upstream.port()))]);
+    assert_eq!(gateway.get("/a/").status, 200);
+    assert_eq!(server.asked(), 0, "the file is enough");
 }
 
 #[test]

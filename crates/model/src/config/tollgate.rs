@@ -133,9 +133,9 @@ pub struct Limits {
     pub requests_per_ip: RequestsPerIp,
     /// WebSockets and other tunnels at one time, for each thread; 8192.
     pub tunnels_max: usize,
-    /// Bytes a second that a client must send of its request's body, 408 below; 0 for any speed.
+    /// Bytes a second that a client must send of its request's body, 408 below; 500; 0 for any speed.
     pub upload_rate_min: u64,
-    /// Bytes a second that a client must take of a response; 0 for any speed.
+    /// Bytes a second that a client must take of a response; 500; 0 for any speed.
     pub download_rate_min: u64,
 }
 
@@ -163,7 +163,7 @@ pub struct Timeouts {
     pub client_idle_ms: u64,
     /// For a client to take more of a response; 60000.
     pub client_write_ms: u64,
-    /// For a client that is slower than `limits.upload_rate_min` or `download_rate_min`, until that counts; 20000.
+    /// How far a client may fall behind `limits.upload_rate_min` or `download_rate_min`; 20000.
     pub rate_grace_ms: u64,
     /// For a connection to an upstream, with TLS; 10000.
     pub upstream_connect_ms: u64,
@@ -233,8 +233,8 @@ impl Default for Limits {
             http2_streams_max: 250,
             http2_buffer_bytes_max: 128 * 1024 * 1024,
             tunnels_max: 8_192,
-            upload_rate_min: 0,
-            download_rate_min: 0,
+            upload_rate_min: 500,
+            download_rate_min: 500,
             connections_per_ip_max: 0,
             requests_per_ip: RequestsPerIp::default(),
         }

@@ -19,6 +19,11 @@ pub struct NameServer {
 impl NameServer {
     /// `answer` gets the name in lower case, without its last dot.
     pub fn start(answer: impl Fn(&str) -> Answer + Send + 'static) -> NameServer {
+        NameServer::dropping(&[], answer)
+    }
+
+    /// The same, which does not answer questions of these kinds: 1 is A, 28 is AAAA.
+    pub fn dropping(kinds: &'static [u16], answer: impl Fn(&str) -> Answer + Send + 'static) -> NameServer {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
         let address = socket.local_addr().expect("an address");
         let asked = Arc::new(AtomicUsize::new(0));
@@ -27,7 +32,7 @@ impl NameServer {
             let mut packet = [0; 1500];
             while let Ok((length, from)) = socket.recv_from(&mut packet) {
                 counter.fetch_add(1, Ordering::SeqCst);
-                if let Some(reply) = reply(&packet[..length], &answer) {
+                if let Some(reply) = reply(&packet[..length], kinds, &answer) {
                     let _ = socket.send_to(&reply, from);
                 }
             }
@@ -41,7 +46,7 @@ impl NameServer {
     }
 }
 
-fn reply(packet: &[u8], answer: &dyn Fn(&str) -> Answer) -> Option<Vec<u8>> {
+fn reply(packet: &[u8], dropped: &[u16], answer: &dyn Fn(&str) -> Answer) -> Option<Vec<u8>> {
     let mut name = String::new();
     let mut at = 12;
     loop {
@@ -57,6 +62,9 @@ fn reply(packet: &[u8], answer: &dyn Fn(&str) -> Answer) -> Option<Vec<u8>> {
         at += length;
     }
     let kind = u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?]);
+    if dropped.contains(&kind) {
+        return None;
+    }
     let question = packet.get(12..at + 4)?;
     let found = answer(&name);
     let exists = !found.addresses.is_empty();

@@ -23,6 +23,7 @@ pub struct Setup {
     files: Vec<(String, Vec<u8>)>,
     env: Vec<(String, String)>,
     open_files_max: Option<u32>,
+    stderr: Option<std::io::PipeWriter>,
     program: Option<PathBuf>,
 }
 
@@ -50,6 +51,12 @@ impl Setup {
     /// Starts a copy of the program.
     pub fn program(mut self, program: &Path) -> Setup {
         self.program = Some(program.to_owned());
+        self
+    }
+
+    /// Has the process log into a pipe.
+    pub fn stderr(mut self, writer: std::io::PipeWriter) -> Setup {
+        self.stderr = Some(writer);
         self
     }
 
@@ -98,7 +105,7 @@ impl Setup {
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(File::create(&log).expect("a log file"))
+            .stderr(self.stderr.map_or_else(|| File::create(&log).expect("a log file").into(), Stdio::from))
             .spawn()
             .expect("the gateway starts");
         let stdout = child.stdout.take().expect("its output");
@@ -253,8 +260,18 @@ impl Gateway {
         }
     }
 
+    /// The log, once no more is written to it: a thread of the gateway's own does, behind whoever logs.
     pub fn log(&self) -> String {
-        fs::read_to_string(&self.log).unwrap_or_default()
+        let read = || fs::read_to_string(&self.log).unwrap_or_default();
+        let mut before = read();
+        loop {
+            thread::sleep(Duration::from_millis(30));
+            let now = read();
+            if now == before {
+                return now;
+            }
+            before = now;
+        }
     }
 
     /// A figure of `/proc/<pid>/status` in KiB, such as `VmRSS` or `VmHWM`.

@@ -32,6 +32,7 @@ mod token_auth;
 mod track;
 mod transform_method;
 mod unsupported_auth;
+mod validate_json;
 
 use crate::exchange::{Exchange, Step};
 use crate::header_names::HeaderNames;
@@ -65,6 +66,7 @@ pub use token_auth::TokenAuth;
 pub use track::TrackEndpoint;
 pub use transform_method::TransformMethod;
 pub use unsupported_auth::UnsupportedAuth;
+pub use validate_json::ValidateJson;
 
 /// One step.
 pub trait Middleware: Send + Sync {

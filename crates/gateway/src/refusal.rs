@@ -129,6 +129,7 @@ pub const KEY_CERTIFICATE_MISMATCH: Refusal =
     refusal!(401, "key_certificate_mismatch", "Access to this API has been disallowed", "auth.cert_mismatch");
 pub const LENGTH_REQUIRED: Refusal = refusal!(411, "length_required", "Content length is required for this request");
 pub const REQUEST_TOO_LARGE: Refusal = refusal!(400, "request_too_large", "Request is too large");
+pub const SCHEMA_MISSING: Refusal = refusal!(500, "schema_missing", "no schemas to validate against");
 pub const AUTH_MISSING: Refusal = refusal!(401, "auth_missing", "Authorization field missing", "auth.auth_field_missing");
 pub const KEY_DISALLOWED: Refusal = refusal!(403, "key_unknown", "Access to this API has been disallowed", "auth.key_not_found");
 pub const KEY_SIGNATURE: Refusal = refusal!(401, "key_signature", "Request signature verification failed");

@@ -38,7 +38,7 @@ pub use auth::{
 pub use cors::Cors;
 pub use endpoint::{
     AccessEntry, Action, CircuitBreaker, EndpointEntry, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform,
-    MethodAction, MethodTransform, MockResponse, SizeLimit,
+    MethodAction, MethodTransform, MockResponse, SizeLimit, ValidateJson,
 };
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;

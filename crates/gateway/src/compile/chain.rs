@@ -62,6 +62,8 @@ const AFTER: &[Maker] = &[
     KeyLimits::compile,
     // Counts only what was let in so far.
     ApiRateLimit::compile,
+    // A caller who is over a limit has no body read.
+    ValidateJson::compile,
     // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.
     RequestHeaders::compile,
     RewriteUrl::compile,
@@ -163,8 +165,8 @@ impl Source<'_, '_> {
         self.context.error(format!("$.version_data.versions.{version}.extended_paths.{list}[{index}].{field}"), message);
     }
 
-    /// Whether a request may be held after limits have passed it: for limits that other gateways count too, or by an API that it is sent on
-    /// to. It walks the chain again then.
+    /// Whether a request may be held after limits have passed it: for limits that other gateways count too, for its body, or by an API that
+    /// it is sent on to. It walks the chain again then.
     pub fn may_hold_after_limits(&self) -> bool {
         let is_elsewhere = |url: &str| ["/", "http://", "https://"].iter().any(|start| url.starts_with(start));
         // A variable may be anything.
@@ -178,7 +180,8 @@ impl Source<'_, '_> {
             let triggered = entry.triggers.iter().map(|trigger| trigger.rewrite_to.as_str());
             triggered.chain([entry.rewrite_to.as_str()])
         });
-        self.context.settings.shares_limits || target.iter().any(|url| is_sent_on(url)) || rewritten.any(is_sent_on)
+        let reads_bodies = !self.info.extended_paths.validate_json.is_empty();
+        self.context.settings.shares_limits || reads_bodies || target.iter().any(|url| is_sent_on(url)) || rewritten.any(is_sent_on)
     }
 
     /// A name for state that outlives configurations: of this version, or of one of its endpoints.

@@ -100,6 +100,7 @@ mod trailers;
 mod upgrade;
 mod upstream_tls;
 mod upstreams;
+mod validate_json;
 mod variables;
 mod versions;
 mod websockets_http2;

@@ -21,15 +21,7 @@ fn guarded(upstream: &Upstream) -> Vec<(&'static str, Definition)> {
         ("custom_middleware_bundle", made("custom_middleware_bundle").set("custom_middleware_bundle", "b.zip")),
         ("graphql", made("graphql").set("graphql", json!({"enabled": true}))),
     ];
-    for list in [
-        "validate_json",
-        "validate_request",
-        "virtual",
-        "go_plugin",
-        "persist_graphql",
-        "transform_response",
-        "transform_jq_response",
-    ] {
+    for list in ["validate_request", "virtual", "go_plugin", "persist_graphql", "transform_response", "transform_jq_response"] {
         all.push((list, made(list).list(list, entry.clone())));
     }
     all
@@ -84,7 +76,7 @@ fn what_is_switched_off_keeps_nobody_from_being_served() {
         .set("custom_middleware_bundle_disabled", true)
         .set("graphql", json!({"enabled": false, "schema": "type Query { a: Int }"}))
         .set("protocol", "http")
-        .list("validate_json", json!([{"path": "/x", "method": "POST", "disabled": true}]))
+        .list("go_plugin", json!([{"path": "/x", "method": "POST", "disabled": true}]))
         .list("virtual", json!([]));
     let gateway = Gateway::start(json!({}), [definition]);
     assert_eq!(gateway.get("/a/x").status, 200, "{}", gateway.log());
@@ -120,7 +112,7 @@ fn a_check_fails_for_it() {
     let upstream = Upstream::ok();
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("a.json");
-    let definition = api("a", "/a/", &upstream.url()).list("validate_json", json!([{"path": "/x", "method": "POST"}]));
+    let definition = api("a", "/a/", &upstream.url()).list("go_plugin", json!([{"path": "/x", "method": "POST"}]));
     let check = |definition: &Definition| {
         std::fs::write(&file, definition.0.to_string()).unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_tollgate")).arg("check").arg(&file).output().unwrap();
@@ -128,8 +120,8 @@ fn a_check_fails_for_it() {
     };
     let (code, text) = check(&definition);
     assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("a.json: $.version_data.versions.Default.extended_paths.validate_json[0]: error:"), "{text}");
-    let (code, text) = check(&definition.set("tollgate/serve_without", json!(["validate_json"])));
+    assert!(text.contains("a.json: $.version_data.versions.Default.extended_paths.go_plugin[0]: error:"), "{text}");
+    let (code, text) = check(&definition.set("tollgate/serve_without", json!(["go_plugin"])));
     assert_eq!(code, Some(0), "{text}");
 }
 

@@ -50,6 +50,7 @@ endpoint_entry!(
     CircuitBreaker,
     EndpointMark,
     EndpointRateLimit,
+    ValidateJson,
     super::rewrite::UrlRewrite,
 );
 
@@ -115,6 +116,26 @@ pub struct MockResponse {
     pub body: String,
     /// Headers.
     pub headers: BTreeMap<String, String>,
+}
+
+/// An entry of `validate_json`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct ValidateJson {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// JSON schema, draft 7 unless its `$schema` says another.
+    pub schema: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The same in Base64, where `schema` is missing.
+    pub schema_b64: String,
+    /// Status for a body that does not fit; 422 when 0.
+    pub error_response_code: u16,
 }
 
 /// An entry of `hard_timeouts`.

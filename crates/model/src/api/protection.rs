@@ -8,7 +8,7 @@ use crate::json_path::JsonPath;
 use crate::problem::Findings;
 
 /// What [`MissingProtection::field`] and `serve_without` may be.
-pub const PROTECTIONS: [&str; 13] = [
+pub const PROTECTIONS: [&str; 12] = [
     "application_protocol",
     "custom_middleware",
     "custom_middleware_bundle",
@@ -19,7 +19,6 @@ pub const PROTECTIONS: [&str; 13] = [
     "protocol",
     "transform_jq_response",
     "transform_response",
-    "validate_json",
     "validate_request",
     "virtual",
 ];

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::endpoint::{
     AccessEntry, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform, MethodTransform, MockResponse,
-    SizeLimit,
+    SizeLimit, ValidateJson,
 };
 use super::rewrite::UrlRewrite;
 use crate::number::seconds;
@@ -123,6 +123,8 @@ pub struct ExtendedPaths {
     pub track_endpoints: Vec<EndpointMark>,
     /// Limits over all callers together.
     pub rate_limit: Vec<EndpointRateLimit>,
+    /// Schemas that request bodies must fit.
+    pub validate_json: Vec<ValidateJson>,
 
     /// Not supported yet.
     pub cache: Vec<Value>,
@@ -139,8 +141,6 @@ pub struct ExtendedPaths {
     /// Answers of a script.
     #[serde(rename = "virtual")]
     pub virtual_endpoints: Vec<Value>,
-    /// Schemas that request bodies must fit.
-    pub validate_json: Vec<Value>,
     /// The same from an OpenAPI document.
     pub validate_request: Vec<Value>,
     /// Plugins for single endpoints.
@@ -161,12 +161,11 @@ impl ExtendedPaths {
     }
 
     /// The lists that are not acted on and protect, with their Tyk names.
-    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 7] {
+    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 6] {
         [
             ("transform_response", &self.transform_response),
             ("transform_jq_response", &self.transform_jq_response),
             ("virtual", &self.virtual_endpoints),
-            ("validate_json", &self.validate_json),
             ("validate_request", &self.validate_request),
             ("go_plugin", &self.go_plugin),
             ("persist_graphql", &self.persist_graphql),

@@ -50,15 +50,7 @@ fn what_protects_and_does_not_act_is_found_with_its_place() {
     ] {
         assert_eq!(missing(&definition(over.clone(), json!({}))), [(field, place.to_owned())], "{over}");
     }
-    for list in [
-        "transform_response",
-        "transform_jq_response",
-        "virtual",
-        "validate_json",
-        "validate_request",
-        "go_plugin",
-        "persist_graphql",
-    ] {
+    for list in ["transform_response", "transform_jq_response", "virtual", "validate_request", "go_plugin", "persist_graphql"] {
         let paths = json!({list: [{"path": "/x", "disabled": true}, {"path": "/y", "enabled": true}]});
         let place = format!("$.version_data.versions.Default.extended_paths.{list}[1]");
         assert_eq!(missing(&definition(json!({}), paths)), [(list, place)]);
@@ -81,7 +73,7 @@ fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
         assert_eq!(missing(&definition(over.clone(), json!({}))), [], "{over}");
     }
     let paths = json!({
-        "validate_json": [{"path": "/x", "disabled": true}],
+        "go_plugin": [{"path": "/x", "disabled": true}],
         "validate_request": [{"path": "/x"}],
         "virtual": [],
         "transform": [{"path": "/x"}]
@@ -91,7 +83,7 @@ fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
 
 #[test]
 fn versions_that_nothing_leads_to_do_not_count() {
-    let guarded = json!({"use_extended_paths": true, "extended_paths": {"validate_json": [{"path": "/"}]}});
+    let guarded = json!({"use_extended_paths": true, "extended_paths": {"virtual": [{"path": "/"}]}});
     let of = |not_versioned: bool, versions: Value| {
         definition(json!({"version_data": {"not_versioned": not_versioned, "versions": versions}}), json!({}))
     };

@@ -37,7 +37,7 @@ const REPORTED: [(&str, &str); 10] = [
 ];
 
 /// Fields that do nothing and are not reported, each for a reason.
-const SILENT: [&str; 25] = [
+const SILENT: [&str; 18] = [
     // For people.
     "definition.slug",
     // Tyk does not look at it either.
@@ -64,14 +64,6 @@ const SILENT: [&str; 25] = [
     "session.allowance",
     "session.id_extractor_deadline",
     "session.last_check",
-    // Lifetimes and names of keys.
-    "definition.dont_set_quota_on_create",
-    "definition.session_lifetime",
-    "session.session_lifetime",
-    "configuration.disable_key_actions_by_username",
-    "configuration.force_global_session_lifetime",
-    "configuration.global_session_lifetime",
-    "configuration.session_lifetime_respects_key_expiration",
 ];
 
 #[test]

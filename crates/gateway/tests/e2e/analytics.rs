@@ -20,7 +20,8 @@ fn recording(conf: Value) -> (tempfile::TempDir, Value) {
     let mut all = json!({
         "enable_analytics": true,
         "hash_keys": true,
-        "tollgate": {"analytics": {"file": directory.path().join("records.json")}}
+        // Each core writes for itself: with one the records stand in the order of the requests.
+        "tollgate": {"threads": 1, "analytics": {"file": directory.path().join("records.json")}}
     });
     crate::harness::definition::merge(&mut all, &conf);
     (directory, all)
@@ -290,7 +291,8 @@ fn the_access_log_has_tyks_fields() {
     let path = directory.path().join("access.log");
     let upstream = Upstream::start(|_| ok());
     let conf = json!({
-        "access_logs": {"enabled": true}, "log_format": "json", "hash_keys": false, "tollgate": {"access_log": {"file": path}}
+        "access_logs": {"enabled": true}, "log_format": "json", "hash_keys": false,
+        "tollgate": {"threads": 1, "access_log": {"file": path}}
     });
     let gateway = Gateway::start(conf, [tracked("shop", "/shop/", &upstream).with_keys()]);
     make_key(&gateway, "shop");

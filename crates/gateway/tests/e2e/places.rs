@@ -133,7 +133,11 @@ fn conf(directory: &tempfile::TempDir, database: &std::path::Path) -> Value {
     json!({
         "enable_analytics": true,
         "analytics_config": {"enable_geo_ip": true, "geo_ip_db_path": database},
-        "tollgate": {"trusted_proxies": ["127.0.0.0/8"], "analytics": {"usage": false, "file": directory.path().join("records.json")}}
+        "tollgate": {
+            "threads": 1,
+            "trusted_proxies": ["127.0.0.0/8"],
+            "analytics": {"usage": false, "file": directory.path().join("records.json")}
+        }
     })
 }
 

@@ -12,12 +12,13 @@ AUTH_ARGS ?=
 MILLION_ARGS ?=
 OBSERVE_ARGS ?=
 INSTRUCTIONS_ARGS ?=
+ENDPOINTS_ARGS ?=
 REDIS_ARGS ?=
 ATTACK_ARGS ?=
 FUZZ_SECONDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis attack fuzz-short
+.PHONY: help run build release test test-deps check fmt bench bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis attack structure fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,6 +100,9 @@ bench-redis: release ## keys, limits and records through one Redis: cost, round 
 attack: release ## floods, slow clients, pattern bombs and the like on us and beside nginx, 20 minutes (ATTACK_ARGS="--quick --only http2")
 	@scripts/test-deps.sh bench
 	PYTHONPATH=bench python3 -m attack $(ATTACK_ARGS)
+
+structure: ## which modules import each other, names declared twice, public items, files that features touch
+	@python3 scripts/structure.py --features 10
 
 fuzz-short: ## each fuzz target for FUZZ_SECONDS (needs cargo-fuzz)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz-short.sh

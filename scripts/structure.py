@@ -39,10 +39,8 @@ class Crate:
         for start, tail, brace in (match.groups() for match in PATH.finditer(text)):
             base = () if start == "crate" else name if start == "self" else name[: len(name) - start.count("super")]
             path = base + tuple((tail or "").split("::")[1:])
-            heads = [path]
-            if brace and start != "self":
-                heads = [path + (head,) for head in self.children(path)] and self.grouped(path, text) or [path]
-            found.update(self.nearest(head) for head in heads)
+            heads = self.grouped(path, text) if brace and start != "self" else []
+            found.update(self.nearest(head) for head in heads or [path])
         return found
 
     def children(self, path: tuple[str, ...]) -> list[str]:

@@ -1,7 +1,6 @@
 //! Functions of templates, and what they are given. A function takes values and returns one, or says why not.
 
 use crate::value::{MapValue, Value};
-use crate::{builtins, sprig, xml};
 use std::rc::Rc;
 
 /// Bytes of a text that a function makes: no sensible body is larger, and `repeat` can ask for anything.
@@ -33,11 +32,6 @@ pub(crate) const ANY: usize = usize::MAX;
 
 pub(crate) const fn call(name: &'static str, least: usize, most: usize, body: fn(&[Value]) -> Outcome) -> Function {
     Function { name, least, most, body: Body::Call(body) }
-}
-
-/// The function of a name. Those of sprig hide those of the language, as they do in Tyk.
-pub(crate) fn function(name: &str) -> Option<&'static Function> {
-    sprig::TABLES.iter().copied().flatten().chain(builtins::FUNCTIONS).chain(xml::FUNCTIONS).find(|function| function.name == name)
 }
 
 impl Function {

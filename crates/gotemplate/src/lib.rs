@@ -9,6 +9,7 @@ mod ast;
 mod builtins;
 mod compare;
 mod float;
+mod functions;
 mod json;
 mod lexer;
 mod number;

@@ -1,7 +1,8 @@
 //! Tokens to a syntax tree. Follows Go's grammar; a mistake is told with its line.
 
-use crate::arguments::{Function, function};
+use crate::arguments::Function;
 use crate::ast::{Branch, Command, Literal, Node, Operand, Pipeline, Slot};
+use crate::functions::function;
 use crate::lexer::{self, Placed, Token};
 use crate::{ParseError, Template, number};
 use std::collections::HashMap;

@@ -61,14 +61,6 @@ impl Value {
         }
     }
 
-    /// An XML document as Tyk's body transforms read it: its root element is the only member.
-    ///
-    /// # Errors
-    /// What is not well-formed, and at which byte.
-    pub fn from_xml(text: &str) -> Result<Self, String> {
-        crate::xml::read(text)
-    }
-
     /// Whether Go's `if` takes the first branch.
     pub(crate) fn is_true(&self) -> bool {
         match self {

@@ -23,11 +23,21 @@ struct Element {
     text: Option<String>,
 }
 
+impl Value {
+    /// An XML document as Tyk's body transforms read it: its root element is the only member.
+    ///
+    /// # Errors
+    /// What is not well-formed, and at which byte.
+    pub fn from_xml(text: &str) -> Result<Self, String> {
+        read(text)
+    }
+}
+
 /// The root element of a document as a map with one member. What follows it is not looked at.
 ///
 /// # Errors
 /// What is not well-formed, and where.
-pub(crate) fn read(text: &str) -> Result<Value, String> {
+fn read(text: &str) -> Result<Value, String> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Element> = Vec::new();
     let mut pending = String::new();

@@ -37,8 +37,8 @@ pub use auth::{
 };
 pub use cors::Cors;
 pub use endpoint::{
-    AccessEntry, Action, CircuitBreaker, EndpointEntry, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform,
-    MethodAction, MethodTransform, MockResponse, SizeLimit, ValidateJson,
+    AccessEntry, Action, BodySchema, CircuitBreaker, EndpointEntry, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform,
+    MethodAction, MethodTransform, MockResponse, SizeLimit,
 };
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;

@@ -16,7 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 use tollgate_http::Body;
-use tollgate_model::api::ValidateJson as Entry;
+use tollgate_model::api::BodySchema;
 
 /// A body that is validated is in memory as a whole, and once more as a document.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -55,7 +55,7 @@ impl ValidateJson {
 
 impl Schema {
     /// An error names the field and says what is wrong.
-    fn new(entry: &Entry) -> Result<Self, (&'static str, String)> {
+    fn new(entry: &BodySchema) -> Result<Self, (&'static str, String)> {
         let status = if entry.error_response_code == 0 { 422 } else { entry.error_response_code };
         let (field, document) = match &entry.schema {
             Some(schema) => ("schema", Some(Value::Object(schema.clone()))),

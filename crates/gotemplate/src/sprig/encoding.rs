@@ -8,12 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256, Sha512};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    call("toJson", 1, 1, |given| written(given, |value, out| json::write(value, Escape::Html, out))),
-    call("mustToJson", 1, 1, |given| written(given, |value, out| json::write(value, Escape::Html, out))),
-    call("toRawJson", 1, 1, |given| written(given, |value, out| json::write(value, Escape::Plain, out))),
-    call("mustToRawJson", 1, 1, |given| written(given, |value, out| json::write(value, Escape::Plain, out))),
-    call("toPrettyJson", 1, 1, |given| written(given, json::write_pretty)),
-    call("mustToPrettyJson", 1, 1, |given| written(given, json::write_pretty)),
+    call("toJson", 1, 1, to_json),
+    call("mustToJson", 1, 1, to_json),
+    call("toRawJson", 1, 1, to_raw_json),
+    call("mustToRawJson", 1, 1, to_raw_json),
+    call("toPrettyJson", 1, 1, to_pretty_json),
+    call("mustToPrettyJson", 1, 1, to_pretty_json),
     call("fromJson", 1, 1, |given| Ok(read(text(given, 0)?).unwrap_or(Value::Null))),
     call("mustFromJson", 1, 1, |given| read(text(given, 0)?)),
     call("b64enc", 1, 1, |given| Ok(STANDARD.encode(text(given, 0)?).into())),
@@ -36,6 +36,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     call("isAbs", 1, 1, |given| Ok(text(given, 0)?.starts_with('/').into())),
 ];
+
+fn to_json(given: &[Value]) -> Outcome {
+    written(given, |value, out| json::write(value, Escape::Html, out))
+}
+
+fn to_raw_json(given: &[Value]) -> Outcome {
+    written(given, |value, out| json::write(value, Escape::Plain, out))
+}
+
+fn to_pretty_json(given: &[Value]) -> Outcome {
+    written(given, json::write_pretty)
+}
 
 fn written(given: &[Value], write: impl Fn(&Value, &mut String)) -> Outcome {
     let mut out = String::new();

@@ -10,10 +10,10 @@ use crate::value::Value;
 pub(super) static FUNCTIONS: &[Function] = &[
     call("list", 0, ANY, list),
     call("tuple", 0, ANY, list),
-    call("first", 1, 1, |given| Ok(stored(items(given, 0)?.first().unwrap_or(&Value::Null)))),
-    call("mustFirst", 1, 1, |given| Ok(stored(items(given, 0)?.first().unwrap_or(&Value::Null)))),
-    call("last", 1, 1, |given| Ok(stored(items(given, 0)?.last().unwrap_or(&Value::Null)))),
-    call("mustLast", 1, 1, |given| Ok(stored(items(given, 0)?.last().unwrap_or(&Value::Null)))),
+    call("first", 1, 1, first),
+    call("mustFirst", 1, 1, first),
+    call("last", 1, 1, last),
+    call("mustLast", 1, 1, last),
     call("rest", 1, 1, rest),
     call("mustRest", 1, 1, rest),
     call("initial", 1, 1, initial),
@@ -25,10 +25,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     call("prepend", 2, 2, prepend),
     call("mustPrepend", 2, 2, prepend),
     call("concat", 0, ANY, concat),
-    call("reverse", 1, 1, |given| Ok(Value::list(items(given, 0)?.iter().rev().cloned()))),
-    call("mustReverse", 1, 1, |given| Ok(Value::list(items(given, 0)?.iter().rev().cloned()))),
-    call("compact", 1, 1, |given| Ok(Value::list(items(given, 0)?.iter().filter(|item| !is_empty(item)).cloned()))),
-    call("mustCompact", 1, 1, |given| Ok(Value::list(items(given, 0)?.iter().filter(|item| !is_empty(item)).cloned()))),
+    call("reverse", 1, 1, reverse),
+    call("mustReverse", 1, 1, reverse),
+    call("compact", 1, 1, compact),
+    call("mustCompact", 1, 1, compact),
     call("uniq", 1, 1, unique),
     call("mustUniq", 1, 1, unique),
     call("without", 1, ANY, without),
@@ -49,6 +49,22 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 fn list(given: &[Value]) -> Outcome {
     Ok(Value::list(given.iter().map(stored)))
+}
+
+fn first(given: &[Value]) -> Outcome {
+    Ok(stored(items(given, 0)?.first().unwrap_or(&Value::Null)))
+}
+
+fn last(given: &[Value]) -> Outcome {
+    Ok(stored(items(given, 0)?.last().unwrap_or(&Value::Null)))
+}
+
+fn reverse(given: &[Value]) -> Outcome {
+    Ok(Value::list(items(given, 0)?.iter().rev().cloned()))
+}
+
+fn compact(given: &[Value]) -> Outcome {
+    Ok(Value::list(items(given, 0)?.iter().filter(|item| !is_empty(item)).cloned()))
 }
 
 fn rest(given: &[Value]) -> Outcome {

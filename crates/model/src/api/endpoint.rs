@@ -50,7 +50,7 @@ endpoint_entry!(
     CircuitBreaker,
     EndpointMark,
     EndpointRateLimit,
-    ValidateJson,
+    BodySchema,
     super::rewrite::UrlRewrite,
 );
 
@@ -121,7 +121,7 @@ pub struct MockResponse {
 /// An entry of `validate_json`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
-pub struct ValidateJson {
+pub struct BodySchema {
     /// Takes the entry out of effect.
     pub disabled: bool,
     /// Path pattern.

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::endpoint::{
-    AccessEntry, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform, MethodTransform, MockResponse,
-    SizeLimit, ValidateJson,
+    AccessEntry, BodySchema, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform, MethodTransform,
+    MockResponse, SizeLimit,
 };
 use super::rewrite::UrlRewrite;
 use crate::number::seconds;
@@ -124,7 +124,7 @@ pub struct ExtendedPaths {
     /// Limits over all callers together.
     pub rate_limit: Vec<EndpointRateLimit>,
     /// Schemas that request bodies must fit.
-    pub validate_json: Vec<ValidateJson>,
+    pub validate_json: Vec<BodySchema>,
 
     /// Not supported yet.
     pub cache: Vec<Value>,

@@ -3,7 +3,7 @@ use serde_json::json;
 
 fn schema(document: Value) -> Result<Schema, (&'static str, String)> {
     let Value::Object(schema) = document else { panic!("a schema is an object") };
-    Schema::new(&Entry { schema: Some(schema), ..Entry::default() })
+    Schema::new(&BodySchema { schema: Some(schema), ..BodySchema::default() })
 }
 
 fn mismatches(schema_text: &str, document: &str) -> String {
@@ -94,7 +94,7 @@ fn a_schema_that_is_none_is_told_with_its_field() {
     }
     let elsewhere = broken(json!({"$ref": "http://127.0.0.1:1/schema.json"}));
     assert!(elsewhere.1.starts_with("not a valid schema: "), "{elsewhere:?}");
-    let base64 = |text: &str| Schema::new(&Entry { schema_b64: text.to_owned(), ..Entry::default() });
+    let base64 = |text: &str| Schema::new(&BodySchema { schema_b64: text.to_owned(), ..BodySchema::default() });
     assert_eq!(base64("?").err().unwrap().0, "schema_b64");
     assert!(base64("e30=").unwrap().validator.is_some());
     assert!(base64("").unwrap().validator.is_none());

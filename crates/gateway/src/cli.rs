@@ -1,5 +1,6 @@
 //! The command line as it was typed.
 
+use crate::logs::LogFormat;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -101,15 +102,6 @@ impl WithoutEffect {
         ];
         flags.into_iter().filter_map(|(is_given, name)| is_given.then_some(name))
     }
-}
-
-/// Forms of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// Lines for people.
-    Text,
-    /// One JSON object a line.
-    Json,
 }
 
 /// Options of `check`.

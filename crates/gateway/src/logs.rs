@@ -7,7 +7,7 @@ mod problems;
 
 pub use problems::problems;
 
-use crate::cli::LogFormat;
+use clap::ValueEnum;
 use limiter::{Kind, Limiter, Summary};
 use lines::Lines;
 use std::io::IsTerminal;
@@ -29,6 +29,15 @@ const FLUSH_TIME: Duration = Duration::from_secs(2);
 /// Libraries that are quiet unless `level` names them: rustls warns of handshakes that a client spoils and h2 of single frames, so as often as
 /// clients like. The engine says the same at level debug, with the client's address.
 const QUIET: &str = "h2=error,rustls=error";
+
+/// Forms of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
 
 /// The running log. What is left is written when it is dropped.
 pub struct Log {

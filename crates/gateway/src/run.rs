@@ -1,11 +1,11 @@
 //! Starts the gateway's parts in order, waits for signals, and ends them in order.
 
-use crate::cli::{LogFormat, MockOptions, RunOptions};
+use crate::cli::{MockOptions, RunOptions};
 use crate::control::{self, ApiHealth, Control, Health, OwnPort, Ports};
 use crate::error_templates::ErrorTemplates;
 use crate::handover::{Estate, Inherited, Predecessor, Role};
 use crate::limit::{AddressRates, Rate};
-use crate::logs::Log;
+use crate::logs::{Log, LogFormat};
 use crate::notify::Notifier;
 use crate::oauth::Ledger;
 use crate::observe::{Meters, Observer, Pusher, Recording, Statsd};

@@ -100,7 +100,9 @@ fn settled(gateway: &Gateway, requests: u64) -> [u64; 4] {
 fn records_go_into_the_list_that_tyks_pump_empties() {
     let (server, upstream) = (Server::start(&[]), Upstream::ok());
     // The Redis of the keys serves, as in Tyk.
-    let conf = json!({"enable_analytics": true, "storage": {"type": "redis", "host": "127.0.0.1", "port": server.port}});
+    let storage = json!({"type": "redis", "host": "127.0.0.1", "port": server.port});
+    // Records of one thread stand in order.
+    let conf = json!({"enable_analytics": true, "storage": storage, "tollgate": {"threads": 1}});
     let gateway = Gateway::start(conf, [tracked("shop", "/shop/", &upstream)]);
     gateway.get("/shop/first");
     gateway.get("/shop/second");

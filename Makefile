@@ -32,8 +32,8 @@ build: ## build everything for the edit-run loop
 release: ## build the binary that is shipped and measured
 	cargo build --release --bin tollgate
 
-test: test-deps ## install what the tests need, then run every test
-	cargo test --workspace --profile $(PROFILE)
+test: test-deps ## install what the tests need, then run every test; one that fails is run once more, alone
+	@scripts/test.py --workspace --profile $(PROFILE)
 
 test-deps:
 	@scripts/test-deps.sh tests

@@ -4,11 +4,12 @@ set -euo pipefail
 
 # What each is for: a C compiler builds the crypto library and the allocator; nginx and redis-server are
 # real peers of the tests; openssl makes their certificates; curl drives the control API as a user would;
-# prometheus and its promtool judge the metrics; h2load speaks HTTP/2 that is not ours; faketime sets a program's clock.
+# prometheus and its promtool judge the metrics, systemd-analyze the unit files; h2load speaks HTTP/2 that is not ours; faketime
+# sets a program's clock.
 # program:package (nginx-light is enough, and smaller than nginx)
 faketime=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketime.so.1
 tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus h2load:nghttp2-client
-    python3:python3-venv "$faketime:libfaketime")
+    python3:python3-venv systemd-analyze:systemd "$faketime:libfaketime")
 # varnish-modules has the rate limit that Varnish lacks, and no program; taskset keeps gateways and loader on CPUs of their own.
 vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use crate::harness::{Upstream, error_json};
+use crate::harness::{Upstream, error_json, skip};
 use crate::jwt::{policy, start_with, with_tokens};
 use crate::jwt_key_sets::issuer;
 use crate::keys::call;
@@ -45,7 +45,7 @@ pub fn python(script: &str) -> Option<Value> {
     let target: PathBuf = program.ancestors().nth(3).expect("the target directory").to_owned();
     let venv = target.join("test-venv");
     if let Ok(reason) = std::fs::read_to_string(venv.join("unavailable")) {
-        eprintln!("not tested: {reason}");
+        skip(&reason);
         return None;
     }
     let python = venv.join("bin/python");

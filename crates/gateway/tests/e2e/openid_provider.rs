@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::harness::{Gateway, Setup, Upstream, error_json, eventually};
+use crate::harness::{Gateway, Setup, Upstream, error_json, eventually, skip};
 use crate::jwt::{policy, with_tokens};
 use crate::keys::{call, keyed};
 
@@ -24,7 +24,7 @@ fn packages() -> Option<PathBuf> {
     let target = program.ancestors().nth(3).expect("the target directory");
     let directory = target.join("test-npm");
     if let Ok(reason) = std::fs::read_to_string(directory.join("unavailable")) {
-        eprintln!("not tested: {reason}");
+        skip(&reason);
         return None;
     }
     assert!(directory.join("node_modules").exists(), "{} is missing: run scripts/test-deps.sh tests", directory.display());

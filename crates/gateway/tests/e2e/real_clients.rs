@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::certificates::Authority;
 use crate::harness::definition::merge;
-use crate::harness::{Gateway, Setup, Upstream, api, reply};
+use crate::harness::{Gateway, Setup, Upstream, api, reply, skip};
 
 /// A gRPC server and its client. A server says where it listens and lives as long as its standard input.
 const GRPC: &str = r#"
@@ -225,7 +225,7 @@ pub fn python() -> Option<PathBuf> {
     let program = std::env::current_exe().expect("this test");
     let venv = program.ancestors().nth(3).expect("the target directory").join("test-venv");
     if let Ok(reason) = std::fs::read_to_string(venv.join("clients-unavailable")) {
-        eprintln!("not tested: {reason}");
+        skip(&reason);
         return None;
     }
     let python = venv.join("bin/python");

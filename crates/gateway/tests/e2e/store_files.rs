@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Gateway, Upstream, eventually, get};
+use crate::harness::{Gateway, Upstream, eventually, get, skip};
 use crate::keys::{call, create, keyed, session};
 
 fn on(data: &Path, upstream: &Upstream) -> Gateway {
@@ -116,7 +116,7 @@ impl Disk {
         if mount.status.success() {
             return Some(disk);
         }
-        eprintln!("not tested with a full disk: {}", String::from_utf8_lossy(&mount.stderr));
+        skip(&format!("no small disk can be mounted: {}", String::from_utf8_lossy(&mount.stderr)));
         None
     }
 

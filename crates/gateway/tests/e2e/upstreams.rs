@@ -1,6 +1,6 @@
 //! Where upstreams are: IPv6, names and their addresses, TLS, and addresses that do not answer.
 
-use std::net::{IpAddr, TcpStream};
+use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +10,7 @@ use socket2::{Domain, Socket, Type};
 
 use crate::harness::definition::merge;
 use crate::harness::dns::{Answer, NameServer};
-use crate::harness::{Gateway, Setup, Upstream, api, error_json, eventually, get, reply};
+use crate::harness::{Gateway, Setup, Upstream, api, error_json, eventually, get, reply, skip};
 
 const PROXYING: &str = "There was a problem proxying the request";
 
@@ -105,11 +105,12 @@ fn a_name_in_the_hosts_file_needs_no_name_server() {
     let hosts = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
     let lines = hosts.lines().filter_map(|line| line.split('#').next()?.split_once(char::is_whitespace));
     let names = lines
-        .filter(|(address, _)| address.starts_with("127."))
+        .filter(|(address, _)| address.contains('.'))
         .flat_map(|(address, names)| names.split_whitespace().map(move |name| (address, name)));
     // `localhost` is known without any file.
-    let Some((address, name)) = names.into_iter().find(|(_, name)| !name.starts_with("localhost")) else {
-        return eprintln!("skipped: /etc/hosts has no name for an address of this machine beside localhost");
+    let is_ours = |(address, name): &(&str, &str)| !name.starts_with("localhost") && TcpListener::bind((*address, 0)).is_ok();
+    let Some((address, name)) = names.into_iter().find(is_ours) else {
+        return skip("/etc/hosts has no name for an address of this machine beside localhost");
     };
     let upstream = Upstream::start_at(&format!("{address}:0"), |_| reply("200 OK", &["Connection: close"], "ok"));
     let server = NameServer::dropping(&[1, 28], |_| addresses(&[], 60));

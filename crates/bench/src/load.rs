@@ -1,99 +1,47 @@
 //! The load generator, `tollgate-bench load`: options to a plan, a plan to threads of workers, what they counted to a result,
 //! and the result to reports. Other parts of this crate use it as a child process and read [`result::LoadResult`].
 
-pub mod amount;
-mod clock;
-pub mod compare;
-mod connection;
-mod csv;
-pub mod distribution;
-mod fault;
-mod hgrm;
-mod http1;
-mod http2;
-mod interrupt;
-pub mod merge;
-mod message;
+mod measure;
 mod objective;
 mod options;
+mod pace;
 mod plan;
-mod processor;
 mod progress;
-mod ramp;
-mod recorder;
-mod report;
-pub mod result;
-mod result_file;
+pub(crate) mod result;
 mod run;
-mod schedule;
 mod search;
-pub mod selftest;
-mod series;
-pub mod single_dash;
-mod slot;
-mod stream;
+pub(crate) mod selftest;
+pub(crate) mod single_dash;
 mod summary;
-mod tally;
-mod target;
-mod thread;
-mod unverified;
-mod url;
-mod worker;
+mod wire;
+mod workers;
 
-pub use options::Options;
+pub(crate) use options::LoadOptions;
 
-use interrupt::Interrupt;
-use result::LoadResult;
+use crate::exit::{CommandError, EXIT_INTERRUPTED};
+use crate::interrupt::Interrupt;
+use measure::csv;
+use result::{LoadResult, hgrm, text};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// The shell's convention for a process that SIGINT ended.
-const EXIT_INTERRUPTED: u8 = 130;
-const EXIT_USAGE: u8 = 2;
-
-/// Why a command did not do what it was asked to.
-#[derive(Debug)]
-pub enum Trouble {
-    /// It was asked for something that makes no sense.
-    Usage(String),
-    /// It could not.
-    Failed(String),
-}
-
-impl From<String> for Trouble {
-    fn from(message: String) -> Self {
-        Trouble::Usage(message)
-    }
-}
-
-impl Trouble {
-    /// Says it on standard error.
-    pub fn report(self) -> ExitCode {
-        let (message, code) = match self {
-            Trouble::Usage(message) => (message, ExitCode::from(EXIT_USAGE)),
-            Trouble::Failed(message) => (message, ExitCode::FAILURE),
-        };
-        eprintln!("tollgate-bench: {message}");
-        code
-    }
-}
-
 /// Runs `load`.
-pub fn run(options: Options) -> ExitCode {
-    load(&options).unwrap_or_else(Trouble::report)
+pub(crate) fn run(options: LoadOptions) -> ExitCode {
+    load(&options).unwrap_or_else(CommandError::report)
 }
 
-fn load(options: &Options) -> Result<ExitCode, Trouble> {
+fn load(options: &LoadOptions) -> Result<ExitCode, CommandError> {
     // Files are opened first: after an hour of load it is late for a wrong path.
     let json = options.json.as_deref().map(create).transpose()?;
     let hgrm = options.hgrm.as_deref().map(create).transpose()?;
     let (plan, lookup) = plan::plan(options)?;
     remark(options, &plan);
-    let interrupt = Interrupt::watch().map_err(|error| Trouble::Failed(format!("cannot watch for signals: {error}")))?;
-    let progress = progress::Progress::new(options.progress, options.no_progress);
+    let interrupt = Interrupt::watch(|| std::process::exit(i32::from(EXIT_INTERRUPTED)))
+        .map_err(|error| CommandError::Failed(format!("cannot watch for signals: {error}")))?;
+    let progress = progress::ProgressLine::new(options.progress, options.no_progress);
     let (rows, csv_writer) = match options.output {
         None => (None, None),
         Some(options::Output::Csv) => {
@@ -127,11 +75,11 @@ fn load(options: &Options) -> Result<ExitCode, Trouble> {
     Ok(verdict(&result, problems, interrupt.is_raised()))
 }
 
-fn cannot_start(error: io::Error) -> Trouble {
-    Trouble::Failed(format!("cannot start the load: {error}"))
+fn cannot_start(error: io::Error) -> CommandError {
+    CommandError::Failed(format!("cannot start the load: {error}"))
 }
 
-fn remark(options: &Options, plan: &plan::Plan) {
+fn remark(options: &LoadOptions, plan: &plan::LoadPlan) {
     let unchecked = !options.insecure && !options.verify && options.cacert.is_none();
     if unchecked && plan.targets.iter().any(|target| target.tls.is_some()) {
         eprintln!("tollgate-bench: the server's certificate is not checked, as in hey; --verify checks it, -k silences this");
@@ -139,9 +87,9 @@ fn remark(options: &Options, plan: &plan::Plan) {
 }
 
 /// Prints the report and writes the files.
-fn deliver(options: &Options, result: &LoadResult, json: Option<File>, hgrm: Option<File>, problems: &mut Vec<String>) {
+fn deliver(options: &LoadOptions, result: &LoadResult, json: Option<File>, hgrm: Option<File>, problems: &mut Vec<String>) {
     if options.output.is_none()
-        && let Err(error) = io::stdout().lock().write_all(report::text(result).as_bytes())
+        && let Err(error) = io::stdout().lock().write_all(text::text(result).as_bytes())
         && error.kind() != io::ErrorKind::BrokenPipe
     {
         problems.push(format!("standard output: {error}"));
@@ -185,6 +133,6 @@ fn verdict(result: &LoadResult, problems: Vec<String>, interrupted: bool) -> Exi
     if problems.is_empty() && result.complete && requests.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn create(path: &Path) -> Result<File, Trouble> {
-    File::create(path).map_err(|error| Trouble::Failed(format!("cannot write {}: {error}", path.display())))
+fn create(path: &Path) -> Result<File, CommandError> {
+    File::create(path).map_err(|error| CommandError::Failed(format!("cannot write {}: {error}", path.display())))
 }

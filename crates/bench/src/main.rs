@@ -1,18 +1,22 @@
 //! The measuring tools of Tollgate: a load generator and what is built on it. Nothing here runs in the gateway.
 #![forbid(unsafe_code)]
 
+mod amount;
 mod cli;
+mod compare;
 mod date;
-mod listeners;
+mod exit;
+mod interrupt;
 mod load;
 mod peers;
 mod probe;
-mod relay;
+mod record;
 mod report;
 mod run;
 mod scenario;
+mod servers;
 mod stats;
-mod upstream;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -21,14 +25,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     match cli::parse(std::env::args_os()) {
-        cli::Command::Run(options) => run::run(&options),
-        cli::Command::Report(options) => report::run(&options),
-        cli::Command::List(options) => run::list(&options),
-        cli::Command::Load(options) => load::run(*options),
-        cli::Command::Merge(options) => load::merge::run(&options),
-        cli::Command::Compare(options) => load::compare::run(&options),
-        cli::Command::Selftest(options) => load::selftest::run(&options),
-        cli::Command::Relay(options) => relay::run(&options),
-        cli::Command::Upstream(options) => upstream::run(&options),
+        cli::BenchCommand::Run(options) => run::run(&options),
+        cli::BenchCommand::Report(options) => report::run(&options),
+        cli::BenchCommand::List(options) => run::list(&options),
+        cli::BenchCommand::Load(options) => load::run(*options),
+        cli::BenchCommand::Merge(options) => load::result::merge::run(&options),
+        cli::BenchCommand::Compare(options) => compare::run(&options),
+        cli::BenchCommand::Selftest(options) => load::selftest::run(&options),
+        cli::BenchCommand::Relay(options) => servers::relay::run(&options),
+        cli::BenchCommand::Upstream(options) => servers::upstream::run(&options),
     }
 }

@@ -21,27 +21,24 @@ use crate::scenario::Case;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Loopback: nothing here is reachable from elsewhere.
-pub const HOST: &str = "127.0.0.1";
-
 /// Every adapter, in the order of the tables.
-pub const ALL: [&dyn Peer; 12] = [
-    &tollgate::Tollgate,
-    &direct::Direct,
-    &nginx::Nginx,
-    &haproxy::Haproxy,
-    &varnish::Varnish,
-    &tyk::Tyk,
-    &krakend::Krakend,
-    &traefik::Traefik,
-    &caddy::Caddy,
-    &envoy::Envoy,
-    &apisix::Apisix,
-    &kong::Kong,
+pub(crate) const ALL: [&dyn PeerAdapter; 12] = [
+    &tollgate::TollgateAdapter,
+    &direct::DirectAdapter,
+    &nginx::NginxAdapter,
+    &haproxy::HaproxyAdapter,
+    &varnish::VarnishAdapter,
+    &tyk::TykAdapter,
+    &krakend::KrakendAdapter,
+    &traefik::TraefikAdapter,
+    &caddy::CaddyAdapter,
+    &envoy::EnvoyAdapter,
+    &apisix::ApisixAdapter,
+    &kong::KongAdapter,
 ];
 
 /// A gateway that can be measured.
-pub trait Peer: Sync {
+pub(crate) trait PeerAdapter: Sync {
     /// As it stands in `--peers` and in results.
     fn name(&self) -> &'static str;
 
@@ -76,7 +73,7 @@ pub trait Peer: Sync {
 }
 
 /// What an adapter configures.
-pub struct Setup<'a> {
+pub(crate) struct Setup<'a> {
     /// The program found or given.
     pub program: PathBuf,
     /// A directory of its own.
@@ -95,7 +92,7 @@ pub struct Setup<'a> {
 
 impl Setup<'_> {
     /// Writes a file of its directory.
-    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<PathBuf, String> {
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<PathBuf, String> {
         let path = self.dir.join(name);
         let parent = path.parent().unwrap_or(&self.dir);
         std::fs::create_dir_all(parent).map_err(|error| format!("{}: cannot be made: {error}", parent.display()))?;
@@ -104,7 +101,7 @@ impl Setup<'_> {
     }
 
     /// A directory of its directory.
-    pub fn directory(&self, name: &str) -> Result<PathBuf, String> {
+    pub(crate) fn directory(&self, name: &str) -> Result<PathBuf, String> {
         let path = self.dir.join(name);
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: cannot be made: {error}", path.display()))?;
         Ok(path)
@@ -113,7 +110,7 @@ impl Setup<'_> {
 
 /// What is to be started.
 #[derive(Default)]
-pub struct Launch {
+pub(crate) struct Launch {
     /// Before the gateway: stores.
     pub before: Vec<Program>,
     /// Nothing for the upstream itself.
@@ -124,13 +121,13 @@ pub struct Launch {
 
 impl Launch {
     /// A gateway that needs nothing else.
-    pub fn of(gateway: Program, configuration: Vec<PathBuf>) -> Launch {
+    pub(crate) fn of(gateway: Program, configuration: Vec<PathBuf>) -> Launch {
         Launch { before: Vec::new(), gateway: Some(gateway), configuration }
     }
 }
 
 /// A program with its arguments.
-pub struct Program {
+pub(crate) struct Program {
     pub name: &'static str,
     pub path: PathBuf,
     pub arguments: Vec<OsString>,
@@ -140,23 +137,23 @@ pub struct Program {
 }
 
 impl Program {
-    pub fn new(name: &'static str, path: &Path) -> Program {
+    pub(crate) fn new(name: &'static str, path: &Path) -> Program {
         Program { name, path: path.to_owned(), arguments: Vec::new(), environment: Vec::new(), port: None }
     }
 
-    pub fn args<T: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = T>) -> Program {
+    pub(crate) fn args<T: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = T>) -> Program {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    pub fn env(mut self, name: &str, value: impl ToString) -> Program {
+    pub(crate) fn env(mut self, name: &str, value: impl ToString) -> Program {
         self.environment.push((name.to_owned(), value.to_string()));
         self
     }
 }
 
 /// How a gateway is told to read its configuration again.
-pub enum Reload {
+pub(crate) enum Reload {
     /// SIGHUP to its first process.
     Hangup,
     /// A request to itself.
@@ -164,17 +161,17 @@ pub enum Reload {
 }
 
 /// The adapter of this name.
-pub fn named(name: &str) -> Option<&'static dyn Peer> {
+pub(crate) fn named(name: &str) -> Option<&'static dyn PeerAdapter> {
     ALL.into_iter().find(|peer| peer.name() == name)
 }
 
 /// All names, for messages.
-pub fn names() -> String {
-    ALL.map(Peer::name).join(", ")
+pub(crate) fn names() -> String {
+    ALL.map(PeerAdapter::name).join(", ")
 }
 
 /// Where a peer's program is: given, beside this program (our own), on the PATH, or in sbin, which a user's PATH may lack.
-pub fn find(peer: &dyn Peer, given: Option<&Path>) -> Result<PathBuf, String> {
+pub(crate) fn find(peer: &dyn PeerAdapter, given: Option<&Path>) -> Result<PathBuf, String> {
     let Some(program) = peer.program() else { return Ok(PathBuf::new()) };
     if let Some(path) = given {
         return if path.is_file() { Ok(path.to_owned()) } else { Err(format!("{}: there is no program", path.display())) };

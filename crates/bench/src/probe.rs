@@ -1,10 +1,12 @@
 //! Single requests on connections of their own: whether a gateway answers, its control API, and the checks before a
 //! measurement. No load is made with this.
 
-use crate::peers::HOST;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
+
+/// Loopback: nothing here is reachable from elsewhere.
+pub(crate) const HOST: &str = "127.0.0.1";
 
 /// Long enough for a reload of many APIs.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -13,14 +15,20 @@ const ANSWER_BYTES_MAX: u64 = 1 << 20;
 const HEADERS_MAX: usize = 64;
 
 /// An answer; the body may still have the marks of chunks.
-pub struct Answer {
+pub(crate) struct ProbeResponse {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: String,
 }
 
 /// Sends a request to a port of this machine and reads the answer to its end.
-pub fn send(port: u16, method: &str, path: &str, headers: &[(String, String)], body: &[u8]) -> Result<Answer, String> {
+pub(crate) fn send(
+    port: u16,
+    method: &str,
+    path: &str,
+    headers: &[(String, String)],
+    body: &[u8],
+) -> Result<ProbeResponse, String> {
     let failed = |error: std::io::Error| format!("{method} {path} on port {port}: {error}");
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT).map_err(failed)?;
@@ -40,11 +48,11 @@ pub fn send(port: u16, method: &str, path: &str, headers: &[(String, String)], b
 }
 
 /// Whether something listens there.
-pub fn listens(port: u16) -> bool {
+pub(crate) fn listens(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), Duration::from_secs(1)).is_ok()
 }
 
-fn parse(bytes: &[u8]) -> Option<Answer> {
+fn parse(bytes: &[u8]) -> Option<ProbeResponse> {
     let mut lines = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut lines);
     let head_bytes = match response.parse(bytes) {
@@ -52,7 +60,7 @@ fn parse(bytes: &[u8]) -> Option<Answer> {
         _ => return None,
     };
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
-    Some(Answer {
+    Some(ProbeResponse {
         status: response.code?,
         headers: response.headers.iter().map(|header| (header.name.to_owned(), text(header.value))).collect(),
         body: text(bytes.get(head_bytes..)?),

@@ -1,7 +1,8 @@
 //! Reports of a run: a table for the terminal, Markdown, JSON of the derived figures, and one HTML file with plots. All of them
 //! are made from the kept run alone.
 
-pub mod compare;
+pub(crate) mod compare;
+mod escape;
 mod format;
 mod html;
 mod json;
@@ -10,17 +11,17 @@ mod plot;
 mod readme;
 mod summary;
 mod table;
-pub mod terminal;
+pub(crate) mod terminal;
 
-use crate::cli::say;
-use crate::run::record::Run;
+use crate::exit;
+use crate::record::RunRecord;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Options of `report`.
 #[derive(Debug, Args)]
-pub struct ReportOptions {
+pub(crate) struct ReportOptions {
     /// Directory of a run
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
@@ -30,12 +31,12 @@ pub struct ReportOptions {
 }
 
 /// Makes every form again.
-pub fn run(options: &ReportOptions) -> ExitCode {
-    say(again(options))
+pub(crate) fn run(options: &ReportOptions) -> ExitCode {
+    exit::print(again(options))
 }
 
 fn again(options: &ReportOptions) -> Result<String, String> {
-    let run = Run::read(&options.directory)?;
+    let run = RunRecord::read(&options.directory)?;
     let directory =
         if options.directory.is_dir() { options.directory.as_path() } else { options.directory.parent().unwrap_or(Path::new(".")) };
     write_all(directory, &run)?;
@@ -46,7 +47,7 @@ fn again(options: &ReportOptions) -> Result<String, String> {
 }
 
 /// Writes the forms that are files.
-pub fn write_all(directory: &Path, run: &Run) -> Result<(), String> {
+pub(crate) fn write_all(directory: &Path, run: &RunRecord) -> Result<(), String> {
     let scenarios = summary::summarise(run);
     write(directory, "report.md", &markdown::page(run, &scenarios))?;
     write(directory, "report.json", &json::text(run, &scenarios)?)?;

@@ -4,29 +4,27 @@
 mod child;
 mod facts;
 mod gate;
-mod interrupt;
 mod loader;
 mod measure;
 mod options;
 mod plan;
-mod process;
-pub mod record;
-mod stage;
+mod testbed;
 
-pub use options::{ListOptions, RunOptions};
+pub(crate) use options::{ListOptions, SuiteOptions};
 
-use crate::cli::say;
-use crate::date::Date;
+use crate::date::CivilDateTime;
+use crate::exit;
+use crate::interrupt::Interrupt;
+use crate::record::{self, RunRecord};
 use crate::{peers, report, scenario};
-use plan::Plan;
-use record::Run;
+use plan::RunPlan;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs what was asked for and writes a directory of results.
-pub fn run(options: &RunOptions) -> ExitCode {
+pub(crate) fn run(options: &SuiteOptions) -> ExitCode {
     match measure(options) {
-        Ok(run) if run.end.is_some() => ExitCode::from(130),
+        Ok(run) if run.end.is_some() => ExitCode::from(exit::EXIT_INTERRUPTED),
         Ok(run) if run.has_failures() => ExitCode::FAILURE,
         Ok(_) => ExitCode::SUCCESS,
         Err(reason) => {
@@ -36,17 +34,18 @@ pub fn run(options: &RunOptions) -> ExitCode {
     }
 }
 
-fn measure(options: &RunOptions) -> Result<Run, String> {
-    let stop = interrupt::watch()?;
+fn measure(options: &SuiteOptions) -> Result<RunRecord, String> {
+    // A second signal must not end this program before its children.
+    let interrupt = Interrupt::watch(|| ()).map_err(|error| format!("signals cannot be watched: {error}"))?;
     raise_open_files();
-    let plan = Plan::new(options)?;
+    let plan = RunPlan::new(options)?;
     let directory = results_directory(options)?;
-    let mut run = Run::new(facts::gather(&plan), options.settings());
+    let mut run = RunRecord::new(facts::gather(&plan), options.settings());
     print!("{}", report::terminal::heading(&run));
     println!("{}", plan.announcement(&directory));
-    let mut keep = |run: &Run| write(&directory, run);
+    let mut keep = |run: &RunRecord| write(&directory, run);
     keep(&run)?;
-    let measured = measure::all(&plan, &mut run, &stop, &directory, &mut keep);
+    let measured = measure::all(&plan, &mut run, &interrupt, &directory, &mut keep);
     if let Err(reason) = &measured {
         run.end = Some(reason.clone());
     }
@@ -61,7 +60,7 @@ fn measure(options: &RunOptions) -> Result<Run, String> {
 }
 
 /// Replaces `run.json` in one step: a full disk leaves the last one as it was.
-fn write(directory: &Path, run: &Run) -> Result<(), String> {
+fn write(directory: &Path, run: &RunRecord) -> Result<(), String> {
     let file = directory.join(record::FILE);
     let beside = directory.join("run.json.part");
     let text = serde_json::to_vec(run).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -70,9 +69,9 @@ fn write(directory: &Path, run: &Run) -> Result<(), String> {
         .map_err(|error| format!("{}: cannot be written: {error}", file.display()))
 }
 
-fn results_directory(options: &RunOptions) -> Result<PathBuf, String> {
+fn results_directory(options: &SuiteOptions) -> Result<PathBuf, String> {
     let directory = options.out.clone().unwrap_or_else(|| {
-        let name = format!("{}-{}", Date::now().compact(), scenario::slug(&facts::host()));
+        let name = format!("{}-{}", CivilDateTime::now().compact(), scenario::slug(&facts::host()));
         PathBuf::from("bench/runs").join(name)
     });
     if directory.join(record::FILE).exists() {
@@ -90,8 +89,8 @@ fn raise_open_files() {
 }
 
 /// `tollgate-bench list`: scenarios, and which gateways are here.
-pub fn list(options: &ListOptions) -> ExitCode {
-    say(listing(options))
+pub(crate) fn list(options: &ListOptions) -> ExitCode {
+    exit::print(listing(options))
 }
 
 fn listing(options: &ListOptions) -> Result<String, String> {

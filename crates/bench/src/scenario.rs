@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// One file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scenario {
+pub(crate) struct Scenario {
     /// The file's name without `.toml`.
     #[serde(skip)]
     pub name: String,
@@ -33,7 +33,7 @@ pub struct Scenario {
     #[serde(default)]
     pub meanwhile: Meanwhile,
     /// In the order in which they run; shares of a capacity need a load at full speed before them.
-    pub load: Vec<Load>,
+    pub load: Vec<LoadSpec>,
     /// What is asked. The first one is what the others are compared with.
     pub case: Vec<Case>,
 }
@@ -41,7 +41,7 @@ pub struct Scenario {
 /// Scenarios that are run together.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-pub enum Suite {
+pub(crate) enum Suite {
     /// Published benchmarks of gateways, run again. What `make bench` runs.
     Published,
     /// What each feature costs.
@@ -53,7 +53,7 @@ pub enum Suite {
 /// How a report draws a scenario.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-pub enum Draw {
+pub(crate) enum Draw {
     /// Gateways beside each other.
     #[default]
     Gateways,
@@ -66,7 +66,7 @@ pub enum Draw {
 /// What goes on beside the load.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-pub enum Meanwhile {
+pub(crate) enum Meanwhile {
     /// Nothing.
     #[default]
     Nothing,
@@ -77,7 +77,7 @@ pub enum Meanwhile {
 /// A shape of load.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Load {
+pub(crate) struct LoadSpec {
     pub name: String,
     /// Connections kept open.
     pub connections: u32,
@@ -96,9 +96,9 @@ pub struct Load {
     pub ramp: bool,
 }
 
-impl Load {
+impl LoadSpec {
     /// As fast as answers come: what a capacity is taken from.
-    pub fn is_full_speed(&self) -> bool {
+    pub(crate) fn is_full_speed(&self) -> bool {
         self.rate.is_none() && self.percent_of_capacity.is_none() && self.percent_of_slowest.is_none() && !self.ramp
     }
 }
@@ -106,26 +106,26 @@ impl Load {
 /// An API, a key for it and a request.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Case {
+pub(crate) struct Case {
     pub name: String,
     /// Where it stands on the axis of a line.
     pub x: Option<f64>,
     #[serde(default)]
-    pub api: Api,
+    pub api: ApiSpec,
     /// The key that the API knows; what the request carries stands in the request.
-    pub key: Option<Key>,
-    pub request: Request,
+    pub key: Option<KeySpec>,
+    pub request: RequestSpec,
     /// Status (`200`, or `401|403` where gateways differ) to `"all"`, `"rest"` or a number.
-    pub expect: BTreeMap<String, Count>,
+    pub expect: BTreeMap<String, StatusCount>,
     /// Requests that must be answered as said before anything is measured, to prove that a feature acts.
     #[serde(default)]
-    pub check: Vec<Check>,
+    pub check: Vec<CheckSpec>,
 }
 
 /// What the gateway is to do with requests below `listen`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Api {
+pub(crate) struct ApiSpec {
     /// The path it is served under and that is taken off before the upstream is asked; made from the case's name if left out.
     #[serde(default)]
     pub listen: String,
@@ -135,7 +135,7 @@ pub struct Api {
     /// Where the key stands in a request; without it nobody needs one.
     pub auth: Option<Auth>,
     /// For all callers together.
-    pub limit: Option<Limit>,
+    pub limit: Option<LimitSpec>,
     /// Each request leaves a record.
     #[serde(default)]
     pub analytics: bool,
@@ -160,7 +160,7 @@ fn one() -> u32 {
 /// Where a key stands.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, rename_all = "lowercase")]
-pub enum Auth {
+pub(crate) enum Auth {
     /// In this header.
     Header(String),
     /// In this parameter of the query.
@@ -170,7 +170,7 @@ pub enum Auth {
 /// So many requests in so many seconds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
-pub struct Limit {
+pub(crate) struct LimitSpec {
     pub requests: u64,
     pub seconds: u64,
 }
@@ -178,12 +178,12 @@ pub struct Limit {
 /// A key and what it may do.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Key {
+pub(crate) struct KeySpec {
     pub value: String,
     /// All of them apply.
     #[serde(default)]
-    pub limits: Vec<Limit>,
-    pub quota: Option<Limit>,
+    pub limits: Vec<LimitSpec>,
+    pub quota: Option<LimitSpec>,
     /// If there are any, only these methods are allowed.
     #[serde(default)]
     pub methods: Vec<String>,
@@ -192,7 +192,7 @@ pub struct Key {
 /// What the loader sends.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Request {
+pub(crate) struct RequestSpec {
     #[serde(default = "get")]
     pub method: String,
     /// Below the API's `listen`, and what the upstream sees.
@@ -211,7 +211,7 @@ fn get() -> String {
 
 /// How many answers have a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
+pub(crate) enum StatusCount {
     /// Every one.
     All,
     /// Those that no other line counts.
@@ -220,8 +220,8 @@ pub enum Count {
     Exactly(u64),
 }
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
+impl<'de> Deserialize<'de> for StatusCount {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<StatusCount, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
         enum Written {
@@ -229,9 +229,9 @@ impl<'de> Deserialize<'de> for Count {
             Word(String),
         }
         match Written::deserialize(deserializer) {
-            Ok(Written::Number(count)) => Ok(Count::Exactly(count)),
-            Ok(Written::Word(word)) if word == "all" => Ok(Count::All),
-            Ok(Written::Word(word)) if word == "rest" => Ok(Count::Rest),
+            Ok(Written::Number(count)) => Ok(StatusCount::Exactly(count)),
+            Ok(Written::Word(word)) if word == "all" => Ok(StatusCount::All),
+            Ok(Written::Word(word)) if word == "rest" => Ok(StatusCount::Rest),
             _ => Err(serde::de::Error::custom("a count is a number, \"all\" or \"rest\"")),
         }
     }
@@ -240,7 +240,7 @@ impl<'de> Deserialize<'de> for Count {
 /// One request beside the load, and its answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Check {
+pub(crate) struct CheckSpec {
     #[serde(default = "get")]
     pub method: String,
     /// Below `listen`, as in the request; the request's own if left out.
@@ -258,13 +258,13 @@ pub struct Check {
 /// The status of a checked answer: one, or a list where gateways differ.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Expected {
+pub(crate) enum Expected {
     One(u16),
     OneOf(Vec<u16>),
 }
 
 impl Expected {
-    pub fn is_met_by(&self, status: u16) -> bool {
+    pub(crate) fn is_met_by(&self, status: u16) -> bool {
         match self {
             Expected::One(expected) => *expected == status,
             Expected::OneOf(expected) => expected.contains(&status),
@@ -283,14 +283,14 @@ impl std::fmt::Display for Expected {
 
 impl Scenario {
     /// Reads a file; an error names it, the key and the reason.
-    pub fn read(file: &Path) -> Result<Scenario, String> {
+    pub(crate) fn read(file: &Path) -> Result<Scenario, String> {
         let text = std::fs::read_to_string(file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))?;
         let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         Scenario::parse(&name, &text).map_err(|reason| format!("{}: {reason}", file.display()))
     }
 
     /// Like `read`, from its text.
-    pub fn parse(name: &str, text: &str) -> Result<Scenario, String> {
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Scenario, String> {
         let mut scenario: Scenario = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
         scenario.name = name.to_owned();
         for case in &mut scenario.case {
@@ -306,22 +306,22 @@ impl Scenario {
 
 impl Case {
     /// What the gateway is asked for.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         self.path_below(&self.request.path)
     }
 
     /// The same for another path of this API.
-    pub fn path_below(&self, path: &str) -> String {
+    pub(crate) fn path_below(&self, path: &str) -> String {
         format!("{}{}", self.listen(), path.trim_start_matches('/'))
     }
 
     /// The listen path of the API that is asked.
-    pub fn listen(&self) -> String {
+    pub(crate) fn listen(&self) -> String {
         self.listens().nth(self.api.among as usize / 2).unwrap_or_default()
     }
 
     /// The listen paths of all its APIs.
-    pub fn listens(&self) -> impl Iterator<Item = String> + '_ {
+    pub(crate) fn listens(&self) -> impl Iterator<Item = String> + '_ {
         let base = self.api.listen.trim_end_matches('/');
         let among = self.api.among;
         (0..among).map(move |index| if among == 1 { format!("{base}/") } else { format!("{base}-{index}/") })
@@ -329,7 +329,7 @@ impl Case {
 }
 
 /// `Key + limit` is `key-limit`.
-pub fn slug(name: &str) -> String {
+pub(crate) fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.chars() {
         if c.is_ascii_alphanumeric() {
@@ -342,7 +342,7 @@ pub fn slug(name: &str) -> String {
 }
 
 /// The files of a directory in the order of their names.
-pub fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
+pub(crate) fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(directory).map_err(|error| format!("{}: cannot be read: {error}", directory.display()))?;
     let mut files: Vec<_> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -353,7 +353,7 @@ pub fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 /// Whether a name matches a pattern in which `*` stands for anything.
-pub fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((before, after)) => name
@@ -363,4 +363,4 @@ pub fn matches(pattern: &str, name: &str) -> bool {
 }
 
 #[cfg(test)]
-pub mod tests;
+pub(crate) mod tests;

@@ -1,4 +1,4 @@
-use super::Date;
+use super::CivilDateTime;
 
 #[test]
 fn seconds_become_the_calendar_s_dates() {
@@ -10,7 +10,7 @@ fn seconds_become_the_calendar_s_dates() {
         (1_586_203_238, "2020-04-06 20:00:38"),
         (4_107_542_400, "2100-03-01 00:00:00"),
     ] {
-        assert_eq!(Date::from_unix(seconds).to_string(), expected, "{seconds}");
+        assert_eq!(CivilDateTime::from_unix(seconds).to_string(), expected, "{seconds}");
     }
-    assert_eq!(Date::from_unix(1_586_203_238).compact(), "20200406-200038");
+    assert_eq!(CivilDateTime::from_unix(1_586_203_238).compact(), "20200406-200038");
 }

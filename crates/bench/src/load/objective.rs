@@ -1,20 +1,20 @@
 //! What a service promises: `p99<5ms`, `max<1s`. Judged on the response time, which counts from the intended send time.
 
-use super::amount;
-use super::distribution::Distribution;
+use crate::amount;
+use crate::stats::distribution::LatencyDistribution;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 /// A figure of the response time and the bound it must stay below.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Objective {
-    figure: Figure,
+pub(crate) struct Objective {
+    figure: ObjectiveFigure,
     below: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Figure {
+enum ObjectiveFigure {
     Mean,
     Max,
     /// In per cent.
@@ -23,14 +23,14 @@ enum Figure {
 
 impl Objective {
     /// What is asked for when nothing is said.
-    pub const DEFAULT: Objective = Objective { figure: Figure::Percentile(99.0), below: Duration::from_millis(10) };
+    pub(crate) const DEFAULT: Objective = Objective { figure: ObjectiveFigure::Percentile(99.0), below: Duration::from_millis(10) };
 
     /// What was measured instead, if the figure did not stay below its bound.
-    pub fn missed(&self, response_time: &Distribution) -> Option<Duration> {
+    pub(crate) fn missed(&self, response_time: &LatencyDistribution) -> Option<Duration> {
         let us = match self.figure {
-            Figure::Mean => response_time.mean_us(),
-            Figure::Max => response_time.max_us(),
-            Figure::Percentile(percent) => response_time.percentile_us(percent),
+            ObjectiveFigure::Mean => response_time.mean_us(),
+            ObjectiveFigure::Max => response_time.max_us(),
+            ObjectiveFigure::Percentile(percent) => response_time.percentile_us(percent),
         };
         let measured = Duration::from_secs_f64(us / 1e6);
         (measured >= self.below).then_some(measured)
@@ -40,9 +40,9 @@ impl Objective {
 impl fmt::Display for Objective {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.figure {
-            Figure::Mean => write!(out, "mean<{:?}", self.below),
-            Figure::Max => write!(out, "max<{:?}", self.below),
-            Figure::Percentile(percent) => write!(out, "p{percent}<{:?}", self.below),
+            ObjectiveFigure::Mean => write!(out, "mean<{:?}", self.below),
+            ObjectiveFigure::Max => write!(out, "max<{:?}", self.below),
+            ObjectiveFigure::Percentile(percent) => write!(out, "p{percent}<{:?}", self.below),
         }
     }
 }
@@ -54,14 +54,14 @@ impl FromStr for Objective {
         let wrong = || format!("`{text}` is not an objective such as p99<5ms, mean<2ms or max<1s");
         let (figure, below) = text.split_once('<').ok_or_else(wrong)?;
         let figure = match figure.trim() {
-            "mean" => Figure::Mean,
-            "max" => Figure::Max,
+            "mean" => ObjectiveFigure::Mean,
+            "max" => ObjectiveFigure::Max,
             figure => {
                 let percent = figure.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok()).ok_or_else(wrong)?;
                 if !(percent > 0.0 && percent < 100.0) {
                     return Err(wrong());
                 }
-                Figure::Percentile(percent)
+                ObjectiveFigure::Percentile(percent)
             }
         };
         let below = amount::duration(below.trim())?;

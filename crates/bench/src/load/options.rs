@@ -1,6 +1,9 @@
 //! Options of `load`: hey's and boom's flags with their meaning, and what they lack.
 
-use super::{amount, objective::Objective, ramp::Ramp};
+use super::objective::Objective;
+use super::pace::ramp::Ramp;
+use super::pace::schedule::Arrivals;
+use crate::amount;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,7 +21,7 @@ use std::time::Duration;
                   http://127.0.0.1:8080/\n\nExit code: 0 when every request was answered, whatever the status; 1 when requests failed \
                   or a file could not be written; 2 for wrong usage; 130 after Ctrl-C."
 )]
-pub struct Options {
+pub(crate) struct LoadOptions {
     /// What to request; http:// is assumed if no scheme is given
     #[arg(required_unless_present = "urls", conflicts_with = "urls")]
     pub url: Option<String>,
@@ -155,18 +158,9 @@ pub struct Options {
     pub readall: bool,
 }
 
-/// When the requests of an open model are due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Arrivals {
-    /// Evenly spaced.
-    Constant,
-    /// Exponentially distributed gaps, as independent users make them.
-    Poisson,
-}
-
 /// What goes to standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Output {
+pub(crate) enum Output {
     /// One line for each request.
     Csv,
 }

@@ -1,14 +1,14 @@
 //! What a run does, worked out from the options: requests ready to send, servers looked up, pacing. Everything that can be
 //! wrong with the options is said here, before anything is sent.
 
-use super::Trouble;
-use super::message::{Message, Text, Variable, Wire};
-use super::options::Options;
-use super::ramp::Ramp;
-use super::result::Part;
-use super::schedule::{Extent, Pacing};
-use super::target::{Connecting, Target};
-use super::url::Url;
+use super::options::LoadOptions;
+use super::pace::ramp::Ramp;
+use super::pace::schedule::{Extent, Pacing};
+use super::result::PartTimes;
+use super::wire::message::{RequestTemplate, TemplateText, TemplateVariable, Wire};
+use super::wire::target::{Connecting, ServerTarget};
+use super::wire::url::RequestUrl;
+use crate::exit::CommandError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use std::path::Path;
@@ -27,12 +27,12 @@ const THREADS_MAX: usize = 1024;
 
 /// Everything that the threads need to know; shared by them and never changed.
 #[derive(Clone)]
-pub struct Plan {
-    pub requests: Vec<Prepared>,
-    pub targets: Vec<Target>,
+pub(crate) struct LoadPlan {
+    pub requests: Vec<PreparedRequest>,
+    pub targets: Vec<ServerTarget>,
     /// How servers are connected to that only a redirect names.
     pub connecting: Arc<Connecting>,
-    pub variables: Vec<Variable>,
+    pub variables: Vec<TemplateVariable>,
     pub workers: usize,
     pub threads: usize,
     pub pacing: Pacing,
@@ -52,8 +52,8 @@ pub struct Plan {
 
 /// One request, ready to be sent.
 #[derive(Clone)]
-pub struct Prepared {
-    pub message: Message,
+pub(crate) struct PreparedRequest {
+    pub message: RequestTemplate,
     pub wire: Wire,
     /// Index of its server.
     pub target: usize,
@@ -62,12 +62,12 @@ pub struct Prepared {
 }
 
 /// Works the plan out, and how long looking names up took.
-pub fn plan(options: &Options) -> Result<(Plan, Part), Trouble> {
+pub(crate) fn plan(options: &LoadOptions) -> Result<(LoadPlan, PartTimes), CommandError> {
     let connecting = Connecting::new(options)?;
     let variables = options.vars.iter().map(|typed| variable(typed)).collect::<Result<Vec<_>, _>>()?;
-    let mut targets: Vec<(Url, Target)> = Vec::new();
+    let mut targets: Vec<(RequestUrl, ServerTarget)> = Vec::new();
     let mut requests = Vec::new();
-    let mut lookup = Part::default();
+    let mut lookup = PartTimes::default();
     let body = body(options)?;
     for (method, url) in urls(options)? {
         let message = message(options, &variables, method, url, body.as_deref())?;
@@ -75,7 +75,7 @@ pub fn plan(options: &Options) -> Result<(Plan, Part), Trouble> {
         let target = match targets.iter().position(|(known, _)| known.same_server(url)) {
             Some(index) => index,
             None => {
-                let (target, took) = connecting.target(url).map_err(Trouble::Failed)?;
+                let (target, took) = connecting.target(url).map_err(CommandError::Failed)?;
                 lookup.count(took.as_nanos() as u64);
                 targets.push((url.clone(), target));
                 targets.len() - 1
@@ -84,7 +84,7 @@ pub fn plan(options: &Options) -> Result<(Plan, Part), Trouble> {
         let by_proxy = connecting.has_proxy() && !url.tls;
         let wire = Wire::new(&message, !options.disable_keepalive, by_proxy, &variables);
         let (to_head, idempotent) = (message.method == "HEAD", message.is_idempotent());
-        requests.push(Prepared { message, wire, target, to_head, idempotent });
+        requests.push(PreparedRequest { message, wire, target, to_head, idempotent });
     }
     let targets = targets.into_iter().map(|(_, target)| target).collect();
 
@@ -116,7 +116,7 @@ pub fn plan(options: &Options) -> Result<(Plan, Part), Trouble> {
         return Err("--streams: there must be at least one".to_owned().into());
     }
     let timeout = Some(options.timeout).filter(|timeout| !timeout.is_zero());
-    let plan = Plan {
+    let plan = LoadPlan {
         requests,
         targets,
         connecting: Arc::new(connecting),
@@ -140,7 +140,7 @@ pub fn plan(options: &Options) -> Result<(Plan, Part), Trouble> {
 }
 
 /// Methods and URLs in the order they are requested in.
-fn urls(options: &Options) -> Result<Vec<(String, String)>, String> {
+fn urls(options: &LoadOptions) -> Result<Vec<(String, String)>, String> {
     let Some(file) = &options.urls else {
         return Ok(vec![(options.method.clone(), options.url.clone().unwrap_or_default())]);
     };
@@ -155,7 +155,7 @@ fn urls(options: &Options) -> Result<Vec<(String, String)>, String> {
     if urls.is_empty() { Err(format!("--urls {}: there is no URL in it", file.display())) } else { Ok(urls) }
 }
 
-fn body(options: &Options) -> Result<Option<Vec<u8>>, String> {
+fn body(options: &LoadOptions) -> Result<Option<Vec<u8>>, String> {
     match (&options.body, &options.body_file) {
         (Some(text), _) => Ok(Some(text.clone().into_bytes())),
         (None, Some(file)) => read(file, "-D").map(Some),
@@ -163,12 +163,18 @@ fn body(options: &Options) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-fn message(options: &Options, variables: &[Variable], method: String, url: String, body: Option<&[u8]>) -> Result<Message, String> {
-    let url = Url::parse(&url)?;
+fn message(
+    options: &LoadOptions,
+    variables: &[TemplateVariable],
+    method: String,
+    url: String,
+    body: Option<&[u8]>,
+) -> Result<RequestTemplate, String> {
+    let url = RequestUrl::parse(&url)?;
     if !tollgate_http::is_token(method.as_bytes()) {
         return Err(format!("`{method}` is not a request method"));
     }
-    if Text::parse(url.host.as_bytes(), variables).len(variables, 0) != url.host.len() {
+    if TemplateText::parse(url.host.as_bytes(), variables).len(variables, 0) != url.host.len() {
         return Err(format!("`{}`: a variable cannot be part of the host; use --urls", url.absolute()));
     }
     let mut lines: Vec<(String, String)> = Vec::new();
@@ -203,20 +209,28 @@ fn message(options: &Options, variables: &[Variable], method: String, url: Strin
         if ["content-length", "transfer-encoding", "connection"].contains(&name.to_ascii_lowercase().as_str()) {
             return Err(format!("-H: {name} follows from the body and the options, and cannot be set"));
         }
-        headers.push((name, Text::parse(value.as_bytes(), variables)));
+        headers.push((name, TemplateText::parse(value.as_bytes(), variables)));
     }
-    let path = Text::parse(url.path.as_bytes(), variables);
+    let path = TemplateText::parse(url.path.as_bytes(), variables);
     let authority = host.unwrap_or_else(|| url.authority.clone());
     if !tollgate_http::is_value(authority.as_bytes()) || authority.is_empty() {
         return Err(format!("`{authority}` cannot be a Host"));
     }
     let has_body = body.is_some() || matches!(method.as_str(), "POST" | "PUT" | "PATCH");
-    let body = Text::parse(body.unwrap_or_default(), variables);
-    Ok(Message { method, url, path, authority: Text::parse(authority.as_bytes(), variables), headers, body, has_body })
+    let body = TemplateText::parse(body.unwrap_or_default(), variables);
+    Ok(RequestTemplate {
+        method,
+        url,
+        path,
+        authority: TemplateText::parse(authority.as_bytes(), variables),
+        headers,
+        body,
+        has_body,
+    })
 }
 
 /// The variable of `name=file`.
-fn variable(typed: &str) -> Result<Variable, String> {
+fn variable(typed: &str) -> Result<TemplateVariable, String> {
     let (name, file) =
         typed.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| format!("--vars: `{typed}` is not NAME=FILE"))?;
     let bytes = read(Path::new(file), "--vars")?;
@@ -231,7 +245,7 @@ fn variable(typed: &str) -> Result<Variable, String> {
     if let Some(at) = lines.iter().position(|line| !tollgate_http::is_value(line)) {
         return Err(format!("--vars {file}: value {} has control characters", at + 1));
     }
-    Ok(Variable { name: name.to_owned(), lines })
+    Ok(TemplateVariable { name: name.to_owned(), lines })
 }
 
 fn read(file: &Path, option: &str) -> Result<Vec<u8>, String> {

@@ -1,14 +1,14 @@
 //! Live progress on standard error: one line that is rewritten on a terminal, one line a second elsewhere if asked for.
 
-use super::series::Update;
+use super::measure::series::SecondUpdate;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
 /// What is shown.
-pub struct Progress {
-    shown: Option<Form>,
+pub(crate) struct ProgressLine {
+    shown: Option<ProgressForm>,
     requests: u64,
     errors: u64,
     connections_open: BTreeMap<usize, u64>,
@@ -17,34 +17,34 @@ pub struct Progress {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ProgressForm {
     Rewritten,
     Lines,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Shown on a terminal, or where it is asked for.
-    pub fn new(asked: bool, unwanted: bool) -> Self {
+    pub(crate) fn new(asked: bool, unwanted: bool) -> Self {
         let shown = match (unwanted, stderr().is_terminal(), asked) {
             (true, ..) => None,
-            (_, true, _) => Some(Form::Rewritten),
-            (_, false, true) => Some(Form::Lines),
+            (_, true, _) => Some(ProgressForm::Rewritten),
+            (_, false, true) => Some(ProgressForm::Lines),
             (_, false, false) => None,
         };
         // Updates of a second come shortly after its end.
         let next_ns = NS_PER_SECOND + NS_PER_SECOND / 10;
-        Progress { shown, requests: 0, errors: 0, connections_open: BTreeMap::new(), requests_before: 0, next_ns }
+        ProgressLine { shown, requests: 0, errors: 0, connections_open: BTreeMap::new(), requests_before: 0, next_ns }
     }
 
     /// Takes a thread's report in.
-    pub fn note(&mut self, update: &Update) {
+    pub(crate) fn note(&mut self, update: &SecondUpdate) {
         self.requests += update.requests;
         self.errors += update.errors;
         self.connections_open.insert(update.thread, update.connections_open);
     }
 
     /// Prints once a second.
-    pub fn print(&mut self, now_ns: u64) {
+    pub(crate) fn print(&mut self, now_ns: u64) {
         let Some(form) = self.shown.filter(|_| now_ns >= self.next_ns) else { return };
         self.next_ns += NS_PER_SECOND;
         let line = format!(
@@ -58,14 +58,14 @@ impl Progress {
         self.requests_before = self.requests;
         // A terminal that went away is no reason to end the load.
         let _ = match form {
-            Form::Rewritten => write!(stderr(), "\r{line}\x1b[K"),
-            Form::Lines => writeln!(stderr(), "{line}"),
+            ProgressForm::Rewritten => write!(stderr(), "\r{line}\x1b[K"),
+            ProgressForm::Lines => writeln!(stderr(), "{line}"),
         };
     }
 
     /// Leaves a clean terminal.
-    pub fn finish(&mut self) {
-        if self.shown == Some(Form::Rewritten) {
+    pub(crate) fn finish(&mut self) {
+        if self.shown == Some(ProgressForm::Rewritten) {
             let _ = write!(stderr(), "\r\x1b[K");
         }
     }

@@ -1,17 +1,24 @@
 //! The result of a run as `--json` writes it, for people's scripts and for the runner that starts `load` as a child process.
 //! Times are in microseconds, their names end in `_us`; fields may be added, none changes its meaning within a `version`.
 
+pub(crate) mod compare;
+pub(crate) mod file;
+pub(crate) mod hgrm;
+pub(crate) mod merge;
+mod sums;
+pub(crate) mod text;
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What stands in `format`.
-pub const FORMAT: &str = "tollgate-bench/load";
+pub(crate) const FORMAT: &str = "tollgate-bench/load";
 /// What stands in `version`.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// One run, or several that were merged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct LoadResult {
+pub(crate) struct LoadResult {
     /// [`FORMAT`].
     pub format: String,
     /// [`VERSION`].
@@ -22,7 +29,7 @@ pub struct LoadResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// What was asked for.
-    pub load: Load,
+    pub load: LoadSettings,
     /// When the run began, in milliseconds since 1970.
     pub started_unix_ms: u64,
     /// From the end of the warm-up to the last response.
@@ -43,22 +50,22 @@ pub struct LoadResult {
     /// Bytes on the wire above TLS.
     pub bytes: Bytes,
     /// Connections that were opened, and requests sent again because a kept-alive connection had died.
-    pub connections: Connections,
+    pub connections: ConnectionCounts,
     /// From the intended send time to the end of the response. Without a rate it equals `service_time`.
-    pub response_time: Times,
+    pub response_time: TimeSummary,
     /// From the actual send time to the end of the response.
-    pub service_time: Times,
+    pub service_time: TimeSummary,
     /// hey's details.
     pub details: Details,
     /// What the load generator itself used.
-    pub loader: Loader,
+    pub loader: LoaderUsage,
     /// The load generator was the bottleneck: do not trust the figures.
     pub loader_saturated: bool,
     /// Why it is thought so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loader_saturated_because: Vec<String>,
     /// One entry for each second of the run, by the time of completion.
-    pub series: Vec<Second>,
+    pub series: Vec<LoadSecond>,
     /// The steps of `--find-max`; the rest of the result is that of the best step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
@@ -66,7 +73,7 @@ pub struct LoadResult {
 
 /// What was asked for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Load {
+pub(crate) struct LoadSettings {
     /// The first 16 URLs.
     pub urls: Vec<String>,
     /// `http/1.1` or `h2`.
@@ -95,7 +102,7 @@ pub struct Load {
 
 /// How many requests went how.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Requests {
+pub(crate) struct Requests {
     /// Answered completely, whatever the status.
     pub completed: u64,
     /// Failed; the sum of `errors`.
@@ -110,7 +117,7 @@ pub struct Requests {
 
 /// Failed requests by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Errors {
+pub(crate) struct Errors {
     /// No connection.
     pub connect: u64,
     /// No TLS session.
@@ -127,7 +134,7 @@ pub struct Errors {
 
 /// Bytes on the wire above TLS.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Bytes {
+pub(crate) struct Bytes {
     /// Requests, with heads (HTTP/2: bodies only).
     pub sent: u64,
     /// Responses, with heads (HTTP/2: bodies only).
@@ -138,7 +145,7 @@ pub struct Bytes {
 
 /// Connections.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Connections {
+pub(crate) struct ConnectionCounts {
     /// Opened in the whole run, warm-up included.
     pub opened: u64,
     /// Requests sent again because a kept-alive connection was found dead before the first byte of a response.
@@ -147,7 +154,7 @@ pub struct Connections {
 
 /// A distribution of times.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Times {
+pub(crate) struct TimeSummary {
     /// Times recorded.
     pub count: u64,
     /// Mean.
@@ -158,21 +165,13 @@ pub struct Times {
     pub min_us: f64,
     /// Percentiles.
     pub p10_us: f64,
-    #[allow(missing_docs)]
     pub p25_us: f64,
-    #[allow(missing_docs)]
     pub p50_us: f64,
-    #[allow(missing_docs)]
     pub p75_us: f64,
-    #[allow(missing_docs)]
     pub p90_us: f64,
-    #[allow(missing_docs)]
     pub p95_us: f64,
-    #[allow(missing_docs)]
     pub p99_us: f64,
-    #[allow(missing_docs)]
     pub p99_9_us: f64,
-    #[allow(missing_docs)]
     pub p99_99_us: f64,
     /// Longest.
     pub max_us: f64,
@@ -182,22 +181,22 @@ pub struct Times {
 
 /// hey's details: mean and extremes of the parts of a request.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Details {
+pub(crate) struct Details {
     /// Connecting, TLS included; only of requests that had to.
-    pub connect: Part,
+    pub connect: PartTimes,
     /// Looking the name up, once before the run.
-    pub lookup: Part,
+    pub lookup: PartTimes,
     /// Writing the request.
-    pub write: Part,
+    pub write: PartTimes,
     /// From there to the first byte of the response.
-    pub wait: Part,
+    pub wait: PartTimes,
     /// From there to the end of the response.
-    pub read: Part,
+    pub read: PartTimes,
 }
 
 /// One part of a request.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Part {
+pub(crate) struct PartTimes {
     /// Times recorded.
     pub count: u64,
     /// Sum.
@@ -210,7 +209,7 @@ pub struct Part {
 
 /// What the load generator itself used, from the start to the end of the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Loader {
+pub(crate) struct LoaderUsage {
     /// Processor time of the process.
     pub cpu_seconds: f64,
     /// Of it in user mode.
@@ -231,7 +230,7 @@ pub struct Loader {
 
 /// One second of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Second {
+pub(crate) struct LoadSecond {
     /// Seconds since the start.
     pub second: u64,
     /// Responses.
@@ -244,31 +243,30 @@ pub struct Second {
     pub p99_us: f64,
     /// Connections open at its end.
     pub connections_open: u64,
-    /// The response times, as in `Times`.
+    /// The response times, as in `TimeSummary`.
     pub histogram: String,
 }
 
 /// What `--find-max` found.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Search {
+pub(crate) struct Search {
     /// The objectives.
     pub objectives: Vec<String>,
     /// The highest rate at which they held; 0 if there was none.
     pub rate_max: f64,
     /// Each step in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SearchStep>,
 }
 
 /// One step of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Step {
+pub(crate) struct SearchStep {
     /// Requests per second that were due; `None` for the first step, which sends as fast as it can.
     pub rate: Option<f64>,
     /// Responses per second.
     pub requests_per_second: f64,
     /// Of the response time.
     pub p50_us: f64,
-    #[allow(missing_docs)]
     pub p99_us: f64,
     /// Failed, unfinished and unsent requests.
     pub lost: u64,

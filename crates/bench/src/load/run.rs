@@ -1,18 +1,19 @@
 //! Runs a plan: starts the threads, gathers their seconds, and cuts the run off when it is interrupted, when its end takes
 //! too long, or when the server is gone.
 
-use super::clock::Clock;
-use super::csv::Rows;
-use super::interrupt::Interrupt;
-use super::plan::Plan;
-use super::processor::{ProcessTime, ThreadTime};
-use super::progress::Progress;
-use super::recorder::Outlets;
-use super::result::Second;
-use super::schedule::{Extent, Share};
-use super::series::Series;
-use super::tally::Tally;
-use super::thread::{self, Signals};
+use super::measure::csv::Rows;
+use super::measure::recorder::Outlets;
+use super::measure::series::SecondsSeries;
+use super::measure::tally::RequestTally;
+use super::pace::clock::RunClock;
+use super::pace::schedule::{Extent, ThreadShare};
+use super::plan::LoadPlan;
+use super::progress::ProgressLine;
+use super::result::LoadSecond;
+use super::workers::thread;
+use super::workers::thread::ThreadSignals;
+use crate::interrupt::Interrupt;
+use crate::usage::own::{ProcessTime, ThreadTime};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::sync::Arc;
@@ -24,9 +25,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const LOOK: Duration = Duration::from_millis(50);
 
 /// What a run left behind.
-pub struct Outcome {
-    pub tally: Tally,
-    pub series: Vec<Second>,
+pub(crate) struct LoadOutcome {
+    pub tally: RequestTally,
+    pub series: Vec<LoadSecond>,
     pub started_unix_ms: u64,
     /// From the start to the last response, warm-up included.
     pub elapsed: Duration,
@@ -37,25 +38,30 @@ pub struct Outcome {
 }
 
 /// Runs `plan` to its end.
-pub fn run(plan: &Arc<Plan>, rows: Option<Rows>, interrupt: &Interrupt, mut progress: Progress) -> io::Result<Outcome> {
+pub(crate) fn run(
+    plan: &Arc<LoadPlan>,
+    rows: Option<Rows>,
+    interrupt: &Interrupt,
+    mut progress: ProgressLine,
+) -> io::Result<LoadOutcome> {
     raise_file_limit(plan.workers);
-    let signals = Signals::default();
+    let signals = ThreadSignals::default();
     let process_before = ProcessTime::now();
     let started_unix_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64);
-    let clock = Clock::starting_at(Instant::now());
+    let clock = RunClock::starting_at(Instant::now());
     let (updates, seconds) = channel();
-    let (mut series, mut stopped) = (Series::default(), None);
+    let (mut series, mut stopped) = (SecondsSeries::default(), None);
     let finished = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..plan.threads)
             .map(|thread| {
-                let share = Share { workers: plan.workers, threads: plan.threads, thread };
+                let share = ThreadShare { workers: plan.workers, threads: plan.threads, thread };
                 let outlets = Outlets { updates: updates.clone(), rows: rows.clone() };
                 let (plan, signals) = (Arc::clone(plan), &signals);
                 scope.spawn(move || thread::run(plan, share, clock, outlets, signals))
             })
             .collect();
         drop((updates, rows));
-        let mut watch = Watch::default();
+        let mut watch = StopCondition::default();
         loop {
             match seconds.recv_timeout(LOOK) {
                 Ok(update) => {
@@ -75,7 +81,7 @@ pub fn run(plan: &Arc<Plan>, rows: Option<Rows>, interrupt: &Interrupt, mut prog
         threads.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
     });
     progress.finish();
-    let mut tally = Tally::new();
+    let mut tally = RequestTally::new();
     let mut threads = Vec::new();
     for outcome in finished {
         let outcome = outcome.map_err(|_| io::Error::other("a thread of the load generator panicked"))??;
@@ -84,18 +90,18 @@ pub fn run(plan: &Arc<Plan>, rows: Option<Rows>, interrupt: &Interrupt, mut prog
     }
     let elapsed = Duration::from_nanos(clock.now_ns());
     let process = ProcessTime::now().since(&process_before);
-    Ok(Outcome { tally, series: series.finish(), started_unix_ms, elapsed, stopped, process, threads })
+    Ok(LoadOutcome { tally, series: series.finish(), started_unix_ms, elapsed, stopped, process, threads })
 }
 
 /// Remembers since when nothing but failures has come.
 #[derive(Default)]
-struct Watch {
+struct StopCondition {
     answered_ns: u64,
     failed_then: u64,
 }
 
-impl Watch {
-    fn reason_to_stop(&mut self, plan: &Plan, signals: &Signals, interrupt: &Interrupt, now_ns: u64) -> Option<String> {
+impl StopCondition {
+    fn reason_to_stop(&mut self, plan: &LoadPlan, signals: &ThreadSignals, interrupt: &Interrupt, now_ns: u64) -> Option<String> {
         let seconds = |ns: u64| ns as f64 / 1e9;
         if interrupt.is_raised() {
             return Some(format!("interrupted after {:.1} s", seconds(now_ns)));

@@ -2,15 +2,17 @@
 //! to see where to look; then the interval between a rate that held and one that did not is halved. A step that failed is
 //! tried once more, since one hiccup of the machine is not the server's limit.
 
-use super::distribution::Distribution;
-use super::interrupt::Interrupt;
 use super::objective::Objective;
-use super::options::Options;
-use super::plan::Plan;
-use super::progress::Progress;
-use super::result::{LoadResult, Search, Step};
-use super::schedule::{Extent, Pacing};
-use super::{Trouble, cannot_start, run as running, summary};
+use super::options::LoadOptions;
+use super::pace::schedule::{Arrivals, Extent, Pacing};
+use super::plan::LoadPlan;
+use super::progress::ProgressLine;
+use super::result::text;
+use super::result::{LoadResult, Search, SearchStep};
+use super::{cannot_start, run as running, summary};
+use crate::exit::CommandError;
+use crate::interrupt::Interrupt;
+use crate::stats::distribution::LatencyDistribution;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,7 +32,7 @@ const CEILING: f64 = 1.1;
 const REACHED_MIN: f64 = 0.98;
 
 /// Searches, and gives the result of the best step, or of the first if none held.
-pub fn run(options: &Options, plan: &Plan, interrupt: &Interrupt) -> Result<LoadResult, Trouble> {
+pub(crate) fn run(options: &LoadOptions, plan: &LoadPlan, interrupt: &Interrupt) -> Result<LoadResult, CommandError> {
     let objectives = if options.slo.is_empty() { vec![Objective::DEFAULT] } else { options.slo.clone() };
     let length = options.duration.filter(|length| !length.is_zero()).unwrap_or(STEP_DEFAULT);
     let search = Searching { plan, interrupt, length, loud: !options.no_progress };
@@ -38,7 +40,7 @@ pub fn run(options: &Options, plan: &Plan, interrupt: &Interrupt) -> Result<Load
 
     let first = search.step(None)?;
     if first.requests.completed == 0 {
-        return Err(Trouble::Failed("the server answered nothing in the first step".to_owned()));
+        return Err(CommandError::Failed("the server answered nothing in the first step".to_owned()));
     }
     search.note(&mut steps, &first, None, Vec::new());
     let ceiling = first.requests_per_second * CEILING;
@@ -75,7 +77,7 @@ pub fn run(options: &Options, plan: &Plan, interrupt: &Interrupt) -> Result<Load
 
 /// What all steps have in common.
 struct Searching<'a> {
-    plan: &'a Plan,
+    plan: &'a LoadPlan,
     interrupt: &'a Interrupt,
     length: Duration,
     loud: bool,
@@ -83,24 +85,24 @@ struct Searching<'a> {
 
 impl Searching<'_> {
     /// One step, at `rate` or as fast as it goes.
-    fn step(&self, rate: Option<f64>) -> Result<LoadResult, Trouble> {
+    fn step(&self, rate: Option<f64>) -> Result<LoadResult, CommandError> {
         let mut plan = self.plan.clone();
         let arrivals = match plan.pacing {
             Pacing::Open { arrivals, .. } => arrivals,
-            _ => super::options::Arrivals::Constant,
+            _ => Arrivals::Constant,
         };
         plan.pacing = rate.map_or(Pacing::Closed, |rate| Pacing::Open { rate, arrivals });
         plan.warmup = (self.length / WARMUP_PART).min(WARMUP_MAX);
         plan.extent = Extent::Until((plan.warmup + self.length).as_nanos() as u64);
         plan.drain = DRAIN;
         let plan = Arc::new(plan);
-        let outcome = running::run(&plan, None, self.interrupt, Progress::new(false, true)).map_err(cannot_start)?;
+        let outcome = running::run(&plan, None, self.interrupt, ProgressLine::new(false, true)).map_err(cannot_start)?;
         Ok(summary::result(&plan, outcome))
     }
 
     /// Keeps a step, and shows it: a search takes minutes.
-    fn note(&self, steps: &mut Vec<Step>, result: &LoadResult, rate: Option<f64>, because: Vec<String>) {
-        let step = Step {
+    fn note(&self, steps: &mut Vec<SearchStep>, result: &LoadResult, rate: Option<f64>, because: Vec<String>) {
+        let step = SearchStep {
             rate,
             requests_per_second: result.requests_per_second,
             p50_us: result.response_time.p50_us,
@@ -110,22 +112,10 @@ impl Searching<'_> {
             because,
         };
         if self.loud {
-            eprintln!("{}", describe(&step));
+            eprintln!("{}", text::search_step(&step));
         }
         steps.push(step);
     }
-}
-
-/// A step as a line.
-pub fn describe(step: &Step) -> String {
-    let rate = step.rate.map_or_else(|| "as fast as it goes".to_owned(), |rate| format!("{rate:.0}/s"));
-    let verdict = match step.rate {
-        None => String::new(),
-        Some(_) if step.held => "held".to_owned(),
-        Some(_) => format!("failed: {}", step.because.join("; ")),
-    };
-    let (p50_ms, p99_ms) = (step.p50_us / 1000.0, step.p99_us / 1000.0);
-    format!("{rate:>18}  {:>10.1} requests/s  p50 {p50_ms:>8.2} ms  p99 {p99_ms:>8.2} ms  {verdict}", step.requests_per_second)
 }
 
 fn lost(result: &LoadResult) -> u64 {
@@ -134,7 +124,7 @@ fn lost(result: &LoadResult) -> u64 {
 
 /// Why a step has not held.
 fn shortfalls(result: &LoadResult, rate: f64, objectives: &[Objective]) -> Vec<String> {
-    let times = Distribution::decode(&result.response_time.histogram).unwrap_or_default();
+    let times = LatencyDistribution::decode(&result.response_time.histogram).unwrap_or_default();
     let mut because: Vec<String> =
         (objectives.iter()).filter_map(|objective| Some(format!("{objective} was {:.1?}", objective.missed(&times)?))).collect();
     if lost(result) > 0 {

@@ -1,11 +1,12 @@
 //! `tollgate-bench selftest`: loads a server of its own that delays and stalls on purpose, and checks that the figures say so.
 //! A load generator that cannot see a stall it is told of measures nothing.
 
-use super::Trouble;
-use super::interrupt::Interrupt;
-use super::progress::Progress;
+use super::progress::ProgressLine;
 use super::result::LoadResult;
-use super::{cannot_start, merge, plan, run as running, summary};
+use super::result::merge;
+use super::{cannot_start, plan, run as running, summary};
+use crate::exit::CommandError;
+use crate::interrupt::Interrupt;
 use clap::{Args, FromArgMatches};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -17,9 +18,9 @@ use server::Server;
 
 /// Options of `selftest`.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct SelftestOptions {
     /// How long a stall is
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = super::amount::duration)]
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = crate::amount::duration)]
     stall: Duration,
 }
 
@@ -29,7 +30,7 @@ const DELAY: Duration = Duration::from_millis(20);
 const DELAY_SLACK: Duration = Duration::from_millis(15);
 
 /// Runs `selftest`.
-pub fn run(options: &Options) -> ExitCode {
+pub(crate) fn run(options: &SelftestOptions) -> ExitCode {
     match checks(options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -37,8 +38,8 @@ pub fn run(options: &Options) -> ExitCode {
     }
 }
 
-fn checks(options: &Options) -> Result<bool, Trouble> {
-    let mut table = Table { passed: true };
+fn checks(options: &SelftestOptions) -> Result<bool, CommandError> {
+    let mut table = CheckTable { passed: true };
     counting(&mut table)?;
     delay(&mut table)?;
     pacing(&mut table)?;
@@ -49,11 +50,11 @@ fn checks(options: &Options) -> Result<bool, Trouble> {
 }
 
 /// The checks so far.
-struct Table {
+struct CheckTable {
     passed: bool,
 }
 
-impl Table {
+impl CheckTable {
     fn check(&mut self, what: &str, passed: bool, figures: String) {
         self.passed &= passed;
         self.line(&format!("{}  {what:<58}  {figures}", if passed { "PASS" } else { "FAIL" }));
@@ -65,7 +66,7 @@ impl Table {
     }
 }
 
-fn counting(table: &mut Table) -> Result<(), Trouble> {
+fn counting(table: &mut CheckTable) -> Result<(), CommandError> {
     let server = server()?;
     let result = load(&format!("-n 1003 -c 7 --threads 2 {}/cycle", server.url()))?;
     let completed = result.requests.completed;
@@ -84,7 +85,7 @@ fn counting(table: &mut Table) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn delay(table: &mut Table) -> Result<(), Trouble> {
+fn delay(table: &mut CheckTable) -> Result<(), CommandError> {
     let server = server()?;
     let result = load(&format!("-n 200 -c 10 {}/delay", server.url()))?;
     let (low, p50) = (micros(DELAY), result.response_time.p50_us);
@@ -93,7 +94,7 @@ fn delay(table: &mut Table) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn pacing(table: &mut Table) -> Result<(), Trouble> {
+fn pacing(table: &mut CheckTable) -> Result<(), CommandError> {
     let server = server()?;
     for flags in ["--rate 400 -c 20", "-q 20 -c 20", "--rate 400 --arrivals poisson -c 20"] {
         let result = load(&format!("-z 2s {flags} {}/", server.url()))?;
@@ -107,7 +108,7 @@ fn pacing(table: &mut Table) -> Result<(), Trouble> {
 
 /// At a constant rate r, a stall of s seconds delays r * s requests by s/2 on average: with s a quarter of the time, the 95th
 /// percentile is 0.8 s. In a closed loop only the requests under way wait, one for each worker.
-fn stall(table: &mut Table, length: Duration) -> Result<(), Trouble> {
+fn stall(table: &mut CheckTable, length: Duration) -> Result<(), CommandError> {
     let long = length * 4;
     let server = server()?;
     server.stall(length, length);
@@ -137,29 +138,29 @@ fn stall(table: &mut Table, length: Duration) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn merging(table: &mut Table) -> Result<(), Trouble> {
+fn merging(table: &mut CheckTable) -> Result<(), CommandError> {
     let server = server()?;
     let a = load(&format!("-n 300 -c 5 {}/", server.url()))?;
     let b = load(&format!("-n 200 -c 5 {}/delay", server.url()))?;
     let (slower, all) = (b.response_time.max_us, a.requests.completed + b.requests.completed);
-    let merged = merge::merge(vec![a, b]).map_err(Trouble::Failed)?;
+    let merged = merge::merge(vec![a, b]).map_err(CommandError::Failed)?;
     let good = merged.response_time.count == all && merged.requests.completed == 500 && merged.response_time.max_us >= slower;
     table.check("merged results lose nothing", good, format!("{} times", merged.response_time.count));
     Ok(())
 }
 
-fn server() -> Result<Server, Trouble> {
-    Server::start(DELAY).map_err(|error| Trouble::Failed(format!("cannot start the test server: {error}")))
+fn server() -> Result<Server, CommandError> {
+    Server::start(DELAY).map_err(|error| CommandError::Failed(format!("cannot start the test server: {error}")))
 }
 
 /// Runs `load` with these arguments.
-fn load(arguments: &str) -> Result<LoadResult, Trouble> {
-    let command = super::Options::augment_args(clap::Command::new("load").no_binary_name(true));
-    let matches = command.try_get_matches_from(arguments.split(' ')).map_err(|error| Trouble::Usage(error.to_string()))?;
-    let options = super::Options::from_arg_matches(&matches).map_err(|error| Trouble::Usage(error.to_string()))?;
+fn load(arguments: &str) -> Result<LoadResult, CommandError> {
+    let command = super::LoadOptions::augment_args(clap::Command::new("load").no_binary_name(true));
+    let matches = command.try_get_matches_from(arguments.split(' ')).map_err(|error| CommandError::Usage(error.to_string()))?;
+    let options = super::LoadOptions::from_arg_matches(&matches).map_err(|error| CommandError::Usage(error.to_string()))?;
     let (plan, _) = plan::plan(&options)?;
     let plan = Arc::new(plan);
-    let outcome = running::run(&plan, None, &Interrupt::default(), Progress::new(false, true)).map_err(cannot_start)?;
+    let outcome = running::run(&plan, None, &Interrupt::default(), ProgressLine::new(false, true)).map_err(cannot_start)?;
     Ok(summary::result(&plan, outcome))
 }
 

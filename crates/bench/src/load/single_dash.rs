@@ -5,7 +5,7 @@ use clap::{ArgAction, Command};
 use std::ffi::OsString;
 
 /// `args` with each single-dash long flag of `load` given its second dash, and each double-dash short flag one dash less.
-pub fn normalise(cli: &Command, args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+pub(crate) fn normalise(cli: &Command, args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut args = args.into_iter();
     let mut normal: Vec<OsString> = args.by_ref().take(2).collect();
     let Some(load) = cli.find_subcommand("load").filter(|_| normal.get(1).is_some_and(|name| name == "load")) else {

@@ -1,11 +1,10 @@
 //! A run's figures as the result that is reported and written.
 
-use super::distribution::Distribution;
-use super::plan::Plan;
-use super::processor::ThreadTime;
-use super::result::{FORMAT, Load, LoadResult, Loader, Times, VERSION};
-use super::run::Outcome;
-use super::schedule::{Extent, Pacing};
+use super::pace::schedule::{Extent, Pacing};
+use super::plan::LoadPlan;
+use super::result::{FORMAT, LoadResult, LoadSettings, LoaderUsage, TimeSummary, VERSION};
+use super::run::LoadOutcome;
+use crate::usage::own::ThreadTime;
 use std::time::Duration;
 
 /// URLs that a result names.
@@ -18,12 +17,12 @@ const SEND_LAG_P99_US_MAX: f64 = 1000.0;
 const JUDGED_SECONDS_MIN: f64 = 1.0;
 
 /// The result of `outcome`.
-pub fn result(plan: &Plan, outcome: Outcome) -> LoadResult {
+pub(crate) fn result(plan: &LoadPlan, outcome: LoadOutcome) -> LoadResult {
     let tally = &outcome.tally;
     let elapsed_seconds = outcome.elapsed.saturating_sub(plan.warmup).as_secs_f64();
     let rate = |count: u64| if elapsed_seconds > 0.0 { count as f64 / elapsed_seconds } else { 0.0 };
-    let response_time = times(&tally.response_time);
-    let service_time = if plan.pacing == Pacing::Closed { response_time.clone() } else { times(&tally.service_time) };
+    let response_time = TimeSummary::of(&tally.response_time);
+    let service_time = if plan.pacing == Pacing::Closed { response_time.clone() } else { TimeSummary::of(&tally.service_time) };
     let loader = loader(&outcome);
     let loader_saturated_because = saturation(&loader, elapsed_seconds);
     LoadResult {
@@ -53,9 +52,9 @@ pub fn result(plan: &Plan, outcome: Outcome) -> LoadResult {
     }
 }
 
-fn load(plan: &Plan) -> Load {
+fn load(plan: &LoadPlan) -> LoadSettings {
     let until = |end_ns: u64| (Duration::from_nanos(end_ns).saturating_sub(plan.warmup)).as_secs_f64();
-    Load {
+    LoadSettings {
         urls: plan.requests.iter().take(URLS_MAX).map(|request| request.message.url.absolute()).collect(),
         protocol: if plan.http2 { "h2" } else { "http/1.1" }.to_owned(),
         model: match plan.pacing {
@@ -74,35 +73,13 @@ fn load(plan: &Plan) -> Load {
     }
 }
 
-/// The figures of a distribution.
-pub fn times(times: &Distribution) -> Times {
-    let at = |percent| times.percentile_us(percent);
-    Times {
-        count: times.count(),
-        mean_us: times.mean_us(),
-        deviation_us: times.deviation_us(),
-        min_us: times.min_us(),
-        p10_us: at(10.0),
-        p25_us: at(25.0),
-        p50_us: at(50.0),
-        p75_us: at(75.0),
-        p90_us: at(90.0),
-        p95_us: at(95.0),
-        p99_us: at(99.0),
-        p99_9_us: at(99.9),
-        p99_99_us: at(99.99),
-        max_us: times.max_us(),
-        histogram: times.encode(),
-    }
-}
-
-fn loader(outcome: &Outcome) -> Loader {
+fn loader(outcome: &LoadOutcome) -> LoaderUsage {
     let requests = outcome.tally.requests;
     let done = requests.completed + requests.failed + requests.warmup;
     let cpu_seconds = outcome.process.total.as_secs_f64();
     let (user_seconds, system_seconds) = outcome.process.user_and_system_seconds();
     let waiting: Duration = outcome.threads.iter().map(|thread| thread.waiting).sum();
-    Loader {
+    LoaderUsage {
         cpu_seconds,
         user_seconds,
         system_seconds,
@@ -115,7 +92,7 @@ fn loader(outcome: &Outcome) -> Loader {
 }
 
 /// Why the load generator is thought to have been the bottleneck.
-fn saturation(loader: &Loader, elapsed_seconds: f64) -> Vec<String> {
+fn saturation(loader: &LoaderUsage, elapsed_seconds: f64) -> Vec<String> {
     let mut because = Vec::new();
     if elapsed_seconds < JUDGED_SECONDS_MIN {
         return because;

@@ -3,7 +3,8 @@
 //! `APISIX_HOME` names its directory.
 
 use super::settings::{Need, beyond, limits};
-use super::{HOST, Launch, Peer, Program, Setup};
+use super::{Launch, PeerAdapter, Program, Setup};
+use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -11,9 +12,9 @@ use std::path::PathBuf;
 const CAN: [Need; 6] =
     [Need::Keys, Need::Limits, Need::AllowedAddresses, Need::RequestHeaders, Need::ResponseHeaders, Need::ManyApis];
 
-pub struct Apisix;
+pub(crate) struct ApisixAdapter;
 
-impl Peer for Apisix {
+impl PeerAdapter for ApisixAdapter {
     fn name(&self) -> &'static str {
         "apisix"
     }

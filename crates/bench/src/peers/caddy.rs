@@ -1,16 +1,17 @@
 //! Caddy as shipped: reverse proxy, keys as matchers on header or query. Limits are no part of it.
 
 use super::settings::{Need, beyond, key};
-use super::{HOST, Launch, Peer, Program, Setup};
+use super::{Launch, PeerAdapter, Program, Setup};
+use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use serde_json::{Map, Value, json};
 
 const CAN: [Need; 6] =
     [Need::Keys, Need::Methods, Need::AllowedAddresses, Need::RequestHeaders, Need::ResponseHeaders, Need::ManyApis];
 
-pub struct Caddy;
+pub(crate) struct CaddyAdapter;
 
-impl Peer for Caddy {
+impl PeerAdapter for CaddyAdapter {
     fn name(&self) -> &'static str {
         "caddy"
     }

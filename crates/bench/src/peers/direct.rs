@@ -1,11 +1,11 @@
 //! The upstream without a gateway: the baseline.
 
-use super::{Launch, Peer, Setup};
-use crate::scenario::{Case, Count};
+use super::{Launch, PeerAdapter, Setup};
+use crate::scenario::{Case, StatusCount};
 
-pub struct Direct;
+pub(crate) struct DirectAdapter;
 
-impl Peer for Direct {
+impl PeerAdapter for DirectAdapter {
     fn name(&self) -> &'static str {
         "direct"
     }
@@ -15,7 +15,7 @@ impl Peer for Direct {
     }
 
     fn cannot(&self, case: &Case) -> Option<String> {
-        let served = case.expect.get("200") == Some(&Count::All);
+        let served = case.expect.get("200") == Some(&StatusCount::All);
         (!served).then(|| "the upstream refuses nothing".to_owned())
     }
 

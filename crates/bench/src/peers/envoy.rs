@@ -2,7 +2,8 @@
 //! Circuit breakers are lifted, request ids and detailed statistics are off, as its own guide for benchmarks asks.
 
 use super::settings::{Need, beyond, key, limits};
-use super::{HOST, Launch, Peer, Program, Setup};
+use super::{Launch, PeerAdapter, Program, Setup};
+use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -12,9 +13,9 @@ const HTTP: &str = "type.googleapis.com/envoy.extensions.filters.network.http_co
 const LIMIT: &str = "type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit";
 const ROUTER: &str = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router";
 
-pub struct Envoy;
+pub(crate) struct EnvoyAdapter;
 
-impl Peer for Envoy {
+impl PeerAdapter for EnvoyAdapter {
     fn name(&self) -> &'static str {
         "envoy"
     }

@@ -1,7 +1,8 @@
 //! HAProxy: stick tables for limits, rules on header or parameter for keys. It has no quota.
 
 use super::settings::{Need, beyond, key, limits};
-use super::{HOST, Launch, Peer, Program, Setup};
+use super::{Launch, PeerAdapter, Program, Setup};
+use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use std::fmt::Write;
 
@@ -20,9 +21,9 @@ const CAN: [Need; 9] = [
 /// Counters that a request can be tracked by, as compiled in.
 const TRACKERS: usize = 3;
 
-pub struct Haproxy;
+pub(crate) struct HaproxyAdapter;
 
-impl Peer for Haproxy {
+impl PeerAdapter for HaproxyAdapter {
     fn name(&self) -> &'static str {
         "haproxy"
     }

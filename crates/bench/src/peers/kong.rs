@@ -2,8 +2,9 @@
 //! second, a minute, an hour or a day.
 
 use super::settings::{Need, beyond, limits};
-use super::{HOST, Launch, Peer, Program, Setup};
-use crate::scenario::{Auth, Case, Limit};
+use super::{Launch, PeerAdapter, Program, Setup};
+use crate::probe::HOST;
+use crate::scenario::{Auth, Case, LimitSpec};
 use serde_json::{Map, Value, json};
 
 const CAN: [Need; 7] = [
@@ -16,9 +17,9 @@ const CAN: [Need; 7] = [
     Need::ManyApis,
 ];
 
-pub struct Kong;
+pub(crate) struct KongAdapter;
 
-impl Peer for Kong {
+impl PeerAdapter for KongAdapter {
     fn name(&self) -> &'static str {
         "kong"
     }
@@ -108,7 +109,7 @@ fn plugins(case: &Case) -> Vec<Value> {
     plugins
 }
 
-fn window(limit: Limit) -> Option<&'static str> {
+fn window(limit: LimitSpec) -> Option<&'static str> {
     match limit.seconds {
         1 => Some("second"),
         60 => Some("minute"),

@@ -2,15 +2,16 @@
 //! Enterprise Edition.
 
 use super::settings::{Need, beyond};
-use super::{HOST, Launch, Peer, Program, Setup};
+use super::{Launch, PeerAdapter, Program, Setup};
+use crate::probe::HOST;
 use crate::scenario::Case;
 use serde_json::{Value, json};
 
 const CAN: [Need; 1] = [Need::ManyApis];
 
-pub struct Krakend;
+pub(crate) struct KrakendAdapter;
 
-impl Peer for Krakend {
+impl PeerAdapter for KrakendAdapter {
     fn name(&self) -> &'static str {
         "krakend"
     }

@@ -2,8 +2,9 @@
 //! which a burst of the limit's size turns into "so many requests in so many seconds".
 
 use super::settings::{Need, beyond, key, limits};
-use super::{HOST, Launch, Peer, Program, Reload, Setup};
-use crate::scenario::{Auth, Case, Limit};
+use super::{Launch, PeerAdapter, Program, Reload, Setup};
+use crate::probe::HOST;
+use crate::scenario::{Auth, Case, LimitSpec};
 use std::fmt::Write;
 
 const CAN: [Need; 9] = [
@@ -18,9 +19,9 @@ const CAN: [Need; 9] = [
     Need::ManyApis,
 ];
 
-pub struct Nginx;
+pub(crate) struct NginxAdapter;
 
-impl Peer for Nginx {
+impl PeerAdapter for NginxAdapter {
     fn name(&self) -> &'static str {
         "nginx"
     }
@@ -165,6 +166,6 @@ fn variable(auth: &Auth) -> String {
 }
 
 /// nginx knows requests a second and a minute.
-fn per_minute(limit: Limit) -> u64 {
+fn per_minute(limit: LimitSpec) -> u64 {
     limit.requests.saturating_mul(60) / limit.seconds
 }

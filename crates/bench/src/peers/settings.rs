@@ -1,10 +1,10 @@
 //! What several adapters ask of a case.
 
-use crate::scenario::{Api, Auth, Case, Limit};
+use crate::scenario::{ApiSpec, Auth, Case, LimitSpec};
 
 /// What a case asks for that a gateway may lack.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Need {
+pub(crate) enum Need {
     Keys,
     /// A limit for each key or for all callers.
     Limits,
@@ -40,8 +40,8 @@ impl Need {
 }
 
 /// What the case asks for.
-pub fn needs(case: &Case) -> Vec<Need> {
-    let Api { auth, limit, analytics, allow_ips, set_headers, set_response_headers, definition, among, .. } = &case.api;
+pub(crate) fn needs(case: &Case) -> Vec<Need> {
+    let ApiSpec { auth, limit, analytics, allow_ips, set_headers, set_response_headers, definition, among, .. } = &case.api;
     let key = case.key.as_ref();
     let limits = limits(case).len();
     let asked = [
@@ -62,17 +62,17 @@ pub fn needs(case: &Case) -> Vec<Need> {
 }
 
 /// The sentence for what is asked beyond `can`, if anything is.
-pub fn beyond(case: &Case, can: &[Need]) -> Option<String> {
+pub(crate) fn beyond(case: &Case, can: &[Need]) -> Option<String> {
     let missing: Vec<_> = needs(case).into_iter().filter(|need| !can.contains(need)).map(Need::said).collect();
     if missing.is_empty() { None } else { Some(format!("nothing for {}, as shipped or in its adapter", missing.join(", "))) }
 }
 
 /// Every limit that applies to a caller. As there is one key, a limit for all callers is one more for it.
-pub fn limits(case: &Case) -> Vec<Limit> {
+pub(crate) fn limits(case: &Case) -> Vec<LimitSpec> {
     case.key.iter().flat_map(|key| key.limits.iter().copied()).chain(case.api.limit).collect()
 }
 
 /// The key that is known, and where it stands in requests.
-pub fn key(case: &Case) -> Option<(&Auth, &str)> {
+pub(crate) fn key(case: &Case) -> Option<(&Auth, &str)> {
     Some((case.api.auth.as_ref()?, case.key.as_ref().map_or("", |key| key.value.as_str())))
 }

@@ -1,5 +1,6 @@
 use super::{ALL, Setup, find, named, names};
-use crate::scenario::{Case, Scenario, tests::shipped};
+use crate::scenario::tests::shipped;
+use crate::scenario::{Case, Scenario};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,7 +20,7 @@ fn setup<'a>(dir: &Path, cases: Vec<&'a Case>) -> Setup<'a> {
 #[test]
 fn names_are_unique_and_found() {
     for peer in ALL {
-        assert_eq!(named(peer.name()).map(super::Peer::name), Some(peer.name()));
+        assert_eq!(named(peer.name()).map(super::PeerAdapter::name), Some(peer.name()));
         assert_eq!(ALL.iter().filter(|other| other.name() == peer.name()).count(), 1);
     }
     assert!(named("apache").is_none());

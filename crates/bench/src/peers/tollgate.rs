@@ -1,13 +1,13 @@
 //! Tollgate itself, as a process: nothing of it is linked here.
 
 use super::tyk_api::{conf, create_keys, session, write_definitions};
-use super::{Launch, Peer, Program, Reload, Setup};
-use crate::scenario::{Case, Key};
+use super::{Launch, PeerAdapter, Program, Reload, Setup};
+use crate::scenario::{Case, KeySpec};
 use serde_json::{Value, json};
 
-pub struct Tollgate;
+pub(crate) struct TollgateAdapter;
 
-impl Peer for Tollgate {
+impl PeerAdapter for TollgateAdapter {
     fn name(&self) -> &'static str {
         "tollgate"
     }
@@ -45,7 +45,7 @@ impl Peer for Tollgate {
 }
 
 /// Tollgate's sessions have any number of limits.
-fn several_limits(key: &Key, api_id: &str) -> Value {
+fn several_limits(key: &KeySpec, api_id: &str) -> Value {
     let mut session = session(key, api_id);
     if key.limits.len() > 1 {
         let more = key.limits.iter().skip(1).map(|limit| json!({"rate": limit.requests, "per": limit.seconds}));

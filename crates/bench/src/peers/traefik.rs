@@ -2,15 +2,16 @@
 //! address or header with an average and a burst, which is no count of requests in a window.
 
 use super::settings::{Need, beyond};
-use super::{HOST, Launch, Peer, Program, Setup};
+use super::{Launch, PeerAdapter, Program, Setup};
+use crate::probe::HOST;
 use crate::scenario::Case;
 use serde_json::{Map, Value, json};
 
 const CAN: [Need; 4] = [Need::AllowedAddresses, Need::RequestHeaders, Need::ResponseHeaders, Need::ManyApis];
 
-pub struct Traefik;
+pub(crate) struct TraefikAdapter;
 
-impl Peer for Traefik {
+impl PeerAdapter for TraefikAdapter {
     fn name(&self) -> &'static str {
         "traefik"
     }

@@ -3,7 +3,8 @@
 
 use super::settings::{Need, beyond};
 use super::tyk_api::{conf, create_keys, session, write_definitions};
-use super::{HOST, Launch, Peer, Program, Reload, Setup};
+use super::{Launch, PeerAdapter, Program, Reload, Setup};
+use crate::probe::HOST;
 use crate::scenario::Case;
 use serde_json::json;
 use std::path::Path;
@@ -22,9 +23,9 @@ const CAN: [Need; 11] = [
     Need::ManyApis,
 ];
 
-pub struct Tyk;
+pub(crate) struct TykAdapter;
 
-impl Peer for Tyk {
+impl PeerAdapter for TykAdapter {
     fn name(&self) -> &'static str {
         "tyk"
     }

@@ -1,14 +1,15 @@
 //! Classic Tyk definitions, keys and the control API: what Tyk and Tollgate have in common.
 
+use super::Setup;
 use super::settings::limits;
-use super::{HOST, Setup};
 use crate::probe;
-use crate::scenario::{Auth, Case, Key};
+use crate::probe::HOST;
+use crate::scenario::{Auth, Case, KeySpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Writes the definitions of all cases into `apps`.
-pub fn write_definitions(setup: &Setup) -> Result<PathBuf, String> {
+pub(crate) fn write_definitions(setup: &Setup) -> Result<PathBuf, String> {
     let apps = setup.directory("apps")?;
     for (number, case) in setup.cases.iter().enumerate() {
         for (index, listen) in case.listens().enumerate() {
@@ -21,7 +22,7 @@ pub fn write_definitions(setup: &Setup) -> Result<PathBuf, String> {
 }
 
 /// Makes the keys of all cases through the control API.
-pub fn create_keys(setup: &Setup, session: impl Fn(&Key, &str) -> Value) -> Result<(), String> {
+pub(crate) fn create_keys(setup: &Setup, session: impl Fn(&KeySpec, &str) -> Value) -> Result<(), String> {
     for (number, case) in setup.cases.iter().enumerate() {
         let Some(key) = &case.key else { continue };
         let asked = api_id(number, case.api.among as usize / 2);
@@ -36,7 +37,7 @@ pub fn create_keys(setup: &Setup, session: impl Fn(&Key, &str) -> Value) -> Resu
 }
 
 /// The session of a key: rights on one API, limits, quota.
-pub fn session(key: &Key, api_id: &str) -> Value {
+pub(crate) fn session(key: &KeySpec, api_id: &str) -> Value {
     let mut right = json!({"api_id": api_id, "api_name": api_id, "versions": ["Default"]});
     if !key.methods.is_empty() {
         right["allowed_urls"] = json!([{"url": "/.*", "methods": key.methods}]);
@@ -56,7 +57,7 @@ pub fn session(key: &Key, api_id: &str) -> Value {
 }
 
 /// The part of `tyk.conf` that both read. An unknown key is answered with 401, as the published scenarios count it.
-pub fn conf(setup: &Setup, apps: &std::path::Path) -> Value {
+pub(crate) fn conf(setup: &Setup, apps: &std::path::Path) -> Value {
     json!({
         "listen_address": HOST,
         "listen_port": setup.port,

@@ -2,16 +2,17 @@
 //! limits need the module vsthrottle, which Debian has in varnish-modules. It has no quota.
 
 use super::settings::{Need, beyond, key, limits};
-use super::{HOST, Launch, Peer, Program, Setup};
+use super::{Launch, PeerAdapter, Program, Setup};
+use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use std::path::{Path, PathBuf};
 
 const CAN: [Need; 6] =
     [Need::Keys, Need::Methods, Need::AllowedAddresses, Need::RequestHeaders, Need::ResponseHeaders, Need::ManyApis];
 
-pub struct Varnish;
+pub(crate) struct VarnishAdapter;
 
-impl Peer for Varnish {
+impl PeerAdapter for VarnishAdapter {
     fn name(&self) -> &'static str {
         "varnish"
     }

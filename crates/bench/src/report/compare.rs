@@ -2,29 +2,20 @@
 //! threshold and has no round in common with the first run. Runs of two machines are not comparable, and this says so.
 
 use super::format::{NOTHING, latency, or_nothing, spread, thousands};
-use super::summary::{Row, Summary, summarise};
-use super::table::Table;
-use crate::run::record::{self, Run};
-use crate::stats::Spread;
+use super::summary::{Row, ScenarioSummary, summarise};
+use super::table::TextTable;
+use crate::record;
+use crate::record::RunRecord;
+use crate::stats::rounds::Spread;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// The verdict on two runs, or nothing when the first is no run but something else.
-pub fn runs(before: &Path, after: &Path, threshold: f64) -> Option<ExitCode> {
-    if !is_run(before) {
-        return None;
-    }
-    let compared = Run::read(before).and_then(|before| Ok((before, Run::read(after)?)));
-    Some(match compared {
-        Ok((before, after)) => {
-            let (text, is_worse) = text(&before, &after, threshold);
-            print!("{text}");
-            if is_worse { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-        }
-        Err(reason) => {
-            eprintln!("tollgate-bench: {reason}");
-            ExitCode::from(2)
-        }
+pub(crate) fn runs(before: &Path, after: &Path, threshold: f64) -> Option<Result<ExitCode, String>> {
+    is_run(before).then(|| {
+        let (text, is_worse) = text(&RunRecord::read(before)?, &RunRecord::read(after)?, threshold);
+        print!("{text}");
+        Ok(if is_worse { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     })
 }
 
@@ -38,9 +29,9 @@ fn is_run(path: &Path) -> bool {
 }
 
 /// The table, and whether anything is worse.
-pub fn text(before: &Run, after: &Run, threshold: f64) -> (String, bool) {
+pub(crate) fn text(before: &RunRecord, after: &RunRecord, threshold: f64) -> (String, bool) {
     let mut table =
-        Table::new(&["scenario", "case", "load", "gateway", "CPU µs before", "after", "change", "requests/s", "p99", ""], 4);
+        TextTable::new(&["scenario", "case", "load", "gateway", "CPU µs before", "after", "change", "requests/s", "p99", ""], 4);
     let mut is_worse = false;
     let (first, second) = (summarise(before), summarise(after));
     for old in &first {
@@ -60,7 +51,7 @@ pub fn text(before: &Run, after: &Run, threshold: f64) -> (String, bool) {
 }
 
 /// The row of the same case, load and gateway.
-fn same<'b>(old: &Summary, row: &Row, new: &'b Summary) -> Option<&'b Row<'b>> {
+fn same<'b>(old: &ScenarioSummary, row: &Row, new: &'b ScenarioSummary) -> Option<&'b Row<'b>> {
     let load = old.record.loads.get(row.load)?;
     let load = new.record.loads.iter().position(|other| other.name == load.name)?;
     let case = new.record.cases.iter().position(|case| case.name == old.case_name(row.case))?;
@@ -71,7 +62,7 @@ fn is_above(then: Spread, now: Spread, threshold: f64) -> bool {
     now.median > then.median * (1.0 + threshold) && now.low > then.high
 }
 
-fn cells(summary: &Summary, then: &Row, now: &Row, worse: bool) -> Vec<String> {
+fn cells(summary: &ScenarioSummary, then: &Row, now: &Row, worse: bool) -> Vec<String> {
     let micros: fn(f64) -> String = super::format::micros;
     let change = then.cpu_us.zip(now.cpu_us).map(|(then, now)| format!("{:+.1} %", (now.median / then.median - 1.0) * 100.0));
     let both = |then: Option<String>, now: Option<String>| match (then, now) {
@@ -94,9 +85,9 @@ fn cells(summary: &Summary, then: &Row, now: &Row, worse: bool) -> Vec<String> {
     ]
 }
 
-fn notes(before: &Run, after: &Run) -> Vec<String> {
+fn notes(before: &RunRecord, after: &RunRecord) -> Vec<String> {
     let mut notes = Vec::new();
-    let machine = |run: &Run| (run.facts.host.clone(), run.facts.cpu.clone(), run.facts.cpus, run.facts.threads);
+    let machine = |run: &RunRecord| (run.facts.host.clone(), run.facts.cpu.clone(), run.facts.cpus, run.facts.threads);
     if machine(before) != machine(after) {
         notes.push("the runs are of different machines or divisions of CPUs: their figures are not comparable".to_owned());
     }

@@ -1,14 +1,14 @@
 //! Figures as people read them: as many digits as mean something, thousands apart, units that fit.
 
-use crate::stats::Spread;
+use crate::stats::rounds::Spread;
 
 /// CPU time in microseconds: `17.6`, `123`.
-pub fn micros(value: f64) -> String {
+pub(crate) fn micros(value: f64) -> String {
     if value.abs() < 99.95 { format!("{value:.1}") } else { thousands(value) }
 }
 
 /// A latency given in microseconds, with its unit: `873 µs`, `1.24 ms`, `2.10 s`.
-pub fn latency(us: f64) -> String {
+pub(crate) fn latency(us: f64) -> String {
     match us.abs() {
         abs if abs < 999.5 => format!("{us:.0} µs"),
         abs if abs < 9_995.0 => format!("{:.2} ms", us / 1e3),
@@ -19,12 +19,12 @@ pub fn latency(us: f64) -> String {
 }
 
 /// The same with its sign: what is added.
-pub fn added(us: f64) -> String {
+pub(crate) fn added(us: f64) -> String {
     if us < 0.0 { format!("−{}", latency(-us)) } else { format!("+{}", latency(us)) }
 }
 
 /// `25,976`.
-pub fn thousands(value: f64) -> String {
+pub(crate) fn thousands(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -37,19 +37,19 @@ pub fn thousands(value: f64) -> String {
 }
 
 /// `17.6 (16.0–20.7)`.
-pub fn spread(spread: Spread, figure: fn(f64) -> String) -> String {
+pub(crate) fn spread(spread: Spread, figure: fn(f64) -> String) -> String {
     format!("{} ({}–{})", figure(spread.median), figure(spread.low), figure(spread.high))
 }
 
 /// `1.14× (1.10–1.20)`.
-pub fn ratio(ratio: Spread) -> String {
+pub(crate) fn ratio(ratio: Spread) -> String {
     format!("{:.2}× ({:.2}–{:.2})", ratio.median, ratio.low, ratio.high)
 }
 
 /// What stands where there is nothing.
-pub const NOTHING: &str = "–";
+pub(crate) const NOTHING: &str = "–";
 
 /// The text, or a dash.
-pub fn or_nothing(text: Option<String>) -> String {
+pub(crate) fn or_nothing(text: Option<String>) -> String {
     text.unwrap_or_else(|| NOTHING.to_owned())
 }

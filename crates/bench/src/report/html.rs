@@ -2,14 +2,15 @@
 
 mod section;
 
-use super::summary::{BASELINE, Summary};
-use crate::run::record::Run;
+use super::escape::escape;
+use super::summary::{BASELINE, ScenarioSummary};
+use crate::record::RunRecord;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("html/style.css");
 
 /// The page.
-pub fn page(run: &Run, scenarios: &[Summary]) -> String {
+pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
     let sections: String = scenarios.iter().map(section::scenario).collect();
     format!(
         "<!doctype html>
@@ -42,12 +43,7 @@ pub fn page(run: &Run, scenarios: &[Summary]) -> String {
     )
 }
 
-/// For text and attributes.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-fn warnings(run: &Run) -> String {
+fn warnings(run: &RunRecord) -> String {
     let mut text = String::new();
     let mut warn = |what: &str| {
         // Writing into a String cannot fail.
@@ -71,7 +67,7 @@ fn warnings(run: &Run) -> String {
     text
 }
 
-fn facts(run: &Run) -> String {
+fn facts(run: &RunRecord) -> String {
     let facts = &run.facts;
     let mut pairs = vec![
         ("Date".to_owned(), facts.date.clone()),
@@ -90,7 +86,7 @@ fn facts(run: &Run) -> String {
 }
 
 /// Each gateway's CPU time as a multiple of the reference's, over all cases that both can do.
-fn glance(scenarios: &[Summary]) -> String {
+fn glance(scenarios: &[ScenarioSummary]) -> String {
     let Some(reference) = scenarios.iter().find_map(|summary| summary.reference.clone()) else { return String::new() };
     let mut cards = String::new();
     for peer in crate::peers::ALL.iter().map(|peer| peer.name()).filter(|peer| *peer != BASELINE && *peer != reference) {
@@ -122,7 +118,7 @@ fn glance(scenarios: &[Summary]) -> String {
     }
 }
 
-fn method(run: &Run) -> String {
+fn method(run: &RunRecord) -> String {
     format!(
         "<section class=\"method\"><h2>How to read this</h2>
 <ul>
@@ -141,6 +137,6 @@ below it they are the gateway’s.</li>
 }
 
 /// The class that gives a gateway its colour.
-pub fn class(peer: &str) -> String {
+pub(crate) fn class(peer: &str) -> String {
     format!("g-{peer}")
 }

@@ -1,10 +1,10 @@
 //! The derived figures for other programs; the rounds themselves are in `run.json`.
 
-use super::summary::{Latency, Row, Summary};
-use crate::run::record::Run;
+use super::summary::{LatencyFigures, Row, ScenarioSummary};
+use crate::record::RunRecord;
 use serde_json::{Value, json};
 
-pub fn text(run: &Run, scenarios: &[Summary]) -> Result<String, String> {
+pub(crate) fn text(run: &RunRecord, scenarios: &[ScenarioSummary]) -> Result<String, String> {
     let scenarios: Vec<Value> = scenarios.iter().map(scenario).collect();
     let value = json!({
         "format": "tollgate-bench/report",
@@ -17,14 +17,14 @@ pub fn text(run: &Run, scenarios: &[Summary]) -> Result<String, String> {
     serde_json::to_string_pretty(&value).map(|text| text + "\n").map_err(|error| error.to_string())
 }
 
-fn scenario(summary: &Summary) -> Value {
+fn scenario(summary: &ScenarioSummary) -> Value {
     let record = summary.record;
     let rows: Vec<Value> = summary.rows.iter().map(|row| figures(summary, row)).collect();
     json!({"name": record.name, "title": record.title, "rows": rows, "failures": record.failures, "absent": record.absent})
 }
 
-fn figures(summary: &Summary, row: &Row) -> Value {
-    let times = |times: Latency| json!({"mean_us": times.mean, "p50_us": times.p50, "p95_us": times.p95, "p99_us": times.p99, "max_us": times.max});
+fn figures(summary: &ScenarioSummary, row: &Row) -> Value {
+    let times = |times: LatencyFigures| json!({"mean_us": times.mean, "p50_us": times.p50, "p95_us": times.p95, "p99_us": times.p99, "max_us": times.max});
     json!({
         "case": summary.case_name(row.case),
         "load": summary.record.loads.get(row.load).map(|load| load.name.as_str()),

@@ -1,11 +1,11 @@
 //! The run as a page of Markdown.
 
-use super::summary::Summary;
+use super::summary::ScenarioSummary;
 use super::{table, terminal};
-use crate::run::record::Run;
+use crate::record::RunRecord;
 use std::fmt::Write;
 
-pub fn page(run: &Run, scenarios: &[Summary]) -> String {
+pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
     let facts = &run.facts;
     // Writing into a String cannot fail.
     let mut text = format!("# Measured run of {}\n\n", facts.date);
@@ -39,7 +39,7 @@ pub fn page(run: &Run, scenarios: &[Summary]) -> String {
     text
 }
 
-fn scenario(summary: &Summary) -> String {
+fn scenario(summary: &ScenarioSummary) -> String {
     let record = summary.record;
     let mut text = format!("\n## {}\n\n{}\n\nFrom: {}.\n", record.title, record.about, record.source);
     for (load, said) in record.loads.iter().enumerate() {

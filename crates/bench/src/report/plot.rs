@@ -1,7 +1,7 @@
 //! Line plots as inline SVG. A plot is drawn for a box of 460 by 300, in which its letters stay readable when a phone shrinks it.
 
+use super::escape::escape;
 use super::format::{latency, thousands};
-use super::html::escape;
 use std::fmt::Write;
 
 const WIDTH: f64 = 460.0;
@@ -13,15 +13,15 @@ const TOP: f64 = 24.0;
 const BOTTOM: f64 = 42.0;
 
 /// Lines over two axes.
-pub struct Plot {
+pub(crate) struct Plot {
     pub title: String,
     pub x: Axis,
     pub y: Axis,
-    pub lines: Vec<Line>,
+    pub lines: Vec<PlotLine>,
 }
 
 /// What an axis shows.
-pub struct Axis {
+pub(crate) struct Axis {
     pub label: String,
     pub scale: Scale,
     pub unit: Unit,
@@ -29,7 +29,7 @@ pub struct Axis {
 
 /// How values are laid out.
 #[derive(Clone, PartialEq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// From zero.
     Linear,
     Log,
@@ -41,14 +41,14 @@ pub enum Scale {
 
 /// How values are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub(crate) enum Unit {
     Latency,
     Number,
     Percent,
 }
 
 /// A line; its class gives it its colour.
-pub struct Line {
+pub(crate) struct PlotLine {
     pub class: String,
     pub name: String,
     pub points: Vec<(f64, f64)>,
@@ -63,7 +63,7 @@ struct Range {
 
 impl Plot {
     /// The SVG, or nothing if there is nothing to draw.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let xs = || self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
         let ys = || self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.1));
         let (Some(x), Some(y)) = (Range::of(&self.x.scale, xs()), Range::of(&self.y.scale, ys())) else { return String::new() };

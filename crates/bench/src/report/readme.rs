@@ -2,8 +2,8 @@
 
 use super::format::micros;
 use super::summary::{BASELINE, summarise};
-use super::table::Table;
-use crate::run::record::Run;
+use super::table::TextTable;
+use crate::record::RunRecord;
 use crate::scenario::Suite;
 use std::fmt::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ const BEGIN: &str = "<!-- bench:begin -->";
 const END: &str = "<!-- bench:end -->";
 
 /// Replaces what stands between the two marks.
-pub fn update(file: &Path, run: &Run, directory: &Path) -> Result<(), String> {
+pub(crate) fn update(file: &Path, run: &RunRecord, directory: &Path) -> Result<(), String> {
     let failed = |reason: &str| format!("{}: {reason}", file.display());
     let text = std::fs::read_to_string(file).map_err(|error| failed(&format!("cannot be read: {error}")))?;
     let (before, rest) = text.split_once(BEGIN).ok_or_else(|| failed(&format!("has no line {BEGIN}")))?;
@@ -23,14 +23,14 @@ pub fn update(file: &Path, run: &Run, directory: &Path) -> Result<(), String> {
 }
 
 /// The table and what it must be quoted with.
-pub fn section(run: &Run, directory: &str) -> String {
+pub(crate) fn section(run: &RunRecord, directory: &str) -> String {
     let facts = &run.facts;
     let gateways: Vec<&str> = facts.versions.keys().map(String::as_str).collect();
     let order = crate::peers::ALL.iter().map(|peer| peer.name()).filter(|name| gateways.contains(name));
     let gateways: Vec<&str> = order.collect();
     let mut heading = vec!["CPU µs/request"];
     heading.extend(&gateways);
-    let mut table = Table::new(&heading, 1);
+    let mut table = TextTable::new(&heading, 1);
     for summary in summarise(run).iter().filter(|summary| summary.record.suite == Suite::Published) {
         let load = summary.main_load();
         for (case, record) in summary.record.cases.iter().enumerate() {

@@ -1,16 +1,17 @@
 //! What is derived from the rounds of a run: medians, ratios within rounds, what a gateway adds to the upstream.
 
-use crate::load::distribution::Distribution;
-use crate::run::record::{LoadRecord, Round, Run, ScenarioRecord, Series};
-use crate::stats::{self, Spread};
+use crate::record::{LoadRecord, Round, RoundSeries, RunRecord, ScenarioRecord};
+use crate::stats::distribution::LatencyDistribution;
+use crate::stats::rounds;
+use crate::stats::rounds::Spread;
 
 /// What the others are compared with, where it was measured.
 const OURS: &str = "tollgate";
 /// The upstream alone.
-pub const BASELINE: &str = "direct";
+pub(crate) const BASELINE: &str = "direct";
 
 /// A scenario's rows, by load, then case, then gateway.
-pub struct Summary<'a> {
+pub(crate) struct ScenarioSummary<'a> {
     pub record: &'a ScenarioRecord,
     /// The gateway that CPU time is compared with.
     pub reference: Option<String>,
@@ -18,11 +19,11 @@ pub struct Summary<'a> {
 }
 
 /// One case, load and gateway.
-pub struct Row<'a> {
+pub(crate) struct Row<'a> {
     pub case: usize,
     pub load: usize,
     pub peer: &'a str,
-    pub series: &'a Series,
+    pub series: &'a RoundSeries,
     /// Nothing of it counts.
     pub void: Option<&'a str>,
     /// Speed and latency do not count.
@@ -35,9 +36,9 @@ pub struct Row<'a> {
     pub times_first: Option<Spread>,
     /// Requests per second.
     pub rate: Option<Spread>,
-    pub latency: Option<Latency>,
+    pub latency: Option<LatencyFigures>,
     /// What came on top of the upstream's own latency under the same load.
-    pub introduced: Option<Latency>,
+    pub introduced: Option<LatencyFigures>,
     /// Context switches per request.
     pub switches: Option<f64>,
     pub memory_mib: Option<f64>,
@@ -47,7 +48,7 @@ pub struct Row<'a> {
 
 /// Medians over the rounds, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Latency {
+pub(crate) struct LatencyFigures {
     pub mean: f64,
     pub p50: f64,
     pub p95: f64,
@@ -55,10 +56,10 @@ pub struct Latency {
     pub max: f64,
 }
 
-impl Latency {
-    fn of(series: &Series) -> Option<Latency> {
-        let median = |figure: fn(&Round) -> f64| stats::median(&series.figures(figure));
-        Some(Latency {
+impl LatencyFigures {
+    fn of(series: &RoundSeries) -> Option<LatencyFigures> {
+        let median = |figure: fn(&Round) -> f64| rounds::median(&series.figures(figure));
+        Some(LatencyFigures {
             mean: median(|round| round.mean_us)?,
             p50: median(|round| round.p50_us)?,
             p95: median(|round| round.p95_us)?,
@@ -67,8 +68,8 @@ impl Latency {
         })
     }
 
-    fn above(self, baseline: Latency) -> Latency {
-        Latency {
+    fn above(self, baseline: LatencyFigures) -> LatencyFigures {
+        LatencyFigures {
             mean: self.mean - baseline.mean,
             p50: self.p50 - baseline.p50,
             p95: self.p95 - baseline.p95,
@@ -79,12 +80,12 @@ impl Latency {
 }
 
 /// Summaries of all scenarios that have any measurement.
-pub fn summarise(run: &Run) -> Vec<Summary<'_>> {
-    run.scenarios.iter().map(Summary::new).collect()
+pub(crate) fn summarise(run: &RunRecord) -> Vec<ScenarioSummary<'_>> {
+    run.scenarios.iter().map(ScenarioSummary::new).collect()
 }
 
-impl<'a> Summary<'a> {
-    pub fn new(record: &'a ScenarioRecord) -> Summary<'a> {
+impl<'a> ScenarioSummary<'a> {
+    pub(crate) fn new(record: &'a ScenarioRecord) -> ScenarioSummary<'a> {
         let gateways = || record.peers.iter().filter(|peer| *peer != BASELINE);
         let reference = gateways().find(|peer| *peer == OURS).or_else(|| gateways().next()).cloned();
         let mut rows = Vec::new();
@@ -97,47 +98,48 @@ impl<'a> Summary<'a> {
                 }
             }
         }
-        Summary { record, reference, rows }
+        ScenarioSummary { record, reference, rows }
     }
 
     /// The rows of a load.
-    pub fn of_load(&self, load: usize) -> impl Iterator<Item = &Row<'a>> {
+    pub(crate) fn of_load(&self, load: usize) -> impl Iterator<Item = &Row<'a>> {
         self.rows.iter().filter(move |row| row.load == load)
     }
 
     /// The row of this case, load and gateway.
-    pub fn row(&self, case: usize, load: usize, peer: &str) -> Option<&Row<'a>> {
+    pub(crate) fn row(&self, case: usize, load: usize, peer: &str) -> Option<&Row<'a>> {
         self.rows.iter().find(|row| (row.case, row.load, row.peer) == (case, load, peer))
     }
 
     /// The first load at full speed, which CPU time is best read from, or the first of all.
-    pub fn main_load(&self) -> usize {
+    pub(crate) fn main_load(&self) -> usize {
         self.record.loads.iter().position(|load: &LoadRecord| load.is_full_speed).unwrap_or(0)
     }
 
-    pub fn case_name(&self, case: usize) -> &'a str {
+    pub(crate) fn case_name(&self, case: usize) -> &'a str {
         self.record.cases.get(case).map_or("", |case| case.name.as_str())
     }
 }
 
-fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, series: &'a Series) -> Row<'a> {
+fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, series: &'a RoundSeries) -> Row<'a> {
     let void = series.void();
     let counts = void.is_none();
     let is_loader_bound = series.is_loader_bound();
     let speed_counts = counts && !is_loader_bound;
     let other = |case: usize, peer: &str| {
         let other = record.series(case, series.load, peer).filter(|other| other.void().is_none() && counts)?;
-        stats::ratio(&series.cpu_us(), &other.cpu_us())
+        rounds::ratio(&series.cpu_us(), &other.cpu_us())
     };
-    let latency = Latency::of(series).filter(|_| speed_counts);
+    let latency = LatencyFigures::of(series).filter(|_| speed_counts);
     // The upstream is asked once for all cases that ask it the same.
     let baseline =
         (0..=series.case).rev().find_map(|case| record.series(case, series.load, BASELINE)).filter(|_| series.peer != BASELINE);
-    let baseline = baseline.filter(|baseline| baseline.void().is_none() && !baseline.is_loader_bound()).and_then(Latency::of);
+    let baseline =
+        baseline.filter(|baseline| baseline.void().is_none() && !baseline.is_loader_bound()).and_then(LatencyFigures::of);
     let only_served = series.rounds.iter().all(|round| round.status.keys().all(|status| *status < 400));
-    let of_gateway = |figure: fn(&crate::run::record::Use) -> f64| {
+    let of_gateway = |figure: fn(&crate::record::Use) -> f64| {
         let figures: Vec<f64> = series.rounds.iter().filter_map(|round| Some(figure(&round.gateway?))).collect();
-        stats::median(&figures).filter(|_| counts)
+        rounds::median(&figures).filter(|_| counts)
     };
     Row {
         case: series.case,
@@ -146,12 +148,12 @@ fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, series: &'a Seri
         series,
         void,
         is_loader_bound,
-        cpu_us: stats::spread(&series.cpu_us()).filter(|_| counts),
+        cpu_us: rounds::spread(&series.cpu_us()).filter(|_| counts),
         times_reference: reference
             .filter(|reference| *reference != series.peer)
             .and_then(|reference| other(series.case, reference)),
         times_first: if series.case == 0 { None } else { other(0, &series.peer) },
-        rate: stats::spread(&series.figures(|round| round.requests_per_second)).filter(|_| speed_counts),
+        rate: rounds::spread(&series.figures(|round| round.requests_per_second)).filter(|_| speed_counts),
         latency,
         introduced: latency.zip(baseline).map(|(ours, upstream)| ours.above(upstream)).filter(|_| only_served),
         switches: of_gateway(|used| used.switches),
@@ -161,12 +163,12 @@ fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, series: &'a Seri
 }
 
 /// Response times of all rounds together, as points of per cent and microseconds; none where a histogram cannot be read.
-pub fn percentiles(series: &Series) -> Vec<(f64, f64)> {
+pub(crate) fn percentiles(series: &RoundSeries) -> Vec<(f64, f64)> {
     /// Steps for each further nine.
     const STEPS: u32 = 20;
-    let mut all = Distribution::new();
+    let mut all = LatencyDistribution::new();
     for round in &series.rounds {
-        match Distribution::decode(&round.histogram) {
+        match LatencyDistribution::decode(&round.histogram) {
             Ok(one) => all.add(&one),
             Err(_) => return Vec::new(),
         }

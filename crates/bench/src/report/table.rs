@@ -1,27 +1,29 @@
 //! A table of texts, for the terminal and for Markdown.
 
+use super::escape::escape;
+
 /// Rows of cells under a heading; the first columns are texts, the others figures.
-pub struct Table {
+pub(crate) struct TextTable {
     heading: Vec<String>,
     rows: Vec<Vec<String>>,
     text_columns: usize,
 }
 
-impl Table {
-    pub fn new(heading: &[&str], text_columns: usize) -> Table {
-        Table { heading: heading.iter().map(|cell| (*cell).to_owned()).collect(), rows: Vec::new(), text_columns }
+impl TextTable {
+    pub(crate) fn new(heading: &[&str], text_columns: usize) -> TextTable {
+        TextTable { heading: heading.iter().map(|cell| (*cell).to_owned()).collect(), rows: Vec::new(), text_columns }
     }
 
-    pub fn push(&mut self, row: Vec<String>) {
+    pub(crate) fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Aligned columns.
-    pub fn terminal(&self) -> String {
+    pub(crate) fn terminal(&self) -> String {
         let all = || std::iter::once(&self.heading).chain(&self.rows);
         let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..self.heading.len()).map(width).collect();
@@ -38,7 +40,7 @@ impl Table {
     }
 
     /// A Markdown table.
-    pub fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let line = |cells: &[String]| {
             format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
         };
@@ -49,14 +51,14 @@ impl Table {
     }
 
     /// The rows of an HTML table.
-    pub fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         let line = |cells: &[String], tag: &str| -> String {
             let cells: String = cells
                 .iter()
                 .enumerate()
                 .map(|(column, cell)| {
                     let class = if column < self.text_columns { "" } else { " class=\"n\"" };
-                    format!("<{tag}{class}>{}</{tag}>", super::html::escape(cell))
+                    format!("<{tag}{class}>{}</{tag}>", escape(cell))
                 })
                 .collect();
             format!("<tr>{cells}</tr>\n")
@@ -67,7 +69,7 @@ impl Table {
 }
 
 /// The table that every form has: one row for each case and gateway of a load.
-pub fn of_load(summary: &super::summary::Summary, load: usize) -> Table {
+pub(crate) fn of_load(summary: &super::summary::ScenarioSummary, load: usize) -> TextTable {
     use super::format::{NOTHING, latency, micros, or_nothing, ratio, spread, thousands};
     let reference = summary.reference.as_deref().map_or_else(String::new, |name| format!("× {name}"));
     let first = format!("× {}", summary.case_name(0));
@@ -81,7 +83,7 @@ pub fn of_load(summary: &super::summary::Summary, load: usize) -> Table {
         heading.push(&first);
     }
     heading.extend(["requests/s", "p50", "p99", "switches", "MiB", ""]);
-    let mut table = Table::new(&heading, 2);
+    let mut table = TextTable::new(&heading, 2);
     for row in summary.of_load(load) {
         let mut cells = vec![summary.case_name(row.case).to_owned(), row.peer.to_owned()];
         cells.push(or_nothing(row.cpu_us.map(|cpu| spread(cpu, micros))));
@@ -108,11 +110,11 @@ pub fn of_load(summary: &super::summary::Summary, load: usize) -> Table {
 }
 
 /// Baseline, latency and what was introduced, as the published articles have it; empty without a baseline.
-pub fn introduced(summary: &super::summary::Summary, case: usize, load: usize) -> Table {
+pub(crate) fn introduced(summary: &super::summary::ScenarioSummary, case: usize, load: usize) -> TextTable {
     use super::format::{added, latency};
-    use super::summary::{BASELINE, Latency};
-    type Figure = (&'static str, fn(Latency) -> f64);
-    let mut table = Table::new(&["", "baseline", "gateway", "latency", "introduced"], 1);
+    use super::summary::{BASELINE, LatencyFigures};
+    type Figure = (&'static str, fn(LatencyFigures) -> f64);
+    let mut table = TextTable::new(&["", "baseline", "gateway", "latency", "introduced"], 1);
     let Some(baseline) = summary.row(case, load, BASELINE).and_then(|row| row.latency) else { return table };
     let figures: [Figure; 5] = [
         ("slowest", |times| times.max),

@@ -1,11 +1,11 @@
 //! The run as text on a terminal.
 
 use super::{summary, table};
-use crate::run::record::{Run, ScenarioRecord};
+use crate::record::{RunRecord, ScenarioRecord};
 use std::fmt::Write;
 
 /// The circumstances.
-pub fn heading(run: &Run) -> String {
+pub(crate) fn heading(run: &RunRecord) -> String {
     let facts = &run.facts;
     let mut text = String::new();
     // Writing into a String cannot fail.
@@ -29,7 +29,7 @@ pub fn heading(run: &Run) -> String {
 }
 
 /// All scenarios.
-pub fn tables(run: &Run) -> String {
+pub(crate) fn tables(run: &RunRecord) -> String {
     let settings = &run.settings;
     let mut text = String::new();
     for summary in summary::summarise(run) {
@@ -67,7 +67,7 @@ fn remarks(record: &ScenarioRecord) -> String {
 }
 
 /// Gateways with what they can't do, cases of one reason together.
-pub fn grouped(record: &ScenarioRecord) -> Vec<(String, String, String)> {
+pub(crate) fn grouped(record: &ScenarioRecord) -> Vec<(String, String, String)> {
     let mut grouped: Vec<(String, String, String)> = Vec::new();
     for remark in &record.absent {
         match grouped.iter_mut().find(|(peer, _, reason)| *peer == remark.peer && *reason == remark.text) {

@@ -1,11 +1,13 @@
 use super::{compare, format, html, json, markdown, readme, summary, terminal};
-use crate::load::distribution::Distribution;
-use crate::run::record::{CaseRecord, Facts, LoadRecord, Remark, Round, Run, ScenarioRecord, Series, Settings, Use};
+use crate::record::{
+    CaseRecord, LoadRecord, MachineFacts, Remark, Round, RoundSeries, RunRecord, RunSettings, ScenarioRecord, Use,
+};
 use crate::scenario::{Draw, Suite};
+use crate::stats::distribution::LatencyDistribution;
 use std::collections::BTreeMap;
 
 fn round(cpu_us: Option<f64>, p50_us: f64) -> Round {
-    let mut times = Distribution::new();
+    let mut times = LatencyDistribution::new();
     for share in 1..=1000_u64 {
         times.record((p50_us * 2.0) as u64 * share);
     }
@@ -25,23 +27,23 @@ fn round(cpu_us: Option<f64>, p50_us: f64) -> Round {
     }
 }
 
-fn series(peer: &str, cpu_us: &[f64], p50_us: f64) -> Series {
+fn series(peer: &str, cpu_us: &[f64], p50_us: f64) -> RoundSeries {
     let rounds =
         if cpu_us.is_empty() { vec![round(None, p50_us); 3] } else { cpu_us.iter().map(|cpu| round(Some(*cpu), p50_us)).collect() };
-    Series { case: 0, load: 0, peer: peer.to_owned(), rounds }
+    RoundSeries { case: 0, load: 0, peer: peer.to_owned(), rounds }
 }
 
-fn run() -> Run {
+fn run() -> RunRecord {
     let versions = ["tollgate", "nginx"].map(|name| (name.to_owned(), format!("{name} 1.0"))).into_iter().collect();
-    let facts = Facts {
+    let facts = MachineFacts {
         date: "2026-11-22 03:00:00 UTC".to_owned(),
         host: "bench".to_owned(),
         cpus: 2,
         cpu: "CPU <X>".to_owned(),
         versions,
-        ..Facts::default()
+        ..MachineFacts::default()
     };
-    let mut run = Run::new(facts, Settings { rounds: 3, seconds: 1.0, ..Settings::default() });
+    let mut run = RunRecord::new(facts, RunSettings { rounds: 3, seconds: 1.0, ..RunSettings::default() });
     run.scenarios.push(ScenarioRecord {
         name: "gogc".to_owned(),
         title: "A proxy".to_owned(),
@@ -68,7 +70,7 @@ fn run() -> Run {
     run
 }
 
-fn first(run: &mut Run, peer: &str) -> usize {
+fn first(run: &mut RunRecord, peer: &str) -> usize {
     run.scenarios[0].series.iter().position(|series| series.peer == peer).expect("measured")
 }
 
@@ -157,10 +159,10 @@ fn the_readme_s_table_is_replaced_between_its_marks() {
 fn a_run_is_read_again_as_it_was_written() {
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::write(dir.path().join("run.json"), serde_json::to_vec(&run()).expect("JSON")).expect("a file");
-    let again = Run::read(dir.path()).expect("a run");
+    let again = RunRecord::read(dir.path()).expect("a run");
     assert_eq!(terminal::tables(&again), terminal::tables(&run()));
     std::fs::write(dir.path().join("run.json"), "{}").expect("a file");
-    assert!(Run::read(dir.path()).expect_err("no run").contains("run.json: is no run: missing field"));
+    assert!(RunRecord::read(dir.path()).expect_err("no run").contains("run.json: is no run: missing field"));
 }
 
 #[test]

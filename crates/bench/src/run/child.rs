@@ -1,6 +1,6 @@
 //! A process that was started here: pinned to CPUs, with its output in a file, and ended when it goes out of scope.
 
-use super::interrupt::Stop;
+use crate::interrupt::Interrupt;
 use crate::peers::Program;
 use crate::probe;
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,7 +17,7 @@ const POLL: Duration = Duration::from_millis(20);
 const TAIL_BYTES: usize = 2_000;
 
 /// A running process.
-pub struct Child {
+pub(crate) struct Child {
     name: String,
     process: Process,
     log: PathBuf,
@@ -25,7 +25,7 @@ pub struct Child {
 
 impl Child {
     /// Starts a program on these CPUs, in a directory that also gets its output.
-    pub fn start(program: &Program, cpus: &str, dir: &Path) -> Result<Child, String> {
+    pub(crate) fn start(program: &Program, cpus: &str, dir: &Path) -> Result<Child, String> {
         let log = dir.join(format!("{}.log", program.name));
         let output = File::create(&log).map_err(|error| format!("{}: cannot be written: {error}", log.display()))?;
         let errors = output.try_clone().map_err(|error| format!("{}: {error}", log.display()))?;
@@ -45,15 +45,21 @@ impl Child {
         Ok(Child { name: program.name.to_owned(), process, log })
     }
 
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
 
     /// Waits until it serves this path, or until it listens if there is none.
-    pub fn await_answer(&mut self, port: u16, path: Option<&str>, patience: Duration, stop: &Stop) -> Result<(), String> {
+    pub(crate) fn await_answer(
+        &mut self,
+        port: u16,
+        path: Option<&str>,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(), String> {
         let deadline = Instant::now() + patience;
         loop {
-            stop.check()?;
+            interrupt.check()?;
             if let Some(status) = self.ended() {
                 return Err(format!("{} ended before it answered ({status}); its last words:\n{}", self.name, self.tail()));
             }
@@ -80,19 +86,19 @@ impl Child {
     }
 
     /// Its exit status, once it has one.
-    pub fn ended(&mut self) -> Option<ExitStatus> {
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.process.try_wait().ok().flatten()
     }
 
     /// The end of its output.
-    pub fn tail(&self) -> String {
+    pub(crate) fn tail(&self) -> String {
         let text = std::fs::read(&self.log).unwrap_or_default();
         let tail = text.get(text.len().saturating_sub(TAIL_BYTES)..).unwrap_or_default();
         let tail = String::from_utf8_lossy(tail);
         if tail.trim().is_empty() { "(it said nothing)".to_owned() } else { tail.trim().to_owned() }
     }
 
-    pub fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         if let Ok(Some(id)) = i32::try_from(self.id()).map(Pid::from_raw) {
             let _ = kill_process(id, signal);
         }

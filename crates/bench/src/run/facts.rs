@@ -1,13 +1,13 @@
 //! The circumstances of a run.
 
-use super::plan::Plan;
-use super::record::Facts;
-use crate::date::Date;
+use super::plan::RunPlan;
+use crate::date::CivilDateTime;
+use crate::record::MachineFacts;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-pub fn gather(plan: &Plan) -> Facts {
+pub(crate) fn gather(plan: &RunPlan) -> MachineFacts {
     let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
     let field = |text: &str, name: &str| {
         let line = text.lines().find(|line| line.starts_with(name))?;
@@ -15,8 +15,8 @@ pub fn gather(plan: &Plan) -> Facts {
     };
     let memory_kib = field(&read("/proc/meminfo"), "MemTotal").and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
     let versions = plan.peers.iter().filter(|peer| peer.adapter.program().is_some());
-    Facts {
-        date: format!("{} UTC", Date::now()),
+    MachineFacts {
+        date: format!("{} UTC", CivilDateTime::now()),
         host: host(),
         cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
         cpus: plan.cpus.len(),
@@ -34,14 +34,14 @@ pub fn gather(plan: &Plan) -> Facts {
 }
 
 /// The machine's name without its domain.
-pub fn host() -> String {
+pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim().split('.').next().unwrap_or_default().to_owned();
     if name.is_empty() { "machine".to_owned() } else { name }
 }
 
 /// The first line that a program says of its version.
-pub fn version(program: &Path, arguments: &[&str]) -> String {
+pub(crate) fn version(program: &Path, arguments: &[&str]) -> String {
     match Command::new(program).args(arguments).output() {
         Err(error) => format!("unknown ({error})"),
         Ok(output) => {

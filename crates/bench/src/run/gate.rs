@@ -1,17 +1,17 @@
 //! The judgement before any speed: the statuses of a burst of requests must be exactly what the policy implies, and the checks
 //! of the case must hold.
 
-use super::stage::Place;
+use super::testbed::ServedCase;
 use crate::load::result::LoadResult;
 use crate::probe;
-use crate::scenario::{Case, Check, Count};
+use crate::scenario::{Case, CheckSpec, StatusCount};
 use std::collections::BTreeMap;
 
 /// Requests of the burst.
-pub const BURST: u64 = 2_000;
+pub(crate) const BURST: u64 = 2_000;
 
 /// What is wrong with the statuses of a gateway that has just been started, if anything.
-pub fn judge_burst(case: &Case, result: &LoadResult) -> Result<(), String> {
+pub(crate) fn judge_burst(case: &Case, result: &LoadResult) -> Result<(), String> {
     if result.requests.failed > 0 {
         return Err(format!("{} of {BURST} requests failed: {}", result.requests.failed, causes(result)));
     }
@@ -19,7 +19,7 @@ pub fn judge_burst(case: &Case, result: &LoadResult) -> Result<(), String> {
 }
 
 /// The same for a measurement, when a limited status may have been used up before: it may come less often.
-pub fn judge_round(case: &Case, status: &BTreeMap<u16, u64>) -> Result<(), String> {
+pub(crate) fn judge_round(case: &Case, status: &BTreeMap<u16, u64>) -> Result<(), String> {
     judge(case, status, |counted, expected| counted <= expected)
 }
 
@@ -31,8 +31,8 @@ fn judge(case: &Case, status: &BTreeMap<u16, u64>, agrees: impl Fn(u64, u64) -> 
     };
     let accounted: u64 = case.expect.keys().map(|expected| counted(expected)).sum();
     let exact = case.expect.iter().all(|(expected, count)| match count {
-        Count::Exactly(number) => agrees(counted(expected), *number),
-        Count::All | Count::Rest => true,
+        StatusCount::Exactly(number) => agrees(counted(expected), *number),
+        StatusCount::All | StatusCount::Rest => true,
     });
     if exact && accounted == total && total > 0 {
         return Ok(());
@@ -41,11 +41,11 @@ fn judge(case: &Case, status: &BTreeMap<u16, u64>, agrees: impl Fn(u64, u64) -> 
 }
 
 /// The checks of a case.
-pub fn check(case: &Case, place: &Place) -> Result<(), String> {
+pub(crate) fn check(case: &Case, place: &ServedCase) -> Result<(), String> {
     case.check.iter().try_for_each(|check| one(case, check, place))
 }
 
-fn one(case: &Case, check: &Check, place: &Place) -> Result<(), String> {
+fn one(case: &Case, check: &CheckSpec, place: &ServedCase) -> Result<(), String> {
     let path = check.path.as_ref().map_or_else(|| place.path.clone(), |path| place.path_of(case, path));
     let headers: Vec<_> = check.headers.as_ref().unwrap_or(&case.request.headers).clone().into_iter().collect();
     let answer = probe::send(place.port, &check.method, &path, &headers, b"")?;
@@ -66,14 +66,14 @@ fn one(case: &Case, check: &Check, place: &Place) -> Result<(), String> {
 }
 
 /// `200 once and else 429`.
-pub fn said(case: &Case) -> String {
+pub(crate) fn said(case: &Case) -> String {
     let mut parts: Vec<String> = case
         .expect
         .iter()
         .map(|(status, count)| match count {
-            Count::All => format!("all {status}"),
-            Count::Rest => format!("the rest {status}"),
-            Count::Exactly(number) => format!("{number} x {status}"),
+            StatusCount::All => format!("all {status}"),
+            StatusCount::Rest => format!("the rest {status}"),
+            StatusCount::Exactly(number) => format!("{number} x {status}"),
         })
         .collect();
     parts.sort_by_key(|part| part.starts_with("the rest"));
@@ -81,7 +81,7 @@ pub fn said(case: &Case) -> String {
 }
 
 /// `1 x 200, 1999 x 429`.
-pub fn counts(status: &BTreeMap<u16, u64>) -> String {
+pub(crate) fn counts(status: &BTreeMap<u16, u64>) -> String {
     if status.is_empty() {
         return "no answer".to_owned();
     }
@@ -89,7 +89,7 @@ pub fn counts(status: &BTreeMap<u16, u64>) -> String {
 }
 
 /// The messages of failed requests, the most frequent first.
-pub fn causes(result: &LoadResult) -> String {
+pub(crate) fn causes(result: &LoadResult) -> String {
     let mut messages: Vec<_> = result.error_messages.iter().collect();
     messages.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     messages.iter().take(3).map(|(message, count)| format!("{count} x {message}")).collect::<Vec<_>>().join(", ")

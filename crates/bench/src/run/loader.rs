@@ -1,11 +1,12 @@
 //! `tollgate-bench load` as a child process: its arguments for a load, and its result.
 
 use super::child::Child;
-use super::interrupt::Stop;
 use super::plan::Length;
+use crate::interrupt::Interrupt;
 use crate::load::result::LoadResult;
-use crate::peers::{HOST, Program};
-use crate::scenario::Request;
+use crate::peers::Program;
+use crate::probe::HOST;
+use crate::scenario::RequestSpec;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,10 @@ const OVERTIME: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(10);
 
 /// What the loader is to do.
-pub struct Order<'a> {
+pub(crate) struct LoadJob<'a> {
     pub port: u16,
     pub path: String,
-    pub request: &'a Request,
+    pub request: &'a RequestSpec,
     pub connections: u32,
     pub length: Length,
     pub rate: Option<f64>,
@@ -26,7 +27,13 @@ pub struct Order<'a> {
 }
 
 /// Runs the loader to its end; `meanwhile` is called every few milliseconds.
-pub fn run(order: &Order, cpus: &str, dir: &Path, stop: &Stop, mut meanwhile: impl FnMut()) -> Result<LoadResult, String> {
+pub(crate) fn run(
+    order: &LoadJob,
+    cpus: &str,
+    dir: &Path,
+    interrupt: &Interrupt,
+    mut meanwhile: impl FnMut(),
+) -> Result<LoadResult, String> {
     let file = dir.join("load.json");
     // What an earlier one left must not be taken for this one's.
     let _ = std::fs::remove_file(&file);
@@ -37,7 +44,7 @@ pub fn run(order: &Order, cpus: &str, dir: &Path, stop: &Stop, mut meanwhile: im
     };
     let deadline = Instant::now() + planned + OVERTIME;
     while child.ended().is_none() {
-        stop.check()?;
+        interrupt.check()?;
         if Instant::now() > deadline {
             return Err(format!("the loader did not end in time; its last words:\n{}", child.tail()));
         }
@@ -49,7 +56,7 @@ pub fn run(order: &Order, cpus: &str, dir: &Path, stop: &Stop, mut meanwhile: im
     serde_json::from_slice(&text).map_err(|error| format!("the loader's result cannot be read: {error}"))
 }
 
-fn program(order: &Order, result: &Path, dir: &Path) -> Result<Program, String> {
+fn program(order: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String> {
     let request = order.request;
     let mut arguments: Vec<String> = vec!["load".into(), "-m".into(), request.method.clone()];
     let mut add = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));
@@ -84,6 +91,6 @@ fn program(order: &Order, result: &Path, dir: &Path) -> Result<Program, String> 
 }
 
 /// This very program, which is also the loader and the upstream.
-pub fn own_program() -> Result<PathBuf, String> {
+pub(crate) fn own_program() -> Result<PathBuf, String> {
     std::env::current_exe().map_err(|error| format!("this program's own path is unknown: {error}"))
 }

@@ -2,15 +2,20 @@
 
 use super::child::Child;
 use super::gate;
-use super::interrupt::Stop;
-use super::loader::{self, Order};
-use super::plan::{self, Length, Plan, Target};
-use super::process::{self, Usage};
-use super::record::{CaseRecord, LoadRecord, Remark, Round, Run, Sample, ScenarioRecord, Second, Series, Use};
-use super::stage::{Place, Stage};
+use super::loader;
+use super::loader::LoadJob;
+use super::plan;
+use super::plan::{Length, PeerCase, RunPlan};
+use super::testbed::{ServedCase, TestBed};
+use crate::interrupt::Interrupt;
 use crate::load::result::LoadResult;
-use crate::scenario::{Case, Load, Meanwhile, Scenario};
-use crate::stats;
+use crate::record::{
+    CaseRecord, LoadRecord, Remark, Round, RoundSeries, RunRecord, ScenarioRecord, SecondRecord, UsageSample, Use,
+};
+use crate::scenario::{Case, LoadSpec, Meanwhile, Scenario};
+use crate::stats::rounds;
+use crate::usage::tree;
+use crate::usage::tree::ProcessUsage;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,16 +24,16 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 const RELOAD_EVERY: Duration = Duration::from_millis(250);
 
 /// Runs every scenario; `keep` is called whenever there is something new to keep.
-pub fn all(
-    plan: &Plan,
-    run: &mut Run,
-    stop: &Stop,
+pub(crate) fn all(
+    plan: &RunPlan,
+    run: &mut RunRecord,
+    interrupt: &Interrupt,
     directory: &Path,
-    keep: &mut dyn FnMut(&Run) -> Result<(), String>,
+    keep: &mut dyn FnMut(&RunRecord) -> Result<(), String>,
 ) -> Result<(), String> {
     let bar = progress(plan);
     for (index, scenario) in plan.scenarios.iter().enumerate() {
-        let stage = Measuring { plan, scenario, stop, bar: &bar };
+        let stage = Measuring { plan, scenario, interrupt, bar: &bar };
         run.scenarios.push(stage.empty_record());
         if bar.is_hidden() {
             eprintln!("measuring {}, about {} s", scenario.name, plan.estimate(scenario).as_secs());
@@ -42,7 +47,7 @@ pub fn all(
 }
 
 /// Its length is in milliseconds of the plan's estimate, which is what a step is worth.
-fn progress(plan: &Plan) -> ProgressBar {
+fn progress(plan: &RunPlan) -> ProgressBar {
     let total: Duration = plan.scenarios.iter().map(|scenario| plan.estimate(scenario)).sum();
     let bar = ProgressBar::new(u64::try_from(total.as_millis()).unwrap_or(u64::MAX));
     if let Ok(style) = ProgressStyle::with_template("[{elapsed_precise}] {bar:32} {percent:>3} %  {eta_precise} left  {wide_msg}") {
@@ -53,21 +58,21 @@ fn progress(plan: &Plan) -> ProgressBar {
 }
 
 struct Measuring<'a> {
-    plan: &'a Plan,
+    plan: &'a RunPlan,
     scenario: &'a Scenario,
-    stop: &'a Stop,
+    interrupt: &'a Interrupt,
     bar: &'a ProgressBar,
 }
 
 impl Measuring<'_> {
     fn run(
         &self,
-        run: &mut Run,
+        run: &mut RunRecord,
         index: usize,
         directory: &Path,
-        keep: &mut dyn FnMut(&Run) -> Result<(), String>,
+        keep: &mut dyn FnMut(&RunRecord) -> Result<(), String>,
     ) -> Result<(), String> {
-        let mut stage = Stage::new(self.plan, self.stop)?;
+        let mut stage = TestBed::new(self.plan, self.interrupt)?;
         let Some(record) = run.scenarios.get_mut(index) else { return Ok(()) };
         self.start_gateways(&mut stage, record, directory)?;
         let targets = self.judged(&stage, record)?;
@@ -91,19 +96,19 @@ impl Measuring<'_> {
         Ok(())
     }
 
-    fn peer(&self, target: Target) -> &'static str {
+    fn peer(&self, target: PeerCase) -> &'static str {
         self.plan.peers.get(target.peer).map_or("", |peer| peer.adapter.name())
     }
 
     /// What a measurement moves the bar by.
-    fn worth(&self, load: &Load) -> u64 {
+    fn worth(&self, load: &LoadSpec) -> u64 {
         match self.plan.length(load) {
             Length::Seconds(seconds) => (seconds * 1000.0) as u64 + 150,
             Length::Requests(requests) => requests / 20 + 150,
         }
     }
 
-    fn start_gateways(&self, stage: &mut Stage, record: &mut ScenarioRecord, directory: &Path) -> Result<(), String> {
+    fn start_gateways(&self, stage: &mut TestBed, record: &mut ScenarioRecord, directory: &Path) -> Result<(), String> {
         let kept = directory.join("configuration").join(&self.scenario.name);
         let targets = self.plan.targets(self.scenario);
         for (peer, chosen) in self.plan.peers.iter().enumerate() {
@@ -116,8 +121,8 @@ impl Measuring<'_> {
             };
             for group in groups {
                 let case = if self.scenario.own_process { self.case_name(&group) } else { String::new() };
-                if let Err(text) = stage.add(self.plan, self.scenario, peer, group, &kept, self.stop) {
-                    self.stop.check()?;
+                if let Err(text) = stage.add(self.plan, self.scenario, peer, group, &kept, self.interrupt) {
+                    self.interrupt.check()?;
                     self.fail(record, Remark { peer: chosen.adapter.name().to_owned(), case, text });
                 }
             }
@@ -135,14 +140,14 @@ impl Measuring<'_> {
     }
 
     /// The targets that gave exactly the statuses they had to, warmed up.
-    fn judged(&self, stage: &Stage, record: &mut ScenarioRecord) -> Result<Vec<Target>, String> {
+    fn judged(&self, stage: &TestBed, record: &mut ScenarioRecord) -> Result<Vec<PeerCase>, String> {
         let mut good = Vec::new();
         for target in self.plan.targets(self.scenario) {
             let Some(case) = self.scenario.case.get(target.case) else { continue };
             let Some(place) = stage.place(target, case) else { continue };
             self.bar.set_message(format!("{}: judging {}, {}", self.scenario.name, self.peer(target), case.name));
             let judgement = self.judge(stage, &place, case);
-            self.stop.check()?;
+            self.interrupt.check()?;
             match judgement {
                 Ok(()) => good.push(target),
                 Err(text) => self.fail(record, Remark { peer: self.peer(target).to_owned(), case: case.name.clone(), text }),
@@ -152,20 +157,20 @@ impl Measuring<'_> {
         Ok(good)
     }
 
-    fn judge(&self, stage: &Stage, place: &Place, case: &Case) -> Result<(), String> {
+    fn judge(&self, stage: &TestBed, place: &ServedCase, case: &Case) -> Result<(), String> {
         let connections = self.scenario.load.first().map_or(50, |load| load.connections.min(100));
         let mut order = self.order(place, case, connections, Length::Requests(gate::BURST));
         let cpus = self.plan.other_cpus();
-        let burst = loader::run(&order, &cpus, stage.dir.path(), self.stop, || ())?;
+        let burst = loader::run(&order, &cpus, stage.dir.path(), self.interrupt, || ())?;
         gate::judge_burst(case, &burst)?;
         gate::check(case, place)?;
         order.length = Length::Seconds(self.plan.warm_up());
-        loader::run(&order, &cpus, stage.dir.path(), self.stop, || ()).map(drop)
+        loader::run(&order, &cpus, stage.dir.path(), self.interrupt, || ()).map(drop)
     }
 
-    fn order<'a>(&self, place: &Place, case: &'a Case, connections: u32, length: Length) -> Order<'a> {
+    fn order<'a>(&self, place: &ServedCase, case: &'a Case, connections: u32, length: Length) -> LoadJob<'a> {
         let threads = self.plan.loader_threads();
-        Order {
+        LoadJob {
             port: place.port,
             path: place.path.clone(),
             request: &case.request,
@@ -179,13 +184,13 @@ impl Measuring<'_> {
 
     fn measure(
         &self,
-        stage: &Stage,
-        target: Target,
+        stage: &TestBed,
+        target: PeerCase,
         number: usize,
-        load: &Load,
+        load: &LoadSpec,
         record: &mut ScenarioRecord,
     ) -> Result<(), String> {
-        self.stop.check()?;
+        self.interrupt.check()?;
         let Some(case) = self.scenario.case.get(target.case) else { return Ok(()) };
         let Some(place) = stage.place(target, case) else { return Ok(()) };
         let peer = self.peer(target);
@@ -198,7 +203,7 @@ impl Measuring<'_> {
         let round = match self.round(stage, &place, case, &order) {
             Ok(round) => round,
             Err(reason) => {
-                self.stop.check()?;
+                self.interrupt.check()?;
                 Round { void: Some(reason), ..Round::default() }
             }
         };
@@ -208,17 +213,18 @@ impl Measuring<'_> {
             .find(|series| (series.case, series.load, series.peer.as_str()) == (target.case, number, peer))
         {
             Some(series) => series.rounds.push(round),
-            None => record.series.push(Series { case: target.case, load: number, peer: peer.to_owned(), rounds: vec![round] }),
+            None => record.series.push(RoundSeries { case: target.case, load: number, peer: peer.to_owned(), rounds: vec![round] }),
         }
         Ok(())
     }
 
     /// Requests a second, where the load has a rate.
-    fn rate(&self, load: &Load, case: usize, peer: &str, record: &ScenarioRecord) -> Option<f64> {
-        let full_speed: Vec<usize> =
-            (0..self.scenario.load.len()).filter(|index| self.scenario.load.get(*index).is_some_and(Load::is_full_speed)).collect();
+    fn rate(&self, load: &LoadSpec, case: usize, peer: &str, record: &ScenarioRecord) -> Option<f64> {
+        let full_speed: Vec<usize> = (0..self.scenario.load.len())
+            .filter(|index| self.scenario.load.get(*index).is_some_and(LoadSpec::is_full_speed))
+            .collect();
         let capacity =
-            |series: &Series| stats::median(&series.figures(|round| round.requests_per_second)).filter(|rate| *rate > 0.0);
+            |series: &RoundSeries| rounds::median(&series.figures(|round| round.requests_per_second)).filter(|rate| *rate > 0.0);
         let at_full_speed = || record.series.iter().filter(|series| full_speed.contains(&series.load) && series.void().is_none());
         if let Some(percent) = load.percent_of_capacity {
             let own = at_full_speed().find(|series| series.case == case && series.peer == peer)?;
@@ -230,7 +236,7 @@ impl Measuring<'_> {
         load.rate
     }
 
-    fn round(&self, stage: &Stage, place: &Place, case: &Case, order: &Order) -> Result<Round, String> {
+    fn round(&self, stage: &TestBed, place: &ServedCase, case: &Case, order: &LoadJob) -> Result<Round, String> {
         let watched = Watched { gateway: place.gateway, upstream: &stage.upstream, store: place.store };
         let before = watched.usage();
         let began = Instant::now();
@@ -252,7 +258,8 @@ impl Measuring<'_> {
                     done
                 })
             });
-            let result = loader::run(order, &self.plan.other_cpus(), stage.dir.path(), self.stop, || sampler.tick(began.elapsed()));
+            let result =
+                loader::run(order, &self.plan.other_cpus(), stage.dir.path(), self.interrupt, || sampler.tick(began.elapsed()));
             drop(ended);
             if let Some(Ok(done)) = reloader.map(std::thread::ScopedJoinHandle::join) {
                 (reloads, reload_failure) = done;
@@ -269,7 +276,7 @@ impl Measuring<'_> {
     }
 
     /// Why a measurement does not count. Failed requests are themselves the result of a ramp or of reloads.
-    fn void(&self, case: &Case, order: &Order, result: &LoadResult) -> Option<String> {
+    fn void(&self, case: &Case, order: &LoadJob, result: &LoadResult) -> Option<String> {
         let failures_count = order.ramp || self.scenario.meanwhile != Meanwhile::Nothing;
         if !result.complete {
             return Some(result.stopped.clone().unwrap_or_else(|| "the loader did not come to its end".to_owned()));
@@ -310,7 +317,7 @@ impl Measuring<'_> {
         }
     }
 
-    fn load_record(&self, load: &Load) -> LoadRecord {
+    fn load_record(&self, load: &LoadSpec) -> LoadRecord {
         let connections =
             if load.ramp { format!("0 to {} connections", load.connections) } else { format!("{} connections", load.connections) };
         let pace = match (load.rate, load.percent_of_capacity, load.percent_of_slowest) {
@@ -341,9 +348,9 @@ struct Watched<'a> {
 
 #[derive(Clone, Copy, Default)]
 struct Usages {
-    gateway: Usage,
-    upstream: Usage,
-    store: Usage,
+    gateway: ProcessUsage,
+    upstream: ProcessUsage,
+    store: ProcessUsage,
 }
 
 impl Usages {
@@ -358,7 +365,7 @@ impl Usages {
 
 impl Watched<'_> {
     fn usage(&self) -> Usages {
-        let of = |child: Option<&Child>| child.map(|child| process::usage(child.id())).unwrap_or_default();
+        let of = |child: Option<&Child>| child.map(|child| tree::usage(child.id())).unwrap_or_default();
         Usages { gateway: of(self.gateway), upstream: of(Some(self.upstream)), store: of(self.store) }
     }
 }
@@ -368,7 +375,7 @@ struct Sampler<'a> {
     watched: &'a Watched<'a>,
     last: Usages,
     last_at: Duration,
-    samples: Vec<Sample>,
+    samples: Vec<UsageSample>,
 }
 
 impl<'a> Sampler<'a> {
@@ -383,9 +390,9 @@ impl<'a> Sampler<'a> {
         }
         let now = self.watched.usage();
         let spent = now.since(&self.last);
-        let busy = |usage: Usage| usage.cpu_ns as f64 / since.as_nanos() as f64;
-        let gateway_mib = self.watched.gateway.map_or(0.0, |child| process::memory_kib(child.id()) as f64 / 1024.0);
-        self.samples.push(Sample {
+        let busy = |usage: ProcessUsage| usage.cpu_ns as f64 / since.as_nanos() as f64;
+        let gateway_mib = self.watched.gateway.map_or(0.0, |child| tree::memory_kib(child.id()) as f64 / 1024.0);
+        self.samples.push(UsageSample {
             at_seconds: at.as_secs_f64(),
             gateway_cpus: busy(spent.gateway),
             upstream_cpus: busy(spent.upstream),
@@ -397,7 +404,7 @@ impl<'a> Sampler<'a> {
 
 fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, elapsed: Duration) -> Round {
     let requests = (result.requests.completed + result.requests.failed).max(1) as f64;
-    let used = |usage: Usage, child: &Child| -> Use {
+    let used = |usage: ProcessUsage, child: &Child| -> Use {
         let cpu_us = usage.cpu_ns as f64 / 1e3 / requests;
         let ticks = (usage.user_ticks + usage.system_ticks).max(1) as f64;
         let user_share = usage.user_ticks as f64 / ticks;
@@ -407,10 +414,10 @@ fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, elapsed: Dura
             system_us: cpu_us * (1.0 - user_share),
             switches: (usage.voluntary_switches + usage.involuntary_switches) as f64 / requests,
             cpus_busy: usage.cpu_ns as f64 / elapsed.as_nanos().max(1) as f64,
-            memory_mib: process::memory_kib(child.id()) as f64 / 1024.0,
+            memory_mib: tree::memory_kib(child.id()) as f64 / 1024.0,
         }
     };
-    let seconds = result.series.iter().map(|second| Second {
+    let seconds = result.series.iter().map(|second| SecondRecord {
         requests: second.requests,
         failed: second.errors,
         p50_us: second.p50_us,

@@ -1,7 +1,7 @@
 //! Options of `run` and `list`, as typed.
 
-use super::record::Settings;
 use crate::peers;
+use crate::record::RunSettings;
 use crate::scenario::Suite;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
                         tollgate-bench run --scenario 'varnish*' --peer tyk=/opt/tyk-gateway/tyk --rounds 7\n\nExit code: 0 when all \
                         statuses were as expected; 1 when some were not, or nothing could be run; 130 after Ctrl-C, with what was \
                         measured until then on disk.")]
-pub struct RunOptions {
+pub(crate) struct SuiteOptions {
     /// Scenarios whose name matches, `*` stands for anything; repeatable [default: the suite]
     #[arg(long, value_name = "GLOB")]
     pub scenario: Vec<String>,
@@ -48,35 +48,35 @@ pub struct RunOptions {
 
 /// Where scenarios are.
 #[derive(Debug, Args)]
-pub struct ScenarioDirectory {
+pub(crate) struct ScenarioDirectory {
     /// Directory of the scenarios [default: bench/scenarios]
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
 }
 
 impl ScenarioDirectory {
-    pub fn directory(&self) -> PathBuf {
+    pub(crate) fn directory(&self) -> PathBuf {
         self.scenarios.clone().unwrap_or_else(|| PathBuf::from("bench/scenarios"))
     }
 }
 
 /// Programs that are not on the PATH.
 #[derive(Debug, Args)]
-pub struct GivenPeers {
+pub(crate) struct GivenPeers {
     /// Program of a gateway, repeatable: tyk=/opt/tyk-gateway/tyk
     #[arg(long = "peer", value_name = "NAME=PATH", value_parser = given_peer)]
     given: Vec<(String, PathBuf)>,
 }
 
 impl GivenPeers {
-    pub fn path(&self, name: &str) -> Option<&Path> {
+    pub(crate) fn path(&self, name: &str) -> Option<&Path> {
         self.given.iter().find_map(|(given, path)| (given == name).then_some(path.as_path()))
     }
 }
 
 /// Options of `list`.
 #[derive(Debug, Args)]
-pub struct ListOptions {
+pub(crate) struct ListOptions {
     #[command(flatten)]
     pub scenarios: ScenarioDirectory,
     #[command(flatten)]
@@ -85,7 +85,7 @@ pub struct ListOptions {
 
 /// Which scenarios.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SuiteChoice {
+pub(crate) enum SuiteChoice {
     /// Published benchmarks of gateways, run again.
     Published,
     /// What each feature costs.
@@ -97,7 +97,7 @@ pub enum SuiteChoice {
 }
 
 impl SuiteChoice {
-    pub fn has(self, suite: Suite) -> bool {
+    pub(crate) fn has(self, suite: Suite) -> bool {
         match self {
             SuiteChoice::Published => suite == Suite::Published,
             SuiteChoice::Features => suite == Suite::Features,
@@ -107,15 +107,15 @@ impl SuiteChoice {
     }
 }
 
-impl RunOptions {
+impl SuiteOptions {
     /// What the results are to be read with.
-    pub fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> RunSettings {
         let (rounds, seconds) = if self.quick { (2, 0.4) } else { (self.rounds, self.seconds) };
-        Settings { rounds, seconds, full: self.full, quick: self.quick }
+        RunSettings { rounds, seconds, full: self.full, quick: self.quick }
     }
 
     /// CPUs for the gateway and for the rest; on one CPU they share it.
-    pub fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or((cpus / 2).max(1), usize::from)
     }

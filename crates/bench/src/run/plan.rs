@@ -1,9 +1,11 @@
 //! What a run is going to do: scenarios, gateways, CPUs, and how long it will take.
 
-use super::options::RunOptions;
-use super::record::Settings;
-use crate::peers::{self, Peer};
-use crate::scenario::{self, Case, Load, Meanwhile, Scenario};
+use super::options::SuiteOptions;
+use crate::peers;
+use crate::peers::PeerAdapter;
+use crate::record::RunSettings;
+use crate::scenario;
+use crate::scenario::{Case, LoadSpec, Meanwhile, Scenario};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,59 +18,59 @@ const RAMP_FACTOR: f64 = 5.0;
 const WARM_UP_SECONDS_MAX: f64 = 0.5;
 
 /// The plan.
-pub struct Plan {
+pub(crate) struct RunPlan {
     pub scenarios: Vec<Scenario>,
-    pub peers: Vec<Chosen>,
-    pub settings: Settings,
+    pub peers: Vec<SelectedPeer>,
+    pub settings: RunSettings,
     pub threads: usize,
     pub cpus: Vec<usize>,
 }
 
 /// A gateway that is here.
-pub struct Chosen {
-    pub adapter: &'static dyn Peer,
+pub(crate) struct SelectedPeer {
+    pub adapter: &'static dyn PeerAdapter,
     pub program: PathBuf,
 }
 
 /// A case that a gateway can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target {
+pub(crate) struct PeerCase {
     /// Index into the plan's.
     pub peer: usize,
     pub case: usize,
 }
 
-impl Plan {
-    pub fn new(options: &RunOptions) -> Result<Plan, String> {
+impl RunPlan {
+    pub(crate) fn new(options: &SuiteOptions) -> Result<RunPlan, String> {
         let peers = choose_peers(options)?;
         let scenarios = choose_scenarios(options)?;
-        Ok(Plan { scenarios, peers, settings: options.settings(), threads: options.threads(), cpus: allowed_cpus() })
+        Ok(RunPlan { scenarios, peers, settings: options.settings(), threads: options.threads(), cpus: allowed_cpus() })
     }
 
     /// As many CPUs as the gateways have threads.
-    pub fn gateway_cpus(&self) -> String {
+    pub(crate) fn gateway_cpus(&self) -> String {
         listed(self.cpus.iter().take(self.threads))
     }
 
     /// The others; all of them where there are no others.
-    pub fn other_cpus(&self) -> String {
+    pub(crate) fn other_cpus(&self) -> String {
         let others = listed(self.cpus.iter().skip(self.threads));
         if others.is_empty() { listed(self.cpus.iter()) } else { others }
     }
 
     /// Threads of the loader: one for each CPU that it may use.
-    pub fn loader_threads(&self) -> usize {
+    pub(crate) fn loader_threads(&self) -> usize {
         self.cpus.len().saturating_sub(self.threads).max(1)
     }
 
     /// What is measured in a scenario, in order: case by case, gateway by gateway.
-    pub fn targets(&self, scenario: &Scenario) -> Vec<Target> {
+    pub(crate) fn targets(&self, scenario: &Scenario) -> Vec<PeerCase> {
         let mut targets = Vec::new();
         for (case, asked) in scenario.case.iter().enumerate() {
             for (peer, chosen) in self.peers.iter().enumerate() {
                 let seen = chosen.adapter.program().is_none() && asks_the_same_before(scenario, case);
                 if !seen && absence(scenario, chosen.adapter, asked).is_none() {
-                    targets.push(Target { peer, case });
+                    targets.push(PeerCase { peer, case });
                 }
             }
         }
@@ -76,7 +78,7 @@ impl Plan {
     }
 
     /// The length of a measurement; a number of requests instead in a full run.
-    pub fn length(&self, load: &Load) -> Length {
+    pub(crate) fn length(&self, load: &LoadSpec) -> Length {
         let scaled = self.settings.seconds * if load.ramp { RAMP_FACTOR } else { 1.0 };
         match (self.settings.full, load.seconds, load.requests) {
             (true, Some(seconds), _) => Length::Seconds(seconds),
@@ -86,12 +88,12 @@ impl Plan {
     }
 
     /// The length of what is thrown away first.
-    pub fn warm_up(&self) -> f64 {
+    pub(crate) fn warm_up(&self) -> f64 {
         self.settings.seconds.min(WARM_UP_SECONDS_MAX)
     }
 
     /// How long the steps of a scenario take.
-    pub fn estimate(&self, scenario: &Scenario) -> Duration {
+    pub(crate) fn estimate(&self, scenario: &Scenario) -> Duration {
         let targets = self.targets(scenario).len() as f64;
         let rounds: f64 = scenario
             .load
@@ -108,7 +110,7 @@ impl Plan {
     }
 
     /// What will be done, for people.
-    pub fn announcement(&self, directory: &Path) -> String {
+    pub(crate) fn announcement(&self, directory: &Path) -> String {
         let total: Duration = self.scenarios.iter().map(|scenario| self.estimate(scenario)).sum();
         let names: Vec<_> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         let peers: Vec<_> = self.peers.iter().map(|peer| peer.adapter.name()).collect();
@@ -124,13 +126,13 @@ impl Plan {
 
 /// How long a measurement is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Length {
+pub(crate) enum Length {
     Seconds(f64),
     Requests(u64),
 }
 
 /// Why a gateway is not in a case, if it isn't.
-pub fn absence(scenario: &Scenario, adapter: &dyn Peer, case: &Case) -> Option<String> {
+pub(crate) fn absence(scenario: &Scenario, adapter: &dyn PeerAdapter, case: &Case) -> Option<String> {
     if scenario.meanwhile == Meanwhile::Reload && !adapter.can_reload() {
         return Some("its adapter knows no reload".to_owned());
     }
@@ -150,7 +152,7 @@ fn asked(case: &Case) -> (&str, &str, u64) {
     (&request.method, path, request.body_bytes)
 }
 
-fn choose_peers(options: &RunOptions) -> Result<Vec<Chosen>, String> {
+fn choose_peers(options: &SuiteOptions) -> Result<Vec<SelectedPeer>, String> {
     let mut chosen = Vec::new();
     for adapter in peers::ALL {
         let given = options.given.path(adapter.name());
@@ -159,7 +161,7 @@ fn choose_peers(options: &RunOptions) -> Result<Vec<Chosen>, String> {
             continue;
         }
         match peers::find(adapter, given) {
-            Ok(program) => chosen.push(Chosen { adapter, program }),
+            Ok(program) => chosen.push(SelectedPeer { adapter, program }),
             // What was asked for by name must be there; of the rest, what is there is taken.
             Err(reason) if is_named || given.is_some() || adapter.name() == "tollgate" => {
                 return Err(format!("{}: {reason}", adapter.name()));
@@ -170,7 +172,7 @@ fn choose_peers(options: &RunOptions) -> Result<Vec<Chosen>, String> {
     Ok(chosen)
 }
 
-fn choose_scenarios(options: &RunOptions) -> Result<Vec<Scenario>, String> {
+fn choose_scenarios(options: &SuiteOptions) -> Result<Vec<Scenario>, String> {
     let directory = options.scenarios.directory();
     let mut read: Vec<Scenario> = Vec::new();
     let mut problems = Vec::new();

@@ -1,6 +1,6 @@
 //! What a scenario must fulfil beyond its form. Every problem is found, not only the first.
 
-use super::{Case, Count, Draw, Load, Scenario};
+use super::{Case, Draw, LoadSpec, Scenario, StatusCount};
 use std::collections::BTreeSet;
 
 /// More connections than one machine has ports for to one address.
@@ -8,7 +8,7 @@ const CONNECTIONS_MAX: u32 = 28_000;
 /// Definitions that every adapter still writes in a blink.
 const APIS_MAX: u32 = 100_000;
 
-pub fn check(scenario: &Scenario) -> Result<(), String> {
+pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
     let mut problems = Vec::new();
     if scenario.load.is_empty() {
         problems.push("load: there is none".to_owned());
@@ -43,7 +43,7 @@ pub fn check(scenario: &Scenario) -> Result<(), String> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n  ")) }
 }
 
-fn check_load(load: &Load, full_speed_before: bool, at: &impl Fn(&str, &str) -> String, problems: &mut Vec<String>) {
+fn check_load(load: &LoadSpec, full_speed_before: bool, at: &impl Fn(&str, &str) -> String, problems: &mut Vec<String>) {
     if load.connections == 0 || load.connections > CONNECTIONS_MAX {
         problems.push(at("connections", &format!("must be 1 to {CONNECTIONS_MAX}")));
     }
@@ -92,8 +92,8 @@ fn check_case(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Ve
         }
     }
     let counts: Vec<_> = case.expect.values().collect();
-    let open = counts.iter().filter(|count| !matches!(count, Count::Exactly(_))).count();
-    if open != 1 || (counts.contains(&&Count::All) && counts.len() > 1) {
+    let open = counts.iter().filter(|count| !matches!(count, StatusCount::Exactly(_))).count();
+    if open != 1 || (counts.contains(&&StatusCount::All) && counts.len() > 1) {
         problems.push(at("expect", "must have one status with \"all\", or numbers and one status with \"rest\""));
     }
     for status in case.expect.keys() {

@@ -1,4 +1,4 @@
-use super::{Count, Scenario, files, matches, slug};
+use super::{Scenario, StatusCount, files, matches, slug};
 use std::path::PathBuf;
 
 const GOOD: &str = r#"
@@ -20,7 +20,7 @@ request = { path = "/json/valid" }
 expect = { 200 = 1, "429|503" = "rest" }
 "#;
 
-pub fn shipped() -> Vec<PathBuf> {
+pub(crate) fn shipped() -> Vec<PathBuf> {
     files(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../bench/scenarios")).expect("the shipped scenarios")
 }
 
@@ -37,8 +37,8 @@ fn a_case_without_a_listen_path_gets_one_from_its_name() {
     let scenario = Scenario::parse("good", GOOD).expect("a good scenario");
     let case = scenario.case.first().expect("a case");
     assert_eq!(case.path(), "/a-key-here/json/valid");
-    assert_eq!(case.expect.get("200"), Some(&Count::Exactly(1)));
-    assert_eq!(case.expect.get("429|503"), Some(&Count::Rest));
+    assert_eq!(case.expect.get("200"), Some(&StatusCount::Exactly(1)));
+    assert_eq!(case.expect.get("429|503"), Some(&StatusCount::Rest));
 }
 
 #[test]

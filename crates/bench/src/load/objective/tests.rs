@@ -1,8 +1,8 @@
 use super::Objective;
-use crate::load::distribution::Distribution;
+use crate::stats::distribution::LatencyDistribution;
 
 fn check(objective: &str, holds: bool) {
-    let mut times = Distribution::new();
+    let mut times = LatencyDistribution::new();
     for ms in 1..=100 {
         times.record(ms * 1_000_000);
     }

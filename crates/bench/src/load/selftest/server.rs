@@ -16,13 +16,13 @@ const CYCLE: u64 = 7;
 const HEAD_BYTES_MAX: usize = 8 * 1024;
 
 /// A running server; ends when dropped.
-pub struct Server {
+pub(crate) struct Server {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<SelftestState>,
     _stop: oneshot::Sender<()>,
 }
 
-struct State {
+struct SelftestState {
     delay: Duration,
     answered: AtomicU64,
     unavailable: AtomicU64,
@@ -30,11 +30,12 @@ struct State {
 }
 
 impl Server {
-    pub fn start(delay: Duration) -> io::Result<Self> {
+    pub(crate) fn start(delay: Duration) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let state = Arc::new(State { delay, answered: AtomicU64::new(0), unavailable: AtomicU64::new(0), stall: Mutex::new(None) });
+        let state =
+            Arc::new(SelftestState { delay, answered: AtomicU64::new(0), unavailable: AtomicU64::new(0), stall: Mutex::new(None) });
         let (stop, mut stopped) = oneshot::channel::<()>();
         let shared = Arc::clone(&state);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -56,29 +57,29 @@ impl Server {
         Ok(Server { address, state, _stop: stop })
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Answers nothing for `length`, beginning `after` from now.
-    pub fn stall(&self, after: Duration, length: Duration) {
+    pub(crate) fn stall(&self, after: Duration, length: Duration) {
         let begin = Instant::now() + after;
         *self.state.stall.lock().unwrap_or_else(PoisonError::into_inner) = Some((begin, begin + length));
     }
 
     /// Responses sent.
-    pub fn answered(&self) -> u64 {
+    pub(crate) fn answered(&self) -> u64 {
         self.state.answered.load(SeqCst)
     }
 
     /// Of them with status 503.
-    pub fn unavailable(&self) -> u64 {
+    pub(crate) fn unavailable(&self) -> u64 {
         self.state.unavailable.load(SeqCst)
     }
 }
 
 /// Serves one connection until it ends; what goes wrong ends it.
-async fn serve(mut stream: TcpStream, state: Arc<State>) {
+async fn serve(mut stream: TcpStream, state: Arc<SelftestState>) {
     let _ = stream.set_nodelay(true);
     let mut head = Vec::new();
     let mut buffer = [0; 1024];
@@ -97,7 +98,7 @@ async fn serve(mut stream: TcpStream, state: Arc<State>) {
     }
 }
 
-async fn answer(head: &[u8], state: &State) -> &'static [u8] {
+async fn answer(head: &[u8], state: &SelftestState) -> &'static [u8] {
     if head.starts_with(b"GET /delay ") {
         tokio::time::sleep(state.delay).await;
     }

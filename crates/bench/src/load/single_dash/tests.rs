@@ -1,9 +1,9 @@
 use super::normalise;
-use crate::load::Options;
+use crate::load::LoadOptions;
 use clap::{Args, Command};
 
 fn check(typed: &str, expect: &str) {
-    let cli = Command::new("tollgate-bench").subcommand(Options::augment_args(Command::new("load")));
+    let cli = Command::new("tollgate-bench").subcommand(LoadOptions::augment_args(Command::new("load")));
     let args = typed.split(' ').map(Into::into);
     let normal: Vec<String> = normalise(&cli, args).into_iter().map(|arg| arg.into_string().unwrap()).collect();
     assert_eq!(normal.join(" "), expect);

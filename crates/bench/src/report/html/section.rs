@@ -1,20 +1,21 @@
 //! One scenario of the page: bars of CPU time, latency by percentile, what the gateways introduce, behaviour over time, and all
 //! figures as tables.
 
-use super::{class, escape};
+use super::class;
+use crate::record::{Round, RoundSeries};
+use crate::report::escape::escape;
 use crate::report::format::{micros, ratio};
-use crate::report::plot::{Axis, Line, Plot, Scale, Unit};
-use crate::report::summary::{BASELINE, Row, Summary, percentiles};
+use crate::report::plot::{Axis, Plot, PlotLine, Scale, Unit};
+use crate::report::summary::{BASELINE, Row, ScenarioSummary, percentiles};
 use crate::report::{table, terminal};
-use crate::run::record::{Round, Series};
 use crate::scenario::Draw;
-use crate::stats;
+use crate::stats::rounds;
 use std::fmt::Write;
 
 /// Rounds this long are worth a plot over time.
 const OVER_TIME_SECONDS: f64 = 3.0;
 
-pub fn scenario(summary: &Summary) -> String {
+pub(crate) fn scenario(summary: &ScenarioSummary) -> String {
     let record = summary.record;
     let drawn = match record.draw {
         Draw::Gateways => bars(summary),
@@ -36,7 +37,7 @@ pub fn scenario(summary: &Summary) -> String {
 }
 
 /// CPU time per request, gateways beside each other in each case.
-fn bars(summary: &Summary) -> String {
+fn bars(summary: &ScenarioSummary) -> String {
     let load = summary.main_load();
     let most = summary.of_load(load).filter_map(|row| row.cpu_us).map(|cpu| cpu.high).fold(0.0, f64::max);
     if most <= 0.0 {
@@ -78,12 +79,12 @@ fn bar(row: &Row, most: f64) -> String {
 }
 
 /// For each gateway: the first case, and what every other one adds to it.
-fn waterfalls(summary: &Summary) -> String {
+fn waterfalls(summary: &ScenarioSummary) -> String {
     let load = summary.main_load();
     summary.record.peers.iter().map(|peer| waterfall(summary, load, peer)).collect()
 }
 
-fn waterfall(summary: &Summary, load: usize, peer: &str) -> String {
+fn waterfall(summary: &ScenarioSummary, load: usize, peer: &str) -> String {
     let rows: Vec<(&Row, f64)> =
         summary.of_load(load).filter(|row| row.peer == peer).filter_map(|row| Some((row, row.cpu_us?.median))).collect();
     let Some(base) = rows.iter().find(|(row, _)| row.case == 0).map(|(_, cpu)| *cpu) else { return String::new() };
@@ -125,16 +126,16 @@ fn waterfall(summary: &Summary, load: usize, peer: &str) -> String {
 }
 
 /// Cases as points of a line.
-fn lines(summary: &Summary) -> String {
+fn lines(summary: &ScenarioSummary) -> String {
     let load = summary.main_load();
     let names: Vec<String> = summary.record.cases.iter().map(|case| case.name.clone()).collect();
     let line = |peer: &String, figure: &dyn Fn(&Row) -> Option<f64>| {
         let points: Vec<(f64, f64)> =
             summary.of_load(load).filter(|row| row.peer == peer).filter_map(|row| Some((row.case as f64, figure(row)?))).collect();
-        (!points.is_empty()).then(|| Line { class: class(peer), name: peer.clone(), points })
+        (!points.is_empty()).then(|| PlotLine { class: class(peer), name: peer.clone(), points })
     };
-    let cpu: Vec<Line> = summary.record.peers.iter().filter_map(|peer| line(peer, &|row| Some(row.cpu_us?.median))).collect();
-    let memory: Vec<Line> = summary.record.peers.iter().filter_map(|peer| line(peer, &|row| row.memory_mib)).collect();
+    let cpu: Vec<PlotLine> = summary.record.peers.iter().filter_map(|peer| line(peer, &|row| Some(row.cpu_us?.median))).collect();
+    let memory: Vec<PlotLine> = summary.record.peers.iter().filter_map(|peer| line(peer, &|row| row.memory_mib)).collect();
     let axis = || Axis { label: String::new(), scale: Scale::Names(names.clone()), unit: Unit::Number };
     let plots = [("CPU time per request, µs", cpu), ("memory, MiB", memory)].map(|(label, lines)| {
         let scale = best_scale(&lines);
@@ -145,7 +146,7 @@ fn lines(summary: &Summary) -> String {
 }
 
 /// Values that differ by more than a decade are better seen on a logarithmic axis.
-fn best_scale(lines: &[Line]) -> Scale {
+fn best_scale(lines: &[PlotLine]) -> Scale {
     let values = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.1));
     let low = values().fold(f64::INFINITY, f64::min);
     let high = values().fold(0.0, f64::max);
@@ -164,7 +165,7 @@ fn figure(plot: &Plot, caption: &str) -> String {
 }
 
 /// For each load the latency by percentile, of the first case that more than the upstream can do.
-fn latency_plots(summary: &Summary) -> String {
+fn latency_plots(summary: &ScenarioSummary) -> String {
     if summary.record.draw != Draw::Gateways {
         return String::new();
     }
@@ -172,10 +173,10 @@ fn latency_plots(summary: &Summary) -> String {
     let several_cases = summary.record.cases.len() > 1;
     for (load, said) in summary.record.loads.iter().enumerate() {
         for case in interesting_cases(summary) {
-            let lines: Vec<Line> = summary
+            let lines: Vec<PlotLine> = summary
                 .of_load(load)
                 .filter(|row| row.latency.is_some() && (row.case == case || row.peer == BASELINE))
-                .map(|row| Line { class: class(row.peer), name: row.peer.to_owned(), points: percentiles(row.series) })
+                .map(|row| PlotLine { class: class(row.peer), name: row.peer.to_owned(), points: percentiles(row.series) })
                 .filter(|line| !line.points.is_empty())
                 .collect();
             let title = if several_cases { format!("{}, {}", summary.case_name(case), said.name) } else { said.name.clone() };
@@ -194,7 +195,7 @@ fn latency_plots(summary: &Summary) -> String {
 }
 
 /// The first case with a gateway in it, and the last that is served as a whole: the least and the most that is asked.
-fn interesting_cases(summary: &Summary) -> Vec<usize> {
+fn interesting_cases(summary: &ScenarioSummary) -> Vec<usize> {
     let served = |case: &usize| summary.record.cases.get(*case).is_some_and(|case| case.expected.starts_with("all 200"));
     let all: Vec<usize> = (0..summary.record.cases.len()).filter(served).collect();
     let mut chosen: Vec<usize> = all.first().into_iter().chain(all.last()).copied().collect();
@@ -203,7 +204,7 @@ fn interesting_cases(summary: &Summary) -> Vec<usize> {
 }
 
 /// The published articles' own table.
-fn introduced(summary: &Summary) -> String {
+fn introduced(summary: &ScenarioSummary) -> String {
     if summary.record.draw != Draw::Gateways {
         return String::new();
     }
@@ -224,14 +225,14 @@ fn introduced(summary: &Summary) -> String {
 }
 
 /// Requests and busy CPUs over the time of a round, where rounds are long enough.
-fn over_time(summary: &Summary) -> String {
+fn over_time(summary: &ScenarioSummary) -> String {
     let mut plots = String::new();
     for (load, said) in summary.record.loads.iter().enumerate() {
         let rows: Vec<&Row> = summary.of_load(load).filter(|row| row.case == 0 && row.void.is_none()).collect();
         if !rows.iter().any(|row| row.series.rounds.iter().any(|round| round.seconds >= OVER_TIME_SECONDS)) {
             continue;
         }
-        let line = |row: &Row, points: Vec<(f64, f64)>| Line { class: class(row.peer), name: row.peer.to_owned(), points };
+        let line = |row: &Row, points: Vec<(f64, f64)>| PlotLine { class: class(row.peer), name: row.peer.to_owned(), points };
         let throughput = rows.iter().map(|row| line(row, each_second(row.series, |second| second.requests as f64))).collect();
         let latency = rows.iter().map(|row| line(row, each_second(row.series, |second| second.p99_us))).collect();
         let cpu = rows.iter().filter(|row| row.cpu_us.is_some()).map(|row| line(row, samples(row.series))).collect();
@@ -252,31 +253,31 @@ fn over_time(summary: &Summary) -> String {
 }
 
 /// The median over the rounds of a figure of each second. A last second that is not whole is left out.
-fn each_second(series: &Series, figure: impl Fn(&crate::run::record::Second) -> f64) -> Vec<(f64, f64)> {
+fn each_second(series: &RoundSeries, figure: impl Fn(&crate::record::SecondRecord) -> f64) -> Vec<(f64, f64)> {
     let whole = |round: &Round| round.seconds_of_load.len().min(round.seconds.round() as usize);
     let seconds = series.rounds.iter().map(whole).min().unwrap_or(0);
     (0..seconds)
         .filter_map(|index| {
             let values: Vec<f64> = series.rounds.iter().filter_map(|round| round.seconds_of_load.get(index)).map(&figure).collect();
-            Some((index as f64 + 0.5, stats::median(&values)?))
+            Some((index as f64 + 0.5, rounds::median(&values)?))
         })
         .collect()
 }
 
 /// Busy CPUs at each sample, the median over the rounds.
-fn samples(series: &Series) -> Vec<(f64, f64)> {
+fn samples(series: &RoundSeries) -> Vec<(f64, f64)> {
     let count = series.rounds.iter().map(|round| round.samples.len()).min().unwrap_or(0);
     (0..count)
         .filter_map(|index| {
-            let of = |figure: fn(&crate::run::record::Sample) -> f64| -> Vec<f64> {
+            let of = |figure: fn(&crate::record::UsageSample) -> f64| -> Vec<f64> {
                 series.rounds.iter().filter_map(|round| round.samples.get(index)).map(figure).collect()
             };
-            Some((stats::median(&of(|sample| sample.at_seconds))?, stats::median(&of(|sample| sample.gateway_cpus))?))
+            Some((rounds::median(&of(|sample| sample.at_seconds))?, rounds::median(&of(|sample| sample.gateway_cpus))?))
         })
         .collect()
 }
 
-fn tables(summary: &Summary) -> String {
+fn tables(summary: &ScenarioSummary) -> String {
     let mut text = String::new();
     for (load, said) in summary.record.loads.iter().enumerate() {
         let table = table::of_load(summary, load);
@@ -295,7 +296,7 @@ fn tables(summary: &Summary) -> String {
     text
 }
 
-fn absent(summary: &Summary) -> String {
+fn absent(summary: &ScenarioSummary) -> String {
     let items: String = terminal::grouped(summary.record)
         .iter()
         .map(|(peer, cases, reason)| {
@@ -309,6 +310,6 @@ fn absent(summary: &Summary) -> String {
     }
 }
 
-fn of_load(summary: &Summary, load: usize) -> String {
+fn of_load(summary: &ScenarioSummary, load: usize) -> String {
     summary.record.loads.get(load).map_or_else(String::new, |load| format!(", {}", escape(&load.said)))
 }

@@ -1,4 +1,4 @@
-use super::{Axis, Line, Plot, Range, Scale, Unit};
+use super::{Axis, Plot, PlotLine, Range, Scale, Unit};
 
 fn axis(scale: Scale, unit: Unit) -> Axis {
     Axis { label: "a < b".to_owned(), scale, unit }
@@ -32,7 +32,7 @@ fn ticks_are_round_numbers() {
 
 #[test]
 fn names_are_escaped_and_points_marked() {
-    let line = Line { class: "g-x".to_owned(), name: "<x>".to_owned(), points: vec![(0.0, 1.0), (1.0, 2.0)] };
+    let line = PlotLine { class: "g-x".to_owned(), name: "<x>".to_owned(), points: vec![(0.0, 1.0), (1.0, 2.0)] };
     let x = axis(Scale::Names(vec!["one".to_owned(), "two".to_owned()]), Unit::Number);
     let svg = Plot { title: "T & U".to_owned(), x, y: axis(Scale::Linear, Unit::Number), lines: vec![line] }.svg();
     assert!(svg.contains("aria-label=\"T &amp; U\"") && svg.contains("a &lt; b") && svg.contains("&lt;x&gt;"), "{svg}");

@@ -1,13 +1,14 @@
-use super::{Plan, Target, listed};
+use super::{PeerCase, RunPlan, listed};
 use crate::peers;
-use crate::run::record::Settings;
-use crate::scenario::{Scenario, tests::shipped};
+use crate::record::RunSettings;
+use crate::scenario::Scenario;
+use crate::scenario::tests::shipped;
 use std::path::PathBuf;
 
-fn plan(names: &[&str], cpus: &[usize], threads: usize) -> Plan {
-    let peers = names.iter().map(|name| super::Chosen { adapter: peers::named(name).expect(name), program: PathBuf::new() });
-    let settings = Settings { rounds: 5, seconds: 1.2, ..Settings::default() };
-    Plan { scenarios: Vec::new(), peers: peers.collect(), settings, threads, cpus: cpus.to_vec() }
+fn plan(names: &[&str], cpus: &[usize], threads: usize) -> RunPlan {
+    let peers = names.iter().map(|name| super::SelectedPeer { adapter: peers::named(name).expect(name), program: PathBuf::new() });
+    let settings = RunSettings { rounds: 5, seconds: 1.2, ..RunSettings::default() };
+    RunPlan { scenarios: Vec::new(), peers: peers.collect(), settings, threads, cpus: cpus.to_vec() }
 }
 
 fn scenario(name: &str) -> Scenario {
@@ -19,7 +20,7 @@ fn scenario(name: &str) -> Scenario {
 fn the_upstream_is_measured_once_for_all_cases_that_ask_it_the_same() {
     let plan = plan(&["tollgate", "direct"], &[0, 1], 1);
     let targets = plan.targets(&scenario("varnish"));
-    assert_eq!(targets.iter().filter(|target| target.peer == 1).collect::<Vec<_>>(), [&Target { peer: 1, case: 0 }]);
+    assert_eq!(targets.iter().filter(|target| target.peer == 1).collect::<Vec<_>>(), [&PeerCase { peer: 1, case: 0 }]);
     assert_eq!(targets.iter().filter(|target| target.peer == 0).count(), 7);
     let bodies = plan.targets(&scenario("bodies"));
     assert_eq!(bodies.iter().filter(|target| target.peer == 1).count(), 5, "every body is another question");

@@ -1,0 +1,110 @@
+//! What a run counted: exact, without a cap, and the sum of what its threads counted.
+
+use crate::load::result::{Bytes, ConnectionCounts, Details, Errors, Requests};
+use crate::load::wire::connection::TimedResponse;
+use crate::load::wire::fault::{Cause, RequestFault};
+use crate::stats::distribution::LatencyDistribution;
+use std::collections::BTreeMap;
+
+/// Distinct error messages that are kept; a server that puts something new into each must not fill the memory.
+const MESSAGES_MAX: usize = 64;
+/// Status codes have three digits.
+const STATUSES: usize = 1000;
+
+/// The figures of one thread, or of all.
+pub(crate) struct RequestTally {
+    pub requests: Requests,
+    status: Vec<u64>,
+    pub errors: Errors,
+    pub messages: BTreeMap<String, u64>,
+    pub bytes: Bytes,
+    pub connections: ConnectionCounts,
+    pub response_time: LatencyDistribution,
+    /// Empty without a rate: it would equal the response time.
+    pub service_time: LatencyDistribution,
+    pub send_lag: LatencyDistribution,
+    pub details: Details,
+}
+
+impl RequestTally {
+    pub(crate) fn new() -> Self {
+        RequestTally {
+            requests: Requests::default(),
+            status: vec![0; STATUSES],
+            errors: Errors::default(),
+            messages: BTreeMap::new(),
+            bytes: Bytes::default(),
+            connections: ConnectionCounts::default(),
+            response_time: LatencyDistribution::new(),
+            service_time: LatencyDistribution::new(),
+            send_lag: LatencyDistribution::new(),
+            details: Details::default(),
+        }
+    }
+
+    /// Counts a response that was begun at `started_ns`; its times go to the distributions elsewhere.
+    #[inline]
+    pub(crate) fn count(&mut self, answer: &TimedResponse, started_ns: u64) {
+        self.requests.completed += 1;
+        if let Some(count) = self.status.get_mut(usize::from(answer.status)) {
+            *count += 1;
+        }
+        self.bytes.sent += answer.sent_bytes;
+        self.bytes.received += answer.received_bytes;
+        self.bytes.body += answer.body_bytes;
+        // A response that came before its request was written out has no time of writing.
+        let written_ns = answer.written_ns.clamp(started_ns, answer.first_ns);
+        self.details.write.count(written_ns - started_ns);
+        self.details.wait.count(answer.first_ns - written_ns);
+        self.details.read.count(answer.done_ns - answer.first_ns);
+    }
+
+    /// Counts a failed request.
+    pub(crate) fn count_fault(&mut self, fault: RequestFault) {
+        self.requests.failed += 1;
+        self.errors.count(fault.cause);
+        self.count_message(fault.message, 1);
+    }
+
+    fn count_message(&mut self, message: String, times: u64) {
+        let full = self.messages.len() >= MESSAGES_MAX && !self.messages.contains_key(&message);
+        *self.messages.entry(if full { "other".to_owned() } else { message }).or_default() += times;
+    }
+
+    /// Responses by status.
+    pub(crate) fn statuses(&self) -> BTreeMap<u16, u64> {
+        (0u16..).zip(&self.status).filter(|(_, count)| **count > 0).map(|(status, count)| (status, *count)).collect()
+    }
+
+    /// Adds another thread's.
+    pub(crate) fn add(&mut self, other: RequestTally) {
+        self.requests.add(&other.requests);
+        for (count, more) in self.status.iter_mut().zip(&other.status) {
+            *count += more;
+        }
+        self.errors.add(&other.errors);
+        for (message, times) in other.messages {
+            self.count_message(message, times);
+        }
+        self.bytes.add(&other.bytes);
+        self.connections.add(&other.connections);
+        self.response_time.add(&other.response_time);
+        self.service_time.add(&other.service_time);
+        self.send_lag.add(&other.send_lag);
+        self.details.add(&other.details);
+    }
+}
+
+impl Errors {
+    /// Counts one.
+    pub(crate) fn count(&mut self, cause: Cause) {
+        *match cause {
+            Cause::Connect => &mut self.connect,
+            Cause::Tls => &mut self.tls,
+            Cause::Timeout => &mut self.timeout,
+            Cause::Reset => &mut self.reset,
+            Cause::Protocol => &mut self.protocol,
+            Cause::Local => &mut self.local,
+        } += 1;
+    }
+}

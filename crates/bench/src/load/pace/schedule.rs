@@ -1,0 +1,209 @@
+//! Which requests a thread sends, and when they are due. The schedule of a rate is fixed in advance: a late response moves no
+//! request, which is what lets a stall of the server show. A worker that is free takes the next request, due or not, and
+//! waits for its time; so requests are taken in order and no queue is kept.
+
+use crate::stats::random::SeededRandom;
+use clap::ValueEnum;
+
+const NS_PER_SECOND: f64 = 1e9;
+/// Overdue requests are sent for this part of the run after its end, within bounds.
+const OVERTIME_PART: u64 = 10;
+const OVERTIME_NS_MIN: u64 = 1_000_000_000;
+const OVERTIME_NS_MAX: u64 = 20_000_000_000;
+
+/// How requests are paced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Pacing {
+    /// As fast as the workers get their answers.
+    Closed,
+    /// Each worker at its own rate.
+    Worker { rate: f64 },
+    /// All workers together at a rate.
+    Open { rate: f64, arrivals: Arrivals },
+}
+
+impl Pacing {
+    /// Requests per second of this many workers.
+    pub(crate) fn total_rate(&self, workers: usize) -> Option<f64> {
+        match *self {
+            Pacing::Closed => None,
+            Pacing::Worker { rate } => Some(rate * workers as f64),
+            Pacing::Open { rate, .. } => Some(rate),
+        }
+    }
+}
+
+/// When the requests of an open model are due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Arrivals {
+    /// Evenly spaced.
+    Constant,
+    /// Exponentially distributed gaps, as independent users make them.
+    Poisson,
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// After exactly this many requests.
+    Requests(u64),
+    /// At this time since the start, in nanoseconds; of an open model, when what is due before it has been sent.
+    Until(u64),
+}
+
+/// The part of one thread: every `threads`-th of the workers, beginning with number `thread`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ThreadShare {
+    pub workers: usize,
+    pub threads: usize,
+    pub thread: usize,
+}
+
+impl ThreadShare {
+    /// How many workers the thread has.
+    pub(crate) fn own_workers(&self) -> usize {
+        (self.workers + self.threads - 1 - self.thread) / self.threads
+    }
+
+    /// The number among all workers of the thread's worker `own`.
+    pub(crate) fn worker(&self, own: usize) -> usize {
+        own * self.threads + self.thread
+    }
+
+    /// How many of `total` requests are the thread's; the shares of all threads add up exactly.
+    pub(crate) fn of(&self, total: u64) -> u64 {
+        let (workers, own) = (self.workers as u64, self.own_workers() as u64);
+        // Workers with a number below the remainder send one more.
+        let extra = (total % workers).saturating_sub(self.thread as u64).div_ceil(self.threads as u64);
+        total / workers * own + extra
+    }
+
+    /// The number among all requests of the thread's request `own`.
+    pub(crate) fn request(&self, own: u64) -> u64 {
+        let of_thread = self.own_workers() as u64;
+        own / of_thread * self.workers as u64 + (own % of_thread) * self.threads as u64 + self.thread as u64
+    }
+}
+
+/// The requests of one thread.
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    pacing: Pacing,
+    share: ThreadShare,
+    extent: Extent,
+    warmup_ns: u64,
+    /// Of `Extent::Requests`: how many are left; those of the warm-up do not count.
+    left: u64,
+    /// Of an open model: requests taken so far, and the time of the next.
+    taken: u64,
+    next_ns: u64,
+    /// Of a rate per worker: requests that each of the thread's workers has taken.
+    turns: Vec<u64>,
+    random: SeededRandom,
+}
+
+impl Schedule {
+    pub(crate) fn new(pacing: Pacing, share: ThreadShare, extent: Extent, warmup_ns: u64, seed: u64) -> Self {
+        let left = match extent {
+            Extent::Requests(total) => share.of(total),
+            Extent::Until(_) => u64::MAX,
+        };
+        let turns = vec![0; share.own_workers()];
+        let random = SeededRandom::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(share.thread as u64));
+        let mut schedule = Schedule { pacing, share, extent, warmup_ns, left, taken: 0, next_ns: 0, turns, random };
+        schedule.next_ns = schedule.open_due(0, 0);
+        schedule
+    }
+
+    /// Gives the thread's worker `own` its next request: when it is due, `now_ns` if there is no rate. `None` at the end.
+    #[inline]
+    pub(crate) fn take(&mut self, own: usize, now_ns: u64) -> Option<u64> {
+        let due = self.next_due(own, now_ns);
+        let over = match (self.extent, self.pacing) {
+            (Extent::Requests(_), _) => self.left == 0,
+            (Extent::Until(end_ns), Pacing::Closed) => due >= end_ns,
+            // hey's -z is the end, whatever is overdue.
+            (Extent::Until(end_ns), Pacing::Worker { .. }) => due >= end_ns || now_ns >= end_ns,
+            (Extent::Until(end_ns), Pacing::Open { .. }) => due >= end_ns || now_ns >= end_ns + self.overtime_ns(end_ns),
+        };
+        if over {
+            return None;
+        }
+        self.advance(own, due);
+        Some(due)
+    }
+
+    /// Requests that were due before `now_ns` and that nobody took.
+    pub(crate) fn overdue(&mut self, now_ns: u64) -> u64 {
+        let end_ns = match self.extent {
+            Extent::Until(end_ns) => end_ns.min(now_ns),
+            Extent::Requests(_) => now_ns,
+        };
+        // Only one worker's turn counts in an open model: the requests are everybody's.
+        let workers = if let Pacing::Worker { .. } = self.pacing { self.turns.len() } else { 1 };
+        let mut overdue = 0;
+        for own in 0..workers {
+            while self.pacing != Pacing::Closed && self.left > 0 && self.next_due(own, now_ns) < end_ns {
+                let due = self.next_due(own, now_ns);
+                self.advance(own, due);
+                overdue += 1;
+            }
+        }
+        overdue
+    }
+
+    /// When the next request is due that the thread's worker `own` can take.
+    #[inline]
+    fn next_due(&self, own: usize, now_ns: u64) -> u64 {
+        match self.pacing {
+            Pacing::Closed => now_ns,
+            Pacing::Open { .. } => self.next_ns,
+            Pacing::Worker { rate } => {
+                let turn = self.turns.get(own).copied().unwrap_or_default();
+                let phase = self.share.worker(own) as f64 / self.share.workers as f64;
+                ((turn as f64 + phase) / rate * NS_PER_SECOND) as u64
+            }
+        }
+    }
+
+    /// The request that was due at `due` is taken.
+    #[inline]
+    fn advance(&mut self, own: usize, due: u64) {
+        if due >= self.warmup_ns {
+            self.left -= 1;
+        }
+        match self.pacing {
+            Pacing::Closed => {}
+            Pacing::Open { .. } => {
+                self.taken += 1;
+                self.next_ns = self.open_due(self.taken, due);
+            }
+            Pacing::Worker { .. } => {
+                if let Some(turn) = self.turns.get_mut(own) {
+                    *turn += 1;
+                }
+            }
+        }
+    }
+
+    /// How long overdue requests are still sent after the end: a stall at the end must show like any other, but a server that
+    /// is too slow would never get through.
+    fn overtime_ns(&self, end_ns: u64) -> u64 {
+        ((end_ns - self.warmup_ns) / OVERTIME_PART).clamp(OVERTIME_NS_MIN, OVERTIME_NS_MAX)
+    }
+
+    fn open_due(&mut self, own: u64, before_ns: u64) -> u64 {
+        match self.pacing {
+            Pacing::Open { rate, arrivals: Arrivals::Constant } => (self.share.request(own) as f64 / rate * NS_PER_SECOND) as u64,
+            Pacing::Open { rate, arrivals: Arrivals::Poisson } => {
+                // The threads' processes add up to one of the whole rate.
+                let own_rate = rate * self.share.own_workers() as f64 / self.share.workers as f64;
+                before_ns + (self.random.exponential() / own_rate * NS_PER_SECOND) as u64
+            }
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! One HTTP/1.1 connection: a request goes out, its response comes in, both in the same poll, so that an exchange of a small
+//! request costs one write, one read and no allocation.
+
+use super::fault::{Cause, RequestFault};
+use super::stream::ClientStream;
+use crate::load::pace::clock::RunClock;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tollgate_http::{BodyReader, HeaderStorage, Response};
+
+/// A longer response head is taken for an endless one.
+const HEAD_BYTES_MAX: usize = 256 * 1024;
+
+/// What came back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TimedResponse {
+    pub status: u16,
+    /// Where a redirect leads, if that was to be noted.
+    pub location: Option<String>,
+    pub sent_bytes: u64,
+    pub received_bytes: u64,
+    pub body_bytes: u64,
+    /// The request was written.
+    pub written_ns: u64,
+    /// The first bytes of the response were read.
+    pub first_ns: u64,
+    /// The response was complete.
+    pub done_ns: u64,
+}
+
+/// A failed exchange.
+pub(crate) struct ExchangeFailure {
+    pub fault: RequestFault,
+    /// Not one byte of a response came.
+    pub unanswered: bool,
+}
+
+/// An open connection between exchanges.
+pub(crate) struct Http1Connection {
+    stream: ClientStream,
+    /// The beginning of a head that came in pieces.
+    partial: Vec<u8>,
+    /// It can carry another exchange.
+    pub reusable: bool,
+    /// Exchanges it has carried.
+    pub exchanges: u64,
+    /// The thread's count of open connections.
+    open: Rc<Cell<u64>>,
+}
+
+/// One exchange under way.
+struct PendingExchange<'a> {
+    request: &'a [u8],
+    to_head: bool,
+    note_location: bool,
+    clock: RunClock,
+    written: usize,
+    flushed: bool,
+    write_error: Option<io::Error>,
+    body: Option<BodyReader>,
+    keep_alive: bool,
+    answer: TimedResponse,
+}
+
+impl Http1Connection {
+    pub(crate) fn new(stream: ClientStream, open: Rc<Cell<u64>>) -> Self {
+        open.set(open.get() + 1);
+        Http1Connection { stream, partial: Vec::new(), reusable: true, exchanges: 0, open }
+    }
+
+    /// Sends `request` and reads the response, using the thread's `scratch` while bytes are at hand.
+    pub(crate) async fn exchange(
+        &mut self,
+        request: &[u8],
+        to_head: bool,
+        note_location: bool,
+        clock: RunClock,
+        scratch: &RefCell<Box<[u8]>>,
+    ) -> Result<TimedResponse, ExchangeFailure> {
+        let mut exchange = PendingExchange {
+            request,
+            to_head,
+            note_location,
+            clock,
+            written: 0,
+            flushed: false,
+            write_error: None,
+            body: None,
+            keep_alive: false,
+            answer: TimedResponse::default(),
+        };
+        self.partial.clear();
+        // Whatever happens below, a connection whose exchange was broken off is not used again.
+        self.reusable = false;
+        let result = poll_fn(|cx| self.poll(cx, &mut exchange, &mut scratch.borrow_mut())).await;
+        self.exchanges += 1;
+        match result {
+            Ok(()) => {
+                self.reusable = exchange.keep_alive && exchange.flushed && exchange.write_error.is_none();
+                exchange.answer.sent_bytes = exchange.written as u64;
+                Ok(exchange.answer)
+            }
+            Err(fault) => Err(ExchangeFailure { fault, unanswered: exchange.answer.received_bytes == 0 }),
+        }
+    }
+
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        exchange: &mut PendingExchange<'_>,
+        scratch: &mut [u8],
+    ) -> Poll<Result<(), RequestFault>> {
+        if !exchange.flushed && exchange.write_error.is_none() {
+            self.poll_write(cx, exchange);
+        }
+        loop {
+            let mut buffer = ReadBuf::new(scratch);
+            let read = match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(read) => read,
+            };
+            let bytes = buffer.filled();
+            let ended = match read {
+                Ok(()) if bytes.is_empty() => exchange.ended(),
+                // An answer that came before the write failed counts; without one, the first error is the cause.
+                Err(error) => Err(RequestFault::broken(exchange.write_error.as_ref().unwrap_or(&error))),
+                Ok(()) => match exchange.take(bytes, &mut self.partial) {
+                    Ok(false) => continue,
+                    Ok(true) => Ok(()),
+                    Err(fault) => Err(fault),
+                },
+            };
+            return Poll::Ready(ended);
+        }
+    }
+
+    /// Writes what can be written. A failure is noted only: the server may have answered before it closed.
+    fn poll_write(&mut self, cx: &mut Context<'_>, exchange: &mut PendingExchange<'_>) {
+        while let Some(rest) = exchange.request.get(exchange.written..).filter(|rest| !rest.is_empty()) {
+            match Pin::new(&mut self.stream).poll_write(cx, rest) {
+                Poll::Ready(Ok(0)) => exchange.write_error = Some(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(written)) => {
+                    exchange.written += written;
+                    continue;
+                }
+                Poll::Ready(Err(error)) => exchange.write_error = Some(error),
+                Poll::Pending => {}
+            }
+            return;
+        }
+        match Pin::new(&mut self.stream).poll_flush(cx) {
+            Poll::Ready(Ok(())) => {
+                exchange.flushed = true;
+                exchange.answer.written_ns = exchange.clock.now_ns();
+            }
+            Poll::Ready(Err(error)) => exchange.write_error = Some(error),
+            Poll::Pending => {}
+        }
+    }
+}
+
+impl Drop for Http1Connection {
+    fn drop(&mut self) {
+        self.open.set(self.open.get() - 1);
+    }
+}
+
+impl PendingExchange<'_> {
+    /// Takes bytes of the response; true when it is complete.
+    fn take(&mut self, mut bytes: &[u8], partial: &mut Vec<u8>) -> Result<bool, RequestFault> {
+        let now = self.clock.now_ns();
+        self.answer.done_ns = now;
+        if self.answer.received_bytes == 0 {
+            self.answer.first_ns = now;
+        }
+        self.answer.received_bytes += bytes.len() as u64;
+        if self.body.is_none() {
+            let taken = if partial.is_empty() {
+                let taken = self.heads(bytes)?;
+                if self.body.is_none() {
+                    partial.extend_from_slice(bytes.get(taken..).unwrap_or_default());
+                }
+                taken
+            } else {
+                let before = partial.len();
+                partial.extend_from_slice(bytes);
+                let taken = self.heads(partial)?;
+                if self.body.is_none() {
+                    partial.drain(..taken);
+                    0
+                } else {
+                    partial.clear();
+                    taken.saturating_sub(before)
+                }
+            };
+            if self.body.is_none() {
+                if partial.len() > HEAD_BYTES_MAX {
+                    return Err(RequestFault::new(Cause::Protocol, "protocol: the response's head has no end"));
+                }
+                return Ok(false);
+            }
+            bytes = bytes.get(taken..).unwrap_or_default();
+        }
+        let Some(body) = &mut self.body else { return Ok(false) };
+        let taken =
+            body.feed(bytes).map_err(|malformed| RequestFault::new(Cause::Protocol, format!("protocol: the body: {malformed}")))?;
+        self.answer.body_bytes += taken as u64;
+        if !body.is_done() {
+            return Ok(false);
+        }
+        // Bytes that nobody asked for: the connection is out of step.
+        self.keep_alive &= taken == bytes.len();
+        Ok(true)
+    }
+
+    /// Parses the heads at the start of `bytes` until the final one; how many bytes they took.
+    fn heads(&mut self, bytes: &[u8]) -> Result<usize, RequestFault> {
+        let mut taken = 0;
+        loop {
+            let rest = bytes.get(taken..).unwrap_or_default();
+            let mut storage = HeaderStorage::new();
+            let parsed = Response::parse(rest, self.to_head, &mut storage);
+            let response = match parsed {
+                Ok(Some(response)) => response,
+                Ok(None) => return Ok(taken),
+                Err(malformed) => {
+                    return Err(RequestFault::new(Cause::Protocol, format!("protocol: the response's head: {malformed}")));
+                }
+            };
+            taken += response.head_len;
+            if response.status < 200 && response.status != 101 {
+                continue;
+            }
+            self.answer.status = response.status;
+            self.keep_alive = response.keep_alive && response.status != 101;
+            if self.note_location && (300..400).contains(&response.status) {
+                let location = response.headers.get("location");
+                self.answer.location = location.map(|value| String::from_utf8_lossy(value).into_owned());
+            }
+            self.body = Some(BodyReader::new(response.body));
+            return Ok(taken);
+        }
+    }
+
+    /// The server closed the connection.
+    fn ended(&mut self) -> Result<(), RequestFault> {
+        if let Some(BodyReader::UntilClose) = self.body {
+            self.answer.done_ns = self.clock.now_ns();
+            return Ok(());
+        }
+        if let Some(error) = &self.write_error {
+            return Err(RequestFault::broken(error));
+        }
+        let when = if self.answer.received_bytes == 0 { "before the response" } else { "in the middle of the response" };
+        Err(RequestFault::new(Cause::Reset, format!("connection: closed by the server {when}")))
+    }
+}

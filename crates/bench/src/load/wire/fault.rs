@@ -1,0 +1,56 @@
+//! Why a request failed.
+
+use std::io;
+
+/// The kinds of failure that are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    Connect,
+    Tls,
+    Timeout,
+    Reset,
+    Protocol,
+    Local,
+}
+
+/// One failed request.
+#[derive(Debug)]
+pub(crate) struct RequestFault {
+    pub cause: Cause,
+    pub message: String,
+}
+
+impl RequestFault {
+    pub(crate) fn new(cause: Cause, message: impl Into<String>) -> Self {
+        RequestFault { cause, message: message.into() }
+    }
+
+    /// No connection to `what`.
+    pub(crate) fn connect(what: &str, error: &io::Error) -> Self {
+        RequestFault::new(local_or(error, Cause::Connect), format!("connect {what}: {error}"))
+    }
+
+    /// An established connection failed.
+    pub(crate) fn broken(error: &io::Error) -> Self {
+        let cause = match error.kind() {
+            io::ErrorKind::InvalidData => Cause::Protocol,
+            _ => local_or(error, Cause::Reset),
+        };
+        RequestFault::new(cause, format!("connection: {error}"))
+    }
+
+    pub(crate) fn timeout() -> Self {
+        RequestFault::new(Cause::Timeout, "timeout: no complete response in time (-t)")
+    }
+}
+
+/// Files and ports that ran out here say nothing about the server.
+fn local_or(error: &io::Error, otherwise: Cause) -> Cause {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    match error.raw_os_error() {
+        Some(ENFILE | EMFILE) => Cause::Local,
+        _ if error.kind() == io::ErrorKind::AddrNotAvailable => Cause::Local,
+        _ => otherwise,
+    }
+}

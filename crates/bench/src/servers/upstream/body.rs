@@ -1,0 +1,117 @@
+//! The bodies of answers. Those that are sent most are slices of static memory.
+
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::LazyLock;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::{Interval, MissedTickBehavior, Sleep, interval, sleep};
+
+/// A body of letters is sent in pieces of this many bytes from one block, whatever its length.
+const FILLER_BYTES: usize = 64 * 1024;
+
+/// Letters without a pattern, so that nothing on the way can compress them to nothing.
+static FILLER: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(letters(FILLER_BYTES, 1)));
+
+/// What an answer carries.
+pub(crate) enum AnswerBody {
+    /// Sent with a Content-Length.
+    Whole(Bytes),
+    /// Sent in chunks, as its length is not said.
+    Chunked(Bytes),
+    /// So many letters still to send.
+    Letters(u64),
+    /// The request's own body.
+    Echo(Incoming),
+    /// Begins only when the time is up; the head has left by then.
+    Late(Pin<Box<Sleep>>, Bytes),
+    /// Server-sent events.
+    Events(Box<Events>),
+}
+
+/// A number of events at an interval.
+pub(crate) struct Events {
+    next: u64,
+    count: u64,
+    interval: Interval,
+}
+
+impl AnswerBody {
+    pub(crate) fn late(delay: Duration, body: Bytes) -> AnswerBody {
+        AnswerBody::Late(Box::pin(sleep(delay)), body)
+    }
+
+    pub(crate) fn events(count: u64, every: Duration) -> AnswerBody {
+        let mut interval = interval(every.max(Duration::from_micros(1)));
+        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        AnswerBody::Events(Box::new(Events { next: 0, count, interval }))
+    }
+}
+
+/// So many letters that follow from the seed.
+pub(crate) fn letters(count: usize, seed: u64) -> String {
+    const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut letter = || {
+        // xorshift64: any sequence without a visible pattern will do.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        LETTERS.get((state % 52) as usize).map_or('x', |byte| char::from(*byte))
+    };
+    (0..count).map(|_| letter()).collect()
+}
+
+fn piece(bytes: Bytes) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+    Poll::Ready(Some(Ok(Frame::data(bytes))))
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        match self.get_mut() {
+            AnswerBody::Whole(bytes) | AnswerBody::Chunked(bytes) if bytes.is_empty() => Poll::Ready(None),
+            AnswerBody::Whole(bytes) | AnswerBody::Chunked(bytes) => piece(std::mem::take(bytes)),
+            AnswerBody::Letters(0) => Poll::Ready(None),
+            AnswerBody::Letters(left) => {
+                let count = usize::try_from(*left).unwrap_or(FILLER_BYTES).min(FILLER_BYTES);
+                *left -= count as u64;
+                piece(FILLER.slice(..count))
+            }
+            AnswerBody::Echo(body) => Poll::Ready(ready!(Pin::new(body).poll_frame(cx))),
+            AnswerBody::Late(_, bytes) if bytes.is_empty() => Poll::Ready(None),
+            AnswerBody::Late(sleep, bytes) => {
+                ready!(sleep.as_mut().poll(cx));
+                piece(std::mem::take(bytes))
+            }
+            AnswerBody::Events(events) if events.next == events.count => Poll::Ready(None),
+            AnswerBody::Events(events) => {
+                ready!(events.interval.poll_tick(cx));
+                let id = events.next;
+                events.next += 1;
+                piece(Bytes::from(format!("id: {id}\ndata: {{\"event\":{id}}}\n\n")))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            AnswerBody::Whole(bytes) => bytes.is_empty(),
+            AnswerBody::Letters(left) => *left == 0,
+            AnswerBody::Echo(body) => body.is_end_stream(),
+            _ => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            AnswerBody::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            AnswerBody::Letters(left) => SizeHint::with_exact(*left),
+            AnswerBody::Echo(body) => body.size_hint(),
+            AnswerBody::Chunked(_) | AnswerBody::Late(..) | AnswerBody::Events(_) => SizeHint::default(),
+        }
+    }
+}

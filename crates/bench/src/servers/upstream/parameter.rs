@@ -1,0 +1,39 @@
+//! Durations and sizes as go-bench-suite takes them in paths and headers, and the pairs of a query.
+
+use crate::amount;
+use std::time::Duration;
+
+/// Longer waits only pile up sleeping tasks.
+const DELAY_MAX: Duration = Duration::from_secs(600);
+
+/// Larger bodies are a mistake in a scenario rather than a measurement.
+const SIZE_MAX: u64 = 1 << 40;
+
+/// `250us`, `100ms`, `1m30s`; a bare number is seconds. Above ten minutes there is no answer.
+pub(crate) fn duration(text: &str) -> Option<Duration> {
+    amount::seconds(text).ok().filter(|wanted| *wanted <= DELAY_MAX)
+}
+
+/// `500`, `10B`, `0.25K`, `64k`, `1KB`, `10MB`, `1GiB`, in powers of 1024.
+pub(crate) fn size(text: &str) -> Option<u64> {
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let factor = match unit.to_ascii_uppercase().as_str() {
+        "" | "B" => 1.0,
+        "K" | "KB" | "KIB" => f64::from(1 << 10),
+        "M" | "MB" | "MIB" => f64::from(1 << 20),
+        "G" | "GB" | "GIB" => f64::from(1 << 30),
+        _ => return None,
+    };
+    let bytes = number.parse::<f64>().ok()? * factor;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
+    (0.0..=SIZE_MAX as f64).contains(&bytes).then_some(bytes as u64)
+}
+
+/// The value of a query's parameter, whatever the case of its name; a name without `=` has an empty value.
+pub(crate) fn query_value<'a>(query: &'a str, wanted: &str) -> Option<&'a str> {
+    query
+        .split('&')
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .find_map(|(name, value)| name.eq_ignore_ascii_case(wanted).then_some(value))
+}

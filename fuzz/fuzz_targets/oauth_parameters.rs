@@ -2,18 +2,18 @@
 //! fuzzer.
 #![no_main]
 
-#[path = "../../crates/gateway/src/route/path.rs"]
+#[path = "../../crates/gateway/src/base/path.rs"]
 #[allow(dead_code)]
 mod path;
 
-#[path = "../../crates/gateway/src/template/form.rs"]
+#[path = "../../crates/gateway/src/base/form.rs"]
 #[allow(dead_code)]
 mod form;
 
-#[path = "../../crates/gateway/src/oauth/parameters.rs"]
+#[path = "../../crates/gateway/src/auth/oauth/parameters.rs"]
 mod parameters;
 
-#[path = "../../crates/gateway/src/oauth/parameters/invariants.rs"]
+#[path = "../../crates/gateway/src/auth/oauth/parameters/invariants.rs"]
 mod invariants;
 
 /// What the parser needs of the gateway beside it, which would bring the whole gateway along.
@@ -31,16 +31,14 @@ mod refused {
     }
 }
 
-mod route {
-    pub use crate::path::Path;
+mod base {
+    pub(crate) use crate::{form, path};
 }
 
-mod template {
-    pub use crate::form::{decode_form, encode_form};
-}
-
-mod oauth {
-    pub(crate) use crate::parameters;
+mod auth {
+    pub mod oauth {
+        pub(crate) use crate::parameters;
+    }
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::oauth_parameters(bytes));

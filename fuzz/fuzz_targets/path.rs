@@ -2,15 +2,15 @@
 //! same corpus without a fuzzer.
 #![no_main]
 
-#[path = "../../crates/gateway/src/route/path.rs"]
+#[path = "../../crates/gateway/src/base/path.rs"]
 #[allow(dead_code)]
 mod path;
 
-#[path = "../../crates/gateway/src/route/path/invariants.rs"]
+#[path = "../../crates/gateway/src/base/path/invariants.rs"]
 mod invariants;
 
-/// As much of the gateway's module as reads paths.
-mod route {
+/// As much of the gateway's modules as reads paths.
+mod base {
     pub(crate) use crate::path;
 }
 

@@ -2,31 +2,29 @@
 //! without a fuzzer.
 #![no_main]
 
-#[path = "../../crates/gateway/src/route/path.rs"]
+#[path = "../../crates/gateway/src/base/path.rs"]
 #[allow(dead_code)]
 mod path;
 
-#[path = "../../crates/gateway/src/template/form.rs"]
+#[path = "../../crates/gateway/src/base/form.rs"]
 #[allow(dead_code)]
 mod form;
 
-#[path = "../../crates/gateway/src/oauth/redirect.rs"]
+#[path = "../../crates/gateway/src/auth/oauth/redirect.rs"]
 mod redirect;
 
-#[path = "../../crates/gateway/src/oauth/redirect/invariants.rs"]
+#[path = "../../crates/gateway/src/auth/oauth/redirect/invariants.rs"]
 mod invariants;
 
 /// As much of the gateway's modules as reads them.
-mod route {
-    pub use crate::path::Path;
+mod base {
+    pub(crate) use crate::{form, path};
 }
 
-mod template {
-    pub use crate::form::{decode_form, encode_form, parameter};
-}
-
-mod oauth {
-    pub(crate) use crate::redirect;
+mod auth {
+    pub mod oauth {
+        pub(crate) use crate::redirect;
+    }
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::redirect_uri(bytes));

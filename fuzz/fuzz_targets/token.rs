@@ -2,20 +2,22 @@
 //! without a fuzzer.
 #![no_main]
 
-#[path = "../../crates/gateway/src/jwt/claims.rs"]
+#[path = "../../crates/gateway/src/auth/jwt/claims.rs"]
 #[allow(dead_code)]
 mod claims;
-#[path = "../../crates/gateway/src/jwt/token.rs"]
+#[path = "../../crates/gateway/src/auth/jwt/token.rs"]
 mod token;
 
-#[path = "../../crates/gateway/src/jwt/invariants.rs"]
+#[path = "../../crates/gateway/src/auth/jwt/invariants.rs"]
 mod invariants;
 
 use claims::Claims;
 
 /// As much of the gateway's module as takes tokens apart.
-mod jwt {
-    pub use crate::token::Token;
+mod auth {
+    pub mod jwt {
+        pub use crate::token::Token;
+    }
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::token(bytes));

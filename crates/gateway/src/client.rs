@@ -7,13 +7,15 @@ mod clients;
 mod connection;
 mod document;
 mod keys;
+pub mod mock;
 mod policies;
 mod session;
 mod span;
 mod status;
 mod table;
+pub mod top;
 
-use crate::run::default_file;
+use crate::process::run::default_file;
 use clap::{Args, Subcommand};
 use connection::{Address, Connection};
 use serde_json::Value;
@@ -248,7 +250,7 @@ fn secret(file: Option<&Path>, config: &GatewayConfig) -> Result<Option<String>,
     if !config.secret.is_empty() {
         return Ok(Some(config.secret.clone()));
     }
-    let made = std::fs::read_to_string(crate::secret::file_in(&config.tollgate.data_dir));
+    let made = std::fs::read_to_string(crate::base::secret::file_in(&config.tollgate.data_dir));
     Ok(made.ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 

@@ -1,60 +1,21 @@
 //! Tollgate: an API gateway in one binary. It serves Tyk's API definitions, and everything it needs is in here.
 #![forbid(unsafe_code)]
 
-mod answers;
-mod breaker;
-mod bus;
-mod certificates;
-mod check;
-mod cli;
+mod auth;
+mod base;
 mod client;
-mod client_address;
-mod clock;
-mod compile;
 mod control;
-mod credentials;
-mod endpoints;
-mod error_templates;
-mod exchange;
-mod handover;
-mod header_names;
-mod identity;
-mod jwt;
-mod keys;
+mod data;
 mod limit;
-mod logs;
-mod middleware;
-mod migrate;
-mod mock;
 #[cfg(test)]
 #[path = "../../http/tests/corpus/mutation.rs"]
 mod mutation;
-mod notify;
-mod oauth;
 mod observe;
-mod outside;
-mod passwords;
-mod pattern;
-mod re2;
-mod recent;
-mod refusal;
-mod registry;
-mod reload;
-mod route;
-mod run;
-mod secret;
-mod service;
-mod settings;
-mod signals;
-mod snapshot;
-mod storage;
-mod template;
-mod tls;
-mod top;
-mod trace;
-mod upstream;
+mod process;
 
 use clap::Parser;
+use client::top;
+use process::{check, cli, migrate, run};
 use std::process::ExitCode;
 
 #[global_allocator]

@@ -8,6 +8,7 @@ mod exposition;
 mod facts;
 mod histogram;
 mod live;
+pub mod logs;
 mod meter;
 mod otlp;
 mod places;
@@ -19,6 +20,7 @@ mod scrape;
 mod sink;
 mod states;
 mod statsd;
+pub mod trace;
 
 pub use causes::CauseCounts;
 pub use exposition::Form;
@@ -34,8 +36,8 @@ pub use scrape::scrape;
 pub use sink::SinkFigures;
 pub use statsd::Statsd;
 
-use crate::clock;
-use crate::logs::LogFigures;
+use crate::base::clock;
+use crate::observe::logs::LogFigures;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};

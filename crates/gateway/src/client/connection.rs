@@ -1,7 +1,7 @@
 //! One request to the control API over a connection of its own, plain or over TLS, within a time.
 
 use super::Failure;
-use crate::tls::{self, Library, TlsRules};
+use crate::base::tls::{self, Library, TlsRules};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;

@@ -3,7 +3,7 @@
 use super::session::{self, Grants, shown};
 use super::span::{End, moment};
 use super::{Failure, Gateway, document, print, segment, table};
-use crate::clock::unix_s;
+use crate::base::clock::unix_s;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use super::quota_lease::{QuotaAnswer, QuotaAsk, QuotaLease, QuotaTake, QuotaTerms, Settlement};
 use super::shared::{Admission, Asked, FAILED_FOR_US, Late, Patience, SharedLimits};
-use crate::answers::{Coming, Promise, coming};
+use crate::base::answers::{Coming, Promise, coming};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tollgate_model::config::OnStoreFailure;

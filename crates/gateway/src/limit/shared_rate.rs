@@ -4,7 +4,7 @@
 use super::lease::{Answer, Ask, BUCKETS, Filed, Lease, Take, Terms};
 use super::shared::{Admission, Asked, FAILED_FOR_US, Late, Patience, SharedLimits};
 use super::{Algorithm, Rate};
-use crate::answers::{Coming, Promise, coming};
+use crate::base::answers::{Coming, Promise, coming};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tollgate_model::config::OnStoreFailure;

@@ -2,7 +2,7 @@
 
 use super::record::{COMMON_TEXTS, Place};
 use super::sink::Hit;
-use crate::keys::Key;
+use crate::auth::keys::Key;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -5,7 +5,7 @@ use super::facts::ApiFacts;
 use super::places::Places;
 use super::record::{Record, Text};
 use super::sink::Hit;
-use crate::re2;
+use crate::base::re2;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use regex::{NoExpand, Regex};

@@ -3,7 +3,7 @@
 
 use super::histogram::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 use super::meter::{CLASSES, Sum};
-use crate::snapshot::Shared;
+use crate::data::snapshot::Shared;
 use serde_json::{Map, Value, json};
 use std::time::SystemTime;
 

@@ -1,7 +1,7 @@
 //! One request as the sinks get it. Records are used again and again, so that none is allocated while traffic is steady.
 
-use crate::keys::Key;
-use crate::trace::Trace;
+use crate::auth::keys::Key;
+use crate::observe::trace::Trace;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Range;

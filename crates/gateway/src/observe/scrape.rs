@@ -5,7 +5,7 @@ use super::histogram::{OWN_NS, REQUEST_NS};
 use super::meter::{CLASSES, METHODS, Sum};
 use super::process::ProcessFigures;
 use super::states;
-use crate::snapshot::Shared;
+use crate::data::snapshot::Shared;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;

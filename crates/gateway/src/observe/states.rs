@@ -3,9 +3,9 @@
 
 use super::exposition::{Exposition, Kind};
 use super::histogram::Distribution;
-use crate::breaker::Breaker;
-use crate::snapshot::Shared;
-use crate::tls::Certificate;
+use crate::base::tls::Certificate;
+use crate::data::breaker::Breaker;
+use crate::data::snapshot::Shared;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tollgate_store::Timings;

@@ -4,7 +4,7 @@
 use super::histogram::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 use super::meter::{CLASSES, Sum};
 use super::sink::SinkFigures;
-use crate::snapshot::Shared;
+use crate::data::snapshot::Shared;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::io;

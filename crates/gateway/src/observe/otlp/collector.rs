@@ -1,6 +1,6 @@
 //! The way to a collector: one message at a time, with limits of time, and again when it makes sense. For a thread that may wait.
 
-use crate::tls::collector_config;
+use crate::base::tls::collector_config;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, TE};
 use http::{Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};

@@ -3,9 +3,9 @@
 use super::attribute::{resource, scope};
 use super::collector::{Collector, Signal, deliver};
 use super::figures::OtlpFigures;
+use crate::data::snapshot::Shared;
 use crate::observe::scrape::write_all;
 use crate::observe::sink::SinkFigures;
-use crate::snapshot::Shared;
 use opentelemetry_proto::tonic::collector::metrics::v1::{ExportMetricsServiceRequest, ExportMetricsServiceResponse};
 use opentelemetry_proto::tonic::metrics::v1::{ResourceMetrics, ScopeMetrics};
 use opentelemetry_proto::tonic::resource::v1::Resource;

@@ -6,7 +6,7 @@ use super::collector::{Collector, Signal, deliver};
 use crate::observe::method_name;
 use crate::observe::record::{Record, StepTime, Text};
 use crate::observe::sink::{Handoff, Hit, Room, Sink, SinkFigures, Writer};
-use crate::trace::Trace;
+use crate::observe::trace::Trace;
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;

@@ -1,7 +1,7 @@
 //! A line for each request, with Tyk's names of fields: as text in the form of its log, or as JSON.
 
 use super::{Hit, LineWriter, Sink};
-use crate::exchange::RequestId;
+use crate::data::exchange::RequestId;
 use crate::observe::alike::Alike;
 use crate::observe::analytics::{Analyst, append_ip, milliseconds};
 use crate::observe::record::Text;

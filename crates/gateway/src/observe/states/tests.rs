@@ -1,8 +1,8 @@
 use super::*;
-use crate::breaker::{BreakerPlace, BreakerRule};
+use crate::base::tls::{Certificate, Facts};
+use crate::data::breaker::{BreakerPlace, BreakerRule};
 use crate::observe::Form;
 use crate::observe::exposition::ExpositionText;
-use crate::tls::{Certificate, Facts};
 
 fn certificate(name: &str, not_after_unix_s: i64) -> (String, Arc<Certificate>) {
     let facts = Facts {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::observe::facts::ApiFacts;
-use crate::trace::TraceId;
+use crate::observe::trace::TraceId;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use std::collections::BTreeMap;
 use tollgate_model::analytics::Time;

@@ -1,0 +1,123 @@
+//! PEM text to a certificate and back: which blocks may stand together, and whether a private key fits. Messages are Tyk's where it has
+//! them.
+
+use crate::base::tls::{Facts, hex_sha256};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::{PemObject, SectionKind};
+use rustls::pki_types::{
+    CertificateDer, PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer, SubjectPublicKeyInfoDer,
+};
+use rustls::sign::CertifiedKey;
+use std::fmt::Write as _;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+/// Longest text; a chain with its key has some 10 KiB.
+const PEM_BYTES_MAX: usize = 1 << 20;
+
+/// What was uploaded, taken apart.
+pub struct Certificate {
+    /// SHA-256 of the first certificate or of the public key, lower-case hexadecimal.
+    pub fingerprint: String,
+    pub material: Material,
+}
+
+/// What it consists of.
+pub enum Material {
+    /// A certificate with those that signed it, its own first.
+    Chain { chain: Vec<CertificateDer<'static>>, key: Option<PrivateKeyDer<'static>> },
+    /// A key to check signatures or pins with.
+    PublicKey(SubjectPublicKeyInfoDer<'static>),
+}
+
+impl Certificate {
+    /// Reads PEM text.
+    pub fn parse(text: &[u8]) -> Result<Self, String> {
+        let undecodable = || "Failed to decode certificate. It should be PEM encoded.".to_owned();
+        if text.len() > PEM_BYTES_MAX {
+            return Err(format!("larger than {PEM_BYTES_MAX} bytes"));
+        }
+        let is_encrypted = |mark: &[u8]| text.windows(mark.len()).any(|window| window == mark);
+        if is_encrypted(b"BEGIN ENCRYPTED PRIVATE KEY") || is_encrypted(b"Proc-Type: 4,ENCRYPTED") {
+            return Err("encrypted private keys are not supported: decrypt it first".to_owned());
+        }
+        let (mut chain, mut keys, mut public_keys) = (Vec::new(), Vec::new(), Vec::new());
+        for block in <(SectionKind, Vec<u8>)>::pem_slice_iter(text) {
+            let (kind, der) = block.map_err(|_| undecodable())?;
+            match kind {
+                SectionKind::Certificate => chain.push(CertificateDer::from(der)),
+                SectionKind::PrivateKey => keys.push(PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(der))),
+                SectionKind::RsaPrivateKey => keys.push(PrivateKeyDer::Pkcs1(PrivatePkcs1KeyDer::from(der))),
+                SectionKind::EcPrivateKey => keys.push(PrivateKeyDer::Sec1(PrivateSec1KeyDer::from(der))),
+                SectionKind::PublicKey => public_keys.push(SubjectPublicKeyInfoDer::from(der)),
+                _ => {}
+            }
+        }
+        if keys.len() > 1 {
+            return Err("Found multiple private keys".to_owned());
+        }
+        let (fingerprint, material) = match (chain.first(), public_keys.into_iter().next()) {
+            (None, None) => return Err(undecodable()),
+            (Some(_), Some(_)) => return Err("Public keys can't be combined with certificates".to_owned()),
+            (None, Some(_)) if !keys.is_empty() => return Err("a private key needs its certificate".to_owned()),
+            (None, Some(key)) => (hex_sha256(&key), Material::PublicKey(key)),
+            (Some(first), None) => (hex_sha256(first), Material::Chain { key: keys.pop(), chain }),
+        };
+        Ok(Certificate { fingerprint, material })
+    }
+
+    /// Whether it can be used: certificates can be read and have not expired, and a private key belongs to the first.
+    pub fn check(&self, now_unix_s: u64) -> Result<(), String> {
+        let Material::Chain { chain, key } = &self.material else { return Ok(()) };
+        for der in chain {
+            if Facts::new(der)?.has_expired(now_unix_s) {
+                return Err("certificate is expired".to_owned());
+            }
+        }
+        let Some(key) = key else { return Ok(()) };
+        match CertifiedKey::from_der(chain.clone(), key.clone_key(), &aws_lc_rs::default_provider()) {
+            Ok(_) => Ok(()),
+            Err(rustls::Error::InconsistentKeys(_)) => Err("tls: private key does not match public key".to_owned()),
+            Err(error) => Err(format!("tls: failed to parse private key: {error}")),
+        }
+    }
+
+    /// The certificate itself, if it is one.
+    pub fn leaf(&self) -> Option<X509Certificate<'_>> {
+        match &self.material {
+            Material::Chain { chain, .. } => X509Certificate::from_der(chain.first()?).ok().map(|(_, certificate)| certificate),
+            Material::PublicKey(_) => None,
+        }
+    }
+
+    pub fn has_private_key(&self) -> bool {
+        matches!(&self.material, Material::Chain { key: Some(_), .. })
+    }
+
+    /// The text to store: the same blocks, and nothing that stood between them.
+    pub fn to_pem(&self) -> String {
+        let mut text = String::new();
+        match &self.material {
+            Material::PublicKey(der) => write_block("PUBLIC KEY", der, &mut text),
+            Material::Chain { chain, key } => {
+                chain.iter().for_each(|der| write_block("CERTIFICATE", der, &mut text));
+                match key {
+                    Some(PrivateKeyDer::Pkcs1(key)) => write_block("RSA PRIVATE KEY", key.secret_pkcs1_der(), &mut text),
+                    Some(PrivateKeyDer::Sec1(key)) => write_block("EC PRIVATE KEY", key.secret_sec1_der(), &mut text),
+                    Some(PrivateKeyDer::Pkcs8(key)) => write_block("PRIVATE KEY", key.secret_pkcs8_der(), &mut text),
+                    Some(_) | None => {}
+                }
+            }
+        }
+        text
+    }
+}
+
+fn write_block(label: &str, der: &[u8], text: &mut String) {
+    use base64::Engine;
+    let encoded = base64::engine::general_purpose::STANDARD.encode(der);
+    let _ = writeln!(text, "-----BEGIN {label}-----");
+    for line in encoded.as_bytes().chunks(64) {
+        let _ = writeln!(text, "{}", String::from_utf8_lossy(line));
+    }
+    let _ = writeln!(text, "-----END {label}-----");
+}

@@ -1,0 +1,71 @@
+//! Claims as values of variables, `$tyk_context.jwt_claims_NAME`. Which of them a definition uses is found out when it is compiled; the
+//! others are not kept.
+
+use super::{Claims, Token};
+use crate::base::form::encode_form;
+use serde_json::Value;
+use std::sync::Arc;
+use tollgate_model::api::ApiDefinition;
+
+/// What the names of such variables begin with.
+pub const CLAIM: &str = "jwt_claims_";
+
+/// The names of the claims that a definition uses.
+pub struct ClaimNames(Vec<String>);
+
+/// Their values in one token.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ClaimTexts(Vec<(String, String)>);
+
+impl ClaimNames {
+    /// The claims that stand anywhere in a definition; none without context variables.
+    pub fn used_in(definition: &ApiDefinition) -> Self {
+        let text = if definition.enable_context_vars { definition.raw.to_string() } else { String::new() };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let behind = text.split(CLAIM).skip(1);
+        let mut names: Vec<String> =
+            behind.map(|rest| rest.find(|c| !is_name(c)).and_then(|end| rest.get(..end)).unwrap_or(rest).to_owned()).collect();
+        names.sort();
+        names.dedup();
+        ClaimNames(names)
+    }
+
+    /// Their names.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Their values in a token; `None` when none is used. Of header and claims, the claims count.
+    pub fn texts(&self, token: &Token<'_>, claims: &Claims) -> Option<Arc<ClaimTexts>> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let found = |name: &String| Some((name.clone(), value_text(claims.called(name).next().or_else(|| token.header(name))?)));
+        Some(Arc::new(ClaimTexts(self.0.iter().filter_map(found).collect())))
+    }
+}
+
+impl ClaimTexts {
+    /// The value of a claim.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
+    }
+}
+
+/// A value as Tyk writes it: items of a list escaped for a URL and separated by commas. An object is nothing.
+pub fn value_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(is_true) => is_true.to_string(),
+        Value::Array(items) => {
+            let items = items.iter().map(value_text).filter(|item| !item.is_empty());
+            items.map(|item| encode_form(&item)).collect::<Vec<_>>().join(",")
+        }
+        Value::Null | Value::Object(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

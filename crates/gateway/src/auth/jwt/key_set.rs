@@ -1,0 +1,244 @@
+//! The key set behind one URL (RFC 7517), fetched beside the data path: when it is first needed, when it is old, and when a token names a
+//! key that it does not have. While it can't be fetched the old one is used.
+
+use super::VerifyKey;
+use crate::base::answers::{Coming, coming};
+use crate::base::outside::{Call, LazyOutside, Outside};
+use crate::base::tls::TlsRules;
+use arc_swap::ArcSwapOption;
+use http::Uri;
+use hyper::body::Bytes;
+use serde_json::Value;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A key set has a few KiB; a provider's whole page of them, some ten.
+const SET_BYTES_MAX: usize = 1 << 20;
+/// Keys of one set. Real ones have less than ten.
+const KEYS_MAX: usize = 256;
+/// For fetching: no request is held longer for it.
+pub const FETCH_TIME_MAX: Duration = Duration::from_secs(5);
+/// Between two fetches for names that are not known, and after a failure: strangers choose those names.
+const FETCH_PAUSE: Duration = Duration::from_secs(10);
+/// The same while there is no set at all.
+const FIRST_FETCH_PAUSE: Duration = Duration::from_secs(1);
+/// How often a set is fetched anew because it was forgotten meanwhile.
+const FETCH_ROUNDS_MAX: usize = 2;
+/// How old a set may be when it can't be fetched again. Longer outages of a provider happen, but a key that it withdrew must end.
+const STALE_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// How sets are fetched and kept.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SetRules {
+    pub tls: TlsRules,
+    /// After which a set is fetched again.
+    pub age_max: Duration,
+    /// The URL is that of a provider's discovery document, which says where the set is.
+    pub discovered: bool,
+}
+
+/// The key set of one URL.
+pub struct KeySet {
+    uri: Uri,
+    rules: SetRules,
+    outside: Arc<Outside>,
+    keys: ArcSwapOption<Fetched>,
+    /// Grows when the keys change, so that what was checked with the old ones is checked again.
+    generation: AtomicU64,
+    /// When it should be fetched again, in milliseconds since the gateway's start.
+    due_ms: AtomicU64,
+    /// How often it was forgotten.
+    forgotten: AtomicU64,
+    fetching: Mutex<Fetching>,
+}
+
+struct Fetched {
+    at: Duration,
+    keys: Vec<(String, Arc<VerifyKey>)>,
+    digest: [u8; 32],
+}
+
+#[derive(Default)]
+struct Fetching {
+    running: Option<Coming<()>>,
+    /// When the last fetch was begun.
+    last: Option<Duration>,
+}
+
+impl KeySet {
+    /// The set of a URL; nothing is fetched yet.
+    pub fn new(url: &str, rules: &SetRules, outside: &LazyOutside) -> Result<Self, String> {
+        let uri: Uri = url.parse().map_err(|error| format!("is not a URL: {error}"))?;
+        let outside = outside.get().ok_or("no thread to fetch it with")?;
+        Ok(KeySet {
+            uri,
+            rules: rules.clone(),
+            outside,
+            keys: ArcSwapOption::empty(),
+            generation: AtomicU64::new(0),
+            due_ms: AtomicU64::new(0),
+            forgotten: AtomicU64::new(0),
+            fetching: Mutex::default(),
+        })
+    }
+
+    /// Grows with each change of the keys.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Shows the keys of a name to `see`, until it has seen enough.
+    pub fn show<T>(
+        self: &Arc<Self>,
+        kid: &str,
+        now: Duration,
+        mut see: impl FnMut(&VerifyKey) -> ControlFlow<T>,
+    ) -> ControlFlow<T> {
+        self.keep_young(now);
+        let fetched = self.keys.load();
+        let fresh = fetched.as_ref().filter(|fetched| now.saturating_sub(fetched.at) < STALE_MAX);
+        let mut keys = fresh.iter().flat_map(|fetched| &fetched.keys);
+        keys.try_for_each(|(name, key)| if name == kid { see(key) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Fetches the set in the background if it is old. Costs one load if it is not.
+    #[inline]
+    pub fn keep_young(self: &Arc<Self>, now: Duration) {
+        let due_ms = self.due_ms.load(Ordering::Relaxed);
+        if due_ms > 0 && now.as_millis() as u64 >= due_ms {
+            self.due_ms.store((now + FETCH_PAUSE).as_millis() as u64, Ordering::Relaxed);
+            self.fetch(now);
+        }
+    }
+
+    /// Fetches the set because it lacks a key; `None` when that was just done.
+    pub fn look_again(self: &Arc<Self>, now: Duration) -> Option<Coming<()>> {
+        self.fetch(now)
+    }
+
+    /// Forgets the keys: the next token that needs one waits for a new set, and tokens that were checked are checked again.
+    pub fn forget(&self) {
+        let mut fetching = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
+        fetching.last = None;
+        self.forgotten.fetch_add(1, Ordering::AcqRel);
+        self.keys.store(None);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn fetch(self: &Arc<Self>, now: Duration) -> Option<Coming<()>> {
+        let mut fetching = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = fetching.running.as_ref().filter(|running| running.get().is_none()) {
+            return Some(running.clone());
+        }
+        let pause = if self.keys.load().is_some() { FETCH_PAUSE } else { FIRST_FETCH_PAUSE };
+        if fetching.last.is_some_and(|last| now.saturating_sub(last) < pause) {
+            return None;
+        }
+        let (promise, answer) = coming();
+        fetching.last = Some(now);
+        fetching.running = Some(answer.clone());
+        let set = self.clone();
+        self.outside.spawn(async move {
+            set.refresh(now).await;
+            promise.keep(());
+        });
+        Some(answer)
+    }
+
+    async fn refresh(&self, now: Duration) {
+        let begun = Instant::now();
+        for _ in 0..FETCH_ROUNDS_MAX {
+            let forgotten = self.forgotten.load(Ordering::Acquire);
+            match self.fetched().await {
+                // What was asked for before the set was forgotten may be what was to be forgotten.
+                Ok(_) if self.forgotten.load(Ordering::Acquire) != forgotten => continue,
+                Ok(body) => {
+                    let now = now + begun.elapsed();
+                    self.take(&body, now);
+                    self.due_ms.store((now + self.rules.age_max).as_millis() as u64, Ordering::Relaxed);
+                }
+                Err(why) => {
+                    let kept = if self.keys.load().is_some() { "the last one stays in use" } else { "tokens are refused" };
+                    tracing::warn!(url = %self.uri, %why, "a key set can't be fetched: {kept}");
+                }
+            }
+            return;
+        }
+    }
+
+    async fn fetched(&self) -> Result<Vec<Value>, String> {
+        if !self.rules.discovered {
+            return keys_of(&self.body(self.uri.clone()).await?);
+        }
+        let document = self.body(self.uri.clone()).await?;
+        let uri = set_of(&document, &self.uri)?;
+        keys_of(&self.body(uri).await?)
+    }
+
+    async fn body(&self, uri: Uri) -> Result<Bytes, String> {
+        let call = Call::get(uri.clone(), self.rules.tls.clone(), FETCH_TIME_MAX, SET_BYTES_MAX);
+        let reply = self.outside.call(call).await.map_err(|fault| format!("{uri}: {fault}"))?;
+        if reply.status.is_success() { Ok(reply.body) } else { Err(format!("{uri} answered {}", reply.status)) }
+    }
+
+    fn take(&self, keys: &[Value], now: Duration) {
+        let digest = *blake3::hash(Value::from(keys).to_string().as_bytes()).as_bytes();
+        let last = self.keys.load_full();
+        let changed = last.as_ref().is_none_or(|last| last.digest != digest);
+        let keys = match last.filter(|_| !changed) {
+            Some(last) => last.keys.clone(),
+            None => self.usable(keys),
+        };
+        self.keys.store(Some(Arc::new(Fetched { at: now, keys, digest })));
+        if changed {
+            self.generation.fetch_add(1, Ordering::AcqRel);
+            tracing::info!(url = %self.uri, keys = self.keys.load().as_ref().map_or(0, |set| set.keys.len()), "key set fetched");
+        }
+    }
+
+    /// The keys that signatures can be checked with, by name.
+    fn usable(&self, keys: &[Value]) -> Vec<(String, Arc<VerifyKey>)> {
+        let mut usable: Vec<(String, Arc<VerifyKey>)> = Vec::new();
+        for (index, jwk) in keys.iter().enumerate() {
+            let kid = jwk.get("kid").and_then(Value::as_str).unwrap_or_default();
+            match VerifyKey::jwk(jwk) {
+                Ok(key) => {
+                    if usable.iter().any(|(known, _)| known == kid) {
+                        tracing::warn!(url = %self.uri, kid, "a key set has several keys of one name: each is tried");
+                    }
+                    usable.push((kid.to_owned(), Arc::new(key)));
+                }
+                Err(why) => tracing::warn!(url = %self.uri, index, kid, why, "a key of a key set is not used"),
+            }
+        }
+        usable
+    }
+}
+
+/// Where the key set of a discovery document is. The document must be its issuer's own (OpenID Connect Discovery, 4.3).
+fn set_of(document: &[u8], at: &Uri) -> Result<Uri, String> {
+    let document: Value = serde_json::from_slice(document).map_err(|error| format!("is not JSON: {error}"))?;
+    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
+    let issuer = text("issuer").trim_end_matches('/');
+    if at.to_string() != format!("{issuer}/.well-known/openid-configuration") {
+        return Err(format!("is the document of another issuer, {issuer:?}"));
+    }
+    let uri: Uri = text("jwks_uri").parse().map_err(|error| format!("has no usable jwks_uri: {error}"))?;
+    let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+    if is_http && uri.authority().is_some() { Ok(uri) } else { Err("has no usable jwks_uri".to_owned()) }
+}
+
+/// The members of a key set.
+fn keys_of(body: &[u8]) -> Result<Vec<Value>, String> {
+    let mut document: Value = serde_json::from_slice(body).map_err(|error| format!("is not JSON: {error}"))?;
+    match document.get_mut("keys").map(Value::take) {
+        Some(Value::Array(keys)) if keys.len() > KEYS_MAX => Err(format!("has {} keys, at most {KEYS_MAX}", keys.len())),
+        Some(Value::Array(keys)) => Ok(keys),
+        _ => Err("is no key set: it has no list \"keys\"".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,563 @@
+//! Keys and their sessions, in memory: what every request is checked against. The store keeps them; this table is loaded from it at
+//! start and changed only after the store has acknowledged the change. Of a store that several gateways share, memory has only what was
+//! used lately: see `shared`.
+
+mod digest;
+mod ends;
+mod held_key;
+mod identities;
+mod key;
+mod limits;
+mod lookup;
+mod orgs;
+mod policies;
+mod quota;
+mod rights;
+mod saved;
+mod shared;
+mod table;
+mod terms;
+mod view;
+mod writes;
+
+use crate::base::bus;
+use crate::base::pattern::PatternPool;
+use crate::data::endpoints::PatternRules;
+use crate::limit::{Algorithm, Limiter, SharedQuota};
+use arc_swap::{ArcSwap, Guard};
+use ends::Ends;
+use identities::Identities;
+use limits::Source;
+use orgs::Org;
+use papaya::HashMap;
+use quota::{DirtyQuotas, Quota};
+use rights::RightPatterns;
+use saved::SavedQuotas;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use table::{Entry, Table};
+use tollgate_model::Problem;
+use tollgate_model::config::GatewayConfig;
+use tollgate_model::key::{self as key_format, KeyFunction};
+use tollgate_model::policy;
+use tollgate_model::session::{LifetimeRules, Session, StoredSession};
+use tollgate_store::question::COUNTERS_MAX;
+use tollgate_store::{Counter, Kind, Question, Store, StoreFault};
+use writes::WriteOrder;
+
+pub use digest::{Digest, DigestHasher, hex, parse_digest};
+pub use ends::forgotten_at;
+pub use held_key::HeldKey;
+pub use identities::identity_digest;
+pub use key::{Key, KeyState, Permission};
+pub use limits::{Checks, Counted, Limits, Rejection};
+pub use lookup::Presented;
+pub use policies::Policies;
+pub use shared::SharedKeys;
+pub use terms::KeyTerms;
+pub use view::KeyView;
+pub use writes::{KeyName, in_place_of, prepared};
+
+/// How old a stored quota may be.
+const WRITE_BEHIND: Duration = Duration::from_secs(1);
+
+/// Keys that are listed before other work of the control plane has its turn; some milliseconds.
+const SHOWN_AT_ONCE: usize = 1_024;
+
+/// All keys.
+pub struct Keys {
+    pub rules: KeyRules,
+    store: Arc<dyn Store>,
+    /// The sessions of a store that several gateways share.
+    shared: Option<Arc<SharedKeys>>,
+    table: Table,
+    orgs: HashMap<String, Arc<Org>>,
+    policies: ArcSwap<Policies>,
+    /// The URLs and endpoints in access rights.
+    patterns: RightPatterns,
+    /// Grows with the policies: compiled keys of an older number are compiled again.
+    generation: AtomicU64,
+    dirty: Arc<DirtyQuotas>,
+    /// Some keys came from a shared store, where only their hashes are known: they are filed under those.
+    has_named: AtomicBool,
+    saved: SavedQuotas,
+    /// Quotas are not stored for now: another process takes over.
+    holds_quotas: AtomicBool,
+    identities: Mutex<Identities>,
+    /// Keys that are not kept for ever.
+    ends: Mutex<Ends>,
+    /// What the APIs say of their keys, by id.
+    terms: ArcSwap<BTreeMap<String, KeyTerms>>,
+    order: WriteOrder,
+}
+
+/// How keys are made, hashed and found.
+#[derive(Clone, Debug)]
+pub struct KeyRules {
+    pub hash_keys: bool,
+    pub functions: Vec<KeyFunction>,
+    pub token_bytes_min: usize,
+    pub allow_master_keys: bool,
+    pub lists_hashed: bool,
+    /// How rates are counted.
+    limiter: Algorithm,
+    /// How endpoint patterns in access rights are read.
+    patterns: PatternRules,
+    /// Where they are kept, together with those of APIs.
+    pool: Arc<PatternPool>,
+    /// How long sessions are kept.
+    lifetime: LifetimeRules,
+    /// Keys are known by their whole text alone, and not by what an operator called them.
+    only_whole: bool,
+}
+
+/// The counters of one key, by scope and use. They outlive changes of the session that do not reset them.
+#[derive(Default)]
+pub struct Counters {
+    rates: Mutex<BTreeMap<String, Arc<Limiter>>>,
+    quotas: Mutex<BTreeMap<String, Arc<Quota>>>,
+    retired: Arc<AtomicBool>,
+}
+
+impl KeyRules {
+    /// The rules of a configuration, with the pool of the gateway's patterns.
+    pub fn new(config: &GatewayConfig, pool: Arc<PatternPool>) -> Self {
+        KeyRules {
+            hash_keys: config.hash_keys,
+            functions: config.key_functions(),
+            token_bytes_min: config.token_bytes_min(),
+            allow_master_keys: config.allow_master_keys,
+            lists_hashed: config.enable_hashed_keys_listing,
+            limiter: Algorithm::of(config),
+            lifetime: LifetimeRules::new(config),
+            only_whole: config.disable_key_actions_by_username,
+            patterns: PatternRules::of_keys(config),
+            pool,
+        }
+    }
+
+    /// The keys that a presented text may stand for, in Tyk's order.
+    fn texts(&self, token: &str, org: &str) -> Vec<String> {
+        let functions = if self.only_whole { &[] } else { self.functions.as_slice() };
+        key_format::candidates(token, org, functions)
+    }
+
+    /// The text to look for a key under that an operator made for somebody known by this name: a user, or who has a certificate.
+    pub fn text_of<'t>(&self, name: &'t str, org: &str) -> Cow<'t, str> {
+        if self.only_whole { Cow::Owned(key_format::custom(org, name, self.function())) } else { Cow::Borrowed(name) }
+    }
+
+    fn function(&self) -> KeyFunction {
+        self.functions.first().copied().unwrap_or(KeyFunction::Plain)
+    }
+}
+
+impl Keys {
+    /// The keys of a store.
+    pub fn load(rules: KeyRules, store: Arc<dyn Store>) -> Result<Self, StoreFault> {
+        let keys = Keys::new(rules, store.clone(), None);
+        store.for_each_counter(&mut |counter| keys.saved.add(&counter))?;
+        let mut unreadable = 0usize;
+        // A session is taken apart when it is first used: a million of them would hold up the start.
+        store.for_each(Kind::Session, &mut |id, document| match parse_digest(id).zip(StoredSession::outline(document)) {
+            Some((digest, (shown, kept_until))) => {
+                let is_named = keys.rules.hash_keys && key_format::digest(&shown) == digest;
+                keys.has_named.fetch_or(is_named, Ordering::Relaxed);
+                let entry = Entry::new(document.into(), None, false);
+                if kept_until.is_some() || ends::may_be_forgotten(document) {
+                    keys.note_end(digest, entry.kept_until());
+                }
+                keys.table.insert(digest, &shown, entry);
+            }
+            None => unreadable += 1,
+        })?;
+        if unreadable > 0 {
+            tracing::error!(unreadable, "stored keys can't be read and are refused");
+        }
+        keys.load_orgs()?;
+        Ok(keys)
+    }
+
+    /// The patterns of access rights.
+    pub fn patterns(&self) -> &RightPatterns {
+        &self.patterns
+    }
+
+    /// Grows with the policies.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// The keys of a store that several gateways share: none are loaded before they are used, so that the store may come later.
+    pub fn shared(rules: KeyRules, shared: SharedKeys) -> Self {
+        let shared = Arc::new(shared);
+        let (heard, swept) = (shared.clone(), Arc::downgrade(&shared));
+        shared.redis.listen(bus::CHANNEL, move |what| heard.hear(what));
+        shared.redis.runtime().spawn(async move {
+            while let Some(shared) = swept.upgrade() {
+                while shared.sweep() {
+                    tokio::task::yield_now().await;
+                }
+                drop(shared);
+                tokio::time::sleep(shared::SWEEP_EVERY).await;
+            }
+        });
+        Keys::new(rules, shared.redis.clone(), Some(shared))
+    }
+
+    fn new(rules: KeyRules, store: Arc<dyn Store>, shared: Option<Arc<SharedKeys>>) -> Self {
+        Keys {
+            patterns: RightPatterns::new(rules.patterns, rules.pool.clone()),
+            rules,
+            store,
+            shared,
+            table: Table::default(),
+            orgs: HashMap::default(),
+            policies: ArcSwap::default(),
+            generation: AtomicU64::new(1),
+            dirty: Arc::default(),
+            has_named: AtomicBool::new(false),
+            saved: SavedQuotas::default(),
+            holds_quotas: AtomicBool::new(false),
+            identities: Mutex::default(),
+            ends: Mutex::default(),
+            terms: ArcSwap::default(),
+            order: WriteOrder::default(),
+        }
+    }
+
+    /// Where keys are kept.
+    pub fn store(&self) -> &dyn Store {
+        self.store.as_ref()
+    }
+
+    /// What is shared with other gateways, if anything is.
+    pub fn shared_keys(&self) -> Option<&Arc<SharedKeys>> {
+        self.shared.as_ref()
+    }
+
+    /// How many keys are in memory.
+    pub fn len(&self) -> usize {
+        self.shared.as_ref().map_or(0, |shared| shared.len()) + self.table.len()
+    }
+
+    /// What a shared store calls the session of a key.
+    fn name(&self, token: &str) -> String {
+        self.shown_hash(token).unwrap_or_else(|| token.to_owned())
+    }
+
+    /// What a key is filed under. Sessions of a shared store are known by their names alone.
+    #[inline]
+    fn digest(&self, token: &str) -> Digest {
+        if self.shared.is_some() { key_format::digest(&self.name(token)) } else { key_format::digest(token) }
+    }
+
+    /// The key that a request presents, compiled.
+    #[inline]
+    pub fn find(&self, token: &str, org: &str) -> Option<HeldKey> {
+        if token.len() < self.rules.token_bytes_min {
+            return None;
+        }
+        if let Some(key) = self.compiled(&self.digest(token)) {
+            return Some(key);
+        }
+        let texts = self.rules.texts(token, org);
+        let found = texts.iter().filter(|text| *text != token).find_map(|text| self.compiled(&self.digest(text)));
+        if found.is_none() && self.has_named.load(Ordering::Relaxed) {
+            return texts.iter().find_map(|text| self.compiled(&key_format::digest(&self.name(text))));
+        }
+        found
+    }
+
+    /// Where [`Keys::find`] looks for a key, in that order. The first place that has one decides, so that who remembers them finds the
+    /// same key as long as it is there, and no other when one comes before it.
+    pub fn places(&self, token: &str, org: &str) -> Vec<Digest> {
+        if token.len() < self.rules.token_bytes_min {
+            return Vec::new();
+        }
+        let others = self.rules.texts(token, org);
+        let own = std::iter::once(self.digest(token));
+        own.chain(others.iter().filter(|text| *text != token).map(|text| self.digest(text))).collect()
+    }
+
+    /// The text of the key that [`Keys::find`] finds: a custom key is written with its organisation.
+    pub fn written(&self, token: &str, org: &str) -> String {
+        let is_known = |text: &&String| self.compiled(&self.digest(text)).is_some();
+        let others = self.rules.texts(token, org);
+        let other = || others.iter().filter(|text| *text != token).find(is_known);
+        let is_own = self.compiled(&self.digest(token)).is_some();
+        if is_own { None } else { other() }.map_or_else(|| token.to_owned(), String::clone)
+    }
+
+    /// The key in the first of some places that has one.
+    #[inline]
+    pub fn find_in(&self, places: &[Digest]) -> Option<HeldKey> {
+        places.iter().find_map(|digest| self.compiled(digest))
+    }
+
+    #[inline]
+    fn compiled(&self, digest: &Digest) -> Option<HeldKey> {
+        if let Some(entry) = self.shared.as_ref().and_then(|shared| shared.get(digest)) {
+            return Some(self.compiled_entry(digest, &entry));
+        }
+        self.table.with(digest, |entry| self.compiled_entry(digest, entry))
+    }
+
+    #[inline]
+    fn compiled_entry(&self, digest: &Digest, entry: &Entry) -> HeldKey {
+        let generation = self.generation();
+        if let Some(compiled) = entry.compiled.get() {
+            let key = HeldKey::of(compiled);
+            if key.generation == generation {
+                return key;
+            }
+            compiled.store(self.compile(digest, entry, generation));
+            return HeldKey::of(compiled);
+        }
+        // Compiled before, so that nobody who comes at the same time has to wait for it.
+        let key = self.compile(digest, entry, generation);
+        HeldKey::of(entry.compiled.get_or_init(|| ArcSwap::new(key)))
+    }
+
+    #[cold]
+    fn compile(&self, digest: &Digest, entry: &Entry, generation: u64) -> Arc<Key> {
+        let shown = entry.shown();
+        let session = entry.session().unwrap_or_else(|| {
+            tracing::error!(key = shown, "a stored key can't be read: it is refused");
+            Session { is_inactive: true, ..Session::default() }
+        });
+        let policies = self.policies.load();
+        let applied = match policy::apply(&session, &|id| policies.get(id)) {
+            Ok(applied) => applied,
+            Err(error) => {
+                tracing::warn!(key = shown, %error, "a key's policies can't be applied: it is refused");
+                Session { is_inactive: true, ..session }
+            }
+        };
+        let counters = entry.counters();
+        let source = Source {
+            rate: &|name| counters.rate(name, |name| self.new_rate(&shown, name)),
+            quota: &|scope| self.quota(digest, &shown, scope, counters),
+            patterns: &self.patterns,
+        };
+        let mut key = Key::compile(applied, generation, &source);
+        key.shown = shown.into();
+        // They are compiled, and of every key there would be a copy of its policy's.
+        key.session.access_rights.values_mut().for_each(|right| right.allowed_urls = Vec::new());
+        Arc::new(key)
+    }
+
+    /// A key's quota counter, as it was stored if it is used for the first time.
+    fn quota(&self, digest: &Digest, shown: &str, scope: &str, counters: &Counters) -> Arc<Quota> {
+        let mut quotas = counters.quotas.lock().unwrap_or_else(PoisonError::into_inner);
+        quotas.get(scope).and_then(|known| known.shared()).into_iter().for_each(SharedQuota::revise);
+        let make = || {
+            let name = self.quota_name(digest, shown, scope);
+            if let Some(shared) = &self.shared {
+                return Arc::new(Quota::of_all(shared.limits.quota(name)));
+            }
+            let saved = self.saved.take(digest, scope);
+            Arc::new(Quota::new(name, saved, self.dirty.clone(), counters.retired.clone()))
+        };
+        quotas.entry(scope.to_owned()).or_insert_with(make).clone()
+    }
+
+    /// A rate of which nothing is used.
+    fn new_rate(&self, shown: &str, name: &str) -> Limiter {
+        match &self.shared {
+            Some(shared) => Limiter::Shared(shared.limits.rate(&format!("{shown}{name}"), self.rules.limiter)),
+            None => Limiter::new(self.rules.limiter),
+        }
+    }
+
+    /// Tyk's name in a shared store; in one of our own, one that no other key can have.
+    fn quota_name(&self, digest: &Digest, shown: &str, scope: &str) -> String {
+        match &self.shared {
+            Some(_) => shared_quota_name(shown, scope),
+            None => own_quota_name(digest, scope),
+        }
+    }
+
+    /// A new key of an organisation.
+    pub fn generate(&self, org: &str, random: [u8; 16]) -> String {
+        key_format::generate(org, self.rules.function(), random)
+    }
+
+    /// The hash that a key is shown by, when keys are hashed.
+    pub fn shown_hash(&self, token: &str) -> Option<String> {
+        self.rules.hash_keys.then(|| key_format::hash(token, KeyFunction::Plain))
+    }
+
+    /// How a key in memory is shown: by itself, or by its hash.
+    pub fn shown_of(&self, digest: &Digest) -> Option<String> {
+        self.table.with(digest, Entry::shown)
+    }
+
+    /// The session of a key in memory as it is written.
+    fn session(&self, digest: &Digest) -> Option<Session> {
+        self.table.with(digest, Entry::session).flatten()
+    }
+
+    /// A session as it would be with its policies.
+    pub fn with_policies(&self, session: &Session) -> Result<Session, policy::PolicyError> {
+        let policies = self.policies.load();
+        policy::apply(session, &|id| policies.get(id))
+    }
+
+    /// How all keys are shown, sorted.
+    pub async fn shown(&self) -> Result<Vec<String>, StoreFault> {
+        let mut shown = self.shown_in_table(|_| true).await;
+        if let Some(shared) = &self.shared {
+            shown.extend(shared.redis.ids(Kind::Session).await?);
+        }
+        Ok(sorted(shown))
+    }
+
+    /// How the keys are shown that may call an API, sorted. A shared store is read from end to end for it.
+    pub async fn shown_for(&self, api: &str) -> Result<Vec<String>, StoreFault> {
+        let policies = self.policies();
+        let may_call = |entry: &Entry| entry.session().is_some_and(|session| lets_call(session, &policies, api));
+        let mut shown = self.shown_in_table(may_call).await;
+        if let Some(shared) = &self.shared {
+            shown.extend(shared.names_for(api, policies.clone()).await?);
+        }
+        Ok(sorted(shown))
+    }
+
+    /// How those keys in memory are shown that fit. Others have their turn meanwhile: a million of them take seconds.
+    async fn shown_in_table(&self, fits: impl Fn(&Entry) -> bool) -> Vec<String> {
+        let mut shown = Vec::new();
+        for some in self.table.digests().chunks(SHOWN_AT_ONCE) {
+            let see = |digest| self.table.with(digest, |entry| fits(entry).then(|| entry.shown())).flatten();
+            shown.extend(some.iter().filter_map(see));
+            tokio::task::yield_now().await;
+        }
+        shown
+    }
+
+    /// The policies in effect.
+    pub fn policies(&self) -> Arc<Policies> {
+        self.policies.load_full()
+    }
+
+    /// The same for a moment: it writes to no counter that all cores write to.
+    #[inline]
+    pub fn policies_now(&self) -> Guard<Arc<Policies>> {
+        self.policies.load()
+    }
+
+    /// Puts policies into effect, for every key at its next request. The same policies again leave all compiled keys as they are. Says
+    /// which of their patterns have no effect.
+    pub fn set_policies(&self, policies: Policies) -> Vec<Problem> {
+        let problems = self.patterns.keep(&policies);
+        if **self.policies.load() != policies {
+            self.policies.store(Arc::new(policies));
+            self.generation.fetch_add(1, Ordering::AcqRel);
+        }
+        problems
+    }
+
+    /// Stores quotas that have changed, once a second, for as long as the process lives.
+    pub async fn write_behind(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(WRITE_BEHIND).await;
+            if self.holds_quotas.load(Ordering::Acquire) {
+                continue;
+            }
+            if let Err(fault) = self.forget_ended(crate::base::clock::unix_s()).await {
+                tracing::error!(%fault, "keys that have ended can't be deleted yet");
+            }
+            if let Err(fault) = self.save_quotas().await {
+                tracing::error!(%fault, "quotas can't be stored");
+            }
+        }
+    }
+
+    /// Whether quotas are stored only when somebody asks.
+    pub fn hold_quotas(&self, hold: bool) {
+        self.holds_quotas.store(hold, Ordering::Release);
+    }
+
+    /// Reads stored quotas once more, before the first request: the process before this one may have changed them meanwhile.
+    pub fn read_quotas_again(&self) -> Result<(), StoreFault> {
+        if self.shared.is_some() {
+            return Ok(());
+        }
+        let saved = SavedQuotas::default();
+        self.store.for_each_counter(&mut |counter| saved.add(&counter))?;
+        self.saved.replace(saved);
+        self.load_orgs()
+    }
+
+    /// Stores the quotas that have changed since the last time.
+    pub async fn save_quotas(&self) -> Result<(), StoreFault> {
+        let changed = self.dirty.take();
+        let mut rest = changed.as_slice();
+        while !rest.is_empty() {
+            let (some, later) = rest.split_at(rest.len().min(COUNTERS_MAX));
+            // Read right before they are handed over: what a key that goes meanwhile has in the store is deleted behind them.
+            let counters: Vec<Counter> = some.iter().filter_map(|quota| quota.counter()).collect();
+            if let Err(fault) = self.store.ask(Question::SaveCounters { counters }).await {
+                rest.iter().for_each(|quota| self.dirty.add(quota));
+                return Err(fault);
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+}
+
+impl Counters {
+    /// Their key was reset or deleted: what they count is not stored any more.
+    fn retire(&self) {
+        self.retired.store(true, Ordering::Release);
+    }
+
+    fn has_quotas(&self) -> bool {
+        !self.quotas.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::Acquire)
+    }
+
+    /// The counter of one rate limit.
+    fn rate(&self, name: String, make: impl FnOnce(&str) -> Limiter) -> Arc<Limiter> {
+        let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(known) = rates.get(&name) else {
+            let made = Arc::new(make(&name));
+            rates.insert(name, made.clone());
+            return made;
+        };
+        known.clone()
+    }
+}
+
+/// Whether a session may call an API with these policies.
+fn lets_call(session: Session, policies: &Policies, api: &str) -> bool {
+    let session = policy::apply(&session, &|id| policies.get(id)).unwrap_or(session);
+    session.access_rights.is_empty() || session.access_rights.contains_key(api)
+}
+
+fn sorted(mut shown: Vec<String>) -> Vec<String> {
+    shown.sort_unstable();
+    shown.dedup();
+    shown
+}
+
+/// What a shared store calls a quota.
+pub fn shared_quota_name(shown: &str, scope: &str) -> String {
+    if scope.is_empty() { format!("quota-{shown}") } else { format!("quota-{scope}-{shown}") }
+}
+
+/// What the embedded store calls a quota; with no scope, what the names of all of a key begin with.
+pub fn own_quota_name(digest: &Digest, scope: &str) -> String {
+    format!("quota-{}-{scope}", hex(digest))
+}
+
+#[cfg(test)]
+mod tests;

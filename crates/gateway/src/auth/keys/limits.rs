@@ -1,0 +1,247 @@
+//! The limits that hold for a key on an API: rates and a quota, all of them or none.
+
+use super::quota::{Quota, QuotaView};
+use super::rights::RightPatterns;
+use crate::base::answers::Coming;
+use crate::limit::{Admission, Limiter, Patience, Rate};
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_model::config::OnStoreFailure;
+use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit};
+
+/// Rates and a quota with their counters.
+pub struct Limits {
+    rates: Vec<RateRule>,
+    quota: Option<QuotaRule>,
+    /// How long a request over the rate is held, and how often.
+    pub throttle: Option<(Duration, u32)>,
+    on_store_failure: LimitStoreFailure,
+}
+
+/// One rate as it was written, and its counter.
+pub struct RateRule {
+    /// For clients; letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    pub requests: f64,
+    pub window_s: f64,
+    rate: Rate,
+    counter: Arc<Limiter>,
+    on_store_failure: Option<OnStoreFailure>,
+}
+
+#[derive(Clone)]
+struct QuotaRule {
+    max: i64,
+    renewal_s: i64,
+    counter: Arc<Quota>,
+}
+
+/// What limits are made from.
+pub struct Source<'a> {
+    /// The counter of a rate, by name.
+    pub rate: &'a dyn Fn(String) -> Arc<Limiter>,
+    /// The counter of a quota, by scope.
+    pub quota: &'a dyn Fn(&str) -> Arc<Quota>,
+    pub patterns: &'a RightPatterns,
+}
+
+/// Why a request is over a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// A rate; it may come again after this long.
+    Rate(Duration),
+    Quota,
+    /// Other gateways count as well, and their store is asked; see [`Limits::pending`].
+    Asked,
+    /// That store does not answer, and nothing may pass meanwhile.
+    Silent,
+}
+
+/// Which limits an API asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Checks {
+    pub rates: bool,
+    pub quota: bool,
+    /// What holds while the store is silent, for limits that do not say it themselves.
+    pub on_store_failure: Option<OnStoreFailure>,
+}
+
+/// What was counted of a request, and is to be taken back when it is refused for another reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    rates: bool,
+    quota: bool,
+}
+
+impl Counted {
+    /// Of a request that passed. What would have been refused counted nothing; of several rates it is not known which that was.
+    pub fn of(checks: Checks, would_refuse: Option<Rejection>) -> Self {
+        let is_over_rate = matches!(would_refuse, Some(Rejection::Rate(_)));
+        Counted { rates: checks.rates && !is_over_rate, quota: checks.quota && would_refuse != Some(Rejection::Quota) }
+    }
+}
+
+impl Checks {
+    pub const ALL: Self = Checks { rates: true, quota: true, on_store_failure: None };
+}
+
+impl Limits {
+    /// The limits of a document, with the counters of a scope.
+    pub fn new(limit: &AccessLimit, scope: &str, source: &Source<'_>) -> Self {
+        let rules = limit.rate_limits().enumerate();
+        let on_store_failure = limit.on_store_failure;
+        let rates = rules.filter_map(|(index, written)| {
+            RateRule::new(&written, index, format!("{scope}/{index}"), source, on_store_failure.rate_limit)
+        });
+        let rates = rates.collect();
+        let rule = |max| QuotaRule { max, renewal_s: limit.quota_renewal_rate, counter: (source.quota)(scope) };
+        let interval = Duration::try_from_secs_f64(limit.throttle_interval).unwrap_or_default();
+        let tries = u32::try_from(limit.throttle_retry_limit).unwrap_or_default();
+        let throttle = (!interval.is_zero() && tries > 0).then_some((interval, tries));
+        Limits { rates, quota: limit.quota().map(rule), throttle, on_store_failure }
+    }
+
+    /// The same limits with another rate, or with none, in place of theirs.
+    pub fn with_rate(&self, written: &RateLimit, counter: String, source: &Source<'_>) -> Self {
+        let on_store_failure = self.on_store_failure;
+        let rates = RateRule::new(written, 0, counter, source, on_store_failure.rate_limit).into_iter().collect();
+        Limits { rates, quota: self.quota.clone(), throttle: self.throttle, on_store_failure }
+    }
+
+    /// Counts a request against all limits, or against none if one of them is used up. What is in dry run is counted and never
+    /// refuses: then the answer says what would have.
+    pub fn admit(
+        &self,
+        now: Duration,
+        now_unix_s: u64,
+        checks: Checks,
+        dry_run: DryRun,
+        patience: Patience,
+    ) -> Result<Option<Rejection>, Rejection> {
+        let mut would_refuse = None;
+        // Rates in dry run that had no room: they counted nothing. Takes no memory while there are none.
+        let mut over = Vec::new();
+        let rates = if checks.rates { self.rates.as_slice() } else { &[] };
+        if rates.len() > 1
+            && !dry_run.rate_limit
+            && let Some(wait) = rates.iter().find_map(|rule| rule.counter.shared()?.refuses(now))
+        {
+            // Without taking places under the others only to give them back.
+            return Err(Rejection::Rate(wait));
+        }
+        for (index, rule) in rates.iter().enumerate() {
+            match rule.admit(now, patience, checks.on_store_failure) {
+                Ok(()) => {}
+                Err(rejection @ Rejection::Rate(_)) if dry_run.rate_limit => {
+                    over.push(index);
+                    would_refuse = Some(rejection);
+                }
+                Err(rejection) => {
+                    refund(rates.get(..index).unwrap_or_default(), &over, now);
+                    return Err(rejection);
+                }
+            }
+        }
+        let Some(quota) = self.quota.as_ref().filter(|_| checks.quota) else { return Ok(would_refuse) };
+        match quota.take(now, now_unix_s, patience, self.on_store_failure.quota.or(checks.on_store_failure)) {
+            Ok(()) => Ok(would_refuse),
+            Err(Rejection::Quota) if dry_run.quota => Ok(Some(Rejection::Quota)),
+            Err(rejection) => {
+                refund(rates, &over, now);
+                Err(rejection)
+            }
+        }
+    }
+
+    /// Takes back what was counted of a request in this second.
+    pub fn take_back(&self, now: Duration, now_unix_s: u64, counted: Counted) {
+        if counted.rates {
+            refund(&self.rates, &[], now);
+        }
+        if let Some(quota) = self.quota.as_ref().filter(|_| counted.quota) {
+            quota.counter.give_back(quota.renewal_s, now_unix_s);
+        }
+    }
+
+    /// What a request that is [`Rejection::Asked`] waits for; `None` when it is there already.
+    pub fn pending(&self) -> Option<Coming<()>> {
+        let rates = self.rates.iter().filter_map(|rule| rule.counter.shared()?.pending());
+        rates.chain(self.quota.iter().filter_map(|quota| quota.counter.shared()?.pending())).next()
+    }
+
+    /// Room under each rate, and how long until it is all there again.
+    pub fn rooms(&self, now: Duration) -> impl Iterator<Item = (&RateRule, u64, Duration)> {
+        self.rates.iter().map(move |rule| {
+            let (room, full) = rule.counter.room(rule.rate, now);
+            (rule, room, full)
+        })
+    }
+
+    /// The quota's size and what is left of it.
+    pub fn quota(&self, now_unix_s: u64) -> Option<(i64, QuotaView)> {
+        let quota = self.quota.as_ref()?;
+        let unused = QuotaView { remaining: quota.max, renews_unix_s: 0 };
+        Some((quota.max, quota.counter.view(quota.max, now_unix_s).unwrap_or(unused)))
+    }
+}
+
+/// Takes back what rates have counted at `now`, but for those in `over`, which have counted nothing.
+fn refund(rates: &[RateRule], over: &[usize], now: Duration) {
+    let counted = rates.iter().enumerate().filter(|(index, _)| !over.contains(index));
+    counted.for_each(|(_, rule)| rule.counter.refund(rule.rate, now));
+}
+
+impl QuotaRule {
+    fn take(
+        &self,
+        now: Duration,
+        now_unix_s: u64,
+        patience: Patience,
+        on_failure: Option<OnStoreFailure>,
+    ) -> Result<(), Rejection> {
+        let Some(shared) = self.counter.shared() else {
+            return self.counter.take(self.max, self.renewal_s, now_unix_s).map(|_| ()).map_err(|_| Rejection::Quota);
+        };
+        match shared.admit(self.max, self.renewal_s, now, patience, on_failure) {
+            Admission::Admitted => Ok(()),
+            Admission::Refused(_) => Err(Rejection::Quota),
+            Admission::Asked => Err(Rejection::Asked),
+            Admission::Silent => Err(Rejection::Silent),
+        }
+    }
+}
+
+impl RateRule {
+    fn admit(&self, now: Duration, patience: Patience, on_failure: Option<OnStoreFailure>) -> Result<(), Rejection> {
+        let Some(shared) = self.counter.shared() else { return self.counter.admit(self.rate, now).map_err(Rejection::Rate) };
+        match shared.admit(self.rate, now, patience, self.on_store_failure.or(on_failure)) {
+            Admission::Admitted => Ok(()),
+            Admission::Refused(wait) => Err(Rejection::Rate(wait)),
+            Admission::Asked => Err(Rejection::Asked),
+            Admission::Silent => Err(Rejection::Silent),
+        }
+    }
+
+    /// The rule of a rate, `None` if it limits nothing.
+    fn new(
+        written: &RateLimit,
+        index: usize,
+        counter: String,
+        source: &Source<'_>,
+        on_store_failure: Option<OnStoreFailure>,
+    ) -> Option<Self> {
+        let rate = Rate::with_burst(written.rate, written.per, written.burst.unwrap_or(written.rate))?;
+        let name = written.name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).collect::<String>();
+        Some(RateRule {
+            name: if name.is_empty() { format!("rate-{}", index + 1) } else { name },
+            requests: written.rate,
+            window_s: written.per,
+            rate,
+            counter: (source.rate)(counter),
+            on_store_failure: written.on_store_failure.or(on_store_failure),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! The policies in effect, read from a file or a directory of files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tollgate_model::policy::Policy;
+use tollgate_model::{Level, Problem};
+
+/// Policies by id.
+#[derive(Debug, Default, PartialEq)]
+pub struct Policies {
+    by_id: BTreeMap<String, (Policy, PathBuf)>,
+}
+
+impl Policies {
+    /// Reads `directory` if it is named, else `file`. Of a file that cannot be read the policies of `last` stay: a typing error must not
+    /// lock out everybody whose key has that policy.
+    pub fn load(directory: &Path, file: &Path, last: &Policies) -> (Self, Vec<Problem>) {
+        let mut policies = Policies::default();
+        let mut problems = Vec::new();
+        if !directory.as_os_str().is_empty() {
+            policies.load_directory(directory, last, &mut problems);
+        } else if !file.as_os_str().is_empty() {
+            policies.load_map(file, last, &mut problems);
+        }
+        (policies, problems)
+    }
+
+    /// Keeps what `last` had from a file, or everything it had from below a directory.
+    fn keep(&mut self, last: &Policies, place: &Path) {
+        let kept = last.by_id.iter().filter(|(_, (_, path))| path.starts_with(place));
+        self.by_id.extend(kept.map(|(id, entry)| (id.clone(), entry.clone())));
+    }
+
+    fn load_directory(&mut self, directory: &Path, last: &Policies, problems: &mut Vec<Problem>) {
+        let paths = match crate::control::loader::definition_files(directory) {
+            Ok(paths) => paths,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) => {
+                self.keep(last, directory);
+                return problems.push(unreadable(directory, &error));
+            }
+        };
+        for path in paths {
+            let text = match std::fs::read(&path) {
+                Ok(text) => text,
+                Err(error) => {
+                    problems.push(unreadable(&path, &error));
+                    self.keep(last, &path);
+                    continue;
+                }
+            };
+            match Policy::parse(&text, Some(&path)) {
+                Ok((mut policy, found)) => {
+                    problems.extend(found);
+                    if policy.id().is_empty() {
+                        policy.id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+                    }
+                    self.by_id.insert(policy.id().to_owned(), (policy, path));
+                }
+                Err(found) => {
+                    problems.extend(found);
+                    self.keep(last, &path);
+                }
+            }
+        }
+    }
+
+    fn load_map(&mut self, file: &Path, last: &Policies, problems: &mut Vec<Problem>) {
+        let text = match std::fs::read(file) {
+            Ok(text) => text,
+            Err(error) => {
+                self.keep(last, file);
+                return problems.push(unreadable(file, &error));
+            }
+        };
+        match Policy::parse_map(&text, Some(file)) {
+            Ok((map, found)) => {
+                problems.extend(found);
+                self.by_id.extend(map.into_iter().map(|(key, policy)| (key, (policy, file.to_owned()))));
+            }
+            Err(found) => {
+                problems.extend(found);
+                self.keep(last, file);
+            }
+        }
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Policy> {
+        self.by_id.get(id).map(|(policy, _)| policy)
+    }
+
+    /// The file that a policy came from.
+    pub fn file_of(&self, id: &str) -> Option<&Path> {
+        self.by_id.get(id).map(|(_, path)| path.as_path())
+    }
+
+    /// All policies, by id.
+    pub fn iter(&self) -> impl Iterator<Item = &Policy> {
+        self.by_id.values().map(|(policy, _)| policy)
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(path))
+}

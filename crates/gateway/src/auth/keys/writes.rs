@@ -1,0 +1,198 @@
+//! Writes to keys, one after the other for each key. A write reads what is there, stores its result and changes memory before the next one
+//! begins, so that memory and store always end up the same. Between gateways the shared store decides the order: a write that is made
+//! from what is there takes effect only in place of that.
+
+use super::{Counters, Digest, Entry, Keys, hex, own_quota_name};
+use crate::auth::passwords;
+use crate::base::clock::unix_s;
+use crate::base::secret::random_text;
+use std::sync::Arc;
+use tokio::sync::{Mutex, MutexGuard};
+use tollgate_model::key as key_format;
+use tollgate_model::session::{Session, StoredSession};
+use tollgate_store::{Kind, Question, Reply, StoreFault, StoreFaultKind};
+
+/// Keys that share a lock wait for each other without need. With so many, a hundred writers hardly ever do.
+const LOCKS: usize = 1_024;
+
+/// What a session is filed under, and how its key is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyName {
+    pub digest: Digest,
+    pub shown: String,
+}
+
+/// Who may write a key.
+pub(super) struct WriteOrder {
+    locks: Box<[Mutex<()>]>,
+    last: Mutex<()>,
+}
+
+impl Default for WriteOrder {
+    fn default() -> Self {
+        WriteOrder { locks: (1..LOCKS).map(|_| Mutex::default()).collect(), last: Mutex::default() }
+    }
+}
+
+impl WriteOrder {
+    /// Waits until nobody else writes the key. Whoever holds a turn must not ask for another one: it may be the same lock.
+    pub(super) async fn turn(&self, digest: &Digest) -> MutexGuard<'_, ()> {
+        let [first, second, ..] = digest;
+        let index = usize::from(u16::from_le_bytes([*first, *second])) % LOCKS;
+        self.locks.get(index).unwrap_or(&self.last).lock().await
+    }
+}
+
+/// Does work that goes on when nobody waits for it any longer: a caller who hangs up in the middle of a write must not leave it half done.
+pub(super) async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, StoreFault>> + Send + 'static,
+) -> Result<T, StoreFault> {
+    tokio::spawn(work).await.unwrap_or_else(|error| Err(StoreFault::new(StoreFaultKind::Unavailable, error)))
+}
+
+/// A session as it is stored: a password is hashed, and a key that must sign its requests has a secret for that. Takes a twentieth of a
+/// second for a password, on a thread of its own.
+pub async fn prepared(mut session: Session) -> Result<Session, String> {
+    if session.hmac_enabled && session.hmac_string.is_empty() {
+        session.hmac_string = random_text().map_err(|error| error.to_string())?;
+    }
+    if session.basic_auth_data.password.is_empty() {
+        return Ok(session);
+    }
+    let hashed = tokio::task::spawn_blocking(move || {
+        passwords::hash(&mut session.basic_auth_data)?;
+        Ok(session)
+    });
+    hashed.await.unwrap_or_else(|error| Err(error.to_string()))
+}
+
+/// A session in place of another one: a password that is left out stays as it was.
+pub fn in_place_of(old: &Session, mut session: Session) -> Session {
+    if session.basic_auth_data.password.is_empty() {
+        session.basic_auth_data = old.basic_auth_data.clone();
+    }
+    session
+}
+
+impl Keys {
+    /// What a key that is not there yet will be filed under.
+    pub fn new_name(&self, token: &str) -> KeyName {
+        KeyName { digest: self.digest(token), shown: self.name(token) }
+    }
+
+    /// Stores a session under a key, whatever is there; with `keep_counters` rates and quotas go on.
+    pub async fn put(self: &Arc<Self>, name: KeyName, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
+        let keys = self.clone();
+        to_its_end(async move {
+            let _turn = keys.order.turn(&name.digest).await;
+            match &keys.shared {
+                Some(shared) => {
+                    keys.refuse_identity(&name.digest)?;
+                    let kept_until = keys.kept_until(&session, unix_s());
+                    shared.put(&StoredSession { shown: name.shown, session }, kept_until, keep_counters).await
+                }
+                None => keys.put_own(&name, session, keep_counters).await,
+            }
+        })
+        .await
+    }
+
+    /// Stores what `change` makes of the session that is there, if any. False when it makes nothing: then nothing is changed. It may be
+    /// asked several times, when other gateways write too.
+    pub async fn rewrite(
+        self: &Arc<Self>,
+        name: KeyName,
+        keep_counters: bool,
+        change: impl Fn(Option<Session>) -> Option<Session> + Send + Sync + 'static,
+    ) -> Result<bool, StoreFault> {
+        let keys = self.clone();
+        to_its_end(async move {
+            let _turn = keys.order.turn(&name.digest).await;
+            if let Some(shared) = &keys.shared {
+                keys.refuse_identity(&name.digest)?;
+                let kept_until = |session: &Session| keys.kept_until(session, unix_s());
+                return shared.rewrite(&name.shown, keep_counters, change, kept_until).await;
+            }
+            let Some(session) = change(keys.session(&name.digest)) else { return Ok(false) };
+            keys.put_own(&name, session, keep_counters).await.map(|()| true)
+        })
+        .await
+    }
+
+    /// Removes a key; the next request with it is refused. False when there was none.
+    pub async fn remove(self: &Arc<Self>, name: KeyName) -> Result<bool, StoreFault> {
+        let keys = self.clone();
+        to_its_end(async move {
+            let _turn = keys.order.turn(&name.digest).await;
+            match &keys.shared {
+                Some(shared) => Ok(keys.table.remove(&name.digest).is_some() || shared.remove(&name.shown).await?),
+                None => keys.remove_own(&name.digest).await,
+            }
+        })
+        .await
+    }
+
+    /// Removes the session that a shared store has under a name, if it is there.
+    pub async fn remove_named(self: &Arc<Self>, name: &str) -> Result<bool, StoreFault> {
+        self.remove(KeyName { digest: key_format::digest(name), shown: name.to_owned() }).await
+    }
+
+    /// Under its name the session of an identity could be presented as a key, once it is in a store where names are all there is.
+    fn refuse_identity(&self, digest: &Digest) -> Result<(), StoreFault> {
+        if self.table.contains(digest) {
+            let detail = "the session of an identity can't be kept in a store that gateways share";
+            return Err(StoreFault::new(StoreFaultKind::Denied, detail));
+        }
+        Ok(())
+    }
+
+    async fn put_own(&self, name: &KeyName, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
+        let stored = StoredSession { shown: name.shown.clone(), session };
+        let expires_unix_s = self.kept_until(&stored.session, unix_s());
+        let document = stored.to_bytes_until(expires_unix_s);
+        let (id, value) = (hex(&name.digest), document.clone());
+        self.store.ask(Question::Put { kind: Kind::Session, id, value, expires_unix_s }).await?;
+        let counters = self.table.with(&name.digest, |entry| entry.counters().clone());
+        let forgotten = match counters.filter(|_| keep_counters) {
+            Some(_) => None,
+            None => self.forget_quotas(&name.digest),
+        };
+        self.table.change(name.digest, |old| {
+            let counters = old.map(Entry::counters).filter(|counters| !counters.is_retired()).cloned();
+            Some(Entry::new(document.into(), counters, false))
+        });
+        self.note_end(name.digest, expires_unix_s);
+        // Memory has changed as the store has, also when this fails.
+        match forgotten {
+            Some(forgotten) => forgotten.await.map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    async fn remove_own(&self, digest: &Digest) -> Result<bool, StoreFault> {
+        let existed = self.store.ask(Question::Delete { kind: Kind::Session, id: hex(digest) }).await?.existed()?;
+        let forgotten = self.forget_quotas(digest);
+        let removed = self.table.remove(digest);
+        if let Some(forgotten) = forgotten {
+            forgotten.await?;
+        }
+        Ok(existed || removed.is_some())
+    }
+
+    /// Forgets what a key has used of its quotas, in memory at once and in the store with the reply, if there is anything.
+    fn forget_quotas(&self, digest: &Digest) -> Option<Reply> {
+        let counters = self.table.with(digest, |entry| entry.counters().clone());
+        self.forget_quotas_of(digest, counters.as_deref())
+    }
+
+    /// The same for counters that are not in the table.
+    pub(super) fn forget_quotas_of(&self, digest: &Digest, counters: Option<&Counters>) -> Option<Reply> {
+        if let Some(counters) = counters {
+            counters.retire();
+        }
+        let was_saved = self.saved.forget(digest);
+        // A key that is new has nothing in the store.
+        let is_needed = counters.is_some() || was_saved;
+        is_needed.then(|| self.store.ask(Question::DeleteCountersUnder { prefix: own_quota_name(digest, "") }))
+    }
+}

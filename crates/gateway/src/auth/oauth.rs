@@ -1,0 +1,46 @@
+//! The gateway as an OAuth 2.0 server (RFC 6749) for the APIs that ask for it, with Tyk's endpoints, answers and names in the store. Each API
+//! has clients of its own; a token is a key, whose session is made from the policy of its client. Nothing here runs on a data thread but
+//! the look whether a client is still there (`clients`).
+
+mod access;
+mod authorize;
+mod client;
+mod client_auth;
+mod clients;
+mod code;
+mod family;
+mod introspect;
+mod ledger;
+mod notice;
+mod parameters;
+mod pkce;
+mod redirect;
+mod refused;
+mod revoke;
+mod rules;
+mod token;
+
+pub use authorize::{NotAsked, ask_for_code, check_request};
+pub use client::{Client, Written, new_client_id, new_client_secret};
+pub use client_auth::{Credentials, named_client};
+pub use clients::{ANSWER_TIME_MAX, ApiClients, Clients, Presence, is_client};
+pub use introspect::introspect;
+pub use ledger::{Ledger, Listed};
+pub use notice::Notices;
+pub use parameters::Parameters;
+pub use refused::{ErrorCode, Refused};
+pub use revoke::revoke;
+pub use rules::{OAuthSettings, Rules};
+pub use token::give_token;
+
+use crate::data::registry::Registry;
+use std::sync::Arc;
+
+/// What the endpoints of one API work with.
+pub struct Provider<'a> {
+    pub rules: &'a Rules,
+    pub ledger: &'a Ledger,
+    pub registry: &'a Registry,
+    pub notices: &'a Arc<Notices>,
+    pub unix_s: u64,
+}

@@ -1,0 +1,166 @@
+//! A client: a program that may ask for tokens. Written down as Tyk does.
+
+use super::redirect;
+use crate::base::form::decode_form;
+use crate::base::secret::{random_bytes, random_text};
+use crate::data::exchange::RequestId;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+use std::io;
+use subtle::ConstantTimeEq;
+
+/// Longest id and secret. Those that are made here have 32 and 48 bytes.
+const TEXT_BYTES_MAX: usize = 1_024;
+
+/// One client.
+#[derive(Clone, Default)]
+pub struct Client {
+    pub id: String,
+    /// A program that can keep no secret, such as an app on a phone or in a browser (RFC 6749, section 2.1). It has one all the same, which is
+    /// told to nobody and not accepted: a Tyk node on the same store would take an empty one.
+    pub is_public: bool,
+    pub secret: String,
+    /// One or several.
+    pub redirect_uri: String,
+    pub policy_id: String,
+    /// Null, or what tokens get as metadata.
+    pub meta_data: Value,
+    pub description: String,
+}
+
+/// What an operator writes about a client.
+#[derive(Default)]
+pub struct Written {
+    pub client: Client,
+    /// The API that it is for; empty for those of its policy.
+    pub api_id: String,
+}
+
+impl Client {
+    /// A client as it is stored.
+    pub fn parse(document: &[u8]) -> Option<Self> {
+        let value: Value = serde_json::from_slice(document).ok()?;
+        let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Some(Client {
+            id: text("id"),
+            is_public: value.get("public") == Some(&Value::Bool(true)),
+            secret: text("secret"),
+            redirect_uri: text("redirecturi"),
+            policy_id: text("policyid"),
+            meta_data: value.get("meta_data").cloned().unwrap_or_default(),
+            description: text("description"),
+        })
+    }
+
+    /// As it is stored.
+    pub fn to_stored(&self) -> Value {
+        let mut fields = Map::new();
+        fields.insert("id".to_owned(), self.id.as_str().into());
+        fields.insert("secret".to_owned(), self.secret.as_str().into());
+        fields.insert("redirecturi".to_owned(), self.redirect_uri.as_str().into());
+        if !self.meta_data.is_null() {
+            fields.insert("meta_data".to_owned(), self.meta_data.clone());
+        }
+        fields.insert("policyid".to_owned(), self.policy_id.as_str().into());
+        fields.insert("description".to_owned(), self.description.as_str().into());
+        if self.is_public {
+            fields.insert("public".to_owned(), true.into());
+        }
+        Value::Object(fields)
+    }
+
+    /// A client as an operator writes it.
+    ///
+    /// # Errors
+    /// What is wrong with it; `None` when it is no client at all.
+    pub fn from_written(text: &[u8]) -> Result<Written, Option<&'static str>> {
+        let Ok(Value::Object(fields)) = serde_json::from_slice(text) else { return Err(None) };
+        let text = |name: &str| match fields.get(name).unwrap_or(&Value::Null) {
+            Value::String(text) => Ok(text.clone()),
+            Value::Null => Ok(String::new()),
+            _ => Err(None),
+        };
+        let is_public = match fields.get("public").unwrap_or(&Value::Null) {
+            Value::Bool(is_public) => *is_public,
+            Value::Null => false,
+            _ => return Err(None),
+        };
+        let client = Client {
+            id: text("client_id")?,
+            is_public,
+            secret: text("secret")?,
+            redirect_uri: text("redirect_uri")?,
+            policy_id: text("policy_id")?,
+            meta_data: fields.get("meta_data").cloned().unwrap_or_default(),
+            description: text("description")?,
+        };
+        let is_sound = |text: &str| text.len() <= TEXT_BYTES_MAX && !text.chars().any(char::is_control);
+        if !is_sound(&client.id) || client.id.contains([':', '/']) {
+            return Err(Some("client_id must have at most 1024 bytes, and no colon, slash or control character"));
+        }
+        if !is_sound(&client.secret) {
+            return Err(Some("secret must have at most 1024 bytes, and no control character"));
+        }
+        if is_public && !client.secret.is_empty() {
+            return Err(Some("a public client can have no secret"));
+        }
+        Ok(Written { client, api_id: text("api_id")? })
+    }
+
+    /// As operators see it.
+    pub fn to_shown(&self) -> Value {
+        let mut shown = json!({ "client_id": self.id, "redirect_uri": self.redirect_uri });
+        if let Value::Object(fields) = &mut shown {
+            if !self.policy_id.is_empty() {
+                fields.insert("policy_id".to_owned(), self.policy_id.as_str().into());
+            }
+            match self.is_public {
+                true => fields.insert("public".to_owned(), true.into()),
+                false => fields.insert("secret".to_owned(), self.secret.as_str().into()),
+            };
+            fields.insert("meta_data".to_owned(), self.meta_data.clone());
+            fields.insert("description".to_owned(), self.description.as_str().into());
+        }
+        shown
+    }
+
+    /// Whether this is its secret, in a time that does not depend on either. Some programs escape secrets before they encode them, as
+    /// RFC 6749 wants it (section 2.3.1); more do not. A public client has none.
+    pub fn secret_is(&self, guess: &str) -> bool {
+        let is = |guess: &str| {
+            bool::from(blake3::hash(guess.as_bytes()).as_bytes().ct_eq(blake3::hash(self.secret.as_bytes()).as_bytes()))
+        };
+        let unescaped = decode_form(guess).unwrap_or_default();
+        (is(guess) | is(&unescaped)) && !self.secret.is_empty() && !self.is_public
+    }
+
+    /// Where its users may be sent back to, the usual one first.
+    pub fn redirect_uris(&self, separator: &str) -> Vec<&str> {
+        redirect::registered(&self.redirect_uri, separator)
+    }
+}
+
+/// The id of a new client.
+///
+/// # Errors
+/// The system has no randomness to give.
+pub fn new_client_id() -> io::Result<String> {
+    random_text()
+}
+
+/// The secret of a new client.
+///
+/// # Errors
+/// As [`new_client_id`].
+pub fn new_client_secret() -> io::Result<String> {
+    new_opaque_text()
+}
+
+/// A text of 122 random bits that means nothing: a UUID in Base64, which is the form that Tyk gives to secrets and refresh tokens.
+pub fn new_opaque_text() -> io::Result<String> {
+    Ok(STANDARD.encode(RequestId(u128::from_be_bytes(random_bytes()?)).to_string()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! Who asks: a client shows its id and secret, in a header (RFC 7617) or, as RFC 6749 allows and Tyk does not, in the body.
+
+use super::Provider;
+use super::client::Client;
+use super::parameters::Parameters;
+use super::refused::{ErrorCode, Refused};
+use crate::base::form::decode_form;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// What a request says of its client.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Credentials {
+    id: String,
+    secret: String,
+}
+
+impl Credentials {
+    /// What a request shows; `None` when it shows nothing.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidRequest`] for a header that can't be read, and for a client that shows something else in the body.
+    pub fn of(authorization: Option<&[u8]>, parameters: &Parameters) -> Result<Option<Self>, Refused> {
+        let in_body = parameters.find("client_secret").zip(parameters.find("client_id"));
+        let in_body = in_body.map(|(secret, id)| Credentials { id: id.to_owned(), secret: secret.to_owned() });
+        let Some(header) = authorization.filter(|header| !header.is_empty()) else { return Ok(in_body) };
+        let in_header = basic(header).ok_or(ErrorCode::InvalidRequest)?;
+        // Tyk's examples show the same twice.
+        if in_body.is_some_and(|in_body| !in_header.says_the_same_as(&in_body)) {
+            let message = "the client shows another secret in the header than in the body";
+            return Err(Refused::because(ErrorCode::InvalidRequest, message));
+        }
+        Ok(Some(in_header))
+    }
+
+    /// Whether a header says the same as a body, which is decoded; what the header has may be encoded like a form, or not.
+    fn says_the_same_as(&self, in_body: &Credentials) -> bool {
+        let is_same = |own: &str, other: &str| own == other || decode_form(own).is_some_and(|own| own == other);
+        is_same(&self.id, &in_body.id) && is_same(&self.secret, &in_body.secret)
+    }
+}
+
+fn basic(header: &[u8]) -> Option<Credentials> {
+    let (scheme, encoded) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
+    let decoded = STANDARD.decode(encoded.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    let (id, secret) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;
+    Some(Credentials { id: id.to_owned(), secret: secret.to_owned() })
+}
+
+/// The client that asks, when it has shown its secret.
+///
+/// # Errors
+/// [`ErrorCode::InvalidRequest`] when it has shown nothing, [`ErrorCode::UnauthorizedClient`] when there is no such client or the secret is
+/// another's: who guesses does not learn which.
+pub async fn named_client(provider: &Provider<'_>, credentials: Option<Credentials>) -> Result<Client, Refused> {
+    let Some(Credentials { id, secret }) = credentials else { return Err(ErrorCode::InvalidRequest.into()) };
+    let api = &provider.rules.api_id;
+    let mut client = provider.ledger.client(api, &id).await?;
+    if client.is_none()
+        && let Some(unescaped) = decode_form(&id).filter(|unescaped| *unescaped != id)
+    {
+        client = provider.ledger.client(api, &unescaped).await?;
+    }
+    // Compared with something in any case, so that it takes the same time.
+    let nobody = Client { secret: "nobody".to_owned(), ..Client::default() };
+    let is_right = client.as_ref().unwrap_or(&nobody).secret_is(&secret);
+    client.filter(|_| is_right).ok_or(ErrorCode::UnauthorizedClient.into())
+}
+
+/// The public client that a request names without showing anything else.
+///
+/// # Errors
+/// [`ErrorCode::InvalidRequest`] when there is no such client, or it has a secret to show.
+pub async fn public_client(provider: &Provider<'_>, parameters: &Parameters) -> Result<Client, Refused> {
+    let id = parameters.find("client_id").ok_or(ErrorCode::InvalidRequest)?;
+    let client = provider.ledger.client(&provider.rules.api_id, id).await?;
+    client.filter(|client| client.is_public).ok_or(ErrorCode::InvalidRequest.into())
+}
+
+#[cfg(test)]
+mod tests;

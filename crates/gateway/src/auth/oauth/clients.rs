@@ -1,0 +1,179 @@
+//! Which clients there are, in memory: what requests with a token are checked against. With a store of one's own it is complete, and a
+//! change is in it before it is answered. Of a store that gateways share it has what was asked for lately, and asks again each second
+//! without holding up anybody.
+
+use super::client::Client;
+use crate::base::answers::{Coming, Promise, coming};
+use crate::base::clock::unix_s;
+use papaya::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tollgate_store::{Kind, Question, Redis, Store, StoreFault};
+
+/// What stands between an API and a client in the name of the latter.
+const MARK: &str = ".oauth-clientid.";
+/// What the name of a set has that lists clients.
+const SET_MARK: &str = ".oauth-clientset.";
+/// Seconds for which an answer of a shared store counts, as in Tyk.
+const ASKED_AGAIN_S: u64 = 1;
+/// For which a request waits for the store.
+pub const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
+/// Clients of one API that are known; with more of a shared store's all are forgotten.
+const KNOWN_MAX: usize = 65_536;
+
+/// Whether the name of what a store has of the provider is that of a client.
+pub fn is_client(id: &str) -> bool {
+    id.contains(MARK) && !id.contains(SET_MARK)
+}
+
+/// The name of a client in the store.
+pub fn client_name(api: &str, client: &str) -> String {
+    format!("{api}{MARK}{client}")
+}
+
+/// The clients of all APIs.
+#[derive(Default)]
+pub struct Clients {
+    apis: HashMap<String, Arc<ApiClients>>,
+    /// The store, when several gateways share it.
+    redis: OnceLock<Arc<Redis>>,
+}
+
+/// The clients of one API.
+#[derive(Default)]
+pub struct ApiClients {
+    api: String,
+    known: HashMap<String, Arc<Known>>,
+    redis: OnceLock<Arc<Redis>>,
+}
+
+/// What is known of a client.
+struct Known {
+    is_there: AtomicBool,
+    /// When the store was asked last.
+    asked_unix_s: AtomicU64,
+    is_asked: AtomicBool,
+}
+
+/// What is known of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    There,
+    Gone,
+    /// The store has to be asked.
+    Unknown,
+}
+
+impl Clients {
+    /// Reads the clients of a store of one's own, or remembers whom to ask. Blocks.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn connect(&self, store: &dyn Store, redis: Option<Arc<Redis>>) -> Result<(), StoreFault> {
+        if let Some(redis) = redis {
+            self.apis.pin().iter().for_each(|(_, clients)| drop(clients.redis.set(redis.clone())));
+            let _ = self.redis.set(redis);
+            return Ok(());
+        }
+        store.for_each(Kind::OAuth, &mut |id, document| {
+            if let Some((api, client)) = id.split_once(MARK).filter(|_| is_client(id))
+                && Client::parse(document).is_some()
+            {
+                self.of(api).put(client);
+            }
+        })
+    }
+
+    /// Those of an API.
+    pub fn of(&self, api: &str) -> Arc<ApiClients> {
+        let make = || {
+            let clients = ApiClients { api: api.to_owned(), ..ApiClients::default() };
+            if let Some(redis) = self.redis.get() {
+                let _ = clients.redis.set(redis.clone());
+            }
+            Arc::new(clients)
+        };
+        self.apis.pin().get_or_insert_with(api.to_owned(), make).clone()
+    }
+}
+
+impl ApiClients {
+    /// Whether a client is there.
+    #[inline]
+    pub fn presence(&self, client: &str, now_unix_s: u64) -> Presence {
+        let known = self.known.pin();
+        let Some(known) = known.get(client) else {
+            return if self.redis.get().is_some() && !client.is_empty() { Presence::Unknown } else { Presence::Gone };
+        };
+        if let Some(redis) = self.redis.get() {
+            self.keep_young(client, known, redis, now_unix_s);
+        }
+        if known.is_there.load(Ordering::Acquire) { Presence::There } else { Presence::Gone }
+    }
+
+    /// Asks again in the background what is known for too long.
+    #[inline]
+    fn keep_young(&self, client: &str, known: &Arc<Known>, redis: &Arc<Redis>, now_unix_s: u64) {
+        let age = now_unix_s.saturating_sub(known.asked_unix_s.load(Ordering::Relaxed));
+        if age <= ASKED_AGAIN_S || known.is_asked.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (known, answer, name) = (known.clone(), redis.clone(), client_name(&self.api, client));
+        redis.runtime().spawn(async move {
+            // While the store is silent what was known holds.
+            if let Ok(is_there) = exists(&answer, name).await {
+                known.is_there.store(is_there, Ordering::Release);
+            }
+            known.asked_unix_s.store(unix_s(), Ordering::Relaxed);
+            known.is_asked.store(false, Ordering::Release);
+        });
+    }
+
+    /// Asks the store for a client that is not known; the answer is whether it is there, `None` when the store does not say.
+    pub fn ask(self: &Arc<Self>, client: &str) -> Coming<Option<bool>> {
+        let (promise, answer): (Promise<Option<bool>>, _) = coming();
+        let Some(redis) = self.redis.get().cloned() else {
+            promise.keep(Some(false));
+            return answer;
+        };
+        let (clients, client) = (self.clone(), client.to_owned());
+        redis.clone().runtime().spawn(async move {
+            let asked = exists(&redis, client_name(&clients.api, &client));
+            let is_there = tokio::time::timeout(ANSWER_TIME_MAX, asked).await.ok().and_then(Result::ok);
+            if let Some(is_there) = is_there {
+                clients.note(&client, is_there);
+            }
+            promise.keep(is_there);
+        });
+        answer
+    }
+
+    /// A client is there.
+    pub fn put(&self, client: &str) {
+        self.note(client, true);
+    }
+
+    /// A client is gone.
+    pub fn remove(&self, client: &str) {
+        match self.redis.get() {
+            Some(_) => self.note(client, false),
+            None => drop(self.known.pin().remove(client)),
+        }
+    }
+
+    fn note(&self, client: &str, is_there: bool) {
+        let known = self.known.pin();
+        if self.redis.get().is_some() && known.len() >= KNOWN_MAX {
+            known.clear();
+        }
+        let entry =
+            Known { is_there: AtomicBool::new(is_there), asked_unix_s: AtomicU64::new(unix_s()), is_asked: AtomicBool::new(false) };
+        known.insert(client.to_owned(), Arc::new(entry));
+    }
+}
+
+async fn exists(redis: &Redis, id: String) -> Result<bool, StoreFault> {
+    let answer = redis.ask(Question::Get { kind: Kind::OAuth, id }).await?;
+    answer.into_document().map(|document| document.is_some())
+}

@@ -1,0 +1,98 @@
+//! The parameters of a request to the provider: of its query and of its body, which is a form or, as in Tyk, a JSON object of texts.
+//! One that comes twice is an error (RFC 6749, section 3.2), as nobody can say which of them counts.
+
+use super::refused::{ErrorCode, Refused};
+use crate::base::form::decode_form;
+use serde_json::Value;
+
+/// Most parameters of a request; there are no more than a dozen.
+const PARAMETERS_MAX: usize = 64;
+/// Longest name or value, but for `key_rules`. Challenges and tokens have some hundred bytes.
+const TEXT_BYTES_MAX: usize = 8 << 10;
+/// Parameters that hold a whole session.
+const LONG: &str = "key_rules";
+/// What must not stand in a URL, where logs see it (RFC 6749, section 2.3.1).
+const NEVER_IN_QUERY: [&str; 2] = ["client_secret", "password"];
+
+/// Names and values.
+#[derive(Default)]
+pub struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    /// The parameters of a request.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidRequest`] with what is wrong.
+    pub fn read(query: Option<&str>, content_type: Option<&str>, body: &[u8]) -> Result<Self, Refused> {
+        let mut parameters = Parameters::default();
+        parameters.add_form(query.unwrap_or_default())?;
+        parameters.0.retain(|(name, _)| !NEVER_IN_QUERY.contains(&name.as_str()));
+        let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
+        let text = std::str::from_utf8(body).map_err(|_| wrong("the body is not UTF-8"))?;
+        match essence.to_ascii_lowercase().as_str() {
+            _ if body.is_empty() => {}
+            "" | "application/x-www-form-urlencoded" => parameters.add_form(text)?,
+            "application/json" => parameters.add_json(text)?,
+            _ => return Err(wrong("the body must be application/x-www-form-urlencoded")),
+        }
+        Ok(parameters)
+    }
+
+    /// The value of a parameter, empty when there is none.
+    pub fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value)
+    }
+
+    /// The value of a parameter that is there and not empty.
+    pub fn find(&self, name: &str) -> Option<&str> {
+        Some(self.get(name)).filter(|value| !value.is_empty())
+    }
+
+    fn add_form(&mut self, text: &str) -> Result<(), Refused> {
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (Some(name), Some(value)) = (decode_form(name), decode_form(value)) else {
+                return Err(wrong("a parameter has an invalid escape"));
+            };
+            self.add(name, value)?;
+        }
+        Ok(())
+    }
+
+    fn add_json(&mut self, text: &str) -> Result<(), Refused> {
+        let Ok(Value::Object(members)) = serde_json::from_str(text) else {
+            return Err(wrong("the body is not a JSON object"));
+        };
+        for (name, value) in members {
+            match value {
+                Value::String(value) => self.add(name, value)?,
+                Value::Null => {}
+                _ => return Err(wrong("the members of the body must be texts")),
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, name: String, value: String) -> Result<(), Refused> {
+        let is_known = |known: &(String, String)| known.0 == name;
+        if name.len() > TEXT_BYTES_MAX || value.len() > TEXT_BYTES_MAX && name != LONG {
+            return Err(wrong("a parameter is too long"));
+        }
+        if self.0.iter().any(is_known) {
+            // Its name may be anything, and is not repeated.
+            return Err(wrong("a parameter comes more than once"));
+        }
+        if self.0.len() >= PARAMETERS_MAX {
+            return Err(wrong("there are too many parameters"));
+        }
+        self.0.push((name, value));
+        Ok(())
+    }
+}
+
+fn wrong(what: &'static str) -> Refused {
+    Refused::because(ErrorCode::InvalidRequest, what)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! What must hold for the query and the body of any request to the provider. The function panics when it does not. The fuzzer calls it, and
+//! the tests do with the same corpus.
+
+use crate::auth::oauth::parameters::Parameters;
+use crate::base::form::encode_form;
+
+/// Names that are asked for.
+const NAMES: [&str; 8] = ["client_id", "client_secret", "password", "code", "state", "scope", "redirect_uri", "key_rules"];
+
+/// What is read is the same when it is written as a form and read again, and secrets are none of a query's. The first line is the query, the
+/// rest the body.
+pub fn oauth_parameters(bytes: &[u8]) {
+    let cut = bytes.iter().position(|byte| *byte == b'\n');
+    let (query, body) = cut.map_or((bytes, b"".as_slice()), |cut| (&bytes[..cut], &bytes[cut + 1..]));
+    let query = std::str::from_utf8(query).ok();
+    for content_type in
+        [None, Some("application/x-www-form-urlencoded"), Some("Application/JSON; charset=utf-8"), Some("text/plain")]
+    {
+        let Ok(found) = Parameters::read(query, content_type, body) else { continue };
+        let alone = Parameters::read(None, content_type, body).unwrap_or_else(|_| panic!("a query made the body readable"));
+        for secret in ["client_secret", "password"] {
+            assert_eq!(found.get(secret), alone.get(secret), "a secret of the query counts");
+        }
+        let pairs: Vec<String> =
+            NAMES.iter().filter_map(|name| Some(format!("{name}={}", encode_form(found.find(name)?)))).collect();
+        let again = Parameters::read(None, None, pairs.join("&").as_bytes()).unwrap_or_else(|_| panic!("{pairs:?}"));
+        for name in NAMES {
+            assert_eq!(again.get(name), found.get(name), "{pairs:?}");
+        }
+    }
+}

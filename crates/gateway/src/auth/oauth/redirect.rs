@@ -1,0 +1,61 @@
+//! Where users are sent back to: whether a URI is a client's own, and what is added to it.
+
+use crate::base::form::{decode_form, encode_form};
+
+/// The URIs of a client: one, or several with a separator between them.
+pub fn registered<'a>(list: &'a str, separator: &str) -> Vec<&'a str> {
+    let all: Vec<&str> = if separator.is_empty() { vec![list] } else { list.split(separator).collect() };
+    all.into_iter().map(str::trim).filter(|uri| !uri.is_empty()).collect()
+}
+
+/// Whether a URI is one that is registered, or as in Tyk, unless `exact`, lies below one. Unlike in Tyk `/call` is not below `/ca`, and
+/// nothing that climbs is below anything.
+pub fn is_allowed(own: &[&str], uri: &str, exact: bool) -> bool {
+    if uri.contains('#') || uri.bytes().any(|byte| byte <= b' ' || byte == b'\\' || byte == 0x7f) {
+        return false;
+    }
+    own.iter().any(|own| *own == uri || !exact && is_below(own, uri))
+}
+
+fn is_below(own: &str, uri: &str) -> bool {
+    let base = own.split('?').next().unwrap_or_default();
+    let Some(rest) = uri.strip_prefix(base) else { return false };
+    // Without a host there is nothing that the rest could be told from.
+    let has_host = base.split_once("://").is_some_and(|(_, after)| !after.trim_matches('/').is_empty());
+    let (path, _) = rest.split_once('?').unwrap_or((rest, ""));
+    let begins = rest.is_empty() || rest.starts_with(['/', '?']) || base.ends_with('/') && base.matches('/').count() > 2;
+    has_host && begins && !path.split('/').any(climbs)
+}
+
+fn climbs(segment: &str) -> bool {
+    let segment = segment.to_ascii_lowercase().replace("%2e", ".");
+    matches!(segment.as_str(), "." | "..") || segment.contains("%2f") || segment.contains("%5c")
+}
+
+/// A URI with parameters in its query, in the order of their names and in place of those that it has itself.
+pub fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
+    let (base, own) = uri.split_once('?').unwrap_or((uri, ""));
+    let is_other = |pair: &&str| {
+        // Written with an escape it is the same parameter to whoever reads it, and would come first.
+        let name = decode_form(pair.split('=').next().unwrap_or_default());
+        !pair.is_empty() && !parameters.iter().any(|(own, _)| Some(*own) == name.as_deref())
+    };
+    let mut pairs: Vec<String> = own.split('&').filter(is_other).map(str::to_owned).collect();
+    pairs.extend(encoded(parameters));
+    pairs.sort();
+    format!("{base}?{}", pairs.join("&"))
+}
+
+/// A URI with parameters in its fragment.
+pub fn with_fragment(uri: &str, parameters: &[(&str, &str)]) -> String {
+    let mut pairs: Vec<String> = encoded(parameters).collect();
+    pairs.sort();
+    format!("{uri}#{}", pairs.join("&"))
+}
+
+fn encoded(parameters: &[(&str, &str)]) -> impl Iterator<Item = String> {
+    parameters.iter().map(|(name, value)| format!("{}={}", encode_form(name), encode_form(value)))
+}
+
+#[cfg(test)]
+mod tests;

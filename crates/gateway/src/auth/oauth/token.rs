@@ -1,0 +1,319 @@
+//! The token endpoint (RFC 6749, section 3.2): what a client shows is turned into a token.
+
+use super::Provider;
+use super::access::Access;
+use super::authorize::is_scope;
+use super::client::{Client, new_opaque_text};
+use super::client_auth::{Credentials, named_client, public_client};
+use super::code::Code;
+use super::family::Family;
+use super::ledger::NewToken;
+use super::notice::Notice;
+use super::parameters::Parameters;
+use super::pkce::Challenge;
+use super::redirect;
+use super::refused::{ErrorCode, Refused};
+use crate::auth::keys::KeyName;
+use crate::auth::passwords::{Asker, StoredPassword};
+use crate::base::secret::random_bytes;
+use serde_json::{Map, Value};
+use tollgate_model::session::{BasicAuthData, Session};
+
+/// A token that was given.
+pub struct Given {
+    pub token: String,
+    pub refresh: Option<String>,
+    pub expires_in_s: u64,
+    pub scope: String,
+}
+
+/// What a token is given for.
+pub struct Grant {
+    pub redirect_uri: String,
+    pub scope: String,
+    /// The session that the token gets in place of the client's policy, JSON.
+    pub session: Option<String>,
+    /// With a refresh token.
+    pub renewable: bool,
+    /// What the refresh token belongs to.
+    pub family: Option<Family>,
+}
+
+impl Given {
+    /// As the body of an answer; members are in the order of their names.
+    pub fn to_json(&self) -> Value {
+        let mut told = Map::new();
+        told.insert("access_token".to_owned(), self.token.as_str().into());
+        told.insert("expires_in".to_owned(), self.expires_in_s.into());
+        if let Some(refresh) = &self.refresh {
+            told.insert("refresh_token".to_owned(), refresh.as_str().into());
+        }
+        if !self.scope.is_empty() {
+            told.insert("scope".to_owned(), self.scope.as_str().into());
+        }
+        told.insert("token_type".to_owned(), "bearer".into());
+        Value::Object(told)
+    }
+}
+
+/// Gives a token for what a request shows, and tells whoever wants to be told.
+///
+/// # Errors
+/// Why there is none.
+pub async fn give_token(provider: &Provider<'_>, authorization: Option<&[u8]>, parameters: &Parameters) -> Result<Given, Refused> {
+    let kind = parameters.get("grant_type");
+    if !provider.rules.grant_types.iter().any(|allowed| allowed == kind) {
+        return Err(ErrorCode::UnsupportedGrantType.into());
+    }
+    if !is_scope(parameters.get("scope")) {
+        return Err(ErrorCode::InvalidScope.into());
+    }
+    // A client that shows nothing is told so before anything else is looked at.
+    let credentials = Credentials::of(authorization, parameters)?;
+    let public = match &credentials {
+        Some(_) => None,
+        None => Some(public_client(provider, parameters).await?),
+    };
+    if public.is_some() && !matches!(kind, "authorization_code" | "refresh_token") {
+        return Err(ErrorCode::UnauthorizedClient.into());
+    }
+    let needed: &[&str] = match kind {
+        "authorization_code" => &["code"],
+        "refresh_token" => &["refresh_token"],
+        "password" => &["username", "password"],
+        "client_credentials" => &[],
+        _ => return Err(ErrorCode::UnsupportedGrantType.into()),
+    };
+    if needed.iter().any(|name| parameters.find(name).is_none()) {
+        return Err(ErrorCode::InvalidGrant.into());
+    }
+    let client = match public {
+        Some(client) => client,
+        None => named_client(provider, credentials).await?,
+    };
+    let given = match kind {
+        "authorization_code" => redeem_code(provider, &client, parameters).await?,
+        "refresh_token" => renew(provider, &client, parameters).await?,
+        "password" => log_in(provider, &client, parameters).await?,
+        _ => give(provider, &client, Grant::of(provider, &client, parameters, false), None).await?,
+    };
+    let notice = Notice {
+        auth_code: parameters.get("code").to_owned(),
+        new_token: given.token.clone(),
+        refresh_token: given.refresh.clone().unwrap_or_default(),
+        old_refresh_token: parameters.get("refresh_token").to_owned(),
+    };
+    provider.notices.send(provider.registry.outside(), &provider.rules.notifications, &notice);
+    Ok(given)
+}
+
+impl Grant {
+    /// The grant of a client that asks in its own name or shows its user's password.
+    fn of(provider: &Provider<'_>, client: &Client, parameters: &Parameters, renewable: bool) -> Self {
+        let redirect_uri = first_uri(provider, client);
+        Grant { redirect_uri, scope: parameters.get("scope").to_owned(), session: None, renewable, family: None }
+    }
+}
+
+/// Section 4.1.3.
+async fn redeem_code(provider: &Provider<'_>, client: &Client, parameters: &Parameters) -> Result<Given, Refused> {
+    let (rules, text) = (provider.rules, parameters.get("code"));
+    let Some(code) = provider.ledger.code(&rules.api_id, text).await? else {
+        provider.ledger.punish_replay(&rules.api_id, text).await?;
+        return Err(ErrorCode::InvalidGrant.into());
+    };
+    if code.client_id != client.id {
+        return Err(ErrorCode::InvalidGrant.into());
+    }
+    let own = client.redirect_uris(&rules.settings.redirect_uri_separator);
+    let first = own.first().copied().ok_or(ErrorCode::UnauthorizedClient)?;
+    let uri = parameters.find("redirect_uri").unwrap_or(first);
+    if !redirect::is_allowed(&own, uri, rules.own.exact_redirect_uris) || uri != code.redirect_uri {
+        return Err(ErrorCode::InvalidRequest.into());
+    }
+    if !Challenge::is_met(code.challenge.as_ref(), client, parameters.find("code_verifier")) {
+        return Err(ErrorCode::InvalidGrant.into());
+    }
+    let Code { redirect_uri, scope, session, .. } = code;
+    let family = new_family(client)?;
+    let given = give(provider, client, Grant { redirect_uri, scope, session, renewable: true, family }, Some(text)).await?;
+    provider.ledger.lead_family(provider, client, &given).await?;
+    Ok(given)
+}
+
+/// That of a login; clients that have a secret need none.
+fn new_family(client: &Client) -> Result<Option<Family>, Refused> {
+    client.is_public.then(Family::new).transpose().map_err(|_| ErrorCode::ServerError.into())
+}
+
+/// Section 6. The old tokens end when the new ones are stored, so that a fault on the way does not log anybody out.
+async fn renew(provider: &Provider<'_>, client: &Client, parameters: &Parameters) -> Result<Given, Refused> {
+    let (api, text) = (&provider.rules.api_id, parameters.get("refresh_token"));
+    let Some(old) = provider.ledger.refresh(api, text).await? else {
+        provider.ledger.punish_reuse(provider, client, text).await?;
+        return Err(ErrorCode::InvalidGrant.into());
+    };
+    if old.client_id != client.id {
+        return Err(ErrorCode::InvalidGrant.into());
+    }
+    let asked = parameters.find("scope").unwrap_or(&old.scope);
+    if asked.split(' ').any(|scope| !old.scope.split(' ').any(|own| own == scope)) {
+        return Err(ErrorCode::InvalidScope.into());
+    }
+    let family = match Family::of(text) {
+        None => new_family(client)?,
+        family => family,
+    };
+    let grant = Grant { redirect_uri: old.redirect_uri, scope: asked.to_owned(), session: old.session, renewable: true, family };
+    let given = give(provider, client, grant, None).await?;
+    if !provider.ledger.take_refresh(api, text).await? {
+        // Somebody else has renewed with it at the same time.
+        take_back(provider, &given).await?;
+        provider.ledger.punish_reuse(provider, client, text).await?;
+        return Err(ErrorCode::InvalidGrant.into());
+    }
+    provider.ledger.revoke_kept(api, &old.token).await?;
+    if !provider.ledger.lead_family(provider, client, &given).await? {
+        take_back(provider, &given).await?;
+        return Err(ErrorCode::InvalidGrant.into());
+    }
+    Ok(given)
+}
+
+/// Revokes what was just made and is told to nobody.
+async fn take_back(provider: &Provider<'_>, given: &Given) -> Result<(), Refused> {
+    let api = &provider.rules.api_id;
+    provider.ledger.take_refresh(api, given.refresh.as_deref().unwrap_or_default()).await?;
+    provider.ledger.revoke_access(api, &given.token).await?;
+    Ok(())
+}
+
+/// Section 4.3: the user is a key with a password, as for HTTP basic, and the token has a copy of its session.
+async fn log_in(provider: &Provider<'_>, client: &Client, parameters: &Parameters) -> Result<Given, Refused> {
+    let (ledger, org) = (provider.ledger, provider.rules.org_id.as_str());
+    let keys = ledger.keys();
+    let user = parameters.get("username");
+    let user = keys.rules.text_of(user, org);
+    let view = keys.view(&user, org).await?;
+    let name = view.named(&user, org);
+    let found = view.digest_of(&name).and_then(|digest| Some((digest, view.session(&digest)?)));
+    let stored = found.as_ref().and_then(|(_, session)| StoredPassword::of(&session.basic_auth_data));
+    let is_right = is_password(provider, client, stored, parameters.get("password")).await?;
+    let is_over = |session: &Session| session.expires > 0 && session.expires.unsigned_abs() <= provider.unix_s;
+    let Some((digest, session)) = found.filter(|(_, session)| is_right && !session.is_inactive && !is_over(session)) else {
+        return Err(ErrorCode::AccessDenied.into());
+    };
+    // A user has one token of a client at a time, as in Tyk.
+    if let Some(old) = session.oauth_keys.get(&client.id) {
+        ledger.revoke_kept(&provider.rules.api_id, old).await?;
+    }
+    let copy = Session { basic_auth_data: BasicAuthData::default(), oauth_keys: Default::default(), ..session.clone() };
+    let mut grant = Grant::of(provider, client, parameters, true);
+    grant.session = Some(copy.to_json().to_string());
+    let given = give(provider, client, grant, None).await?;
+    let name = KeyName { digest, shown: view.shown_of(&digest).unwrap_or(name) };
+    let (client, kept) = (client.id.clone(), ledger.kept(&given.token));
+    // An operator may have changed the user meanwhile: only this is laid over it, and who may not log in any more has no token.
+    let noted = move |user: Option<Session>| {
+        let mut user = user.filter(|user| !user.is_inactive)?;
+        user.oauth_keys.insert(client.clone(), kept.clone());
+        Some(user)
+    };
+    if !keys.rewrite(name, true, noted).await? {
+        take_back(provider, &given).await?;
+        return Err(ErrorCode::AccessDenied.into());
+    }
+    Ok(given)
+}
+
+/// Checks a password on the threads for that, as long for users who do not exist.
+async fn is_password(
+    provider: &Provider<'_>,
+    client: &Client,
+    stored: Option<StoredPassword>,
+    password: &str,
+) -> Result<bool, Refused> {
+    let is_somebody = stored.is_some();
+    let stored = stored.unwrap_or_else(StoredPassword::nobodys);
+    if !stored.is_slow() {
+        return Ok(stored.is(password.as_bytes()) && is_somebody);
+    }
+    let asker = Asker::Program(provider.rules.api_id.clone(), client.id.clone());
+    let passwords = provider.registry.passwords();
+    let checked = passwords.and_then(|passwords| passwords.check(asker, stored, password.as_bytes().to_vec()));
+    let Some(answer) = checked else { return Err(ErrorCode::TemporarilyUnavailable.into()) };
+    let told = answer.clone();
+    let waited = tokio::time::timeout(crate::auth::passwords::CHECK_TIME_MAX, answer.wait()).await;
+    match told.get().filter(|_| waited.is_ok()) {
+        Some(is_right) => Ok(is_right && is_somebody),
+        None => Err(ErrorCode::TemporarilyUnavailable.into()),
+    }
+}
+
+/// Makes a token and stores it. With a code the token is given only if nobody else has redeemed that.
+pub async fn give(provider: &Provider<'_>, client: &Client, grant: Grant, code: Option<&str>) -> Result<Given, Refused> {
+    let Provider { rules, ledger, unix_s, .. } = provider;
+    let mut session = session(provider, client, grant.session.as_deref())?;
+    let expires_in_s = rules.settings.token_s;
+    session.oauth_client_id.clone_from(&client.id);
+    session.expires = i64::try_from(unix_s.saturating_add(expires_in_s)).unwrap_or(i64::MAX);
+    session.last_updated = unix_s.to_string();
+    if let Value::Object(fields) = &client.meta_data {
+        for (name, value) in fields {
+            session.meta_data.entry(name).or_insert_with(|| value.clone());
+        }
+    }
+    let no_randomness = |_| Refused::from(ErrorCode::ServerError);
+    let token = ledger.keys().generate(&session.org_id, random_bytes().map_err(no_randomness)?);
+    let new_refresh = || grant.family.as_ref().map_or_else(new_opaque_text, Family::new_token);
+    let refresh = grant.renewable.then(new_refresh).transpose().map_err(no_randomness)?;
+    if let Some(code) = code
+        && !ledger.redeem(&rules.api_id, code, &token, *unix_s).await?
+    {
+        ledger.punish_replay(&rules.api_id, code).await?;
+        return Err(ErrorCode::InvalidGrant.into());
+    }
+    let access = Access {
+        client_id: client.id.clone(),
+        redirect_uri: grant.redirect_uri,
+        expires_in_s,
+        scope: grant.scope.clone(),
+        created_unix_s: *unix_s,
+        session: grant.session,
+        ..Access::default()
+    };
+    let (refresh_s, retained_s) = (rules.settings.refresh_s, rules.settings.retained_s);
+    let new = NewToken { token: &token, refresh: refresh.as_deref(), session, access, refresh_s, retained_s };
+    ledger.put_token(&rules.api_id, new).await?;
+    Ok(Given { token, refresh, expires_in_s, scope: grant.scope })
+}
+
+/// The session of a new token: what was asked for with the code, else of the client's policy.
+fn session(provider: &Provider<'_>, client: &Client, asked: Option<&str>) -> Result<Session, Refused> {
+    let keys = provider.ledger.keys();
+    if let Some((mut session, _)) = asked.and_then(|asked| Session::parse(asked.as_bytes()).ok()) {
+        if session.org_id.is_empty() {
+            session.org_id.clone_from(&provider.rules.org_id);
+        }
+        let applied = keys.with_policies(&session).map_err(|error| failed(client, &error.to_string()))?;
+        if applied.access_rights.is_empty() && !keys.rules.allow_master_keys {
+            return Err(failed(client, "key_rules without access_rights would open every API"));
+        }
+        return Ok(session);
+    }
+    let policies = keys.policies();
+    let policy = policies.get(&client.policy_id).ok_or_else(|| failed(client, "its policy is not there"))?;
+    let session = Session { org_id: policy.org_id.clone(), apply_policies: vec![client.policy_id.clone()], ..Session::default() };
+    keys.with_policies(&session).map_err(|error| failed(client, &error.to_string()))?;
+    Ok(session)
+}
+
+fn failed(client: &Client, why: &str) -> Refused {
+    tracing::warn!(client = client.id, why, "no token can be made for an OAuth client");
+    ErrorCode::ServerError.into()
+}
+
+fn first_uri(provider: &Provider<'_>, client: &Client) -> String {
+    let uris = client.redirect_uris(&provider.rules.settings.redirect_uri_separator);
+    uris.first().copied().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,202 @@
+//! Passwords as sessions keep them, and the threads that check them: a hash that is slow on purpose must not stop a data thread. What
+//! waits to be checked is bounded, and whoever sends many has to wait for himself: see `queue`.
+
+mod queue;
+
+use crate::base::answers::{Coming, Promise, coming};
+use argon2::Argon2;
+use argon2::password_hash::{PasswordHash, PasswordVerifier};
+use queue::Queue;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use subtle::ConstantTimeEq;
+use tollgate_model::key::KeyFunction;
+use tollgate_model::session::BasicAuthData;
+
+pub use queue::Asker;
+
+/// For which a request is held at most.
+pub const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
+/// As in Tyk; some 50 ms.
+const BCRYPT_COST: u32 = 10;
+/// A hash of a higher cost would hold a thread for minutes.
+const BCRYPT_COST_MAX: u32 = 16;
+/// What a password is compared with when there is no such user, so that it takes the same time: a hash of that cost.
+const NOBODY: &str = "$2b$10$abcdefghijklmnopqrstuuGLZAQbmLZlVqWqNZ1zTTLIaZ5qvQ8yG";
+
+/// A password as it is kept.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoredPassword {
+    text: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Bcrypt,
+    Argon2,
+    /// One of the functions that keys are hashed with: fast, so that there is nothing to gain from a thread.
+    Fast(KeyFunction),
+    Plain,
+}
+
+impl StoredPassword {
+    /// A session's password; `None` when it has none.
+    pub fn of(data: &BasicAuthData) -> Option<Self> {
+        if data.password.is_empty() {
+            return None;
+        }
+        let kind = match data.hash_type.as_str() {
+            "bcrypt" => Kind::Bcrypt,
+            "argon2" | "argon2id" => Kind::Argon2,
+            "" if data.password.starts_with("$argon2") => Kind::Argon2,
+            "" if data.password.starts_with("$2") => Kind::Bcrypt,
+            "" => Kind::Plain,
+            name => Kind::Fast(KeyFunction::from_name(name)?),
+        };
+        Some(StoredPassword { text: data.password.clone(), kind })
+    }
+
+    /// What stands in for the password of somebody who does not exist.
+    pub fn nobodys() -> Self {
+        StoredPassword { text: NOBODY.to_owned(), kind: Kind::Bcrypt }
+    }
+
+    /// The text as it is kept, which changes with the password.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether checking it takes long on purpose.
+    pub fn is_slow(&self) -> bool {
+        matches!(self.kind, Kind::Bcrypt | Kind::Argon2)
+    }
+
+    /// Whether it is that password.
+    pub fn is(&self, password: &[u8]) -> bool {
+        match self.kind {
+            Kind::Bcrypt => {
+                bcrypt_cost(&self.text).is_some_and(|cost| cost <= BCRYPT_COST_MAX) && {
+                    // Go's bcrypt, which made these hashes, looks at 72 bytes; what follows was refused when the password was set.
+                    bcrypt::verify(password, &self.text).unwrap_or(false)
+                }
+            }
+            Kind::Argon2 => {
+                PasswordHash::new(&self.text).is_ok_and(|hash| Argon2::default().verify_password(password, &hash).is_ok())
+            }
+            Kind::Fast(function) => {
+                std::str::from_utf8(password).is_ok_and(|text| same(function.hash(text).as_bytes(), self.text.as_bytes()))
+            }
+            Kind::Plain => same(password, self.text.as_bytes()),
+        }
+    }
+}
+
+/// Compares in a time that does not depend on where they differ, nor on their lengths.
+fn same(one: &[u8], other: &[u8]) -> bool {
+    blake3::hash(one).as_bytes().ct_eq(blake3::hash(other).as_bytes()).into()
+}
+
+/// `$2b$10$…`
+fn bcrypt_cost(text: &str) -> Option<u32> {
+    text.split('$').nth(2)?.parse().ok()
+}
+
+/// Puts the hash of a new password in its place; what is a hash already stays. Takes long on purpose.
+pub fn hash(data: &mut BasicAuthData) -> Result<(), String> {
+    let is_hashed = !data.hash_type.is_empty() && StoredPassword::of(data).is_some_and(|stored| stored.looks_right());
+    if data.password.is_empty() || is_hashed {
+        return Ok(());
+    }
+    if data.password.len() > 72 {
+        return Err("a password of more than 72 bytes can't be hashed with bcrypt".to_owned());
+    }
+    data.password = bcrypt::hash(&data.password, BCRYPT_COST).map_err(|error| error.to_string())?;
+    data.hash_type = "bcrypt".to_owned();
+    Ok(())
+}
+
+impl StoredPassword {
+    /// Whether the text can be what the kind says.
+    fn looks_right(&self) -> bool {
+        match self.kind {
+            Kind::Bcrypt => self.text.starts_with("$2") && self.text.len() == 60,
+            Kind::Argon2 => PasswordHash::new(&self.text).is_ok(),
+            Kind::Fast(function) => self.text.len() == function.hash("").len() && self.text.bytes().all(|b| b.is_ascii_hexdigit()),
+            Kind::Plain => false,
+        }
+    }
+}
+
+/// The threads that check.
+pub struct Passwords {
+    queue: Arc<Queue<Check>>,
+    /// Checks that were made.
+    checked: Arc<AtomicU64>,
+}
+
+struct Check {
+    stored: StoredPassword,
+    password: Vec<u8>,
+    promise: Promise<bool>,
+}
+
+impl Passwords {
+    fn start() -> io::Result<Self> {
+        let queue = Arc::<Queue<Check>>::default();
+        let checked = Arc::<AtomicU64>::default();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        for _ in 0..(cores / 2).max(1) {
+            let (queue, checked) = (queue.clone(), checked.clone());
+            std::thread::Builder::new().name("passwords".to_owned()).spawn(move || check_all(&queue, &checked))?;
+        }
+        Ok(Passwords { queue, checked })
+    }
+
+    /// Checks a password; `None` when too many wait. There may be no answer: when others come, who sends many gives way to them.
+    pub fn check(&self, asker: Asker, stored: StoredPassword, password: Vec<u8>) -> Option<Coming<bool>> {
+        let (promise, answer) = coming();
+        self.queue.put(asker, Check { stored, password, promise }).then_some(answer)
+    }
+}
+
+impl Drop for Passwords {
+    fn drop(&mut self) {
+        self.queue.end();
+    }
+}
+
+fn check_all(queue: &Queue<Check>, checked: &AtomicU64) {
+    while let Some(Check { stored, password, promise }) = queue.take() {
+        // Whoever asked may have gone.
+        if promise.is_awaited() {
+            checked.fetch_add(1, Ordering::Relaxed);
+            promise.keep(stored.is(&password));
+        }
+    }
+}
+
+/// The threads, started when they are first needed.
+#[derive(Default)]
+pub struct LazyPasswords(OnceLock<Option<Arc<Passwords>>>);
+
+impl LazyPasswords {
+    /// The threads; `None` when the system has none to give.
+    pub fn get(&self) -> Option<Arc<Passwords>> {
+        let start = || {
+            let started = Passwords::start().map(Arc::new);
+            started.inspect_err(|error| tracing::error!(%error, "no threads for passwords")).ok()
+        };
+        self.0.get_or_init(start).clone()
+    }
+
+    /// Checks that were made so far.
+    pub fn checked(&self) -> u64 {
+        self.0.get().and_then(Option::as_ref).map_or(0, |passwords| passwords.checked.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! What gateways that share a Redis tell each other, in the form of Tyk's nodes: JSON messages of one channel, signed with the
+//! `node_secret` that all of them have.
+
+use crate::control::loader::Reloads;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, OnceLock};
+use subtle::ConstantTimeEq;
+use tollgate_model::config::GatewayConfig;
+use tollgate_model::hexadecimal;
+use tollgate_store::{Redis, StoreFault};
+
+/// The channel.
+pub const CHANNEL: &str = "tyk.cluster.notifications";
+
+/// What Go calls SHA-256.
+const SHA256_NUMBER: u64 = 5;
+
+/// Says that sessions have changed; the payload is their names, with commas between them.
+pub const SESSIONS_CHANGED: &str = "KeySpaceUpdateNotification";
+/// Asks all gateways to reload.
+pub const RELOAD_ALL: &str = "GroupReload";
+/// Other messages after which definitions or policies have to be read again.
+const RELOADS: [&str; 5] = [RELOAD_ALL, "ApiUpdated", "ApiAdded", "ApiRemoved", "PolicyChanged"];
+
+/// Speaks to the other gateways.
+pub struct Bus {
+    redis: Arc<Redis>,
+    signer: Signer,
+    reloads_on_signal: bool,
+    /// Known once they are started.
+    reloads: OnceLock<Reloads>,
+}
+
+/// What a message asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Sessions of these names have changed or are gone.
+    SessionsChanged(Vec<String>),
+    Reload,
+    /// Nothing that concerns this gateway.
+    Other,
+}
+
+/// Signs messages, and tells who has signed.
+#[derive(Clone)]
+struct Signer {
+    secret: String,
+    accepts_everything: bool,
+}
+
+impl Bus {
+    pub fn new(redis: Arc<Redis>, config: &GatewayConfig) -> Self {
+        let signer = Signer { secret: config.node_secret.clone(), accepts_everything: config.allow_insecure_configs };
+        Bus { redis, signer, reloads_on_signal: !config.suppress_redis_signal_reload, reloads: OnceLock::new() }
+    }
+
+    /// From now on a message can make this gateway reload.
+    pub fn connect(&self, reloads: Reloads) {
+        let _ = self.reloads.set(reloads);
+    }
+
+    /// Tells all gateways, this one too.
+    ///
+    /// # Errors
+    /// What the store says; nobody was told then.
+    pub async fn tell(&self, command: &str, payload: &str) -> Result<(), StoreFault> {
+        self.redis.publish(CHANNEL, self.signer.message(command, payload).as_bytes()).await
+    }
+
+    /// What a message says. Asks for reloads by itself.
+    pub fn hear(&self, message: &[u8]) -> Notice {
+        match self.signer.read(message) {
+            Ok(Notice::Reload) => {
+                if let Some(reloads) = self.reloads.get().filter(|_| self.reloads_on_signal) {
+                    reloads.request_later();
+                }
+                Notice::Reload
+            }
+            Ok(notice) => notice,
+            Err(why) => {
+                tracing::warn!(why, "a message to all gateways is ignored");
+                Notice::Other
+            }
+        }
+    }
+}
+
+impl Signer {
+    fn message(&self, command: &str, payload: &str) -> String {
+        let signature = self.signature(command, payload);
+        json!({ "command": command, "payload": payload, "signature": signature, "algorithm": SHA256_NUMBER }).to_string()
+    }
+
+    fn signature(&self, command: &str, payload: &str) -> String {
+        hexadecimal(&Sha256::digest(format!("{command}{payload}{}", self.secret)))
+    }
+
+    fn read(&self, message: &[u8]) -> Result<Notice, &'static str> {
+        let message: Value = serde_json::from_slice(message).map_err(|_| "it is not JSON")?;
+        let text = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (command, payload) = (text("command"), text("payload"));
+        let is_signed = || bool::from(text("signature").as_bytes().ct_eq(self.signature(command, payload).as_bytes()));
+        match command {
+            SESSIONS_CHANGED => {}
+            command if RELOADS.contains(&command) => {}
+            _ => return Ok(Notice::Other),
+        }
+        if !self.accepts_everything && !is_signed() {
+            return Err("its signature is not that of this node_secret");
+        }
+        if command != SESSIONS_CHANGED {
+            return Ok(Notice::Reload);
+        }
+        // What stands behind a colon says more about a name; a key may have a colon of its own.
+        let names = payload.split(',').flat_map(|name| [Some(name), name.rsplit_once(':').map(|(name, _)| name)]);
+        Ok(Notice::SessionsChanged(names.flatten().filter(|name| !name.is_empty()).map(str::to_owned).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! Texts as forms, queries and cookies have them: `name=value`, escaped. A parameter that is escaped wrongly is as good as absent.
+
+/// The value of a cookie in a Cookie header.
+pub fn cookie<'a>(header: &'a str, name: &str) -> Option<&'a str> {
+    first_cookie(header, |key| key == name)
+}
+
+/// The value of the first cookie in a Cookie header that is the one.
+pub fn first_cookie(header: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> {
+    header.split(';').find_map(|pair| {
+        let (key, value) = pair.split_once('=')?;
+        is_it(key.trim()).then(|| value.trim().trim_matches('"'))
+    })
+}
+
+/// The decoded value of a query parameter.
+pub fn parameter(query: &str, name: &str) -> Option<String> {
+    first_value(query, |key| key == name)
+}
+
+/// The decoded value of the first query parameter that is the one.
+pub fn first_value(query: &str, is_it: impl Fn(&str) -> bool) -> Option<String> {
+    query.split('&').find_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        is_it(&decode_form(key)?).then(|| decode_form(value))?
+    })
+}
+
+/// All query parameters, decoded.
+pub fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
+    query.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Some((decode_form(key)?, decode_form(value)?))
+    })
+}
+
+/// A query without one of its parameters.
+pub fn without_parameter(query: &str, name: &str) -> String {
+    let is_other = |pair: &&str| {
+        let key = pair.split_once('=').map_or(*pair, |(key, _)| key);
+        decode_form(key).as_deref() != Some(name)
+    };
+    query.split('&').filter(is_other).collect::<Vec<_>>().join("&")
+}
+
+/// Decodes `+` and escapes; `None` for an invalid escape.
+pub fn decode_form(text: &str) -> Option<String> {
+    let spaced = text.replace('+', " ");
+    Some(crate::base::path::Path::new(spaced.into())?.decoded.into_owned())
+}
+
+/// Escapes a value for a place inside a query.
+pub fn encode_form(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b' ' => encoded.push('+'),
+            byte if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) => encoded.push(char::from(byte)),
+            byte => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! HTTP calls of the gateway itself, for what decides about requests: key sets, introspection, other deciders. They run on one thread
+//! beside the data path. Each call has a limit of time and of bytes, and all together one of number. Not for requests of clients.
+
+use crate::base::tls;
+use crate::base::tls::{Library, TlsRules};
+use http::header::LOCATION;
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Bytes;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// Calls at one time. The next ones wait, within their own time limit: a decider that hangs must not take all file descriptors.
+const CALLS_MAX: usize = 512;
+/// Redirects that one call follows; documents of identity providers take one at most.
+const REDIRECTS_MAX: usize = 3;
+/// For which an unused connection is kept.
+const IDLE: Duration = Duration::from_secs(60);
+
+type HttpClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+
+/// The thread that calls, and its connections.
+pub struct Outside {
+    runtime: Handle,
+    clients: Mutex<HashMap<TlsRules, HttpClient>>,
+    slots: Semaphore,
+}
+
+/// One call.
+pub struct Call {
+    pub method: Method,
+    pub uri: Uri,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    pub tls: TlsRules,
+    /// For everything, from the name's look-up to the last byte.
+    pub time_max: Duration,
+    /// Of the answer's body.
+    pub body_bytes_max: usize,
+    /// Redirects that it follows; only a GET does.
+    pub redirects_max: usize,
+}
+
+/// What a call was answered.
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+/// Why there is no answer. Says nothing of what was sent.
+#[derive(Clone, Debug)]
+pub enum CallFault {
+    Timeout(Duration),
+    /// The answer's body is larger than it may be, or breaks off.
+    Body(String),
+    Connection(String),
+    Redirect(&'static str),
+    /// The settings of TLS can't be used.
+    Tls(String),
+}
+
+impl Outside {
+    /// Starts the thread.
+    pub fn start() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build()?;
+        let handle = runtime.handle().clone();
+        let run = move || runtime.block_on(std::future::pending::<()>());
+        std::thread::Builder::new().name("outside".to_owned()).spawn(run)?;
+        Ok(Outside { runtime: handle, clients: Mutex::default(), slots: Semaphore::new(CALLS_MAX) })
+    }
+
+    /// Lets something run on the thread.
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(work);
+    }
+
+    /// Makes a call. A GET follows a few redirects, but never from https to http.
+    pub async fn call(&self, call: Call) -> Result<Reply, CallFault> {
+        let time_max = call.time_max;
+        timeout(time_max, self.follow(call)).await.unwrap_or(Err(CallFault::Timeout(time_max)))
+    }
+
+    async fn follow(&self, mut call: Call) -> Result<Reply, CallFault> {
+        // The semaphore is never closed.
+        let _slot = self.slots.acquire().await;
+        let client = self.client(&call.tls).map_err(CallFault::Tls)?;
+        for _ in 0..=call.redirects_max {
+            let reply = Self::once(&client, &call).await?;
+            if call.redirects_max == 0 || call.method != Method::GET || !reply.status.is_redirection() {
+                return Ok(reply);
+            }
+            let Some(location) = reply.headers.get(LOCATION).and_then(|value| value.to_str().ok()) else { return Ok(reply) };
+            let next = redirected(&call.uri, location).ok_or(CallFault::Redirect("leads to no URL"))?;
+            if call.uri.scheme_str() == Some("https") && next.scheme_str() != Some("https") {
+                return Err(CallFault::Redirect("leads away from https"));
+            }
+            if next.authority() != call.uri.authority() {
+                call.headers.clear();
+            }
+            call.uri = next;
+        }
+        Err(CallFault::Redirect("there are too many of them"))
+    }
+
+    async fn once(client: &HttpClient, call: &Call) -> Result<Reply, CallFault> {
+        let mut request = Request::new(Full::new(call.body.clone()));
+        *request.method_mut() = call.method.clone();
+        *request.uri_mut() = call.uri.clone();
+        request.headers_mut().clone_from(&call.headers);
+        let response = client.request(request).await.map_err(|error| CallFault::Connection(reasons(&error)))?;
+        let (head, body) = response.into_parts();
+        let body = Limited::new(body, call.body_bytes_max).collect().await;
+        let body = body.map_err(|error| CallFault::Body(error.to_string()))?.to_bytes();
+        Ok(Reply { status: head.status, headers: head.headers, body })
+    }
+
+    fn client(&self, rules: &TlsRules) -> Result<HttpClient, String> {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(rules) {
+            return Ok(client.clone());
+        }
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls::client_config(rules, &Library::default())?)
+            .https_or_http()
+            .enable_http1()
+            .build();
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .build::<_, Full<Bytes>>(connector);
+        clients.insert(rules.clone(), client.clone());
+        Ok(client)
+    }
+}
+
+impl Call {
+    /// A GET for a document.
+    pub fn get(uri: Uri, tls: TlsRules, time_max: Duration, body_bytes_max: usize) -> Self {
+        let (headers, body) = (HeaderMap::new(), Bytes::new());
+        Call { method: Method::GET, uri, headers, body, tls, time_max, body_bytes_max, redirects_max: REDIRECTS_MAX }
+    }
+}
+
+/// Where a `Location` leads.
+fn redirected(from: &Uri, location: &str) -> Option<Uri> {
+    if location.starts_with('/') && !location.starts_with("//") {
+        let mut parts = from.clone().into_parts();
+        parts.path_and_query = Some(location.parse().ok()?);
+        return Uri::from_parts(parts).ok();
+    }
+    let uri: Uri = location.parse().ok()?;
+    (uri.authority().is_some() && matches!(uri.scheme_str(), Some("http" | "https"))).then_some(uri)
+}
+
+/// An error with everything that led to it.
+fn reasons(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(reason) = source {
+        text = format!("{text}: {reason}");
+        source = reason.source();
+    }
+    text
+}
+
+impl fmt::Display for CallFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallFault::Timeout(time) => write!(f, "no answer within {} ms", time.as_millis()),
+            CallFault::Body(why) => write!(f, "the answer's body can't be read: {why}"),
+            CallFault::Connection(why) => f.write_str(why),
+            CallFault::Redirect(why) => write!(f, "a redirect can't be followed: it {why}"),
+            CallFault::Tls(why) => write!(f, "TLS: {why}"),
+        }
+    }
+}
+
+/// One thread that calls, started when it is first needed.
+#[derive(Default)]
+pub struct LazyOutside(std::sync::OnceLock<Option<Arc<Outside>>>);
+
+impl LazyOutside {
+    /// The thread; `None` when the system has none to give.
+    pub fn get(&self) -> Option<Arc<Outside>> {
+        let start = || Outside::start().map(Arc::new).inspect_err(|error| tracing::error!(%error, "no thread for calls")).ok();
+        self.0.get_or_init(start).clone()
+    }
+}

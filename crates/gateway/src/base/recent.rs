@@ -1,0 +1,98 @@
+//! A bounded memory of what was found out lately: read without a lock, written rarely. When the younger half is full the older half is
+//! forgotten; what is used in the older half moves to the younger.
+
+use arc_swap::ArcSwap;
+use aws_lc_rs::digest::{SHA256, digest};
+use papaya::HashMap;
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use crate::auth::keys::{Digest, DigestHasher};
+
+type Half<V> = HashMap<Digest, Arc<V>, BuildHasherDefault<DigestHasher>>;
+
+/// Values by digest, at most twice `half_max` of them.
+pub struct Recent<V> {
+    halves: ArcSwap<Halves<V>>,
+    half_max: usize,
+    turning: Mutex<()>,
+}
+
+struct Halves<V> {
+    young: Arc<Half<V>>,
+    old: Arc<Half<V>>,
+}
+
+impl<V: Send + Sync + 'static> Recent<V> {
+    /// An empty memory.
+    pub fn new(half_max: usize) -> Self {
+        let halves = Halves { young: Arc::default(), old: Arc::default() };
+        Recent { halves: ArcSwap::from_pointee(halves), half_max, turning: Mutex::default() }
+    }
+
+    /// The value of a digest.
+    pub fn get(&self, digest: &Digest) -> Option<Arc<V>> {
+        let halves = self.halves.load();
+        if let Some(value) = halves.young.pin().get(digest) {
+            return Some(value.clone());
+        }
+        let value = halves.old.pin().get(digest).cloned()?;
+        self.put(*digest, value.clone());
+        Some(value)
+    }
+
+    /// Remembers a value.
+    pub fn put(&self, digest: Digest, value: Arc<V>) {
+        if self.halves.load().young.len() >= self.half_max {
+            self.turn();
+        }
+        self.halves.load().young.pin().insert(digest, value);
+    }
+
+    /// Forgets a value.
+    pub fn remove(&self, digest: &Digest) {
+        let halves = self.halves.load();
+        halves.young.pin().remove(digest);
+        halves.old.pin().remove(digest);
+    }
+
+    fn turn(&self) {
+        let _turning = self.turning.lock().unwrap_or_else(PoisonError::into_inner);
+        let halves = self.halves.load();
+        // Another thread may have done it.
+        if halves.young.len() >= self.half_max {
+            self.halves.store(Arc::new(Halves { young: Arc::default(), old: halves.young.clone() }));
+        }
+    }
+}
+
+/// What a credential is remembered by, in this process. With a processor's instructions for SHA-256 a token of 560 bytes takes 0.3 us, BLAKE3
+/// takes 0.8; without them BLAKE3 is the faster one.
+pub fn digest_of(credential: &[u8]) -> Digest {
+    if !has_sha_instructions() {
+        return blake3::hash(credential).into();
+    }
+    let mut made = Digest::default();
+    made.copy_from_slice(digest(&SHA256, credential).as_ref());
+    made
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_sha_instructions() -> bool {
+    std::arch::is_x86_feature_detected!("sha")
+}
+
+#[cfg(target_arch = "aarch64")]
+fn has_sha_instructions() -> bool {
+    std::arch::is_aarch64_feature_detected!("sha2")
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn has_sha_instructions() -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests;

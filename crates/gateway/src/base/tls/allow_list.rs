@@ -1,0 +1,97 @@
+//! Which certificates may call: those that are listed, and those that a listed authority issued.
+
+use super::certificate::{Facts, hex_sha256};
+use super::library::{Library, Slot};
+use crate::data::refusal::{self, Answer, Refusal};
+use rustls::pki_types::{CertificateDer, UnixTime};
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_engine::ClientTls;
+
+/// Verdicts of authorities that one connection remembers; more are asked again.
+const REMEMBERED_MAX: usize = 16;
+
+/// Certificates and authorities that may call.
+#[derive(Debug)]
+pub struct AllowList(Vec<Arc<Slot>>);
+
+/// A caller that speaks TLS, as far as its certificate goes; kept for its whole connection.
+pub struct CallerTls {
+    pub certificate: Option<CallerCertificate>,
+}
+
+/// The certificate that a caller showed and holds the key of.
+pub struct CallerCertificate {
+    pub facts: Facts,
+    chain: Vec<CertificateDer<'static>>,
+    /// Authorities that were asked about it, by fingerprint, and what they said: a signature is not checked for each request.
+    asked: RefCell<Vec<(String, bool)>>,
+}
+
+impl CallerTls {
+    pub fn new(tls: &ClientTls) -> Self {
+        let facts = tls.certificates.first().map(|leaf| Facts::new(leaf).unwrap_or_else(|_| Facts::unreadable(leaf)));
+        let certificate =
+            facts.map(|facts| CallerCertificate { facts, chain: tls.certificates.clone(), asked: RefCell::default() });
+        CallerTls { certificate }
+    }
+}
+
+impl Facts {
+    /// A certificate that can't be read is nobody's: it has expired long ago.
+    fn unreadable(der: &[u8]) -> Self {
+        Facts {
+            fingerprint: hex_sha256(der),
+            names: Vec::new(),
+            common_name: String::new(),
+            not_after_unix_s: i64::MIN,
+            is_authority: false,
+            public_key: String::new(),
+        }
+    }
+}
+
+impl AllowList {
+    pub fn new<'n>(names: impl IntoIterator<Item = &'n String>, library: &Library) -> Self {
+        AllowList(names.into_iter().map(|name| library.named(name)).collect())
+    }
+
+    /// Refuses a caller that is not on the list.
+    pub fn check(&self, caller: Option<&CallerTls>, unix_s: u64) -> Result<(), Refusal> {
+        let Some(caller) = caller else { return Err(refusal::TLS_REQUIRED) };
+        let Some(certificate) = &caller.certificate else { return Err(refusal::CERTIFICATE_MISSING) };
+        let listed = self.0.iter().filter_map(|slot| slot.get()).any(|listed| {
+            listed.facts.fingerprint == certificate.facts.fingerprint
+                || listed.issued.as_ref().is_some_and(|authority| {
+                    certificate.is_issued(&listed.facts.fingerprint, |chain| {
+                        let (leaf, rest) = chain.split_first()?;
+                        authority.verify_client_cert(leaf, rest, UnixTime::since_unix_epoch(Duration::from_secs(unix_s))).ok()
+                    })
+                })
+        });
+        match listed {
+            true if certificate.facts.has_expired(unix_s) => Err(refusal::CERTIFICATE_EXPIRED),
+            true => Ok(()),
+            false => Err(Refusal::from(Answer {
+                message: format!("Certificate with SHA256 {} not allowed", certificate.facts.fingerprint).into(),
+                ..(*refusal::CERTIFICATE_DISALLOWED).clone()
+            })),
+        }
+    }
+}
+
+impl CallerCertificate {
+    /// Asks an authority, or remembers what it said.
+    fn is_issued<T>(&self, authority: &str, ask: impl FnOnce(&[CertificateDer<'static>]) -> Option<T>) -> bool {
+        let mut asked = self.asked.borrow_mut();
+        if let Some((_, answer)) = asked.iter().find(|(known, _)| known == authority) {
+            return *answer;
+        }
+        let answer = ask(&self.chain).is_some();
+        if asked.len() < REMEMBERED_MAX {
+            asked.push((authority.to_owned(), answer));
+        }
+        answer
+    }
+}

@@ -1,0 +1,211 @@
+//! The terms on which the gateway speaks TLS with its clients: its certificates by host, versions and ciphers, session tickets that all
+//! cores can read, and who is asked for a certificate. A client's certificate is only received here; whether it may call is decided
+//! where the API is known.
+
+use super::certificate::Certificate;
+use super::library::{Library, Slot};
+use super::server_names::{Names, ServerNames};
+use super::{provider, versions};
+use crate::data::snapshot::Api;
+use arc_swap::ArcSwap;
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::{CertificateDer, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{ClientHello, NoServerSessionStorage};
+use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme};
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use tollgate_engine::{TlsTerms, accepting_ports};
+use tollgate_model::config::GatewayConfig;
+
+/// The terms for all clients.
+pub struct ClientTerms {
+    /// For hosts that ask for no certificate, and for those that do. Each has tickets of its own, so that a session that began without
+    /// a certificate is not resumed where one is asked for.
+    plain: Arc<ServerConfig>,
+    asking: Arc<ServerConfig>,
+    names: Arc<ServerNames>,
+    /// The configuration's own certificates, with the host that was written beside them.
+    own: Vec<(String, Arc<Slot>)>,
+    /// The host that a client means that names none.
+    default_host: String,
+    /// The control API asks for certificates: on all hosts (empty), or on one.
+    control_host: Option<String>,
+    asked: ArcSwap<Asked>,
+}
+
+/// Which hosts ask for a certificate.
+#[derive(Default)]
+struct Asked {
+    everywhere: bool,
+    hosts: HashSet<String>,
+}
+
+impl ClientTerms {
+    /// The terms that a configuration asks for; `None` when it does not ask for TLS. With `may_come` stored certificates that are not
+    /// there may come later.
+    pub fn new(config: &GatewayConfig, library: &Library, may_come: bool) -> Result<Option<Self>, String> {
+        let options = &config.http_server_options;
+        if !options.use_ssl {
+            return Ok(None);
+        }
+        let at = |error: String| format!("http_server_options: {error}");
+        let mut own = Vec::new();
+        for written in &options.certificates {
+            let slot = match written.key_file.as_path() {
+                key if key == Path::new("") => library.named(&written.cert_file.to_string_lossy()),
+                key => library.pair(&written.cert_file, key),
+            };
+            own.push((written.domain_name.clone(), slot));
+        }
+        own.extend(options.ssl_certificates.iter().map(|name| (String::new(), library.named(name))));
+        for (_, slot) in &own {
+            match slot.get() {
+                Some(certificate) if certificate.own.is_none() => {
+                    return Err(at("a certificate has no private key beside it".to_owned()));
+                }
+                Some(_) => {}
+                None if may_come && slot.is_stored() => {}
+                None => return Err(at(slot.error().unwrap_or_default())),
+            }
+        }
+        let provider = provider(&options.ssl_ciphers).map_err(|error| at(format!("ssl_ciphers: {error}")))?;
+        let provider = Arc::new(accepting_ports(CryptoProvider::clone(&provider)));
+        let versions = versions(options.min_version, options.max_version).map_err(at)?;
+        let names = Arc::new(ServerNames::default());
+        let make = |verifier: Arc<dyn ClientCertVerifier>| -> Result<Arc<ServerConfig>, String> {
+            let builder = ServerConfig::builder_with_provider(provider.clone()).with_protocol_versions(&versions);
+            let builder = builder.map_err(|error| error.to_string())?.with_client_cert_verifier(verifier);
+            let mut made = builder.with_cert_resolver(names.clone());
+            // Tickets need no memory here, and every core can read every core's.
+            made.session_storage = Arc::new(NoServerSessionStorage {});
+            made.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| error.to_string())?;
+            // The versions of HTTP/1 need not be told apart: each request names its own.
+            let protocols: &[&[u8]] = &[b"h2", b"http/1.1", b"http/1.0"];
+            made.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+            made.alpn_protocols.retain(|name| options.enable_http2 || name != b"h2");
+            Ok(Arc::new(made))
+        };
+        let shares_port = config.control_api_port == 0 || config.control_api_port == config.listen_port;
+        let asks_control = config.security.control_api_use_mutual_tls && shares_port;
+        let terms = ClientTerms {
+            plain: make(rustls::server::WebPkiClientVerifier::no_client_auth())?,
+            asking: make(Arc::new(AskAnybody(provider.clone())))?,
+            names,
+            own,
+            default_host: options.server_name.clone(),
+            control_host: asks_control.then(|| config.control_api_hostname.to_ascii_lowercase()),
+            asked: ArcSwap::default(),
+        };
+        terms.rebuild(&[]);
+        Ok(Some(terms))
+    }
+
+    /// Takes up what APIs say and what their certificates are now.
+    pub fn rebuild(&self, apis: &[Arc<Api>]) {
+        let mut names = Names::default();
+        for (host, slot) in &self.own {
+            let Some(certificate) = slot.get() else { continue };
+            let Some(own) = &certificate.own else { continue };
+            if !host.is_empty() {
+                names.add(host, own);
+            }
+            add_names(&mut names, &certificate);
+            names.add_fallback(own);
+        }
+        let of_apis = apis.iter().flat_map(|api| &api.certificates).filter_map(|slot| slot.get());
+        of_apis.for_each(|certificate| add_names(&mut names, &certificate));
+        if names.is_empty() && !apis.is_empty() {
+            tracing::warn!("TLS is switched on and there is no certificate: every handshake fails");
+        }
+        if !self.default_host.is_empty() {
+            let of_host = names.find(&self.default_host).to_vec();
+            names.prefer(&of_host);
+        }
+        self.names.replace(names);
+        self.asked.store(Arc::new(Asked::new(apis, self.control_host.as_deref())));
+    }
+
+    /// The terms for the control API's own port, which knows no APIs and no HTTP/2.
+    pub fn for_control(&self, asks: bool) -> Arc<ServerConfig> {
+        let mut terms = ServerConfig::clone(if asks { &self.asking } else { &self.plain });
+        terms.alpn_protocols.retain(|name| name != b"h2");
+        Arc::new(terms)
+    }
+}
+
+fn add_names(names: &mut Names, certificate: &Certificate) {
+    let Some(own) = &certificate.own else { return };
+    certificate.facts.names.iter().for_each(|name| names.add(name, own));
+}
+
+impl Asked {
+    fn new(apis: &[Arc<Api>], control_host: Option<&str>) -> Self {
+        let of_apis = apis.iter().filter(|api| api.asks_for_certificate).map(|api| api.host.as_deref().unwrap_or_default());
+        let mut asked = Asked::default();
+        for host in of_apis.chain(control_host) {
+            // A pattern is not a name that a client could send: then everybody is asked, which refuses nobody.
+            if host.is_empty() || host.contains(['{', '*']) {
+                asked.everywhere = true;
+            }
+            asked.hosts.insert(host.to_ascii_lowercase());
+        }
+        asked
+    }
+}
+
+impl TlsTerms for ClientTerms {
+    fn for_client(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig> {
+        let asked = self.asked.load();
+        let is_asked = asked.everywhere
+            || (!asked.hosts.is_empty() && hello.server_name().is_none_or(|host| asked.hosts.contains(&host.to_ascii_lowercase())));
+        if is_asked { self.asking.clone() } else { self.plain.clone() }
+    }
+}
+
+/// Asks for a certificate and takes any, or none: what matters is that the client has its key.
+#[derive(Debug)]
+struct AskAnybody(Arc<CryptoProvider>);
+
+impl ClientCertVerifier for AskAnybody {
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, rustls::Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

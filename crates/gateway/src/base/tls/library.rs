@@ -1,0 +1,232 @@
+//! Certificates by file or identifier. Who uses one holds its slot, and finds in it what was read last: a renewed file is taken up
+//! without anybody being told. A file that can't be used leaves the last good certificate in its slot.
+
+use super::certificate::Certificate;
+use crate::base::clock;
+use arc_swap::ArcSwapOption;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+/// Finds the text of a certificate that the control API was given.
+pub type StoredCertificates = Box<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
+
+/// A file that is longer holds no certificate.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+/// Hexadecimal digits of a SHA-256, with which every stored certificate's identifier ends.
+const FINGERPRINT_DIGITS: usize = 64;
+
+/// All certificates that somebody uses.
+#[derive(Default)]
+pub struct Library {
+    slots: Mutex<HashMap<Source, Weak<Slot>>>,
+    stored: OnceLock<StoredCertificates>,
+    /// How often everything was read again.
+    generation: AtomicU64,
+}
+
+/// Where a certificate comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Source {
+    /// One file with everything.
+    File(PathBuf),
+    /// Certificate and key in files of their own.
+    Pair(PathBuf, PathBuf),
+    /// The store, by identifier.
+    Stored(String),
+}
+
+/// A certificate's place.
+#[derive(Debug)]
+pub struct Slot {
+    source: Source,
+    current: ArcSwapOption<Certificate>,
+    /// What was read last, and what was wrong with it.
+    read: Mutex<Read>,
+}
+
+#[derive(Debug, Default)]
+struct Read {
+    /// The texts, as a digest.
+    digest: Option<String>,
+    error: Option<String>,
+}
+
+struct Texts {
+    chain: Vec<u8>,
+    key: Option<Vec<u8>>,
+    ocsp: Option<Vec<u8>>,
+}
+
+impl Slot {
+    /// The certificate as it is now.
+    pub fn get(&self) -> Option<Arc<Certificate>> {
+        self.current.load_full()
+    }
+
+    /// Whether it is one that the store has under an identifier.
+    pub fn is_stored(&self) -> bool {
+        matches!(self.source, Source::Stored(_))
+    }
+
+    /// What is wrong with what was read last.
+    pub fn error(&self) -> Option<String> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).error.clone()
+    }
+
+    fn refresh(&self, stored: Option<&StoredCertificates>) -> bool {
+        let texts = self.source.texts(stored);
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let digest = texts.as_ref().map_or_else(|error| Some(error.clone()), |texts| texts.as_ref().map(Texts::digest));
+        if read.digest == digest && digest.is_some() {
+            return false;
+        }
+        read.digest = digest;
+        let certificate = match texts {
+            Ok(Some(texts)) => Certificate::parse(&texts.chain, texts.key.as_deref(), texts.ocsp).map(Some),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match certificate {
+            Ok(certificate) => {
+                if certificate.as_ref().is_some_and(|certificate| certificate.facts.has_expired(clock::unix_s())) {
+                    tracing::warn!("{}: the certificate has expired", self.source);
+                }
+                read.error = certificate.is_none().then(|| format!("{}: there is no such certificate", self.source));
+                let changed = certificate.is_some() || self.current.load().is_some();
+                self.current.store(certificate.map(Arc::new));
+                changed
+            }
+            Err(error) => {
+                let kept = if self.current.load().is_some() { "; the last good one stays in use" } else { "" };
+                let error = format!("{}: {error}", self.source);
+                tracing::error!("{error}{kept}");
+                read.error = Some(error);
+                false
+            }
+        }
+    }
+}
+
+impl Library {
+    /// Names that are no files are looked up here from now on.
+    pub fn add_stored(&self, stored: StoredCertificates) {
+        // Set once, at the start; a second call has no effect.
+        drop(self.stored.set(stored));
+    }
+
+    /// The certificate that a definition or the configuration names: an identifier, or a file with everything in it.
+    pub fn named(&self, name: &str) -> Arc<Slot> {
+        let source = if is_identifier(name) { Source::Stored(name.to_owned()) } else { Source::File(PathBuf::from(name)) };
+        self.slot(source)
+    }
+
+    /// The PEM text that the store has under an identifier: a certificate or a public key. Does not block.
+    pub fn stored_text(&self, id: &str) -> Option<Vec<u8>> {
+        self.stored.get()?(id)
+    }
+
+    /// Grows whenever certificates may have changed.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// The certificate of two files.
+    pub fn pair(&self, certificate: &Path, key: &Path) -> Arc<Slot> {
+        self.slot(Source::Pair(certificate.to_owned(), key.to_owned()))
+    }
+
+    fn slot(&self, source: Source) -> Arc<Slot> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = slots.get(&source).and_then(Weak::upgrade) {
+            return slot;
+        }
+        let slot = Arc::new(Slot { source: source.clone(), current: ArcSwapOption::empty(), read: Mutex::default() });
+        slot.refresh(self.stored.get());
+        slots.insert(source, Arc::downgrade(&slot));
+        slot
+    }
+
+    /// The certificates in use with where they come from, by that.
+    pub fn all(&self) -> Vec<(String, Arc<Certificate>)> {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = slots.values().filter_map(|slot| slot.upgrade().and_then(|slot| Some((slot.source.name(), slot.get()?))));
+        let mut found: Vec<_> = found.collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found.dedup_by(|a, b| a.0 == b.0);
+        found
+    }
+
+    /// Reads everything again that is in use; true when something is different.
+    pub fn refresh(&self) -> bool {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        let slots: Vec<Arc<Slot>> = {
+            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.retain(|_, slot| slot.strong_count() > 0);
+            slots.values().filter_map(Weak::upgrade).collect()
+        };
+        slots.iter().fold(false, |changed, slot| slot.refresh(self.stored.get()) | changed)
+    }
+}
+
+impl Source {
+    /// The certificate's file, or its identifier.
+    fn name(&self) -> String {
+        match self {
+            Source::File(file) | Source::Pair(file, _) => file.display().to_string(),
+            Source::Stored(id) => id.clone(),
+        }
+    }
+
+    /// `None`: the store does not know the identifier.
+    fn texts(&self, stored: Option<&StoredCertificates>) -> Result<Option<Texts>, String> {
+        match self {
+            Source::File(file) => Ok(Some(Texts { chain: read(file)?, key: None, ocsp: ocsp(file) })),
+            Source::Pair(file, key) => {
+                let key = read(key).map_err(|error| format!("{}: {error}", key.display()))?;
+                Ok(Some(Texts { chain: read(file)?, key: Some(key), ocsp: ocsp(file) }))
+            }
+            Source::Stored(id) => Ok(stored.and_then(|stored| stored(id)).map(|chain| Texts { chain, key: None, ocsp: None })),
+        }
+    }
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Source::File(file) => write!(f, "{}", file.display()),
+            Source::Pair(file, key) => write!(f, "{} with {}", file.display(), key.display()),
+            Source::Stored(id) => write!(f, "certificate {id}"),
+        }
+    }
+}
+
+impl Texts {
+    fn digest(&self) -> String {
+        let parts = [Some(&self.chain), self.key.as_ref(), self.ocsp.as_ref()];
+        parts.map(|part| part.map(|text| super::certificate::hex_sha256(text)).unwrap_or_default()).concat()
+    }
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    match std::fs::metadata(file) {
+        Ok(facts) if facts.len() > FILE_BYTES_MAX => Err(format!("larger than {FILE_BYTES_MAX} bytes")),
+        Ok(_) => std::fs::read(file).map_err(|error| format!("cannot be read: {error}")),
+        Err(error) => Err(format!("cannot be read: {error}")),
+    }
+}
+
+/// The response to staple lies beside the certificate: `<file>.ocsp`, DER.
+fn ocsp(file: &Path) -> Option<Vec<u8>> {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".ocsp");
+    read(Path::new(&name)).ok().filter(|response| !response.is_empty())
+}
+
+/// Identifiers of stored certificates are an organisation and a fingerprint.
+fn is_identifier(name: &str) -> bool {
+    let fingerprint = name.len().checked_sub(FINGERPRINT_DIGITS).and_then(|start| name.get(start..));
+    fingerprint.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}

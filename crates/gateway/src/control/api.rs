@@ -1,0 +1,286 @@
+//! The control plane: Tyk's control API and the health endpoints. A thread of its own has its connections and answers probes; everything else is
+//! done by `workers`. Requests on the gateway's main port reach it through socket pairs, so that every limit of the data plane holds for
+//! them too.
+
+mod answer;
+mod api_health;
+mod apis;
+mod cache;
+mod certs;
+mod health;
+mod keys;
+mod metrics;
+mod oauth;
+mod openapi;
+mod orgs;
+mod own_port;
+mod policies;
+mod provider;
+mod reload;
+mod schema;
+mod usage;
+mod versions;
+mod workers;
+
+use crate::auth::oauth::{Ledger, Notices};
+use crate::base::secret::Secret;
+use crate::control::loader::{FILE_BYTES_MAX, Loader, Reloads};
+use crate::data::snapshot::Shared;
+use answer::error;
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, any, delete, get, post, put};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{mpsc, watch};
+use tollgate_engine::LocalConnector;
+use tower::ServiceExt;
+
+pub use api_health::ApiHealth;
+pub use health::Health;
+pub use own_port::OwnPort;
+use workers::Workers;
+
+/// Threads that write figures for scrapers; more scrapers wait.
+const FIGURES_THREADS_MAX: usize = 2;
+/// From a connection's start to the end of a head.
+const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// For which a connection to a closed port of its own is kept, if it asks for nothing.
+const LAST_REQUEST_TIME: Duration = Duration::from_secs(1);
+
+/// What the control API works on.
+pub struct Control {
+    pub shared: Arc<Shared>,
+    pub loader: Arc<Loader>,
+    pub reloads: Reloads,
+    /// Held while a file of a definition or a policy is written or removed.
+    pub files: tokio::sync::Mutex<()>,
+    /// Held by changes of two definitions, of which one names the other as a version.
+    pub versions: tokio::sync::Mutex<()>,
+    pub secret: Secret,
+    pub health: Arc<Health>,
+    /// `None`: switched off.
+    pub api_health: Option<ApiHealth>,
+    /// What the OAuth 2.0 provider keeps.
+    pub ledger: Ledger,
+    /// Who is told of its tokens.
+    pub notices: Arc<Notices>,
+}
+
+/// The other ends of connections that the data plane makes.
+pub struct SocketPairs(mpsc::UnboundedReceiver<UnixStream>);
+
+/// Connects the data plane to a control plane that will be started.
+pub fn socket_pairs() -> (LocalConnector, SocketPairs) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let connect = move || {
+        let (own, other) = UnixStream::pair()?;
+        other.set_nonblocking(true)?;
+        sender.send(other).map_err(|_| io::Error::other("the control plane is gone"))?;
+        Ok(own)
+    };
+    (Arc::new(connect), SocketPairs(receiver))
+}
+
+/// Ports beside the gateway's main one.
+pub struct Ports {
+    /// The control API's own.
+    pub own: Option<OwnPort>,
+    /// For `/metrics` alone, without a secret.
+    pub metrics: Option<OwnPort>,
+    /// When these accept no more.
+    pub closed: watch::Receiver<bool>,
+}
+
+/// Starts the control plane's thread. `names` are those of the health and the readiness endpoint.
+pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Ports) -> io::Result<()> {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(FIGURES_THREADS_MAX).build()?;
+    let threads = workers::start()?;
+    let keys = control.shared.keys.clone();
+    let control = Arc::new(control);
+    let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
+    let callers = Workers::new(threads.handle().clone(), FILE_BYTES_MAX);
+    let clients = Workers::new(threads.handle().clone(), provider::BODY_BYTES_MAX);
+    let router = router(control.clone(), &names, callers);
+    // Only the data plane leads there.
+    let provided = Router::new()
+        .route("/oauth/{api}/{endpoint}", any(provider::answer))
+        .layer(from_fn_with_state(clients, workers::run))
+        .with_state(control.clone());
+    std::thread::Builder::new().name("control".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            tokio::spawn(keys.clone().follow_orgs());
+            tokio::spawn(keys.write_behind());
+            tokio::spawn(health::watch_store(control.clone()));
+            tokio::spawn(async move {
+                if let Some(health) = &control.api_health {
+                    health.watch(&control.shared.registry.meters).await;
+                }
+            });
+            if let Some(port) = ports.metrics {
+                tokio::spawn(port.serve(scraped, ports.closed.clone()));
+            }
+            if let Some(port) = ports.own {
+                tokio::spawn(port.serve(router.clone(), ports.closed.clone()));
+            }
+            // Whoever waits for the end of these ports does not wait for this.
+            drop(ports.closed);
+            serve(router.merge(provided), pairs).await;
+        });
+        threads.shutdown_background();
+    })?;
+    Ok(())
+}
+
+/// A path of the control API and what answers there.
+type Endpoint = (&'static str, fn() -> MethodRouter<Arc<Control>>);
+
+/// The endpoints that need the secret: one row each. `control/openapi.json` describes each of them.
+const ENDPOINTS: &[Endpoint] = &[
+    ("/tyk/reload", || get(reload::reload)),
+    ("/tyk/reload/group", || get(reload::reload_all)),
+    ("/tyk/apis", || get(apis::list).post(apis::create)),
+    ("/tyk/apis/{id}", || get(apis::show).post(apis::create).put(apis::update).merge(delete(apis::remove))),
+    ("/tyk/apis/{id}/versions", || get(versions::list)),
+    ("/tyk/keys", || get(keys::list).post(keys::add_unnamed)),
+    ("/tyk/keys/create", || post(keys::create)),
+    ("/tyk/keys/preview", || post(keys::preview)),
+    ("/tyk/keys/policy/{hash}", || post(keys::set_policies)),
+    ("/tyk/keys/{id}", || get(keys::show).post(keys::add).put(keys::update).merge(delete(keys::remove))),
+    ("/tyk/org/keys", || get(orgs::list)),
+    ("/tyk/org/keys/{id}", || get(orgs::show).post(orgs::put).put(orgs::put).merge(delete(orgs::remove))),
+    ("/tyk/policies", || get(policies::list).post(policies::create)),
+    ("/tyk/policies/{id}", || get(policies::show).post(policies::create).put(policies::update).merge(delete(policies::remove))),
+    ("/tyk/certs", || get(certs::list).post(certs::add)),
+    ("/tyk/certs/{id}", || get(certs::show).post(certs::add).merge(delete(certs::remove))),
+    ("/tyk/oauth/clients/create", || post(oauth::create)),
+    ("/tyk/oauth/clients/apis/{client}", || get(oauth::apis_of_client)),
+    ("/tyk/oauth/clients/{id}", || get(oauth::list)),
+    ("/tyk/oauth/clients/{id}/{client}", || get(oauth::show).put(oauth::update).merge(delete(oauth::remove))),
+    ("/tyk/oauth/clients/{id}/{client}/rotate", || put(oauth::rotate)),
+    ("/tyk/oauth/clients/{id}/{client}/tokens", || get(oauth::tokens).merge(delete(oauth::revoke_tokens))),
+    ("/tyk/oauth/authorize-client", || post(provider::authorize_client_of)),
+    ("/tyk/oauth/refresh/{token}", || delete(oauth::remove_refresh)),
+    ("/tyk/oauth/revoke", || post(oauth::revoke)),
+    ("/tyk/oauth/revoke_all", || post(oauth::revoke_all)),
+    ("/tyk/oauth/tokens", || delete(oauth::purge)),
+    ("/tyk/cache/{id}", || delete(cache::invalidate)),
+    ("/tyk/cache/jwks", || delete(cache::forget_all_key_sets)),
+    ("/tyk/cache/jwks/{id}", || delete(cache::forget_key_sets)),
+    ("/tyk/health", || get(api_health::health)),
+    ("/tyk/usage", || get(usage::usage)),
+    ("/tyk/schema", || get(schema::schema)),
+    ("/tyk/openapi.json", || get(openapi::document)),
+];
+
+/// Those of them that are asked all the time, and answered whatever the others do.
+const FIGURES: &[Endpoint] = &[("/tyk/metrics", || get(metrics::metrics)), ("/tyk/live", || get(metrics::figures))];
+
+/// All endpoints, the open ones under their configured names.
+fn router(control: Arc<Control>, [hello, ready]: &[String; 2], workers: Workers) -> Router {
+    let routes =
+        |endpoints: &[Endpoint]| endpoints.iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods()));
+    let guarded = routes(ENDPOINTS)
+        .route_layer(from_fn_with_state(workers, workers::run))
+        .merge(routes(FIGURES))
+        // Where scrapers look first; on a port shared with APIs the path is theirs.
+        .route("/metrics", get(metrics::metrics))
+        .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
+        .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported") })
+        .layer(from_fn_with_state(control.clone(), check_secret));
+    let open = Router::new()
+        .route(&format!("/{hello}"), get(health::hello))
+        .route(&format!("/{ready}"), get(health::ready))
+        .route("/live", get(health::live))
+        .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") });
+    // Bodies are read, and bounded, before they come here.
+    open.merge(guarded).layer(DefaultBodyLimit::disable()).with_state(control)
+}
+
+async fn check_secret(State(control): State<Arc<Control>>, headers: HeaderMap, request: Request, next: Next) -> Response {
+    let guess = headers.get("x-tyk-authorization").map(|value| value.as_bytes());
+    let guess = guess.or_else(|| bearer(&headers).filter(|_| request.uri().path().ends_with("/metrics"))).unwrap_or_default();
+    if control.secret.is(guess) {
+        let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+        if changes && control.health.is_frozen() {
+            let message = "The gateway is being restarted, please try again";
+            return ([(RETRY_AFTER, "1")], error(StatusCode::SERVICE_UNAVAILABLE, message)).into_response();
+        }
+        next.run(request).await
+    } else {
+        let message = "Attempted administrative access with invalid or missing key!";
+        error(StatusCode::FORBIDDEN, message).into_response()
+    }
+}
+
+/// What scrapers can send instead of a header of ours.
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    headers.get("authorization")?.as_bytes().strip_prefix(b"Bearer ")
+}
+
+async fn serve(router: Router, mut pairs: SocketPairs) {
+    while let Some(pair) = pairs.0.recv().await {
+        match tokio::net::UnixStream::from_std(pair) {
+            Ok(stream) => spawn(&router, stream, None),
+            Err(error) => tracing::error!(%error, "a request for the control API was lost"),
+        }
+    }
+}
+
+/// Serves a connection; one of an own port ends with its request once that port is closed, and until then keeps what it holds.
+fn spawn(router: &Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, held: Option<own_port::Held>) {
+    let service = TowerToHyperService::new(router.clone().map_request(without_trailing_slash));
+    tokio::spawn(async move {
+        let mut server = hyper::server::conn::http1::Builder::new();
+        server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
+        let mut connection = pin!(server.serve_connection(TokioIo::new(stream), service));
+        let ended = match held {
+            None => connection.await,
+            Some(mut held) => tokio::select! {
+                ended = &mut connection => ended,
+                () = last_request(&mut held.closed) => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            },
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection to the control API ended");
+        }
+    });
+}
+
+/// Waits until a port is closed, and then for the time in which a connection may still send the request that it was made for.
+async fn last_request(closed: &mut watch::Receiver<bool>) {
+    let _ = closed.wait_for(|closed| *closed).await;
+    tokio::time::sleep(LAST_REQUEST_TIME).await;
+}
+
+/// Paths of the control API mean the same with and without a slash at the end.
+fn without_trailing_slash(mut request: http::Request<hyper::body::Incoming>) -> http::Request<hyper::body::Incoming> {
+    let uri = request.uri();
+    let path = uri.path();
+    let trimmed = path.trim_end_matches('/');
+    if path.starts_with("/tyk/") && trimmed.len() < path.len() {
+        let target = match uri.query() {
+            Some(query) => format!("{trimmed}?{query}"),
+            None => trimmed.to_owned(),
+        };
+        if let Ok(uri) = target.parse::<Uri>() {
+            *request.uri_mut() = uri;
+        }
+    }
+    request
+}

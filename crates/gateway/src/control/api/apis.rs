@@ -1,0 +1,189 @@
+//! `/tyk/apis`: API definitions. A write goes to `app_path` and is in effect when the answer comes.
+
+use super::Control;
+use super::answer::{Answer, done, error};
+use super::versions::{self, NewVersion};
+use crate::base::secret::random_text;
+use crate::control::loader::FILE_BYTES_MAX;
+use crate::data::snapshot::{Api, Snapshot};
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Arc;
+use tollgate_model::Problem;
+use tollgate_model::api::ApiDefinition;
+
+/// Errors that an answer names. Who has more mends these first.
+const REASONS_MAX: usize = 50;
+
+/// All definitions.
+pub async fn list(State(control): State<Arc<Control>>) -> Answer {
+    let snapshot = control.shared.current.load();
+    let definitions = snapshot.apis.iter().map(|api| ApiDefinition::shown(&api.raw)).collect();
+    Answer(StatusCode::OK, Value::Array(definitions))
+}
+
+/// One definition.
+pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+    match find(&control.shared.current.load(), &id) {
+        Some(api) => Answer(StatusCode::OK, ApiDefinition::shown(&api.raw)),
+        None => not_found(),
+    }
+}
+
+/// Adds a definition; one without an id gets one. Parameters make it a version of another API.
+pub async fn create(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>, body: Bytes) -> Answer {
+    let wanted = match NewVersion::asked_for(&query, &control.shared.current.load()) {
+        Ok(wanted) => wanted,
+        Err(answer) => return answer,
+    };
+    let Ok(Value::Object(mut definition)) = serde_json::from_slice(&body) else { return malformed() };
+    let id = match definition.get("api_id").unwrap_or(&Value::Null) {
+        Value::String(id) if !id.is_empty() => id.clone(),
+        Value::String(_) | Value::Null => match random_text() {
+            Ok(id) => id,
+            Err(failure) => return error(StatusCode::INTERNAL_SERVER_ERROR, format!("no id can be made: {failure}")),
+        },
+        _ => return malformed(),
+    };
+    definition.insert("api_id".to_owned(), id.clone().into());
+    let _alone = if wanted.is_some() { Some(control.versions.lock().await) } else { None };
+    let answer = store(&control, &id, &Value::Object(definition), "added").await;
+    let Some(version) = wanted.filter(|_| answer.0 == StatusCode::OK) else { return answer };
+    let Some(base) = find(&control.shared.current.load(), &version.base).map(|base| version.added_to(&base.raw, &id)) else {
+        return error(StatusCode::CONFLICT, format!("{id} was added, but its base API is gone"));
+    };
+    let base_answer = store(&control, &version.base, &base, "modified").await;
+    if base_answer.0 == StatusCode::OK { answer } else { base_answer }
+}
+
+/// Replaces a definition.
+pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>, body: Bytes) -> Answer {
+    if find(&control.shared.current.load(), &id).is_none() {
+        return not_found();
+    }
+    let Ok(Value::Object(definition)) = serde_json::from_slice(&body) else { return malformed() };
+    let asked = match definition.get("api_id").unwrap_or(&Value::Null) {
+        Value::String(asked) => asked.as_str(),
+        Value::Null => "",
+        _ => return malformed(),
+    };
+    if asked != id {
+        let message = "Request APIID does not match that in Definition! For Update operations these must match.";
+        return error(StatusCode::BAD_REQUEST, message);
+    }
+    store(&control, &id, &Value::Object(definition.clone()), "modified").await
+}
+
+/// Removes a definition. Of several who do so at the same time one is told that it did.
+pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+    if find(&control.shared.current.load(), &id).is_none() {
+        return not_found();
+    }
+    let bases = || control.shared.current.load().apis.iter().filter_map(|api| versions::without(api, &id)).collect::<Vec<_>>();
+    let _alone = if bases().is_empty() { None } else { Some(control.versions.lock().await) };
+    let removed = remove_file(&control, &id).await;
+    let bases = bases();
+    // Also when somebody else removed the file: it may have been by hand.
+    let _ = control.reloads.request().await;
+    match removed {
+        Ok(true) => {}
+        Ok(false) => return not_found(),
+        Err(failure) => {
+            tracing::error!(%failure, id, "cannot delete an API definition");
+            return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
+        }
+    }
+    for (base, definition) in bases {
+        let answer = store(&control, &base, &definition, "modified").await;
+        if answer.0 != StatusCode::OK {
+            tracing::error!(base, id, answer = %answer.1, "a deleted version stays in the list of its base API");
+        }
+    }
+    done(&id, "deleted")
+}
+
+/// Removes the file of a definition. False when it is not there any more.
+async fn remove_file(control: &Control, id: &str) -> io::Result<bool> {
+    let _alone = control.files.lock().await;
+    match control.loader.file_of(id).map(std::fs::remove_file) {
+        Some(Ok(())) => Ok(true),
+        None => Ok(false),
+        Some(Err(failure)) if failure.kind() == io::ErrorKind::NotFound => Ok(false),
+        Some(Err(failure)) => Err(failure),
+    }
+}
+
+/// The API with an id.
+pub fn find<'s>(snapshot: &'s Snapshot, id: &str) -> Option<&'s Arc<Api>> {
+    snapshot.api_by_id(id).and_then(|index| snapshot.apis.get(index))
+}
+
+/// The answer when there is no such API.
+pub fn not_found() -> Answer {
+    error(StatusCode::NOT_FOUND, "API not found")
+}
+
+fn malformed() -> Answer {
+    error(StatusCode::BAD_REQUEST, "Request malformed")
+}
+
+/// Checks a definition, writes its file and waits until it serves.
+async fn store(control: &Control, id: &str, definition: &Value, action: &str) -> Answer {
+    let invalid = |reason: &str| error(StatusCode::BAD_REQUEST, format!("Validation of API Definition failed. Reason: {reason}."));
+    // The id becomes a file name.
+    if !is_file_name(id) {
+        return invalid("api_id: may have letters, digits, '-', '_', '~' and '.', and at most 200 of them");
+    }
+    let text = match serde_json::to_vec_pretty(definition) {
+        Ok(text) => text,
+        Err(failure) => return invalid(&failure.to_string()),
+    };
+    // Written for people it is longer than it came.
+    if text.len() > FILE_BYTES_MAX {
+        return invalid(&format!("its file would be larger than {FILE_BYTES_MAX} bytes"));
+    }
+    if let Err(problems) = control.loader.api(&text, None) {
+        return invalid(&reasons(&problems));
+    }
+    let alone = control.files.lock().await;
+    let path = control.loader.file_of(id).unwrap_or_else(|| control.loader.app_path().join(format!("{id}.json")));
+    if let Err(failure) = write_file(&path, &text) {
+        tracing::error!(%failure, path = %path.display(), "cannot write an API definition");
+        return error(StatusCode::INTERNAL_SERVER_ERROR, "Failed to create file!");
+    }
+    drop(alone);
+    match control.reloads.request().await {
+        Ok(_) => done(id, action),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the definition was written, but the reload did not finish"),
+    }
+}
+
+/// The first errors of a definition, and how many there are beyond.
+fn reasons(problems: &[Problem]) -> String {
+    let errors: Vec<&Problem> = problems.iter().filter(|problem| problem.is_error()).collect();
+    let said = errors.iter().take(REASONS_MAX).map(|error| format!("{}: {}", error.path, error.message));
+    let more = errors.len().saturating_sub(REASONS_MAX);
+    said.chain((more > 0).then(|| format!("and {more} more"))).collect::<Vec<_>>().join("; ")
+}
+
+/// Whether an id can be the name of a file.
+pub fn is_file_name(id: &str) -> bool {
+    id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)) && !id.starts_with('.') && id.len() <= 200
+}
+
+/// Writes a file so that at any moment either the old or the new one is there, whole.
+pub fn write_file(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(std::path::Path::new("."));
+    std::fs::create_dir_all(directory)?;
+    let temporary = path.with_extension("json.new");
+    let mut file = File::create(&temporary)?;
+    file.write_all(text)?;
+    file.sync_all()?;
+    std::fs::rename(&temporary, path)?;
+    File::open(directory)?.sync_all()
+}

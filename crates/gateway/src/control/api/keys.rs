@@ -1,0 +1,313 @@
+//! `/tyk/keys`: keys and their sessions. A change is stored before it is answered, and in effect with the next request.
+
+use super::Control;
+use super::answer::{Answer, error};
+use crate::auth::keys::{Digest, KeyName, KeyView, Keys, in_place_of, prepared};
+use crate::base::clock::unix_s;
+use crate::base::secret::random_bytes;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+use tollgate_model::policy;
+use tollgate_model::session::Session;
+use tollgate_store::StoreFault;
+
+/// What goes wrong with a write.
+const CREATE: &str = "Failed to create key";
+const UPDATE: &str = "Failed to update key";
+
+pub type Parameters = Query<HashMap<String, String>>;
+
+/// How the keys are shown: themselves, or their hashes where listing those is allowed.
+pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Answer {
+    let keys = &control.shared.keys;
+    if keys.rules.hash_keys && !keys.rules.lists_hashed {
+        return error(StatusCode::NOT_FOUND, "Hashed key listing is disabled in config (enable_hashed_keys_listing)");
+    }
+    let prefix = query.get("filter").map_or("", String::as_str);
+    let shown = match query.get("api_id").filter(|id| !id.is_empty()) {
+        Some(id) => keys.shown_for(id).await,
+        None => keys.shown().await,
+    };
+    match shown {
+        Ok(mut shown) => {
+            shown.retain(|key| key.starts_with(prefix));
+            Answer(StatusCode::OK, json!({ "keys": shown }))
+        }
+        Err(fault) => failed("Failed to list keys", &fault.to_string()),
+    }
+}
+
+/// A new key with a name of the gateway's.
+pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+    let keys = &control.shared.keys;
+    // Tyk's own status for it, here and nowhere else.
+    let unreadable = error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
+    make(keys, &body, unreadable).await
+}
+
+/// The same under the path of all keys, where Tyk's status for what is no session is another.
+pub async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+    make(&control.shared.keys, &body, malformed()).await
+}
+
+async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: Answer) -> Answer {
+    let mut session = match read_session(keys, body, unreadable) {
+        Ok(session) => session,
+        Err(answer) => return answer,
+    };
+    session.date_created = date(unix_s());
+    if let Some(fingerprint) = session.certificate_fingerprints().pop().filter(|_| !session.certificate.is_empty()) {
+        // A certificate stands for the key: it is found by the certificate.
+        return put(keys, &fingerprint, session, false).await;
+    }
+    let token = match random_bytes() {
+        Ok(random) => keys.generate(&session.org_id, random),
+        Err(failure) => return error(StatusCode::INTERNAL_SERVER_ERROR, format!("Failed to create key, {failure}")),
+    };
+    let session = match prepared(session).await {
+        Ok(session) => session,
+        Err(why) => return failed(CREATE, &why),
+    };
+    match keys.put(keys.new_name(&token), session, false).await {
+        Ok(()) => added(keys, &token),
+        Err(fault) => failed(CREATE, &fault.to_string()),
+    }
+}
+
+/// A key with a name of the operator's, new or replaced.
+pub async fn add(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters, body: Bytes) -> Answer {
+    let keys = &control.shared.keys;
+    if id.len() < keys.rules.token_bytes_min {
+        return error(StatusCode::BAD_REQUEST, format!("Key length must be at least {}", keys.rules.token_bytes_min));
+    }
+    let mut session = match read_session(keys, &body, malformed()) {
+        Ok(session) => session,
+        Err(answer) => return answer,
+    };
+    session.date_created = date(unix_s());
+    put(keys, &id, session, suppresses_reset(&query)).await
+}
+
+/// Replaces a key's session.
+pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters, body: Bytes) -> Answer {
+    let keys = &control.shared.keys;
+    let session = match read_session(keys, &body, malformed()) {
+        Ok(session) => session,
+        Err(answer) => return answer,
+    };
+    let view = match keys.view(&id, &session.org_id).await {
+        Ok(view) => view,
+        Err(fault) => return failed(UPDATE, &fault.to_string()),
+    };
+    let (token, name) = if wants_hash(&query) {
+        let digest = view.digests_of_hash(&id).first().copied();
+        (id.clone(), digest.map(|digest| KeyName { digest, shown: id }))
+    } else {
+        let token = view.known(&id, &session.org_id);
+        let name = token.as_deref().map(|token| view.name_of(token));
+        (token.unwrap_or_else(|| id.clone()), name)
+    };
+    let Some(name) = name else { return error(StatusCode::NOT_FOUND, "Key is not found") };
+    let keeps_quotas = keys.keeps_quotas(&session);
+    let session = match prepared(session).await {
+        Ok(session) => session,
+        Err(why) => return failed(UPDATE, &why),
+    };
+    let replace = move |old: Option<Session>| {
+        let old = old?;
+        let session = Session { date_created: old.date_created.clone(), ..session.clone() };
+        Some(in_place_of(&old, session))
+    };
+    let keep_counters = suppresses_reset(&query) || keeps_quotas;
+    match keys.rewrite(name, keep_counters, replace).await {
+        Ok(true) => Answer(StatusCode::OK, json!({ "key": token, "status": "ok", "action": "modified" })),
+        Ok(false) => error(StatusCode::NOT_FOUND, "Key is not found"),
+        Err(fault) => failed(UPDATE, &fault.to_string()),
+    }
+}
+
+/// A key's session with its policies and what is left of its quotas.
+pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters) -> Answer {
+    let keys = &control.shared.keys;
+    if wants_hash(&query) && !keys.rules.hash_keys {
+        return error(StatusCode::BAD_REQUEST, "Key requested by hash but key hashing is not enabled");
+    }
+    let view = match keys.view(&id, org(&query)).await {
+        Ok(view) => view,
+        Err(fault) => return failed("Failed to read key", &fault.to_string()),
+    };
+    let session = find(&view, &id, &query).1.first().and_then(|digest| view.live_session(digest, unix_s()));
+    match session {
+        Some(mut session) => {
+            // Whoever may see keys has no business with passwords, not even hashed ones.
+            session.basic_auth_data.password.clear();
+            Answer(StatusCode::OK, session.to_json())
+        }
+        None => error(StatusCode::NOT_FOUND, "Key not found"),
+    }
+}
+
+/// Removes a key, or every key that is shown by a hash.
+pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters) -> Answer {
+    let keys = &control.shared.keys;
+    let removed = async {
+        let view = keys.view(&id, org(&query)).await?;
+        let (token, digests) = find(&view, &id, &query);
+        let mut existed = false;
+        for digest in digests {
+            let shown = view.shown_of(&digest).unwrap_or_default();
+            existed |= keys.remove(KeyName { digest, shown }).await?;
+        }
+        Ok::<_, StoreFault>(existed.then_some(token))
+    };
+    match removed.await {
+        Ok(Some(token)) => Answer(StatusCode::OK, json!({ "key": token, "status": "ok", "action": "deleted" })),
+        Ok(None) => error(StatusCode::NOT_FOUND, "There is no such key found"),
+        Err(fault) => unremoved(&fault),
+    }
+}
+
+/// Tyk says 400 for this, as if the caller could do something about it.
+pub fn unremoved(fault: &StoreFault) -> Answer {
+    tracing::error!(%fault, "a key can't be removed");
+    failed("Failed to remove the key", &fault.to_string())
+}
+
+/// A session as it would be with its policies.
+pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+    let Ok((mut session, _)) = Session::parse(&body) else {
+        return error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
+    };
+    session.last_updated = unix_s().to_string();
+    session.date_created = date(unix_s());
+    // Policies that can't be applied leave it as it is written, as in Tyk.
+    let applied = control.shared.keys.with_policies(&session).unwrap_or(session);
+    Answer(StatusCode::OK, applied.to_json())
+}
+
+/// Gives a key other policies.
+pub async fn set_policies(State(control): State<Arc<Control>>, Path(id): Path<String>, body: Bytes) -> Answer {
+    let keys = &control.shared.keys;
+    let Ok(Value::Object(asked)) = serde_json::from_slice(&body) else {
+        return error(StatusCode::BAD_REQUEST, "Couldn't decode instruction");
+    };
+    let view = match keys.view(&id, "").await {
+        Ok(view) => view,
+        Err(fault) => return failed(UPDATE, &fault.to_string()),
+    };
+    let digest = view.digests_of_hash(&id).first().copied().or_else(|| view.digest_of(&id));
+    let name = digest.and_then(|digest| Some(KeyName { digest, shown: view.shown_of(&digest)? }));
+    let Some(name) = name else { return error(StatusCode::NOT_FOUND, "Key not found") };
+    let listed = asked.get("apply_policies").and_then(Value::as_array).into_iter().flatten();
+    let one = asked.get("policy").filter(|id| id.as_str() != Some(""));
+    let policies: Vec<String> = listed.chain(one).filter_map(|id| id.as_str().map(str::to_owned)).collect();
+    // Policies that are not there may come later, as in Tyk; until then the key is refused.
+    let with_policies = move |session: Session| Session {
+        apply_policy_id: String::new(),
+        apply_policies: policies.clone(),
+        last_updated: unix_s().to_string(),
+        ..session
+    };
+    match keys.rewrite(name, true, move |old| old.map(&with_policies)).await {
+        Ok(true) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "updated" })),
+        Ok(false) => error(StatusCode::NOT_FOUND, "Key not found"),
+        Err(fault) => failed(UPDATE, &fault.to_string()),
+    }
+}
+
+/// Reads a session and checks that its policies can be applied and that it is let in somewhere; `malformed` is the answer to what is
+/// no session.
+fn read_session(keys: &Keys, body: &[u8], malformed: Answer) -> Result<Session, Answer> {
+    let Ok((mut session, _)) = Session::parse(body) else { return Err(malformed) };
+    let applied = keys.with_policies(&session).map_err(|problem| failed(CREATE, &problem.to_string()))?;
+    if applied.access_rights.is_empty() && !keys.rules.allow_master_keys {
+        let message = "Failed to create key, keys must have at least one Access Rights record set.";
+        return Err(error(StatusCode::BAD_REQUEST, message));
+    }
+    let policies = keys.policies();
+    if session.expires == 0
+        && let Some(seconds) = policy::key_expires_in(&session.policy_ids(), &|id| policies.get(id))
+    {
+        session.expires = i64::try_from(unix_s()).unwrap_or_default().saturating_add(seconds);
+    }
+    session.last_updated = unix_s().to_string();
+    Ok(session)
+}
+
+/// Stores a session under the key of a name, new or replaced.
+async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) -> Answer {
+    let view = match keys.view(id, &session.org_id).await {
+        Ok(view) => view,
+        Err(fault) => return failed(CREATE, &fault.to_string()),
+    };
+    let token = view.named(id, &session.org_id);
+    let keep_counters = keep_counters || keys.keeps_quotas(&session);
+    let session = match prepared(session).await {
+        Ok(session) => session,
+        Err(why) => return failed(CREATE, &why),
+    };
+    let put = move |old: Option<Session>| {
+        let session = session.clone();
+        Some(match old {
+            Some(old) => in_place_of(&old, session),
+            None => session,
+        })
+    };
+    match keys.rewrite(view.name_of(&token), keep_counters, put).await {
+        Ok(_) => added(keys, &token),
+        Err(fault) => failed(CREATE, &fault.to_string()),
+    }
+}
+
+fn added(keys: &Keys, token: &str) -> Answer {
+    let mut answer = json!({ "key": token, "status": "ok", "action": "added" });
+    if let (Some(hash), Value::Object(fields)) = (keys.shown_hash(token), &mut answer) {
+        fields.insert("key_hash".to_owned(), hash.into());
+    }
+    Answer(StatusCode::OK, answer)
+}
+
+/// The keys that a request names, by hash or by themselves, and how they are told of.
+fn find(view: &KeyView<'_>, id: &str, query: &HashMap<String, String>) -> (String, Vec<Digest>) {
+    if wants_hash(query) {
+        return (id.to_owned(), view.digests_of_hash(id));
+    }
+    if let Some(digest) = view.digest_of(id) {
+        return (id.to_owned(), vec![digest]);
+    }
+    let known = view.known(id, org(query));
+    let digest = known.as_deref().and_then(|token| view.digest_of(token));
+    (known.unwrap_or_else(|| id.to_owned()), digest.into_iter().collect())
+}
+
+/// The organisation that a request names.
+fn org(query: &HashMap<String, String>) -> &str {
+    query.get("org_id").map_or("", String::as_str)
+}
+
+/// Tyk takes any value for a yes, also a no.
+fn wants_hash(query: &HashMap<String, String>) -> bool {
+    query.get("hashed").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
+}
+
+/// RFC 3339, to the second.
+fn date(unix_s: u64) -> String {
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(unix_s)).to_string()
+}
+
+fn suppresses_reset(query: &HashMap<String, String>) -> bool {
+    query.get("suppress_reset").is_some_and(|value| value == "1")
+}
+
+fn malformed() -> Answer {
+    error(StatusCode::BAD_REQUEST, "Request malformed")
+}
+
+fn failed(what: &str, why: &str) -> Answer {
+    error(StatusCode::INTERNAL_SERVER_ERROR, format!("{what} - {why}"))
+}

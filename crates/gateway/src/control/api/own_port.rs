@@ -1,0 +1,121 @@
+//! A port of the control plane's own, for the control API or for metrics: accepts, speaks TLS where the gateway does, and lets only those in whose certificate may
+//! call, if it asks for one.
+
+use crate::base::clock;
+use crate::base::tls::{AllowList, CallerTls, ClientTerms};
+use axum::Router;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
+use tollgate_engine::ClientTls;
+
+/// From a connection's start to the end of its handshake.
+const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Connections to a port; more wait to be accepted. Without a bound they would take the descriptors that clients need.
+const CONNECTIONS_MAX: usize = 1_024;
+
+/// The port and what is asked of its callers.
+pub struct OwnPort {
+    listener: TcpListener,
+    door: Arc<Door>,
+}
+
+/// What a connection keeps until it ends.
+pub struct Held {
+    /// When the port is closed; who waits for the end of the port waits for this too.
+    pub closed: watch::Receiver<bool>,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+struct Door {
+    tls: Option<TlsAcceptor>,
+    callers: Option<Arc<AllowList>>,
+}
+
+impl OwnPort {
+    /// The port of an address, on a socket that is there already if there is one.
+    pub fn bind(
+        address: SocketAddr,
+        socket: Option<TcpListener>,
+        terms: Option<&ClientTerms>,
+        callers: Option<Arc<AllowList>>,
+    ) -> Result<Self, String> {
+        let listener = socket.map_or_else(|| TcpListener::bind(address), Ok);
+        let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+        listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+        let tls = terms.map(|terms| TlsAcceptor::from(terms.for_control(callers.is_some())));
+        Ok(OwnPort { listener, door: Arc::new(Door { tls, callers }) })
+    }
+
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// The listening socket once more, to hand it to another process.
+    pub fn socket(&self) -> io::Result<TcpListener> {
+        self.listener.try_clone()
+    }
+
+    /// Serves until the port is closed, at most for as long as the runtime lives.
+    pub async fn serve(self, router: Router, mut closed: watch::Receiver<bool>) {
+        let listener = match tokio::net::TcpListener::from_std(self.listener) {
+            Ok(listener) => listener,
+            Err(error) => return tracing::error!(%error, "the control API's own port can't be served"),
+        };
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        loop {
+            let accept = async {
+                // The semaphore is never closed.
+                let place = places.clone().acquire_owned().await.ok();
+                (listener.accept().await, place)
+            };
+            let (accepted, place) = tokio::select! {
+                accepted = accept => accepted,
+                _ = closed.wait_for(|closed| *closed) => return,
+            };
+            match accepted {
+                Ok((stream, caller)) => {
+                    let held = Held { closed: closed.clone(), _place: place };
+                    tokio::spawn(self.door.clone().enter(stream, caller, router.clone(), held));
+                }
+                Err(error) => {
+                    tracing::error!(%error, "cannot accept a connection to the control API");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            }
+        }
+    }
+}
+
+impl Door {
+    async fn enter(self: Arc<Self>, stream: TcpStream, caller: SocketAddr, router: Router, held: Held) {
+        let Some(acceptor) = &self.tls else {
+            if self.lets_in(None, caller) {
+                super::spawn(&router, stream, Some(held));
+            }
+            return;
+        };
+        match tokio::time::timeout(HANDSHAKE_TIME_MAX, acceptor.accept(stream)).await {
+            Ok(Ok(stream)) => {
+                let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
+                let certificates = certificates.iter().map(|certificate| certificate.clone().into_owned()).collect();
+                let tls = CallerTls::new(&ClientTls { certificates, server_name: None });
+                if self.lets_in(Some(&tls), caller) {
+                    super::spawn(&router, stream, Some(held));
+                }
+            }
+            Ok(Err(error)) => tracing::debug!(%caller, %error, "handshake with a caller of the control API failed"),
+            Err(_) => tracing::debug!(%caller, "handshake with a caller of the control API took too long"),
+        }
+    }
+
+    fn lets_in(&self, tls: Option<&CallerTls>, caller: SocketAddr) -> bool {
+        let checked = self.callers.as_ref().map_or(Ok(()), |callers| callers.check(tls, clock::unix_s()));
+        checked.inspect_err(|refusal| tracing::warn!(%caller, "control API: {}", refusal.message.text())).is_ok()
+    }
+}

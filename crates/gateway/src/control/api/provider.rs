@@ -1,0 +1,271 @@
+//! The endpoints of the OAuth 2.0 provider below an API's listen path. The data plane sends their requests here, with the API's id in the path;
+//! from anywhere else nothing leads here.
+
+use super::Control;
+use super::answer::{Answer, error, message};
+use crate::auth::oauth::{self, Credentials, NotAsked, Parameters, Provider, Refused, Rules};
+use crate::base::clock::unix_s;
+use crate::data::snapshot::Api;
+use axum::body::Bytes;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use std::sync::Arc;
+use tollgate_store::StoreFault;
+
+/// Bytes of a request's body: a session in `key_rules` has some KiB, and anybody may send one.
+pub const BODY_BYTES_MAX: usize = 256 << 10;
+
+/// What Tyk answers with a token: it is for nobody's cache and nobody's frame.
+const GUARDS: [(&str, &str); 7] = [
+    ("cache-control", "no-cache, no-store, must-revalidate"),
+    ("pragma", "no-cache"),
+    ("expires", "0"),
+    ("x-content-type-options", "nosniff"),
+    ("x-xss-protection", "1; mode=block"),
+    ("x-frame-options", "DENY"),
+    ("strict-transport-security", "max-age=63072000; includeSubDomains"),
+];
+
+/// One request to an endpoint.
+struct Asked {
+    method: Method,
+    query: Option<String>,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// Answers a request to an endpoint of an API.
+pub async fn answer(
+    State(control): State<Arc<Control>>,
+    Path((api, endpoint)): Path<(String, String)>,
+    method: Method,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let snapshot = control.shared.current.load_full();
+    let found = snapshot.api_by_id(&api).and_then(|index| snapshot.apis.get(index));
+    let Some(rules) = found.and_then(|api| api.provider.as_ref()).map(|provider| provider.rules.clone()) else {
+        return error(StatusCode::NOT_FOUND, "API doesn't exist").into_response();
+    };
+    let asked = Asked { method, query, headers, body };
+    let provider = provider(&control, &rules);
+    match endpoint.as_str() {
+        "authorize" => authorize(&provider, &asked).await,
+        "token" => token(&provider, &asked).await,
+        "revoke" => revoke(&provider, &asked).await,
+        "revoke_all" => revoke_all(&provider, &asked).await,
+        "introspect" => introspect(&provider, &control, &asked).await,
+        "authorize-client" => authorize_client(&provider, &control, &asked).await,
+        _ => error(StatusCode::NOT_FOUND, "Not Found").into_response(),
+    }
+}
+
+/// `/tyk/oauth/authorize-client`: the same as below a listen path, for APIs that are listened to at `/`, or with the API's id in `api_id`.
+pub async fn authorize_client_of(
+    State(control): State<Arc<Control>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let content_type = content_type(&headers);
+    let parameters = match Parameters::read(query.as_deref(), content_type, &body) {
+        Ok(parameters) => parameters,
+        Err(refused) => return Answer(StatusCode::BAD_REQUEST, refused.to_json()).into_response(),
+    };
+    let snapshot = control.shared.current.load_full();
+    let asked = parameters.find("api_id");
+    let is_meant = |api: &&Arc<Api>| asked.map_or(api.listen_path == "/", |id| api.id == id);
+    let rules = snapshot.apis.iter().find(is_meant).and_then(|api| Some(api.provider.as_ref()?.rules.clone()));
+    match rules {
+        Some(rules) => give_code(&provider(&control, &rules), &parameters).await,
+        None => error(StatusCode::NOT_FOUND, "API doesn't exist").into_response(),
+    }
+}
+
+fn provider<'a>(control: &'a Control, rules: &'a Rules) -> Provider<'a> {
+    let registry = &control.shared.registry;
+    Provider { rules, ledger: &control.ledger, registry, notices: &control.notices, unix_s: unix_s() }
+}
+
+impl Asked {
+    fn parameters(&self) -> Result<Parameters, Refused> {
+        Parameters::read(self.query.as_deref(), content_type(&self.headers), &self.body)
+    }
+
+    fn authorization(&self) -> Option<&[u8]> {
+        self.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes)
+    }
+
+    fn is(&self, methods: &[Method]) -> bool {
+        methods.contains(&self.method)
+    }
+}
+
+fn content_type(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"))
+}
+
+/// The client's half of authorisation: it is sent on to the login page.
+async fn authorize(provider: &Provider<'_>, asked: &Asked) -> Response {
+    if !asked.is(&[Method::GET, Method::POST]) {
+        return not_allowed();
+    }
+    let checked = match asked.parameters() {
+        Ok(parameters) => oauth::check_request(provider, &parameters).await.map(|_| ()),
+        Err(refused) => Err(refused.into()),
+    };
+    if let Err(NotAsked { refused, .. }) = checked {
+        note(provider, "authorize", &refused);
+        let status = status(provider, &refused);
+        // Tyk says nothing where it was told that refusals are no failures.
+        let text = if status == StatusCode::OK { "" } else { refused.description() };
+        return error(status, text).into_response();
+    }
+    let login = &provider.rules.login_url;
+    let location = match &asked.query {
+        Some(query) if asked.method == Method::GET => format!("{login}{}{query}", if login.contains('?') { '&' } else { '?' }),
+        None if asked.method == Method::GET => format!("{login}?"),
+        _ => login.clone(),
+    };
+    match HeaderValue::from_str(&location) {
+        Ok(location) => (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, location)]).into_response(),
+        Err(_) => error(StatusCode::BAD_REQUEST, "the query can't be passed on").into_response(),
+    }
+}
+
+/// The login page's half: it shows the gateway's secret.
+async fn authorize_client(provider: &Provider<'_>, control: &Control, asked: &Asked) -> Response {
+    if !is_owner(control, asked) {
+        let message = "Attempted administrative access with invalid or missing key!";
+        return error(StatusCode::FORBIDDEN, message).into_response();
+    }
+    if !asked.is(&[Method::POST]) {
+        return not_allowed();
+    }
+    match asked.parameters() {
+        Ok(parameters) => give_code(provider, &parameters).await,
+        Err(refused) => refusal(provider, "authorize-client", &refused, refused.to_json()),
+    }
+}
+
+async fn give_code(provider: &Provider<'_>, parameters: &Parameters) -> Response {
+    match oauth::ask_for_code(provider, parameters).await {
+        Ok(told) => guarded(Answer(StatusCode::OK, told)),
+        Err(not_asked) => refusal(provider, "authorize-client", &not_asked.refused, not_asked.to_json()),
+    }
+}
+
+async fn token(provider: &Provider<'_>, asked: &Asked) -> Response {
+    if !asked.is(&[Method::GET, Method::POST]) {
+        return guarded(error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported"));
+    }
+    let given = match asked.parameters() {
+        _ if asked.method == Method::GET => Err(oauth::ErrorCode::InvalidRequest.into()),
+        Ok(parameters) => oauth::give_token(provider, asked.authorization(), &parameters).await,
+        Err(refused) => Err(refused),
+    };
+    match given {
+        Ok(given) => guarded(Answer(StatusCode::OK, given.to_json())),
+        Err(refused) => refusal(provider, "token", &refused, refused.to_json()),
+    }
+}
+
+/// RFC 7009. As in Tyk the token is enough; a client that shows itself must be right, and the token its own.
+async fn revoke(provider: &Provider<'_>, asked: &Asked) -> Response {
+    let parameters = match asked.parameters() {
+        Ok(parameters) => parameters,
+        Err(_) => return error(StatusCode::BAD_REQUEST, "error parsing form. Form malformed").into_response(),
+    };
+    let Some(token) = parameters.find("token") else { return error(StatusCode::BAD_REQUEST, "token is required").into_response() };
+    let revoked = async {
+        let credentials = Credentials::of(asked.authorization(), &parameters)?;
+        let client = match credentials {
+            Some(credentials) => Some(oauth::named_client(provider, Some(credentials)).await?),
+            None => None,
+        };
+        let owner = client.as_ref().map(|client| client.id.as_str());
+        oauth::revoke(provider.ledger, &provider.rules.api_id, token, parameters.get("token_type_hint"), owner).await
+    };
+    match revoked.await {
+        Ok(()) => message("token revoked successfully").into_response(),
+        Err(refused) => refusal(provider, "revoke", &refused, refused.to_json()),
+    }
+}
+
+async fn revoke_all(provider: &Provider<'_>, asked: &Asked) -> Response {
+    let Ok(parameters) = asked.parameters() else {
+        return error(StatusCode::BAD_REQUEST, "error parsing form. Form malformed").into_response();
+    };
+    let (id, secret) = (parameters.get("client_id"), parameters.get("client_secret"));
+    let missing = [(id, "client_id is required"), (secret, "client_secret is required")];
+    if let Some((_, text)) = missing.into_iter().find(|(value, _)| value.is_empty()) {
+        return error(StatusCode::UNAUTHORIZED, text).into_response();
+    }
+    let api = &provider.rules.api_id;
+    let revoked = async {
+        let Some(client) = provider.ledger.client(api, id).await? else {
+            return Ok(error(StatusCode::NOT_FOUND, "error getting oauth client"));
+        };
+        if !client.secret_is(secret) {
+            return Ok(error(StatusCode::UNAUTHORIZED, "client secret is wrong"));
+        }
+        provider.ledger.revoke_all(api, id).await?;
+        Ok::<_, StoreFault>(message("tokens revoked successfully"))
+    };
+    revoked.await.unwrap_or_else(|fault| super::oauth::silent(&fault)).into_response()
+}
+
+/// RFC 7662. For clients of the API, and for whoever knows the gateway's secret.
+async fn introspect(provider: &Provider<'_>, control: &Control, asked: &Asked) -> Response {
+    if !asked.is(&[Method::POST]) {
+        return not_allowed();
+    }
+    let told = async {
+        let parameters = asked.parameters()?;
+        if !is_owner(control, asked) {
+            oauth::named_client(provider, Credentials::of(asked.authorization(), &parameters)?).await?;
+        }
+        if parameters.find("token").is_none() {
+            return Err(oauth::ErrorCode::InvalidRequest.into());
+        }
+        oauth::introspect(provider, &parameters).await
+    };
+    match told.await {
+        Ok(told) => guarded(Answer(StatusCode::OK, told)),
+        Err(refused) => refusal(provider, "introspect", &refused, refused.to_json()),
+    }
+}
+
+fn is_owner(control: &Control, asked: &Asked) -> bool {
+    asked.headers.get("x-tyk-authorization").is_some_and(|guess| control.secret.is(guess.as_bytes()))
+}
+
+fn not_allowed() -> Response {
+    error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported").into_response()
+}
+
+fn status(provider: &Provider<'_>, refused: &Refused) -> StatusCode {
+    StatusCode::from_u16(refused.status(provider.rules.settings.error_status)).unwrap_or(StatusCode::FORBIDDEN)
+}
+
+fn refusal(provider: &Provider<'_>, endpoint: &str, refused: &Refused, told: Value) -> Response {
+    note(provider, endpoint, refused);
+    guarded(Answer(status(provider, refused), told))
+}
+
+/// What is refused is no trouble of the gateway's: it is logged for those who look for it. What was shown is not.
+fn note(provider: &Provider<'_>, endpoint: &str, refused: &Refused) {
+    let (api, error) = (&provider.rules.api_id, refused.code.name());
+    tracing::debug!(api, endpoint, error, "the OAuth 2.0 provider refuses a request");
+}
+
+fn guarded(answer: Answer) -> Response {
+    let mut response = answer.into_response();
+    for (name, value) in GUARDS {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    response
+}

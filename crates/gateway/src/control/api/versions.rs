@@ -1,0 +1,141 @@
+//! Versions that are APIs of their own: `/tyk/apis/{id}/versions`, and what the parameters `base_api_id`, `base_api_version_name`,
+//! `new_version_name` and `set_default` of a new API do to the API that it is a version of.
+
+use super::Control;
+use super::answer::{Answer, error};
+use super::apis::{find, not_found};
+use crate::data::snapshot::{Api, Snapshot};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The base API among its versions.
+const SELF: &str = "self";
+
+/// The versions of an API, itself first: those with `searchText` in their names, `accessType` internal or external.
+pub async fn list(
+    State(control): State<Arc<Control>>,
+    Path(id): Path<String>,
+    Query(query): Query<HashMap<String, String>>,
+) -> Answer {
+    let snapshot = control.shared.current.load();
+    let Some(base) = find(&snapshot, &id) else { return not_found() };
+    let text = query.get("searchText").map(|text| text.to_lowercase()).unwrap_or_default();
+    let access = query.get("accessType").map_or("", String::as_str);
+    let is_wanted = |api: &Api, name: &str| match access {
+        "internal" if !api.internal => false,
+        "external" if api.internal => false,
+        _ => name.to_lowercase().contains(&text),
+    };
+    let definition = base.raw.get("definition");
+    let field = |name: &str| definition.and_then(|definition| definition.get(name)?.as_str()).unwrap_or_default();
+    let (own_name, default) = (field("name"), field("default"));
+    let describe = |api: &Api, name: &str, is_default: bool| {
+        json!({
+            "id": api.id,
+            "name": api.name,
+            "versionName": name,
+            "internal": api.internal,
+            "expirationDate": api.raw.get("expiration").and_then(Value::as_str).unwrap_or_default(),
+            "isDefaultVersion": is_default,
+        })
+    };
+    let mut children: Vec<(&String, &Arc<Api>)> = children(base)
+        .filter_map(|(name, id)| Some((name, find(&snapshot, id)?)))
+        .filter(|(name, api)| api.id != base.id && is_wanted(api, name))
+        .collect();
+    children.sort_by_key(|(name, _)| *name);
+    let own_is_default = default.is_empty() || default == SELF || default == own_name;
+    let own = is_wanted(base, own_name).then(|| describe(base, own_name, own_is_default));
+    let versions: Vec<Value> =
+        own.into_iter().chain(children.into_iter().map(|(name, api)| describe(api, name, name == default))).collect();
+    Answer(StatusCode::OK, json!({ "status": "success", "apis": versions }))
+}
+
+/// Names and ids of the APIs that are versions of an API.
+fn children(base: &Api) -> impl Iterator<Item = (&String, &str)> {
+    let versions = base.raw.get("definition").and_then(|definition| definition.get("versions")?.as_object());
+    versions.into_iter().flatten().filter_map(|(name, id)| Some((name, id.as_str()?)))
+}
+
+/// The wish that a new API be a version of another.
+pub struct NewVersion {
+    /// The id of the other.
+    pub base: String,
+    base_name: Option<String>,
+    name: String,
+    is_default: bool,
+}
+
+impl NewVersion {
+    /// What the parameters of a request ask for, if they do.
+    pub fn asked_for(query: &HashMap<String, String>, snapshot: &Snapshot) -> Result<Option<Self>, Answer> {
+        let parameter = |name: &str| query.get(name).filter(|value| !value.is_empty()).cloned();
+        let Some(base) = parameter("base_api_id") else { return Ok(None) };
+        let Some(name) = parameter("new_version_name") else {
+            return Err(error(StatusCode::UNPROCESSABLE_ENTITY, "The new version name is required"));
+        };
+        let Some(api) = find(snapshot, &base) else {
+            return Err(error(StatusCode::BAD_REQUEST, format!("{base} is not a valid Base API version")));
+        };
+        let base_name = parameter("base_api_version_name");
+        let has_name = api.raw.pointer("/definition/name").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+        if base_name.is_none() && !has_name {
+            let message = format!("you need to provide a version name for the new Base API: {base}");
+            return Err(error(StatusCode::BAD_REQUEST, message));
+        }
+        let is_default = query.get("set_default").is_some_and(|value| value == "true");
+        Ok(Some(NewVersion { base, base_name, name, is_default }))
+    }
+
+    /// The definition of the base API with the new version, whose id is `id`.
+    pub fn added_to(&self, base: &Value, id: &str) -> Value {
+        let mut base = base.clone();
+        let Some(definition) = object_in(&mut base, "definition") else { return base };
+        definition.insert("enabled".to_owned(), true.into());
+        definition.insert("base_id".to_owned(), self.base.as_str().into());
+        if let Some(name) = &self.base_name {
+            definition.insert("name".to_owned(), name.as_str().into());
+        }
+        for (field, value) in [("key", "x-api-version"), ("location", "header"), ("default", SELF)] {
+            if definition.get(field).and_then(Value::as_str).is_none_or(str::is_empty) {
+                definition.insert(field.to_owned(), value.into());
+            }
+        }
+        if self.is_default {
+            definition.insert("default".to_owned(), self.name.as_str().into());
+        }
+        if let Some(versions) = base.get_mut("definition").and_then(|definition| object_in(definition, "versions")) {
+            versions.insert(self.name.clone(), id.into());
+        }
+        base
+    }
+}
+
+/// The id and the definition of an API without the version that is the API `gone`, if it has that.
+pub fn without(base: &Api, gone: &str) -> Option<(String, Value)> {
+    let names: Vec<&String> = children(base).filter(|(_, id)| *id == gone && base.id != gone).map(|(name, _)| name).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let mut changed = base.raw.clone();
+    let definition = object_in(&mut changed, "definition")?;
+    if definition.get("default").and_then(Value::as_str).is_some_and(|default| names.iter().any(|name| *name == default)) {
+        definition.insert("default".to_owned(), SELF.into());
+    }
+    if let Some(Value::Object(versions)) = definition.get_mut("versions") {
+        versions.retain(|name, _| !names.contains(&name));
+    }
+    Some((base.id.clone(), changed))
+}
+
+/// The object under a name, made if there is none; `None` if this is no object itself.
+fn object_in<'v>(value: &'v mut Value, name: &str) -> Option<&'v mut Map<String, Value>> {
+    let member = value.as_object_mut()?.entry(name).or_insert(Value::Null);
+    if !member.is_object() {
+        *member = json!({});
+    }
+    member.as_object_mut()
+}

@@ -1,0 +1,223 @@
+//! From documents to what runs: the only place that reads an API definition and makes an `Api` of it. Everything that can be decided
+//! before a request comes is decided here.
+
+mod chain;
+mod secrets;
+mod version;
+
+pub use chain::Source;
+
+use crate::auth::keys::KeyTerms;
+use crate::auth::oauth::Rules;
+use crate::base::re2;
+use crate::data::registry::Registry;
+use crate::data::route::{RouterBuilder, listen_path_weight};
+use crate::data::settings::Settings;
+use crate::data::snapshot::{Api, Expiry, Provider, Snapshot, VersionLocation, VersionSelector, Versions};
+use crate::observe::ApiFacts;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use tollgate_model::api::{ApiDefinition, AuthMethod, VersionLocation as WrittenLocation};
+use tollgate_model::expiry;
+use tollgate_model::session::ApiLifetime;
+use tollgate_model::{Level, Problem};
+
+/// What compiling needs to know.
+pub struct Context<'a> {
+    pub settings: &'a Settings,
+    pub registry: &'a Arc<Registry>,
+    pub file: Option<&'a Path>,
+    pub problems: Vec<Problem>,
+}
+
+impl Context<'_> {
+    /// Notes what makes the API unusable.
+    pub fn error(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem::new(Level::Error, path, message).within(self.file));
+    }
+
+    /// Notes what the API's author may not have meant.
+    pub fn warning(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem::new(Level::Warning, path, message).within(self.file));
+    }
+
+    /// How many errors there are so far.
+    fn errors(&self) -> usize {
+        self.problems.iter().filter(|problem| problem.is_error()).count()
+    }
+}
+
+/// Compiles one definition, with warnings; `Err` holds everything that makes it unusable.
+pub fn compile(
+    definition: &ApiDefinition,
+    settings: &Settings,
+    registry: &Arc<Registry>,
+    file: Option<&Path>,
+) -> Result<(Api, Vec<Problem>), Vec<Problem>> {
+    let mut context = Context { settings, registry, file, problems: Vec::new() };
+    check_protections(definition, &mut context);
+    secrets::check(&definition.raw, &mut context);
+    let api = compile_api(definition, &mut context);
+    match api {
+        Some(api) if context.errors() == 0 => Ok((api, context.problems)),
+        _ => Err(context.problems),
+    }
+}
+
+/// An API that asks for a protection that does not exist here is not served, unless somebody has said that it may be.
+fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
+    let (port, protocol) = context.settings.listener;
+    for missing in definition.missing_protections(port, protocol) {
+        let field = missing.field;
+        let allowed = definition.tollgate.serve_without.iter().chain(&context.settings.serve_without);
+        if allowed.into_iter().any(|name| name == field) {
+            context
+                .warning(missing.path, format!("is not supported: the API is served without it, as serve_without names {field}"));
+        } else {
+            let message = format!(
+                "is not supported, and the API is not served without it; \"tollgate\": {{\"serve_without\": [\"{field}\"]}} serves it"
+            );
+            context.error(missing.path, message);
+        }
+    }
+}
+
+fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Api> {
+    let versions = compile_versions(definition, context);
+    let provided = definition.is_on(AuthMethod::OAuth).then(|| version::compile_provider(definition, context)).flatten();
+    let rules = || Arc::new(Rules::new(definition, &context.settings.oauth));
+    let provider = provided.map(|version| Provider { version, rules: rules() });
+    Some(Api {
+        id: definition.api_id.clone(),
+        name: definition.name.clone(),
+        host: definition.host().filter(|_| context.settings.custom_domains).map(str::to_owned),
+        listen_path: sanitized_listen_path(&definition.proxy.listen_path),
+        internal: definition.internal,
+        tags: if definition.tags_disabled { Vec::new() } else { definition.tags.clone() },
+        asks_for_certificate: definition.use_mutual_tls_auth
+            || (!definition.use_keyless && definition.places(AuthMethod::Token).use_certificate),
+        certificates: definition.certificates.iter().map(|name| context.registry.certificates.named(name)).collect(),
+        strip_listen_path: definition.proxy.strip_listen_path,
+        preserve_host: definition.proxy.preserve_host_header,
+        disable_strip_slash: definition.proxy.disable_strip_slash,
+        options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
+        versions: versions?,
+        provider,
+        meter: context.registry.meters.get(&definition.api_id),
+        facts: ApiFacts::new(context.registry.new_serial(), definition, &sanitized_listen_path(&definition.proxy.listen_path)),
+        key_terms: KeyTerms {
+            lifetime: ApiLifetime {
+                seconds: definition.session_lifetime,
+                respects_expiry: definition.session_lifetime_respects_key_expiration,
+            },
+            keeps_quotas: definition.dont_set_quota_on_create,
+        },
+        raw: definition.raw.clone(),
+    })
+}
+
+fn compile_versions(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Versions> {
+    let data = &definition.version_data;
+    let written = &definition.definition;
+    if written.enabled {
+        let info = data.unversioned().cloned().unwrap_or_default();
+        let own = version::compile(definition, "", &info, context)?;
+        let mut apis = written.versions.clone();
+        apis.retain(|_, id| *id != definition.api_id);
+        let selector = selector(definition, context)?;
+        return Some(Versions::Apis { selector, own, apis, own_name: written.name.clone() });
+    }
+    if data.not_versioned {
+        let Some(info) = data.unversioned() else { return Some(Versions::Unclear { any_default: !data.versions.is_empty() }) };
+        let version = version::compile(definition, &info.name, info, context)?;
+        return Some(Versions::One { version, expires: expiry_of(&definition.expiration) });
+    }
+    let versions: Vec<_> =
+        data.versions.iter().filter_map(|(name, info)| version::compile(definition, name, info, context)).collect();
+    Some(Versions::Many { selector: selector(definition, context)?, versions })
+}
+
+fn selector(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<VersionSelector> {
+    let written = &definition.definition;
+    let location = match written.location {
+        WrittenLocation::Header | WrittenLocation::Unset => VersionLocation::Header(written.key.clone()),
+        WrittenLocation::UrlParam => VersionLocation::Parameter(written.key.clone()),
+        WrittenLocation::Url if written.url_versioning_pattern.is_empty() => VersionLocation::Path(None),
+        WrittenLocation::Url => match re2::compile(&written.url_versioning_pattern) {
+            Ok(pattern) => VersionLocation::Path(Some(pattern)),
+            Err(error) => {
+                context.error("$.definition.url_versioning_pattern", format!("not a valid pattern: {error}"));
+                return None;
+            }
+        },
+    };
+    let default = if written.enabled { &written.default } else { &definition.version_data.default_version };
+    Some(VersionSelector {
+        location,
+        default: default.clone(),
+        fallback_to_default: written.fallback_to_default,
+        strip: written.strips_version(),
+    })
+}
+
+/// When a version or an API ends.
+pub fn expiry_of(text: &str) -> Expiry {
+    match expiry::expiry(text) {
+        expiry::Expiry::Never => Expiry::Never,
+        expiry::Expiry::At(end) => Expiry::At(end),
+        expiry::Expiry::Unparsable => Expiry::Ended,
+    }
+}
+
+/// A listen path begins with a slash and has no `//`, `/./` or `/../`.
+fn sanitized_listen_path(written: &str) -> String {
+    let rooted = if written.starts_with('/') { written.to_owned() } else { format!("/{written}") };
+    crate::base::path::clean(&rooted).unwrap_or(rooted)
+}
+
+/// Puts APIs together: listen paths that collide are renamed, the router is built. `apis` are in the order of their files.
+pub fn assemble(apis: Vec<Arc<Api>>, settings: &Settings) -> (Snapshot, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut taken: HashSet<(Option<String>, String)> = HashSet::new();
+    let mut listen_paths: Vec<String> = Vec::with_capacity(apis.len());
+    for api in &apis {
+        let mut listen_path = api.listen_path.clone();
+        if !taken.insert((api.host.clone(), listen_path.clone())) {
+            listen_path = format!("{}-{}", api.listen_path, api.id);
+            while !taken.insert((api.host.clone(), listen_path.clone())) {
+                listen_path.push('_');
+            }
+            let message = format!("{} is taken by another API: {} is served at {listen_path}", api.listen_path, api.id);
+            problems.push(Problem::new(Level::Warning, "$.proxy.listen_path", message));
+        }
+        listen_paths.push(listen_path);
+    }
+    let mut order: Vec<usize> = (0..apis.len()).collect();
+    order.sort_by_key(|index| {
+        let weight = listen_paths.get(*index).map_or(0, |listen_path| listen_path_weight(listen_path));
+        std::cmp::Reverse(weight)
+    });
+    let router = RouterBuilder::new(settings.strict_routes, Some(&settings.hostname)).map(|mut builder| {
+        for index in order {
+            let (Some(api), Some(listen_path)) = (apis.get(index), listen_paths.get(index)) else { continue };
+            if api.internal {
+                continue;
+            }
+            let host = api.host.as_deref();
+            // The listen path first: where both prefixes fit, it is what gets stripped.
+            let added = builder.add_listen_path(host, listen_path, index);
+            let with_id = |()| if api.id.is_empty() { Ok(()) } else { builder.add_id(host, &api.id, index) };
+            if let Err(error) = added.and_then(with_id) {
+                let message = format!("{listen_path} can't be routed: {error}; {} is not served", api.id);
+                problems.push(Problem::new(Level::Error, "$.proxy.listen_path", message));
+            }
+        }
+        builder.build()
+    });
+    let router = router.unwrap_or_else(|error| {
+        problems.push(Problem::new(Level::Error, "$.hostname", format!("not a valid host: {error}; nothing is served")));
+        Default::default()
+    });
+    (Snapshot::new(apis, router), problems)
+}

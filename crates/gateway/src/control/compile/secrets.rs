@@ -1,0 +1,31 @@
+//! Secrets that a definition's texts refer to and that cannot be used: each is a warning, and empty, as in Tyk.
+
+use super::Context;
+use crate::data::template::missing_secrets;
+use serde_json::Value;
+
+/// Looks through all texts of a definition.
+pub fn check(document: &Value, context: &mut Context<'_>) {
+    check_below(document, "$", context);
+}
+
+fn check_below(value: &Value, path: &str, context: &mut Context<'_>) {
+    match value {
+        Value::String(text) if text.contains("$secret_") => {
+            for (written, why) in missing_secrets(text, &context.settings.secrets) {
+                context.warning(path, format!("{written} {why}: nothing takes its place"));
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                check_below(item, &format!("{path}[{index}]"), context);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                check_below(member, &format!("{path}.{name}"), context);
+            }
+        }
+        _ => {}
+    }
+}

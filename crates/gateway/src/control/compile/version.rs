@@ -1,0 +1,123 @@
+//! One version: its chain, its upstreams, and what its responses get.
+
+use super::{Context, chain, expiry_of};
+use crate::base::tls::TlsSettings;
+use crate::data::exchange::HeaderChange;
+use crate::data::header_names::HeaderNames;
+use crate::data::middleware::Middleware;
+use crate::data::snapshot::{Expiry, Upstreams, Version};
+use crate::data::template::{Template, VariableScope};
+use crate::data::upstream::{Upstream, split_url};
+use tollgate_http::is_value;
+use tollgate_model::api::{ApiDefinition, VersionInfo};
+use tollgate_model::reference::SecretSources;
+
+pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<Version> {
+    let chain = chain::compile(definition, name, info, context);
+    let upstreams = upstreams(definition, info, context);
+    let expires = expiry_of(&info.expires);
+    let (chain, matcher) = chain?;
+    let removes_forwarded_for =
+        !info.global_headers_disabled && info.global_headers_remove.iter().any(|name| name.eq_ignore_ascii_case("x-forwarded-for"));
+    Some(Version {
+        name: name.to_owned(),
+        expires,
+        matcher,
+        header_names: header_names(definition, &chain),
+        chain,
+        upstreams: upstreams?,
+        first_byte_ms: first_byte_ms(info),
+        response_lines: response_lines(expiry_of(&definition.expiration), expires),
+        replaces_rate_limit: context.settings.reports_quotas && context.settings.tyk_limit_headers,
+        response_changes: response_changes(info, &context.settings.secrets),
+        keeps_forwarded_for: removes_forwarded_for,
+    })
+}
+
+/// The endpoints of the OAuth 2.0 provider, as a version of their own.
+pub fn compile_provider(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Version> {
+    let (chain, matcher) = chain::compile_for_strangers(definition, context)?;
+    Some(Version {
+        name: String::new(),
+        expires: Expiry::Never,
+        matcher,
+        header_names: header_names(definition, &chain),
+        chain,
+        upstreams: Upstreams::Control,
+        first_byte_ms: None,
+        response_lines: Vec::new(),
+        replaces_rate_limit: false,
+        response_changes: Vec::new(),
+        keeps_forwarded_for: false,
+    })
+}
+
+/// The settings for an API's connections to its upstreams.
+pub fn tls_settings(definition: &ApiDefinition, context: &Context<'_>) -> TlsSettings {
+    context.settings.upstream_tls.for_api(definition)
+}
+
+fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Context<'_>) -> Option<Upstreams> {
+    let urls = match info.override_target.as_str() {
+        "" => definition.proxy.targets(),
+        target => vec![target.to_owned()],
+    };
+    if let Some(parts) = urls.first().and_then(|url| split_url(url)).filter(|parts| parts.scheme == "tyk") {
+        return Some(Upstreams::Loop(parts.authority.to_owned()));
+    }
+    let tls = tls_settings(definition, context);
+    let mut list = Vec::new();
+    for (index, url) in urls.iter().enumerate() {
+        match Upstream::new(url, &tls, context.registry) {
+            Ok(upstream) => list.push(upstream),
+            Err(error) if urls.len() == 1 => context.error("$.proxy.target_url", error),
+            Err(error) => context.error(format!("$.proxy.target_list[{index}]"), error),
+        }
+    }
+    match list.len() {
+        0 => None,
+        1 => list.pop().map(Upstreams::One),
+        _ => Some(Upstreams::Many { list, turn: context.registry.turn(format!("{}/{}", definition.api_id, info.name)) }),
+    }
+}
+
+fn first_byte_ms(info: &VersionInfo) -> Option<u64> {
+    let applies = !info.global_enforce_timeout_disabled && info.global_enforce_timeout > 0.0;
+    applies.then_some((info.global_enforce_timeout * 1000.0) as u64)
+}
+
+fn header_names(definition: &ApiDefinition, chain: &[Box<dyn Middleware>]) -> HeaderNames {
+    let mut names = HeaderNames::default();
+    chain.iter().for_each(|middleware| middleware.header_names(&mut names));
+    for method in definition.auth_methods() {
+        let places = definition.places(method);
+        places.header().into_iter().chain([places.signature.header.as_str()]).for_each(|name| names.add(name));
+    }
+    names.add(&definition.definition.key);
+    definition.tag_headers.iter().for_each(|name| names.add(name));
+    names
+}
+
+/// Lines that every proxied response gets: when the API ends, else the version.
+fn response_lines(api: Expiry, version: Expiry) -> Vec<u8> {
+    let end = if let Expiry::At(_) = api { api } else { version };
+    match end {
+        Expiry::At(end) => format!("X-Tyk-Api-Expires: {}\r\n", httpdate::fmt_http_date(end).replace("GMT", "UTC")).into_bytes(),
+        Expiry::Never | Expiry::Ended => Vec::new(),
+    }
+}
+
+/// Header changes of the version that need nothing of the request.
+fn response_changes(info: &VersionInfo, secrets: &SecretSources) -> Vec<HeaderChange> {
+    if info.global_response_headers_disabled {
+        return Vec::new();
+    }
+    let removed = info.global_response_headers_remove.iter().map(|name| HeaderChange::Remove(name.as_str().into()));
+    let set = info.global_response_headers.iter().filter_map(|(name, value)| {
+        // Values with variables are made for each request, by the chain. A secret may be unfit for a header line.
+        let template = Template::new(value, VariableScope { context: true, secrets });
+        let value = template.literal().map(str::as_bytes).filter(|value| is_value(value));
+        value.map(|value| HeaderChange::Set(name.as_str().into(), value.to_vec()))
+    });
+    removed.chain(set).collect()
+}

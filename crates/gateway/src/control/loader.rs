@@ -1,0 +1,305 @@
+//! From the files of `app_path` to a new snapshot. A file that has not changed keeps its compiled API; one that is broken keeps its last
+//! good version; nothing in flight is touched.
+
+use crate::auth::keys::Policies;
+use crate::control::compile::{assemble, compile};
+use crate::data::snapshot::{Api, Shared};
+use crate::observe::logs;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use tollgate_model::api::ApiDefinition;
+use tollgate_model::config::GatewayConfig;
+use tollgate_model::{Level, Problem};
+
+/// A definition that is longer is another file by mistake.
+pub const FILE_BYTES_MAX: usize = 16 << 20;
+
+/// Loads definitions and publishes snapshots, one reload at a time.
+pub struct Loader {
+    shared: Arc<Shared>,
+    app_path: PathBuf,
+    policy_path: PathBuf,
+    policy_file: PathBuf,
+    digests: RandomState,
+    /// Held for as long as a reload takes.
+    reloading: Mutex<()>,
+    /// Held for a moment only: requests ask for it while a reload goes on.
+    files: Mutex<Arc<LoadedFiles>>,
+    loaded: AtomicBool,
+}
+
+type LoadedFiles = BTreeMap<PathBuf, Arc<LoadedFile>>;
+
+struct LoadedFile {
+    digest: u64,
+    /// The last version that could be used.
+    good: Option<Arc<Api>>,
+    problems: Vec<Problem>,
+}
+
+/// What a reload came to.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// APIs that are served now.
+    pub apis: usize,
+    /// What was found in the files; errors leave the last good version in place.
+    pub problems: Vec<Problem>,
+}
+
+impl Loader {
+    pub fn new(shared: Arc<Shared>, config: &GatewayConfig) -> Self {
+        Loader {
+            shared,
+            app_path: config.app_path.clone(),
+            policy_path: config.policies.policy_path.clone(),
+            policy_file: config.policies.policy_record_name.clone(),
+            digests: RandomState::new(),
+            reloading: Mutex::default(),
+            files: Mutex::default(),
+            loaded: AtomicBool::new(false),
+        }
+    }
+
+    /// Where definitions are kept.
+    pub fn app_path(&self) -> &Path {
+        &self.app_path
+    }
+
+    /// Where policies are kept, if that is a directory.
+    pub fn policy_path(&self) -> Option<&Path> {
+        Some(self.policy_path.as_path()).filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// The definitions could be read at least once.
+    pub fn has_loaded(&self) -> bool {
+        self.loaded.load(Ordering::Relaxed)
+    }
+
+    /// Reads all files and publishes what they say.
+    pub fn reload(&self) -> Report {
+        let start = Instant::now();
+        self.shared.refresh_certificates();
+        let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.files();
+        let mut report = Report::default();
+        match definition_files(&self.app_path) {
+            Ok(paths) => {
+                self.loaded.store(true, Ordering::Relaxed);
+                let load = |path: PathBuf| (path.clone(), self.load(&path, files.get(&path)));
+                files = Arc::new(paths.into_iter().map(load).collect());
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && files.is_empty() => {
+                self.loaded.store(true, Ordering::Relaxed);
+                let message = "there is no such directory yet; no API is served";
+                report.problems.push(Problem::new(Level::Warning, "", message).within(Some(&self.app_path)));
+            }
+            Err(error) => {
+                let message = format!("cannot be read: {error}; the APIs served before stay");
+                report.problems.push(Problem::new(Level::Error, "", message).within(Some(&self.app_path)));
+            }
+        }
+        let (policies, problems) = Policies::load(&self.policy_path, &self.policy_file, &self.shared.keys.policies());
+        report.problems.extend(problems);
+        report.problems.extend(self.shared.keys.set_policies(policies));
+        let apis = self.distinct(&files, &mut report.problems);
+        report.apis = apis.len();
+        let (snapshot, problems) = assemble(apis, &self.shared.settings);
+        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = files.clone();
+        self.shared.publish(snapshot);
+        self.shared.registry.purge();
+        report.problems.extend(files.values().flat_map(|file| file.problems.iter().cloned()));
+        report.problems.extend(problems);
+        self.shared.observer.reloads.note(&report.problems, start.elapsed());
+        report.log(start);
+        report
+    }
+
+    /// Reads one file, or keeps what is known of it.
+    fn load(&self, path: &Path, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
+        let last_good = || known.and_then(|file| file.good.clone());
+        let text = match read(path) {
+            Ok(text) => text,
+            Err(error) => {
+                let problems = vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(path))];
+                return Arc::new(LoadedFile { digest: 0, good: last_good(), problems });
+            }
+        };
+        let digest = self.digests.hash_one(&text);
+        match known {
+            Some(known) if known.digest == digest => known.clone(),
+            _ => Arc::new(self.parse(path, &text, digest, last_good())),
+        }
+    }
+
+    fn parse(&self, path: &Path, text: &[u8], digest: u64, last_good: Option<Arc<Api>>) -> LoadedFile {
+        match self.api(text, Some(path)) {
+            Ok((api, mut problems)) => {
+                let good = self.shared.settings.has_tag_of(&api.tags).then(|| Arc::new(api));
+                if good.is_none() {
+                    let message = "belongs to another segment: none of its tags stands in db_app_conf_options.tags; not served";
+                    problems.push(Problem::new(Level::Note, "$.tags", message).within(Some(path)));
+                }
+                LoadedFile { digest, good, problems }
+            }
+            Err(mut problems) => {
+                let message = if last_good.is_some() { "the last good version stays in service" } else { "this API is left out" };
+                problems.push(Problem::new(Level::Warning, "", message).within(Some(path)));
+                LoadedFile { digest, good: last_good, problems }
+            }
+        }
+    }
+
+    /// Parses, checks and compiles one definition.
+    pub fn api(&self, text: &[u8], file: Option<&Path>) -> Result<(Api, Vec<Problem>), Vec<Problem>> {
+        let lookup = |scheme: &str, name: &str| self.shared.settings.secrets.lookup(scheme, name);
+        let (definition, problems) = ApiDefinition::parse_with(text, file, &lookup)?;
+        match compile(&definition, &self.shared.settings, &self.shared.registry, file) {
+            Ok((api, more)) => Ok((api, problems.into_iter().chain(more).collect())),
+            Err(more) => Err(problems.into_iter().chain(more).collect()),
+        }
+    }
+
+    /// The APIs in the order of their files; of two with the same id the later one counts.
+    fn distinct(&self, files: &LoadedFiles, problems: &mut Vec<Problem>) -> Vec<Arc<Api>> {
+        let mut apis: Vec<Arc<Api>> = Vec::with_capacity(files.len());
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (path, file) in files {
+            let Some(api) = &file.good else { continue };
+            let place = if api.id.is_empty() { None } else { places.get(&api.id).copied() };
+            match place.and_then(|place| apis.get_mut(place)) {
+                Some(earlier) => {
+                    let message = format!("the id {} is also that of an earlier file, which does not count", api.id);
+                    problems.push(Problem::new(Level::Warning, "$.api_id", message).within(Some(path)));
+                    *earlier = api.clone();
+                }
+                None => {
+                    places.insert(api.id.clone(), apis.len());
+                    apis.push(api.clone());
+                }
+            }
+        }
+        apis
+    }
+
+    /// What was loaded last.
+    fn files(&self) -> Arc<LoadedFiles> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The file that the API with this id came from.
+    pub fn file_of(&self, id: &str) -> Option<PathBuf> {
+        let files = self.files();
+        let defines = |file: &Arc<LoadedFile>| file.good.as_ref().is_some_and(|api| api.id == id);
+        files.iter().rev().find(|(_, file)| defines(file)).map(|(path, _)| path.clone())
+    }
+}
+
+impl Report {
+    fn log(&self, start: Instant) {
+        logs::problems(&self.problems);
+        let ignored = self.problems.iter().filter(|problem| problem.level == Level::Ignored).count();
+        tracing::info!(apis = self.apis, ignored_fields = ignored, ms = start.elapsed().as_millis() as u64, "definitions loaded");
+    }
+
+    /// What makes a definition unusable.
+    pub fn errors(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().filter(|problem| problem.is_error())
+    }
+}
+
+/// The definition files of a directory, sorted by name. Files that belong to another definition's are not definitions themselves.
+pub fn definition_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_definition = name.ends_with(".json")
+            && !name.starts_with('.')
+            && !name.ends_with("-oas.json")
+            && !name.ends_with("-mcp.json")
+            && path.is_file();
+        if is_definition {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if std::fs::metadata(path)?.len() > FILE_BYTES_MAX as u64 {
+        return Err(io::Error::other(format!("larger than {FILE_BYTES_MAX} bytes")));
+    }
+    std::fs::read(path)
+}
+
+/// Asks for reloads. Requests that come while one runs are answered by one more.
+#[derive(Clone)]
+pub struct Reloads {
+    requests: mpsc::Sender<Asker>,
+}
+
+/// Who asks for a reload: somebody who waits for its report, or nobody.
+type Asker = Option<oneshot::Sender<Report>>;
+
+impl Reloads {
+    /// Starts the thread that reloads. Between two reloads that nobody waits for is so much time.
+    pub fn start(loader: Arc<Loader>, interval: Duration) -> io::Result<Self> {
+        let (requests, inbox) = mpsc::channel::<Asker>();
+        let run = move || {
+            let mut last: Option<Instant> = None;
+            while let Ok(first) = inbox.recv() {
+                let waiting = gather(first, &inbox, last.map_or(Duration::ZERO, |last| interval.saturating_sub(last.elapsed())));
+                let report = loader.reload();
+                last = Some(Instant::now());
+                for asker in waiting {
+                    // Who asked may have gone on without waiting.
+                    let _ = asker.send(report.clone());
+                }
+            }
+        };
+        std::thread::Builder::new().name("reload".to_owned()).spawn(run)?;
+        Ok(Reloads { requests })
+    }
+
+    /// Asks for a reload; the receiver gets its report.
+    pub fn request(&self) -> oneshot::Receiver<Report> {
+        let (sender, receiver) = oneshot::channel();
+        self.send(Some(sender));
+        receiver
+    }
+
+    /// Asks for a reload that nobody waits for.
+    pub fn request_later(&self) {
+        self.send(None);
+    }
+
+    fn send(&self, asker: Asker) {
+        if self.requests.send(asker).is_err() {
+            tracing::error!("the reload thread is gone");
+        }
+    }
+}
+
+/// Those who wait for the next reload. It comes when somebody waits, at the latest after some time.
+fn gather(first: Asker, inbox: &mpsc::Receiver<Asker>, time_max: Duration) -> Vec<oneshot::Sender<Report>> {
+    let end = Instant::now() + time_max;
+    let mut waiting: Vec<_> = first.into_iter().collect();
+    loop {
+        waiting.extend(inbox.try_iter().flatten());
+        let left = end.saturating_duration_since(Instant::now());
+        if !waiting.is_empty() || left.is_zero() {
+            return waiting;
+        }
+        match inbox.recv_timeout(left) {
+            Ok(asker) => waiting.extend(asker),
+            Err(_) => return waiting,
+        }
+    }
+}

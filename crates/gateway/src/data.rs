@@ -1,0 +1,18 @@
+//! The data plane: a request on its way from the connection to its upstream, and the compiled configuration that decides about it.
+
+pub mod breaker;
+pub mod client_address;
+pub mod credentials;
+pub mod endpoints;
+pub mod error_templates;
+pub mod exchange;
+pub mod handler;
+pub mod header_names;
+pub mod middleware;
+pub mod refusal;
+pub mod registry;
+pub mod route;
+pub mod settings;
+pub mod snapshot;
+pub mod template;
+pub mod upstream;

@@ -1,0 +1,58 @@
+//! What must hold of any patterns and any path: the matcher finds what each pattern's own expression finds. The fuzzer runs it, and the
+//! tests do with the same corpus.
+
+use crate::data::endpoints::{Hits, PatternBuilder, PatternRules};
+use regex::Regex;
+use std::sync::Arc;
+
+/// Patterns of one input; each is compiled twice.
+const PATTERNS_MAX: usize = 32;
+
+/// The first letter says how patterns are read, then each line is a pattern and the last one a path, in which a tab stands for a line end.
+pub fn matching(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let mut lines: Vec<&str> = text.lines().take(PATTERNS_MAX + 2).collect();
+    let Some(path) = lines.pop().map(|path| path.replace('\t', "\n")) else { return };
+    let Some((letters, patterns)) = lines.split_first() else { return };
+    let rules = PatternRules { prefix: letters.contains('p'), suffix: letters.contains('s'), ignore_case: letters.contains('i') };
+    let behind = path.char_indices().nth(1).and_then(|(at, _)| path.get(at..)).unwrap_or_default();
+    let forms = [behind, path.as_str()];
+
+    let mut builder = PatternBuilder::new(rules, Arc::default());
+    let mut expected = Vec::new();
+    // Enough of them that texts are looked for.
+    let others = ["/other/1", "/other/2", "/other/[0-9]", "/other/{id}/x", "^$"];
+    for (index, pattern) in patterns.iter().chain(&others).enumerate() {
+        let ignore_case = index % 5 == 4;
+        let expression = rules.expression(pattern, ignore_case);
+        let number = match (Regex::new(&expression), builder.add(pattern, ignore_case)) {
+            (Ok(regex), Ok(number)) => {
+                if forms.iter().any(|form| regex.is_match(form)) {
+                    expected.push(number);
+                }
+                number
+            }
+            // Neither takes what is too large, at different sizes.
+            (_, Err(error)) if error.contains("when compiled") || error.contains("KiB") => continue,
+            (Err(regex::Error::CompiledTooBig(_)), _) => continue,
+            (Err(_), Err(_)) => continue,
+            (Err(error), Ok(_)) => panic!("{expression:?} is taken: {error}"),
+            (Ok(_), Err(error)) => panic!("{expression:?} is refused: {error}"),
+        };
+        alone(rules, pattern, ignore_case, &forms, expected.contains(&number));
+    }
+    expected.sort_unstable();
+    expected.dedup();
+    let mut hits = Hits::default();
+    builder.build().unwrap().find(forms.into_iter(), &mut hits);
+    assert_eq!(hits.patterns(), expected, "{patterns:?} in {forms:?} with {rules:?}");
+}
+
+/// A pattern by itself, whose text is not looked for.
+fn alone(rules: PatternRules, pattern: &str, ignore_case: bool, forms: &[&str], expect: bool) {
+    let mut builder = PatternBuilder::new(rules, Arc::default());
+    builder.add(pattern, ignore_case).unwrap();
+    let mut hits = Hits::default();
+    builder.build().unwrap().find(forms.iter().copied(), &mut hits);
+    assert_eq!(!hits.patterns().is_empty(), expect, "{pattern:?} in {forms:?} with {rules:?}");
+}

@@ -1,0 +1,127 @@
+//! Which of a version's patterns a path fits. Texts that patterns need are looked for all at once; only patterns whose text was found are
+//! matched, each by itself. So a look-up takes the path's length and the few patterns that may fit, however many there are.
+
+use super::Hits;
+use crate::base::pattern::{Charge, Literal, PatternPool, PooledPattern, Requirement};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// As many patterns are matched as they are: looking for their texts would take longer.
+const UNSORTED_MAX: usize = 4;
+
+/// The patterns of one version.
+#[derive(Debug)]
+pub struct EndpointMatcher {
+    patterns: Vec<Arc<PooledPattern>>,
+    /// Patterns that may fit any path.
+    always: Vec<u32>,
+    texts: Option<Texts>,
+}
+
+/// The texts that patterns need.
+#[derive(Debug)]
+struct Texts {
+    search: AhoCorasick,
+    /// The patterns that need a text, by its number.
+    patterns: Vec<Box<[u32]>>,
+    _charge: Charge,
+}
+
+impl EndpointMatcher {
+    /// A matcher whose patterns are known by their places. An error tells why there is none.
+    pub fn new(patterns: Vec<Arc<PooledPattern>>, pool: &PatternPool) -> Result<Self, String> {
+        if patterns.len() <= UNSORTED_MAX {
+            let always = (0u32..).zip(&patterns).map(|(number, _)| number).collect();
+            return Ok(EndpointMatcher { patterns, always, texts: None });
+        }
+        let mut always = Vec::new();
+        let mut by_text: HashMap<Literal, Vec<u32>> = HashMap::new();
+        let needs = Needs::count(&patterns);
+        for (number, pattern) in (0u32..).zip(&patterns) {
+            match needs.rarest(pattern) {
+                None => always.push(number),
+                Some(requirement) => {
+                    for literal in &requirement.0 {
+                        by_text.entry(literal.clone()).or_default().push(number);
+                    }
+                }
+            }
+        }
+        let texts = if by_text.is_empty() { None } else { Some(Texts::new(by_text, pool)?) };
+        Ok(EndpointMatcher { patterns, always, texts })
+    }
+
+    /// There is no pattern at all.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// Finds all patterns that fit any of the forms of a path.
+    pub fn find<'p>(&self, paths: impl Iterator<Item = &'p str>, hits: &mut Hits) {
+        hits.patterns.clear();
+        for path in paths {
+            hits.candidates.clear();
+            hits.candidates.extend(&self.always);
+            if let Some(texts) = &self.texts {
+                texts.find(path, hits);
+            }
+            let fits = |number: &u32| self.patterns.get(*number as usize).is_some_and(|pattern| pattern.is_match(path));
+            hits.patterns.extend(hits.candidates.iter().copied().filter(fits));
+        }
+        hits.patterns.sort_unstable();
+        hits.patterns.dedup();
+    }
+}
+
+impl Texts {
+    fn new(by_text: HashMap<Literal, Vec<u32>>, pool: &PatternPool) -> Result<Self, String> {
+        let any_case = by_text.keys().any(|literal| literal.any_case);
+        let (literals, patterns): (Vec<Literal>, Vec<Vec<u32>>) = by_text.into_iter().unzip();
+        let search = AhoCorasick::builder()
+            .ascii_case_insensitive(any_case)
+            // The others are faster for some paths and take ten times the memory.
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .prefilter(false)
+            .build(literals.iter().map(|literal| &literal.text))
+            .map_err(|error| error.to_string())?;
+        let charge = pool.charge(search.memory_usage())?;
+        Ok(Texts { search, patterns: patterns.into_iter().map(Vec::into_boxed_slice).collect(), _charge: charge })
+    }
+
+    /// Adds the patterns whose text is in a path.
+    fn find(&self, path: &str, hits: &mut Hits) {
+        hits.texts.clear();
+        hits.texts.extend(self.search.find_overlapping_iter(path).map(|found| found.pattern().as_u32()));
+        hits.texts.sort_unstable();
+        hits.texts.dedup();
+        let patterns = hits.texts.iter().filter_map(|text| self.patterns.get(*text as usize));
+        hits.candidates.extend(patterns.flat_map(|patterns| patterns.iter()));
+        hits.candidates.sort_unstable();
+        hits.candidates.dedup();
+    }
+}
+
+/// How many patterns need a text.
+struct Needs<'p>(HashMap<&'p Literal, usize>);
+
+impl<'p> Needs<'p> {
+    fn count(patterns: &'p [Arc<PooledPattern>]) -> Self {
+        let mut counts = HashMap::new();
+        for literal in patterns.iter().flat_map(|pattern| pattern.requirements()).flat_map(|requirement| requirement.0.iter()) {
+            *counts.entry(literal).or_default() += 1;
+        }
+        Needs(counts)
+    }
+
+    /// What the fewest other patterns need as well, and of these the longest: it is found the most seldom.
+    fn rarest<'a>(&self, pattern: &'a PooledPattern) -> Option<&'a Requirement> {
+        let others = |requirement: &Requirement| {
+            let counts = requirement.0.iter().map(|literal| self.0.get(literal).copied().unwrap_or_default());
+            (counts.sum::<usize>(), Reverse(requirement.shortest()))
+        };
+        pattern.requirements().iter().min_by_key(|requirement| others(requirement))
+    }
+}

@@ -1,0 +1,333 @@
+//! One request on its way through the chain: what is known of it, what was decided so far, and what will be changed in the response.
+
+use crate::auth::jwt::ClaimTexts;
+use crate::auth::keys::{Counted, HeldKey, Key, Keys, Limits, Presented};
+use crate::base::answers::{Answers, Coming};
+use crate::base::path::Path;
+use crate::base::tls::CallerTls;
+use crate::data::breaker::Passage;
+use crate::data::endpoints::Hits;
+use crate::data::refusal::{self, Refusal};
+use crate::data::settings::Settings;
+use crate::data::snapshot::{Api, Version};
+use crate::data::upstream::Upstream;
+use crate::limit::Patience;
+use crate::observe::trace::TraceId;
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_engine::{Outgoing, Work};
+use tollgate_http::{HeaderEdits, Headers, Request};
+use tollgate_model::hexadecimal_digits;
+
+/// A request and what the chain makes of it.
+pub struct Exchange<'a> {
+    pub request: &'a Request<'a>,
+    pub settings: &'a Settings,
+    pub api: &'a Api,
+    pub version: &'a Version,
+    /// The client's address, of the connection or of what a trusted proxy says.
+    pub client_ip: IpAddr,
+    /// What the client's TLS handshake told, if it speaks TLS.
+    pub tls: Option<&'a CallerTls>,
+    /// Time since the gateway's start, for limits.
+    pub now: Duration,
+    /// Seconds since 1970; 0 when the API asks for no key and organisations have no limits.
+    pub unix_s: u64,
+    pub keys: &'a Keys,
+    /// The key that the request was let in with.
+    pub key: Option<HeldKey>,
+    /// The claims of its token that variables name.
+    pub claims: Option<Arc<ClaimTexts>>,
+    /// The key that the request was let in with, as it is written, where a variable names it.
+    pub token: Option<Box<str>>,
+    /// The trace that the request belongs to, when requests are traced.
+    pub trace_id: Option<TraceId>,
+    /// Limit, remaining requests and reset of the API's own rate limit, where variables may name them.
+    pub api_rate: Option<[i64; 3]>,
+    /// The core that the request is on, when requests are counted.
+    pub counting_core: Option<usize>,
+    /// What was answered to this request's middlewares while it was held.
+    pub answers: &'a mut Answers,
+    /// How often the request was held and tried again.
+    pub tries: u32,
+    /// Whole lines about limits that the response gets.
+    pub limit_lines: &'a mut Vec<u8>,
+    /// Made for this request; the same in all its uses.
+    pub request_id: RequestId,
+    /// The decoded path as the client sent it, for `$tyk_context.path`.
+    pub full_path: &'a str,
+    /// The method so far.
+    pub method: Cow<'a, str>,
+    /// Path and query so far; the listen path is still in it.
+    pub url: Url<'a>,
+    /// Which of the version's endpoint patterns the path fits.
+    pub hits: &'a Hits,
+    /// The endpoint is open to everyone.
+    pub ignored: bool,
+    /// Whether and how it is recorded.
+    pub track: Track,
+    /// How many APIs have sent the request on to this one.
+    pub level: usize,
+    /// Limits count, also after a loop.
+    pub check_limits: bool,
+    /// What the key's limits have counted of the request.
+    pub counted: Counted,
+    /// Where a rewrite sends the request instead of the API's target.
+    pub redirected: Option<Redirect>,
+    pub first_byte_ms: Option<u64>,
+    /// The breaker that is told how the request went.
+    pub breaker: Option<Passage>,
+    pub outgoing: &'a mut Outgoing,
+    /// Changes to the response's headers beyond the version's own.
+    pub response_changes: &'a mut Vec<HeaderChange>,
+}
+
+/// Whether a request is recorded, and under which name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Track {
+    /// As the API has it.
+    #[default]
+    Default,
+    Never,
+    /// Under a pattern.
+    As(Arc<str>),
+}
+
+/// Path and query of a request.
+#[derive(Clone, Debug)]
+pub struct Url<'a> {
+    pub path: Path<'a>,
+    /// Bytes of the decoded path that are the listen path.
+    pub listen_bytes: usize,
+    pub query: Option<Cow<'a, str>>,
+}
+
+/// A target that a rewrite chose.
+#[derive(Clone)]
+pub enum Redirect {
+    /// Another upstream.
+    Upstream(Arc<Upstream>),
+    /// Another API, by id or name.
+    Loop(String),
+}
+
+/// What the chain does after a middleware.
+pub enum Step {
+    /// Goes on.
+    Next,
+    /// Holds the request for this long and starts over.
+    Wait(Duration),
+    /// Holds the request until some work is done, at most this long, and starts over.
+    Await(Work, Duration),
+    /// Holds the request until its body is there, of at most so many bytes, and starts over: see [`Answers::body`].
+    Read(usize),
+    /// Ends with a refusal.
+    Refuse(Refusal),
+    /// Ends with the answer in `outgoing`.
+    Reply,
+}
+
+/// A change to a message's header lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeaderChange {
+    /// Takes lines out.
+    Remove(Arc<str>),
+    /// Puts a line in place of all others of that name.
+    Set(Arc<str>, Vec<u8>),
+    /// Puts a line beside the others.
+    Add(Arc<str>, Vec<u8>),
+}
+
+impl HeaderChange {
+    /// The header that it is about.
+    pub fn name(&self) -> &str {
+        match self {
+            HeaderChange::Remove(name) | HeaderChange::Set(name, _) | HeaderChange::Add(name, _) => name,
+        }
+    }
+
+    /// Applies the change to a message of the upstream or the client.
+    pub fn apply(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+        match self {
+            HeaderChange::Remove(name) => edits.remove(headers, name),
+            HeaderChange::Set(name, value) => edits.set(headers, name, value),
+            HeaderChange::Add(name, value) => edits.add(name, value),
+        }
+    }
+
+    /// Applies the change to an answer of the gateway itself.
+    pub fn apply_to_reply(&self, edits: &mut HeaderEdits) {
+        match self {
+            HeaderChange::Remove(_) => {}
+            HeaderChange::Set(name, value) | HeaderChange::Add(name, value) => edits.add(name, value),
+        }
+    }
+}
+
+impl<'a> Exchange<'a> {
+    /// The query so far, without `?`.
+    pub fn query(&self) -> Option<&str> {
+        self.url.query.as_deref()
+    }
+
+    /// The decoded path behind the listen path, with a slash in front.
+    pub fn path_behind_listen(&self) -> Cow<'_, str> {
+        self.url.path_behind_listen()
+    }
+
+    /// The key that a request presents when [`Keys::find`] has none: asks the store that it shares with other gateways, if it does, and
+    /// holds the request meanwhile.
+    pub fn ask_for_key(&mut self, token: &str, org: &str) -> Result<Option<HeldKey>, Step> {
+        match self.keys.look_up(token, org, self.answers) {
+            Presented::Known(key) => Ok(Some(key)),
+            Presented::Unknown => Ok(None),
+            Presented::Unanswered => Err(Step::Refuse(refusal::STORE_SILENT)),
+            Presented::Asked(work, time_max) => Err(Step::Await(work, time_max)),
+        }
+    }
+
+    /// The key of a name, in memory or in the store.
+    pub fn key_or_ask(&mut self, name: &str, org: &str) -> Result<Option<HeldKey>, Step> {
+        match self.keys.find(name, org) {
+            Some(key) => Ok(Some(key)),
+            None => self.ask_for_key(name, org),
+        }
+    }
+
+    /// The key of a name, in memory or as the store has answered to this request.
+    pub fn known_key(&self, name: &str, org: &str) -> Option<HeldKey> {
+        self.keys.find(name, org).or_else(|| self.keys.answered_key(name, org, self.answers))
+    }
+
+    /// The limits of a key that hold for this request.
+    pub fn limits_of<'k>(&self, key: &'k Key) -> &'k Limits {
+        key.limits_at(&self.api.id, &self.method, || self.path_behind_listen())
+    }
+
+    /// Size, rest and renewal of the key's quota.
+    pub fn quota_figures(&self) -> Option<[i64; 3]> {
+        let (max, view) = self.limits_of(self.key.as_ref()?).quota(self.unix_s)?;
+        Some([max, view.remaining, i64::try_from(view.renews_unix_s).unwrap_or_default()])
+    }
+
+    /// Requests, rest and reset of the rate limit that was looked at last: the API's, else the key's.
+    pub fn rate_figures(&self) -> Option<[i64; 3]> {
+        let of_key = || {
+            let (rule, room, full) = self.limits_of(self.key.as_ref()?).rooms(self.now).next()?;
+            Some([rule.requests as i64, room as i64, self.reset_after(full)])
+        };
+        self.api_rate.or_else(of_key)
+    }
+
+    /// The second in which so much time will have passed.
+    pub fn reset_after(&self, time: Duration) -> i64 {
+        i64::try_from(self.unix_s.saturating_add(time.as_secs())).unwrap_or_default()
+    }
+
+    /// Whether the request may be held for what other gateways have counted.
+    pub fn patience(&self) -> Patience {
+        let held = self.answers.held_for_limits(self.now);
+        let is_over = self.keys.shared_keys().is_some_and(|shared| held >= shared.limits.answer_time_max());
+        if is_over { Patience::IsOver } else { Patience::Waits }
+    }
+
+    /// Holds the request until there is an answer about its limits, all of them together for no longer than one answer may take.
+    pub fn hold_for_limits(&mut self, pending: Option<Coming<()>>) -> Step {
+        self.answers.hold_for_limits(self.now);
+        let held = self.answers.held_for_limits(self.now);
+        let time_max = self.keys.shared_keys().map_or(Duration::ZERO, |shared| shared.limits.answer_time_max());
+        // Without one it has come meanwhile.
+        let work: Work = pending.map_or_else(|| Box::pin(std::future::ready(())) as Work, |answer| answer.work());
+        Step::Await(work, time_max.saturating_sub(held))
+    }
+
+    /// The request has passed these limits, but for what would have been refused if it were not for the dry run. They count it once, also
+    /// when it is held later and comes again. `limits` is one address for each of them.
+    pub fn pass<T>(&mut self, limits: &T, would_refuse: Option<Refusal>) {
+        match would_refuse {
+            None => self.answers.put(passed_at(limits, self.level), ()),
+            Some(refusal) => self.answers.put(passed_at(limits, self.level), refusal),
+        }
+    }
+
+    /// Whether the request has passed these limits before it was held. What they would have refused is told again.
+    pub fn has_passed<T>(&mut self, limits: &T) -> bool {
+        let place = passed_at(limits, self.level);
+        if let Some(refusal) = self.answers.get::<Refusal>(place).cloned() {
+            self.tell_dry_run(&refusal);
+            return true;
+        }
+        self.answers.get::<()>(place).is_some()
+    }
+
+    /// Counts what would have been refused if it were not for the dry run, and tells the client.
+    pub fn report_dry_run(&mut self, refusal: &Refusal) {
+        let cause = refusal.cause;
+        if let Some(cells) = self.counting_core.and_then(|core| self.api.meter.core(core)) {
+            cells.dry_run(cause);
+        }
+        self.tell_dry_run(refusal);
+    }
+
+    fn tell_dry_run(&mut self, refusal: &Refusal) {
+        let cause = refusal.cause;
+        self.response_changes.push(HeaderChange::Add("Tollgate-Dry-Run".into(), cause.as_bytes().to_vec()));
+    }
+
+    /// Path and query so far.
+    pub fn uri(&self) -> String {
+        match &self.url.query {
+            Some(query) => format!("{}?{query}", self.url.path.raw),
+            None => self.url.path.raw.clone().into_owned(),
+        }
+    }
+}
+
+/// Under what a request keeps that it has passed some limits at a level: unlike the numbers of middlewares, which are small, and in bits
+/// that no address has.
+fn passed_at<T>(limits: &T, level: usize) -> u64 {
+    std::ptr::from_ref(limits).addr() as u64 | (level as u64) << 56
+}
+
+impl Url<'_> {
+    /// The decoded path behind the listen path, with a slash in front.
+    pub fn path_behind_listen(&self) -> Cow<'_, str> {
+        let from = |at: usize| self.path.decoded.get(at..).filter(|path| path.starts_with('/'));
+        // A slash at the listen path's end is the one in front as well.
+        let behind = from(self.listen_bytes).or_else(|| from(self.listen_bytes.checked_sub(1)?));
+        let made = || Cow::Owned(format!("/{}", self.path.decoded.get(self.listen_bytes..).unwrap_or_default()));
+        behind.map_or_else(made, Cow::Borrowed)
+    }
+}
+
+/// 128 random bits, written as a version 4 UUID.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestId(pub u128);
+
+impl RequestId {
+    /// Writes it as a UUID of version 4.
+    pub fn append_to(self, out: &mut Vec<u8>) {
+        let bits = self.0 & !(0xf << 76) & !(0x3 << 62) | (4 << 76) | (2 << 62);
+        let digits = hexadecimal_digits::<32>(bits);
+        let mut text = [b'-'; 36];
+        text[..8].copy_from_slice(&digits[..8]);
+        text[9..13].copy_from_slice(&digits[8..12]);
+        text[14..18].copy_from_slice(&digits[12..16]);
+        text[19..23].copy_from_slice(&digits[16..20]);
+        text[24..].copy_from_slice(&digits[20..]);
+        out.extend_from_slice(&text);
+    }
+}
+
+impl std::fmt::Display for RequestId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut text = Vec::with_capacity(36);
+        self.append_to(&mut text);
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,444 @@
+//! The gateway as the engine sees it: per core a service, per connection a handler that walks requests down their chains.
+
+mod draft;
+mod forward;
+mod in_flight;
+mod observed;
+mod reply;
+mod select;
+mod steps;
+mod walk;
+
+use crate::base::answers::Answers;
+use crate::base::clock::{self, TimeOfDay};
+use crate::base::path::{self, Path};
+use crate::base::tls::CallerTls;
+use crate::data::endpoints::Hits;
+use crate::data::exchange::{Exchange, HeaderChange, RequestId, Step, Url};
+use crate::data::header_names::is_same_name;
+use crate::data::middleware::Middleware;
+use crate::data::refusal;
+use crate::data::snapshot::{CoreSnapshot, Shared};
+use crate::observe::logs::EVERY;
+use crate::observe::trace::{Trace, TraceId};
+use crate::observe::{Record, Recorder};
+use in_flight::{Chosen, InFlight, Place};
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use steps::Steps;
+use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Moment, Outgoing, Service, Target, Verdict};
+use tollgate_http::{HeaderEdits, Known, Request, Response};
+use tracing::field::DisplayValue;
+
+/// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
+const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// Of this many chains one has its middlewares timed.
+const SAMPLED: u32 = 1_024;
+
+/// What a response says when there is no key and so no quota.
+const NO_QUOTA_LINES: &[u8] = b"X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n";
+
+/// One core's side of the gateway.
+pub struct CoreService {
+    shared: Arc<Shared>,
+    generation: Cell<u64>,
+    /// This core's hold on the newest snapshot.
+    snapshot: RefCell<Rc<CoreSnapshot>>,
+    random: Cell<u128>,
+    /// The number of this core.
+    index: usize,
+    recorder: Option<Recorder>,
+    /// Chains run so far.
+    chains: Cell<u32>,
+    time_of_day: TimeOfDay,
+}
+
+impl CoreService {
+    pub fn new(shared: Arc<Shared>, core: usize) -> Self {
+        use std::hash::{BuildHasher, RandomState};
+        let (high, low) = (RandomState::new().hash_one(core), RandomState::new().hash_one(core));
+        CoreService {
+            generation: Cell::new(shared.generation.load(Ordering::Acquire)),
+            snapshot: RefCell::new(Rc::new(CoreSnapshot(shared.current.load_full()))),
+            random: Cell::new(u128::from(high) << 64 | u128::from(low) | 1),
+            index: core,
+            chains: Cell::new(0),
+            time_of_day: TimeOfDay::new(),
+            recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
+            shared,
+        }
+    }
+
+    /// The newest snapshot.
+    #[inline]
+    fn snapshot(&self) -> Rc<CoreSnapshot> {
+        let newest = self.shared.generation.load(Ordering::Acquire);
+        if newest != self.generation.get() {
+            self.generation.set(newest);
+            *self.snapshot.borrow_mut() = Rc::new(CoreSnapshot(self.shared.current.load_full()));
+        }
+        self.snapshot.borrow().clone()
+    }
+
+    /// Whether the middlewares of this chain are timed.
+    #[inline]
+    fn is_sampled(&self) -> bool {
+        let chains = self.chains.get().wrapping_add(1);
+        self.chains.set(chains);
+        chains % SAMPLED == 1 && self.shared.observer.metrics
+    }
+
+    /// A middleware's step, timed.
+    #[cold]
+    fn timed_step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>) -> Step {
+        let start = Moment::now();
+        let step = middleware.on_request(exchange);
+        let ns = Moment::now().ns_since(start);
+        if let Some(totals) = self.shared.observer.totals(self.index) {
+            totals.middleware_samples.add(middleware.name());
+            totals.middleware_ns.add_many(middleware.name(), ns);
+        }
+        step
+    }
+
+    /// How much is captured of a request that is recorded.
+    fn captured_bytes(&self, record: &Record) -> usize {
+        let recording = self.shared.observer.recording.as_ref().filter(|_| record.is_detailed());
+        recording.map_or(0, |recording| recording.body_bytes_max)
+    }
+
+    /// The next of a sequence that looks random (a 128-bit multiplicative generator); for names, not for secrets.
+    #[inline]
+    fn next_id(&self) -> RequestId {
+        let state = self.random.get().wrapping_mul(0xda94_2042_e4dd_58b5_a3c5_9ac7_6f6b_4c65 | 1).rotate_left(61);
+        self.random.set(state | 1);
+        RequestId(state ^ state >> 64)
+    }
+}
+
+/// The service as the engine holds it.
+pub struct CoreHandle(pub Rc<CoreService>);
+
+impl Service for CoreHandle {
+    fn handler(&self, client: &Client) -> Box<dyn Handler> {
+        let peer = SocketAddr::new(client.address.ip().to_canonical(), client.address.port());
+        let is_logged = self.0.shared.observer.recording.as_ref().is_some_and(|recording| recording.access_log);
+        Box::new(GatewayHandler {
+            core: self.0.clone(),
+            peer,
+            peer_text: if is_logged { peer.to_string().into() } else { Box::default() },
+            http2: client.http2,
+            record: None,
+            request_id: None,
+            tls: client.tls.as_deref().map(|tls| Rc::new(CallerTls::new(tls))),
+            trace: None,
+            hits: Hits::default(),
+            changes: Vec::new(),
+            limit_lines: Vec::new(),
+            tries: 0,
+            began: None,
+            place: Place::default(),
+            answers: Answers::default(),
+            steps: Steps::default(),
+            in_flight: None,
+        })
+    }
+
+    fn tick(&self) {
+        self.0.time_of_day.read();
+        self.0.recorder.iter().for_each(Recorder::tick);
+    }
+}
+
+/// Decides about the requests of one connection.
+struct GatewayHandler {
+    core: Rc<CoreService>,
+    peer: SocketAddr,
+    /// The same for the access log, if there is one.
+    peer_text: Box<str>,
+    http2: bool,
+    tls: Option<Rc<CallerTls>>,
+    /// The current request's place in its trace, when requests are traced.
+    trace: Option<Trace>,
+    /// What is recorded of the current request.
+    record: Option<Box<Record>>,
+    /// The identifier that the current request is given.
+    request_id: Option<Box<str>>,
+    /// Which endpoint patterns the current path fits.
+    hits: Hits,
+    /// What the response's headers will get beyond the version's own changes.
+    changes: Vec<HeaderChange>,
+    /// What the response says about limits, whole lines.
+    limit_lines: Vec<u8>,
+    /// How often the current request was held and tried again.
+    tries: u32,
+    /// When the current request came, if it was held.
+    began: Option<Moment>,
+    /// The API and version that the current request came to last.
+    place: Place,
+    /// What the current request was told while it was held.
+    answers: Answers,
+    /// The middlewares of the current request, where they are traced.
+    steps: Steps,
+    /// The exchange that is on its way to an upstream; `None` also for one with the control plane.
+    in_flight: Option<InFlight>,
+}
+
+impl Handler for GatewayHandler {
+    fn on_request(&mut self, request: &Request<'_>, now: Moment, outgoing: &mut Outgoing) -> Verdict {
+        let core = self.core.clone();
+        let tls = self.tls.clone();
+        let settings = &core.shared.settings;
+        let totals = core.shared.observer.totals(core.index);
+        let client_ip = settings.client_ip(self.peer.ip(), request);
+        if let Some(rates) = &core.shared.address_rates
+            // A request that was held has been counted.
+            && self.began.is_none()
+            && !settings.is_proxy(client_ip, self.peer.ip())
+            && let Err(wait) = rates.admit(client_ip, now.since(core.shared.start))
+        {
+            totals.iter().for_each(|totals| totals.too_many.add(1));
+            reply::refuse(outgoing, settings, &refusal::ADDRESS_RATE_LIMIT, reply::xml_type(request).as_deref(), &[]);
+            let seconds = wait.as_millis().div_ceil(1000).max(1);
+            outgoing.edits.add("Retry-After", seconds.to_string().as_bytes());
+            return Verdict::Reply;
+        }
+        if matches!(request.method, "OPTIONS" | "TRACE") && ends_here(request, outgoing) {
+            return Verdict::Reply;
+        }
+        if settings.is_control_path(request.path()) {
+            totals.iter().for_each(|totals| totals.control.add(1));
+            return self.forward_to_control(request, outgoing);
+        }
+        let path =
+            if request.path_is_plain() { Some(Path::plain(request.path())) } else { Path::new(Cow::Borrowed(request.path())) };
+        let Some(path) = path else {
+            totals.iter().for_each(|totals| totals.bad_path.add(1));
+            reply::plain(outgoing, settings, 400, "Bad Request");
+            return Verdict::Reply;
+        };
+        if !settings.skip_url_cleaning
+            && !request.path_is_plain()
+            && let Some(cleaned) = path::clean(&path.decoded)
+        {
+            totals.iter().for_each(|totals| totals.redirected.add(1));
+            reply::redirect(outgoing, &path::encode(&cleaned), request.query());
+            return Verdict::Reply;
+        }
+        let snapshot = core.snapshot();
+        let Some(found) = snapshot.find(request.authority, &path.decoded) else {
+            totals.iter().for_each(|totals| totals.not_found.add(1));
+            if settings.logs_not_found {
+                tracing::warn!(target: EVERY, client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API is for this request");
+            }
+            reply::plain(outgoing, settings, 404, "Not Found");
+            return Verdict::Reply;
+        };
+        let url = Url { path, listen_bytes: found.listen_bytes, query: request.query().map(Cow::Borrowed) };
+        if let Some(tracer) = &settings.tracer
+            && self.trace.is_none()
+        {
+            self.trace = Some(tracer.place(&request.headers, core.next_id().0, core.next_id().0));
+        }
+        let arrival = walk::Arrival {
+            core: &core,
+            request,
+            full_path: url.path.decoded.clone(),
+            client_ip,
+            began: self.began.unwrap_or(now),
+            peer: self.peer,
+            http2: self.http2,
+            tls: tls.as_deref(),
+            trace: self.trace,
+            now,
+            request_id: core.next_id(),
+        };
+        if settings.request_id {
+            self.request_id = Some(draft::request_id(&arrival));
+        }
+        match self.walk(&arrival, &snapshot, found.api, url, outgoing) {
+            Ok(Verdict::Reply) => {
+                self.label_reply(&arrival, outgoing);
+                self.count_reply(&arrival, &snapshot, outgoing, None);
+                Verdict::Reply
+            }
+            Ok(verdict @ (Verdict::Wait(_) | Verdict::Await(..) | Verdict::Read(_))) => {
+                self.began = Some(arrival.began);
+                verdict
+            }
+            Ok(verdict) => {
+                self.count_begin();
+                self.label_request(&arrival, outgoing);
+                verdict
+            }
+            Err(refusal) => {
+                tracing::debug!(cause = refusal.cause, path = request.path(), trace_id = self.trace_id(), "request refused");
+                reply::refuse(outgoing, settings, &refusal, reply::xml_type(request).as_deref(), &self.changes);
+                outgoing.edits.add_lines(&self.limit_lines);
+                self.label_reply(&arrival, outgoing);
+                self.count_reply(&arrival, &snapshot, outgoing, Some(refusal.cause));
+                Verdict::Reply
+            }
+        }
+    }
+
+    fn on_body(&mut self, body: Option<Vec<u8>>) {
+        self.answers.put_body(body);
+    }
+
+    fn target(&self) -> Option<Arc<Target>> {
+        match &self.in_flight {
+            Some(in_flight) if !matches!(in_flight.chosen, Chosen::Control) => {
+                in_flight.upstream().map(|upstream| upstream.target.clone())
+            }
+            _ => Some(self.core.shared.control.clone()),
+        }
+    }
+
+    fn on_response(&mut self, response: &Response<'_>, edits: &mut HeaderEdits) {
+        self.label_response(&response.headers, edits);
+        let Some(in_flight) = &mut self.in_flight else { return };
+        in_flight.status = response.status;
+        in_flight.upstream_status = response.status;
+        in_flight.record(&self.core.shared, response.status >= 500);
+        let Some(version) = in_flight.version() else { return };
+        let headers = &response.headers;
+        if version.replaces_rate_limit {
+            edits.remove_known(headers, Known::RateLimit);
+            edits.add_lines(if self.limit_lines.is_empty() { NO_QUOTA_LINES } else { &self.limit_lines });
+        } else if !self.limit_lines.is_empty() {
+            edits.remove_known(headers, Known::RateLimit);
+            edits.remove(headers, "ratelimit");
+            edits.remove(headers, "ratelimit-policy");
+            edits.add_lines(&self.limit_lines);
+        }
+        edits.add_lines(&version.response_lines);
+        for change in version.response_changes.iter().chain(&self.changes) {
+            change.apply(headers, edits);
+        }
+    }
+
+    fn passes_request_trailer(&self, name: &str) -> bool {
+        let is_used = self.core.shared.settings.uses_header(name);
+        // The control plane reads no trailers.
+        !is_used && self.in_flight.as_ref().is_some_and(|in_flight| !in_flight.uses_header(name))
+    }
+
+    fn passes_response_trailer(&self, name: &str) -> bool {
+        let settings = &self.core.shared.settings;
+        let is_own = (settings.request_id && is_same_name(name, "X-Request-Id"))
+            || (settings.server_timing && is_same_name(name, "Server-Timing"));
+        let of_version = self.in_flight.as_ref().and_then(InFlight::version).map_or(&[][..], |version| &version.response_changes);
+        !is_own && !of_version.iter().chain(&self.changes).any(|change| is_same_name(change.name(), name))
+    }
+
+    fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
+        self.answer_fault(fault, outgoing);
+        if let Some(id) = &self.request_id {
+            outgoing.edits.add("X-Request-Id", id.as_bytes());
+        }
+        if let Some(in_flight) = &mut self.in_flight {
+            in_flight.fail(fault.kind, outgoing.status);
+        }
+    }
+
+    fn on_end(&mut self, ended: Ended) {
+        if let Some(in_flight) = self.in_flight.take() {
+            self.count_end(&in_flight, ended);
+        }
+        self.request_id = None;
+        self.trace = None;
+        self.changes.clear();
+        self.tries = 0;
+        self.answers.clear();
+        self.steps.clear();
+        self.began = None;
+    }
+}
+
+/// Whether the gateway answers a request that proxies may be asked to answer: `OPTIONS *`, and one that may be forwarded no more. Counts a
+/// forwarding (RFC 9110 §7.6.2).
+#[cold]
+fn ends_here(request: &Request<'_>, outgoing: &mut Outgoing) -> bool {
+    let written = request.headers.get("max-forwards").and_then(|value| std::str::from_utf8(value).ok());
+    let left: Option<u64> =
+        written.filter(|value| value.bytes().all(|byte| byte.is_ascii_digit())).and_then(|value| value.parse().ok());
+    if request.target != "*" && left != Some(0) {
+        if let Some(left) = left {
+            outgoing.edits.set(&request.headers, "Max-Forwards", (left - 1).to_string().as_bytes());
+        }
+        return false;
+    }
+    match request.method {
+        "OPTIONS" => outgoing.status = 200,
+        // What a client sent is told to nobody.
+        _ => {
+            outgoing.status = 405;
+            outgoing.edits.add_lines(b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
+        }
+    }
+    true
+}
+
+impl GatewayHandler {
+    fn answer_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
+        let settings = &self.core.shared.settings;
+        let refusal = match fault.kind {
+            FaultKind::BodyTooLarge => return reply::plain(outgoing, settings, 413, "Request Entity Too Large"),
+            FaultKind::ClientTimeout => return reply::plain(outgoing, settings, 408, "Request Timeout"),
+            FaultKind::BodyMalformed(_) => return reply::plain(outgoing, settings, 400, "Bad Request"),
+            FaultKind::TooManyTunnels => return reply::plain(outgoing, settings, 503, "Too Many Connections"),
+            // Nobody is there to be told.
+            FaultKind::ClientGone => return,
+            FaultKind::Lookup => refusal::UPSTREAM_LOOKUP,
+            FaultKind::UpstreamTimeout | FaultKind::ConnectTimeout => refusal::UPSTREAM_TIMEOUT,
+            FaultKind::Connect
+            | FaultKind::Tls
+            | FaultKind::UpstreamClosed
+            | FaultKind::UpstreamMalformed(_)
+            | FaultKind::UpstreamHeadTooLarge => refusal::UPSTREAM_FAILED,
+        };
+        let in_flight = self.in_flight.as_ref();
+        if let Some(in_flight) = in_flight {
+            in_flight.record(&self.core.shared, true);
+        }
+        let api = in_flight.and_then(InFlight::api).map_or("", |api| api.id.as_str());
+        tracing::warn!(api, %fault, cause = refusal.cause, trace_id = self.trace_id(), "request failed");
+        let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
+        reply::refuse(outgoing, settings, &refusal, xml, &self.changes);
+        if let Some(version) = in_flight.and_then(InFlight::version) {
+            outgoing.edits.add_lines(&version.response_lines);
+        }
+    }
+
+    /// The current request's trace, for the log.
+    fn trace_id(&self) -> Option<DisplayValue<TraceId>> {
+        self.trace.map(|trace| tracing::field::display(trace.id))
+    }
+
+    /// Sends a request for the control plane to where that is.
+    fn forward_to_control(&mut self, request: &Request<'_>, outgoing: &mut Outgoing) -> Verdict {
+        let shared = &self.core.shared;
+        if let Some(callers) = shared.control_callers.as_ref().filter(|_| request.path().starts_with("/tyk"))
+            && let Err(refusal) = callers.check(self.tls.as_deref(), clock::unix_s())
+        {
+            reply::refuse(outgoing, &shared.settings, &refusal, None, &[]);
+            return Verdict::Reply;
+        }
+        outgoing.target.extend_from_slice(request.target.as_bytes());
+        outgoing.host.extend_from_slice(if request.authority.is_empty() { b"localhost" } else { request.authority });
+        Verdict::Forward(Forward {
+            target_serial: self.core.shared.control.serial,
+            first_byte_ms: None,
+            body_bytes_max: Some(CONTROL_BODY_BYTES_MAX),
+            upgrade: false,
+            timed: false,
+            capture_bytes_max: 0,
+        })
+    }
+}

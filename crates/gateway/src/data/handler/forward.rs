@@ -1,0 +1,81 @@
+//! The last step: what the upstream is sent.
+
+use super::walk::made_path;
+use crate::base::form::encode_form;
+use crate::data::exchange::{Exchange, Url};
+use crate::data::snapshot::Provider;
+use crate::data::upstream::{Upstream, join_path};
+use std::borrow::Cow;
+use tollgate_engine::Forward;
+
+/// Bytes of a request to the OAuth 2.0 provider: a session that a login page asks for has some KiB.
+const PROVIDER_BODY_BYTES_MAX: u64 = 1 << 20;
+
+/// Fills `outgoing` with method, URL and Host for the upstream.
+#[inline]
+pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Forward {
+    let api = exchange.api;
+    let outgoing = &mut *exchange.outgoing;
+    if exchange.method != exchange.request.method {
+        outgoing.method = Some(exchange.method.as_bytes().to_vec());
+    }
+    join_path(&upstream.path, api.stripped(&exchange.url), api.disable_strip_slash, &mut outgoing.target);
+    let query = exchange.url.query.as_deref();
+    if !upstream.query.is_empty() {
+        outgoing.target.push(b'?');
+        outgoing.target.extend_from_slice(upstream.query.as_bytes());
+    }
+    if let Some(query) = query.filter(|query| upstream.query.is_empty() || !query.is_empty()) {
+        outgoing.target.push(if upstream.query.is_empty() { b'?' } else { b'&' });
+        outgoing.target.extend_from_slice(query.as_bytes());
+    }
+    let host = if api.preserve_host && !exchange.request.authority.is_empty() {
+        exchange.request.authority
+    } else {
+        upstream.host.as_bytes()
+    };
+    outgoing.host.extend_from_slice(host);
+    outgoing.keep_forwarded_for = exchange.version.keeps_forwarded_for;
+    Forward {
+        target_serial: upstream.target.serial,
+        first_byte_ms: exchange.first_byte_ms,
+        body_bytes_max: exchange.settings.request_body_bytes_max,
+        upgrade: exchange.settings.websockets,
+        timed: exchange.counting_core.is_some(),
+        capture_bytes_max: 0,
+    }
+}
+
+/// Fills `outgoing` for the endpoints of the OAuth 2.0 provider.
+pub fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64) -> Forward {
+    let endpoint = Provider::endpoint(&exchange.url).unwrap_or_default();
+    let outgoing = &mut *exchange.outgoing;
+    outgoing
+        .target
+        .extend_from_slice(format!("/oauth/{}/{endpoint}", encode_form(&exchange.api.id).replace('+', "%20")).as_bytes());
+    if let Some(query) = exchange.url.query.as_deref() {
+        outgoing.target.push(b'?');
+        outgoing.target.extend_from_slice(query.as_bytes());
+    }
+    let host = exchange.request.authority;
+    outgoing.host.extend_from_slice(if host.is_empty() { b"localhost" } else { host });
+    Forward {
+        target_serial,
+        first_byte_ms: None,
+        body_bytes_max: Some(PROVIDER_BODY_BYTES_MAX),
+        upgrade: false,
+        timed: exchange.counting_core.is_some(),
+        capture_bytes_max: 0,
+    }
+}
+
+/// The URL that the next API in a loop sees: without this one's listen path, if that is stripped.
+pub fn loop_url(exchange: &Exchange<'_>) -> Url<'static> {
+    let stripped = exchange.api.stripped(&exchange.url);
+    let rooted = if stripped.starts_with('/') { stripped.to_owned() } else { format!("/{stripped}") };
+    let path = match made_path(rooted) {
+        Some(path) => path,
+        None => crate::base::path::Path { raw: Cow::Borrowed("/"), decoded: Cow::Borrowed("/") },
+    };
+    Url { path, listen_bytes: 0, query: exchange.query().map(|query| Cow::Owned(query.to_owned())) }
+}

@@ -1,0 +1,199 @@
+//! What is counted of a request, when it is over.
+
+use super::GatewayHandler;
+use super::in_flight::{InFlight, Place};
+use super::walk::Arrival;
+use crate::data::refusal;
+use crate::data::snapshot::CoreSnapshot;
+use crate::observe::{Cells, Record, Side, Tally, Text, method_number};
+use std::rc::Rc;
+use std::time::Duration;
+use tollgate_engine::{Ended, FaultKind, Moment, Outgoing, Times};
+use tollgate_http::{HeaderEdits, Headers};
+
+impl GatewayHandler {
+    /// Counts a request that the gateway answered by itself.
+    #[inline]
+    pub(super) fn count_reply(
+        &mut self,
+        arrival: &Arrival<'_>,
+        snapshot: &Rc<CoreSnapshot>,
+        outgoing: &Outgoing,
+        cause: Option<&'static str>,
+    ) {
+        let record = self.record.take();
+        let cells = self.cells(snapshot, self.place);
+        if cells.is_none() && record.is_none() {
+            return;
+        }
+        let now = Moment::now();
+        let tally = Tally {
+            status: outgoing.status,
+            method: method_number(arrival.request.method),
+            total_ns: now.ns_since(arrival.began),
+            upstream_ns: None,
+            request_bytes: 0,
+            response_bytes: outgoing.body.len() as u64,
+        };
+        if let Some(cells) = cells {
+            cells.count(&tally);
+            cause.iter().for_each(|cause| cells.refused(cause));
+        }
+        if let Some(record) = record {
+            self.hand_over(record, snapshot, self.place, &tally, cause, now);
+        }
+    }
+
+    /// A request is sent on.
+    #[inline]
+    pub(super) fn count_begin(&self) {
+        if let Some(in_flight) = &self.in_flight
+            && let Some(cells) = self.cells(&in_flight.snapshot, in_flight.place)
+        {
+            cells.begin();
+        }
+    }
+
+    /// Counts a request that was sent on and is over.
+    #[inline]
+    pub(super) fn count_end(&mut self, in_flight: &InFlight, ended: Ended) {
+        let record = self.record.take();
+        let cells = self.cells(&in_flight.snapshot, in_flight.place);
+        if cells.is_none() && record.is_none() {
+            return;
+        }
+        let end = ended.times.map_or_else(Moment::now, |times| times.end);
+        let tally = Tally {
+            status: in_flight.status,
+            method: in_flight.method,
+            total_ns: end.ns_since(in_flight.began),
+            upstream_ns: ended.times.as_ref().and_then(upstream_ns),
+            request_bytes: ended.request_body_bytes,
+            response_bytes: ended.response_bytes,
+        };
+        let failed = in_flight.failed.map(fault_cause);
+        if let Some(cells) = cells {
+            cells.end(&tally);
+            failed.iter().for_each(|(side, cause)| cells.failed(*side, cause));
+        }
+        if let Some(mut record) = record {
+            record.capture = ended.capture;
+            let sent = ended.times.and_then(|times| times.sent).filter(|_| record.trace.is_some());
+            record.sent_after_ns = sent.map(|sent| sent.ns_since(in_flight.began));
+            record.upstream_status = in_flight.upstream_status;
+            self.hand_over(record, &in_flight.snapshot, in_flight.place, &tally, failed.map(|(_, cause)| cause), end);
+        }
+    }
+
+    /// Completes a record and hands it over.
+    fn hand_over(
+        &mut self,
+        mut record: Box<Record>,
+        snapshot: &CoreSnapshot,
+        place: Place,
+        tally: &Tally,
+        cause: Option<&'static str>,
+        ended: Moment,
+    ) {
+        let (Some(recorder), Some(api)) = (&self.core.recorder, snapshot.apis.get(place.api)) else { return };
+        record.status = tally.status;
+        record.cause = cause;
+        record.total_ns = tally.total_ns;
+        record.upstream_ns = tally.upstream_ns.unwrap_or_default();
+        record.request_bytes = tally.request_bytes;
+        record.response_bytes = tally.response_bytes;
+        self.steps.swap(&mut record.steps);
+        if let Some(id) = &self.request_id {
+            record.write(Text::RequestId, id.as_bytes());
+        }
+        let ended = self.core.time_of_day.unix_ns(ended);
+        recorder.take(record, &api.facts, &self.peer_text, ended);
+    }
+
+    /// Gives a request that is sent on its identifier, and notes the time if its client will be told.
+    #[inline]
+    pub(super) fn label_request(&mut self, arrival: &Arrival<'_>, outgoing: &mut Outgoing) {
+        if let Some(id) = &self.request_id {
+            outgoing.edits.set(&arrival.request.headers, "X-Request-Id", id.as_bytes());
+        }
+        if let (Some(tracer), Some(trace)) = (&self.core.shared.settings.tracer, &self.trace) {
+            tracer.pass_on(trace, &arrival.request.headers, &mut outgoing.edits);
+        }
+        if self.core.shared.settings.server_timing
+            && let Some(in_flight) = &mut self.in_flight
+        {
+            in_flight.sent = Some(Moment::now());
+        }
+    }
+
+    /// Tells the client the identifier of its request, and what gateway and upstream took so far.
+    #[inline]
+    pub(super) fn label_response(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+        if let Some(id) = &self.request_id {
+            edits.set(headers, "X-Request-Id", id.as_bytes());
+        }
+        if let Some(in_flight) = &self.in_flight
+            && let Some(sent) = in_flight.sent
+        {
+            let (own, upstream) = (sent.since(in_flight.began), sent.elapsed());
+            edits.add("Server-Timing", format!("gw;dur={:.3}, upstream;dur={:.3}", ms(own), ms(upstream)).as_bytes());
+        }
+    }
+
+    /// The same for an answer of the gateway itself.
+    #[inline]
+    pub(super) fn label_reply(&self, arrival: &Arrival<'_>, outgoing: &mut Outgoing) {
+        if let Some(id) = &self.request_id {
+            outgoing.edits.add("X-Request-Id", id.as_bytes());
+        }
+        if self.core.shared.settings.server_timing {
+            outgoing.edits.add("Server-Timing", format!("gw;dur={:.3}", ms(arrival.began.elapsed())).as_bytes());
+        }
+    }
+
+    #[inline]
+    fn cells<'s>(&self, snapshot: &'s Rc<CoreSnapshot>, place: Place) -> Option<&'s Cells> {
+        if !self.core.shared.observer.metrics {
+            return None;
+        }
+        snapshot.apis.get(place.api)?.meter.core(self.core.index)
+    }
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}
+
+/// From sending the request to its answer: to the head if all came with it, else to the end.
+fn upstream_ns(times: &Times) -> Option<u64> {
+    let end = times.answered.filter(|_| times.at_once).unwrap_or(times.end);
+    times.sent.map(|sent| end.ns_since(sent))
+}
+
+/// Whose fault it is, and its stable name for figures.
+pub fn fault_cause(kind: FaultKind) -> (Side, &'static str) {
+    let cause = match kind {
+        FaultKind::Lookup => refusal::UPSTREAM_LOOKUP.cause,
+        FaultKind::Connect => "upstream_connect",
+        FaultKind::Tls => "upstream_tls",
+        FaultKind::UpstreamClosed => "upstream_closed",
+        FaultKind::UpstreamMalformed(_) => "upstream_malformed",
+        FaultKind::UpstreamHeadTooLarge => "upstream_head_too_large",
+        FaultKind::UpstreamTimeout => refusal::UPSTREAM_TIMEOUT.cause,
+        FaultKind::ConnectTimeout => "upstream_connect_timeout",
+        FaultKind::BodyTooLarge => "body_too_large",
+        FaultKind::BodyMalformed(_) => "body_malformed",
+        FaultKind::ClientTimeout => "client_timeout",
+        FaultKind::ClientGone => "client_gone",
+        FaultKind::TooManyTunnels => "too_many_tunnels",
+    };
+    let is_client = matches!(
+        kind,
+        FaultKind::BodyTooLarge
+            | FaultKind::BodyMalformed(_)
+            | FaultKind::ClientTimeout
+            | FaultKind::ClientGone
+            | FaultKind::TooManyTunnels
+    );
+    (if is_client { Side::Client } else { Side::Upstream }, cause)
+}

@@ -1,0 +1,125 @@
+//! Answers of the gateway itself, in Tyk's wording and form.
+
+use crate::data::exchange::HeaderChange;
+use crate::data::refusal::{Refusal, is_plain};
+use crate::data::settings::Settings;
+use tollgate_engine::Outgoing;
+use tollgate_http::{Known, Request};
+
+/// The request's content type if it is one of XML's.
+pub fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
+    let value = std::str::from_utf8(request.headers.known(Known::ContentType)?).ok()?;
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    let is_xml = ["application/xml", "text/xml", "application/soap+xml"].iter().any(|xml| essence.eq_ignore_ascii_case(xml));
+    is_xml.then(|| value.into())
+}
+
+/// A refusal as JSON, or as XML to a request that was XML. `changes` are what the response would have got.
+pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, xml_type: Option<&str>, changes: &[HeaderChange]) {
+    let (status, message, json) = settings.worded(refusal);
+    outgoing.edits.clear();
+    outgoing.body.clear();
+    outgoing.status = status;
+    let as_problem = settings.problem_details;
+    match xml_type {
+        Some(xml_type) => outgoing.edits.add("Content-Type", xml_type.as_bytes()),
+        None if as_problem => outgoing.edits.add_lines(b"Content-Type: application/problem+json\r\n"),
+        // The most common lines, in one piece.
+        None if !settings.hide_generator => outgoing.edits.add_lines(b"Content-Type: application/json\r\nX-Generator: tyk.io\r\n"),
+        None => outgoing.edits.add_lines(b"Content-Type: application/json\r\n"),
+    }
+    if !settings.hide_generator && (xml_type.is_some() || as_problem) {
+        outgoing.edits.add_lines(b"X-Generator: tyk.io\r\n");
+    }
+    changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
+    let body = &mut outgoing.body;
+    let template = settings.error_templates.find(status, xml_type.is_some()).filter(|_| !as_problem || xml_type.is_some());
+    match xml_type {
+        _ if let Some(template) = template => {
+            let escape = if xml_type.is_some() { escape_xml } else { escape_json };
+            template.write(status, message, escape, body);
+        }
+        Some(_) => {
+            body.extend_from_slice(b"<?xml version = \"1.0\" encoding = \"UTF-8\"?>\n<error>");
+            escape_xml(message, body);
+            body.extend_from_slice(b"</error>\n");
+        }
+        None if as_problem => {
+            let is_limit = matches!(refusal.cause, "key_rate_limit" | "api_rate_limit" | "address_rate_limit" | "quota_exceeded");
+            write_problem(status, message, is_limit, body);
+        }
+        None if !json.is_empty() => body.extend_from_slice(json.as_bytes()),
+        None => {
+            body.extend_from_slice(b"{\n    \"error\": \"");
+            escape_json(message, body);
+            body.extend_from_slice(b"\"\n}");
+        }
+    }
+    outgoing.close |= settings.close_connections;
+}
+
+/// A body as RFC 9457 says. Limits have a type of their own; for the others the status says what type they are.
+fn write_problem(status: u16, message: &str, is_limit: bool, body: &mut Vec<u8>) {
+    if is_limit {
+        body.extend_from_slice(b"{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\",\"title\":\"");
+    } else {
+        let title = http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("Error");
+        body.extend_from_slice(format!("{{\"type\":\"about:blank\",\"title\":\"{title}\",\"detail\":\"").as_bytes());
+    }
+    escape_json(message, body);
+    body.extend_from_slice(format!("\",\"status\":{status}}}").as_bytes());
+}
+
+/// An answer in plain text, where Tyk has no other, or as a problem.
+pub fn plain(outgoing: &mut Outgoing, settings: &Settings, status: u16, text: &str) {
+    outgoing.edits.clear();
+    outgoing.body.clear();
+    outgoing.status = status;
+    if settings.problem_details {
+        outgoing.edits.add_lines(b"Content-Type: application/problem+json\r\n");
+        return write_problem(status, text, false, &mut outgoing.body);
+    }
+    outgoing.edits.add_lines(b"Content-Type: text/plain; charset=utf-8\r\n");
+    outgoing.body.extend_from_slice(text.as_bytes());
+}
+
+/// A redirect to the clean form of the request's path.
+pub fn redirect(outgoing: &mut Outgoing, path: &str, query: Option<&str>) {
+    outgoing.status = 301;
+    let location = match query {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    outgoing.edits.add("Location", location.as_bytes());
+}
+
+/// The characters that Tyk's JavaScript escaping changes, in a form that is valid JSON.
+fn escape_json(text: &str, out: &mut Vec<u8>) {
+    if is_plain(text) {
+        return out.extend_from_slice(text.as_bytes());
+    }
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend_from_slice(&[b'\\', c as u8]),
+            '<' | '>' | '&' | '=' => out.extend_from_slice(format!("\\u{:04X}", c as u32).as_bytes()),
+            c if (c as u32) < 0x20 => out.extend_from_slice(format!("\\u{:04X}", c as u32).as_bytes()),
+            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
+fn escape_xml(text: &str, out: &mut Vec<u8>) {
+    for c in text.chars() {
+        match c {
+            '<' => out.extend_from_slice(b"&lt;"),
+            '>' => out.extend_from_slice(b"&gt;"),
+            '&' => out.extend_from_slice(b"&amp;"),
+            '"' => out.extend_from_slice(b"&#34;"),
+            '\'' => out.extend_from_slice(b"&#39;"),
+            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! Which version of an API a request is for.
+
+use super::in_flight::Place;
+use super::walk::Arrival;
+use crate::base::form::{parameter, without_parameter};
+use crate::base::path::Path;
+use crate::data::exchange::{HeaderChange, Url};
+use crate::data::refusal::{self, Refusal};
+use crate::data::snapshot::{Api, Snapshot, VersionLocation, VersionSelector, Versions};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::SystemTime;
+use tollgate_http::HeaderEdits;
+
+/// The place of the version; takes it out of the URL if the definition says so.
+#[inline]
+pub fn version(
+    snapshot: &Snapshot,
+    api: &Arc<Api>,
+    index: usize,
+    url: &mut Url<'_>,
+    arrival: &Arrival<'_>,
+    changes: &mut Vec<HeaderChange>,
+    edits: &mut HeaderEdits,
+) -> Result<Place, Refusal> {
+    match &api.versions {
+        Versions::One { expires, .. } => {
+            if expires.has_passed_lazily() {
+                return Err(refusal::API_EXPIRED);
+            }
+            Ok(Place { api: index, version: 0 })
+        }
+        Versions::Unclear { any_default: true } => Err(refusal::VERSION_AMBIGUOUS),
+        Versions::Unclear { any_default: false } => Err(refusal::VERSION_NO_DEFAULT),
+        Versions::Many { selector, versions } => {
+            let name = selector.name(url, arrival, changes, edits)?;
+            let place = |name: &str| versions.iter().position(|version| version.name == name);
+            let fallback = || place(&selector.default).filter(|_| selector.fallback_to_default);
+            let version = place(&name).or_else(fallback).ok_or(refusal::VERSION_UNKNOWN)?;
+            if versions.get(version).is_some_and(|version| version.expires.has_passed_lazily()) {
+                return Err(refusal::VERSION_EXPIRED);
+            }
+            Ok(Place { api: index, version })
+        }
+        Versions::Apis { selector, apis, own_name, .. } => {
+            let name = selector.name(url, arrival, changes, edits)?;
+            let own = |name: &str| (name == own_name || name == "self").then_some(index);
+            let find = |name: &str| own(name).or_else(|| apis.get(name).and_then(|id| snapshot.api_by_id(id)));
+            let fallback = || find(&selector.default).filter(|_| selector.fallback_to_default);
+            let api = find(&name).or_else(fallback).ok_or(refusal::VERSION_API_UNKNOWN)?;
+            Ok(Place { api, version: 0 })
+        }
+    }
+}
+
+/// Tells the client which version it was given, in the header that the operator named.
+fn echo_default(name: &str, arrival: &Arrival<'_>, changes: &mut Vec<HeaderChange>) {
+    let header = &arrival.core.shared.settings.version_header;
+    if !header.is_empty() {
+        changes.push(HeaderChange::Set(header.as_str().into(), name.as_bytes().to_vec()));
+    }
+}
+
+impl VersionSelector {
+    /// The version that a request names, else the default.
+    fn name(
+        &self,
+        url: &mut Url<'_>,
+        arrival: &Arrival<'_>,
+        changes: &mut Vec<HeaderChange>,
+        edits: &mut HeaderEdits,
+    ) -> Result<String, Refusal> {
+        match self.asked(url, arrival, edits) {
+            Some(name) => Ok(name),
+            None if self.default.is_empty() => Err(refusal::VERSION_MISSING),
+            None => {
+                echo_default(&self.default, arrival, changes);
+                Ok(self.default.clone())
+            }
+        }
+    }
+
+    /// The version that a request names.
+    fn asked(&self, url: &mut Url<'_>, arrival: &Arrival<'_>, edits: &mut HeaderEdits) -> Option<String> {
+        let name = match &self.location {
+            VersionLocation::Header(header) => {
+                let value = arrival.request.headers.get(header)?;
+                if self.strip {
+                    edits.remove(&arrival.request.headers, header);
+                }
+                String::from_utf8_lossy(value).into_owned()
+            }
+            VersionLocation::Parameter(name) => {
+                let value = parameter(url.query.as_deref()?, name)?;
+                if self.strip {
+                    let rest = without_parameter(url.query.as_deref().unwrap_or_default(), name);
+                    url.query = Some(rest).filter(|rest| !rest.is_empty()).map(Cow::Owned);
+                }
+                value
+            }
+            VersionLocation::Path(pattern) => {
+                let behind = url.path.decoded.get(url.listen_bytes..)?.trim_start_matches('/');
+                let segment = behind.split('/').next()?;
+                let name = match pattern {
+                    None => segment,
+                    Some(pattern) => pattern.find(segment)?.as_str(),
+                };
+                let name = name.to_owned();
+                if self.strip && !name.is_empty() {
+                    strip_segment(url, &name);
+                }
+                name
+            }
+        };
+        Some(name).filter(|name| !name.is_empty())
+    }
+}
+
+/// Takes a version out of the path behind the listen path; one at the very end stays, as in Tyk.
+fn strip_segment(url: &mut Url<'_>, name: &str) {
+    let raw_listen = crate::base::path::raw_offset(&url.path.raw, url.listen_bytes);
+    let (listen, behind) = url.path.raw.split_at_checked(raw_listen).unwrap_or_default();
+    let (slashes, rest) = behind.split_at_checked(behind.len() - behind.trim_start_matches('/').len()).unwrap_or_default();
+    let Some(after) = rest.strip_prefix(name).filter(|after| after.starts_with('/')) else { return };
+    // One slash stays between the listen path and the rest.
+    let after = if listen.ends_with('/') && slashes.is_empty() { after.trim_start_matches('/') } else { after };
+    if let Some(path) = Path::new(Cow::Owned(format!("{listen}{after}"))) {
+        url.path = path;
+    }
+}
+
+impl crate::data::snapshot::Expiry {
+    /// Reads the clock only when there is an end.
+    #[inline]
+    fn has_passed_lazily(self) -> bool {
+        self != crate::data::snapshot::Expiry::Never && self.has_passed(SystemTime::now())
+    }
+}

@@ -1,0 +1,287 @@
+//! The walk of one request: version, chain, and where it leads; from API to API as long as it loops.
+
+use super::in_flight::{Chosen, InFlight, PROVIDER, Place};
+use super::{CoreService, GatewayHandler, draft, forward, reply, select};
+use crate::auth::keys::Counted;
+use crate::base::form::parameter;
+use crate::base::path::Path;
+use crate::base::tls::CallerTls;
+use crate::data::breaker::Passage;
+use crate::data::exchange::{Exchange, Redirect, RequestId, Step, Track, Url};
+use crate::data::refusal::{self, Refusal};
+use crate::data::snapshot::{Api, CoreSnapshot, Provider, Snapshot, Upstreams, Version};
+use crate::observe::method_number;
+use crate::observe::trace::Trace;
+use std::borrow::Cow;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::time::Duration;
+use tollgate_engine::{Moment, Outgoing, Verdict, Work};
+use tollgate_http::Request;
+
+/// Loops from API to API that one request may take, as in Tyk.
+const LOOPS_MAX: usize = 5;
+
+/// What is known of a request whatever API it goes through.
+pub struct Arrival<'a> {
+    pub core: &'a CoreService,
+    pub request: &'a Request<'a>,
+    pub full_path: Cow<'a, str>,
+    pub client_ip: IpAddr,
+    pub began: Moment,
+    /// The connection's other end.
+    pub peer: SocketAddr,
+    /// The client speaks HTTP/2.
+    pub http2: bool,
+    pub tls: Option<&'a CallerTls>,
+    /// Its place in its trace, when requests are traced.
+    pub trace: Option<Trace>,
+    /// When it came, or was tried again after it was held.
+    pub now: Moment,
+    pub request_id: RequestId,
+}
+
+/// One API's turn.
+struct Turn<'a> {
+    api: usize,
+    url: Url<'a>,
+    method: Cow<'a, str>,
+    check_limits: bool,
+}
+
+/// Where a chain led.
+enum Destination {
+    Upstream(Chosen),
+    Control,
+    Loop(String),
+}
+
+impl GatewayHandler {
+    /// Walks the chains and fills `outgoing`.
+    pub(super) fn walk<'a>(
+        &mut self,
+        arrival: &Arrival<'a>,
+        snapshot: &Rc<CoreSnapshot>,
+        api: usize,
+        url: Url<'a>,
+        outgoing: &mut Outgoing,
+    ) -> Result<Verdict, Refusal> {
+        let mut turn = Turn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true };
+        let mut looped_through = Vec::new();
+        self.changes.clear();
+        self.limit_lines.clear();
+        self.steps.start();
+        for level in 0..=LOOPS_MAX {
+            let Some(api) = snapshot.apis.get(turn.api) else { break };
+            self.place = Place { api: turn.api, version: 0 };
+            let is_for_provider = level == 0 && api.provider.is_some() && Provider::endpoint(&turn.url).is_some();
+            let selected = match is_for_provider {
+                // Whoever asks for a token need not know of versions.
+                true => Place { api: turn.api, version: PROVIDER },
+                false => select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes, &mut outgoing.edits)?,
+            };
+            let Some(api) = snapshot.apis.get(selected.api) else { break };
+            let Some(version) = selected.version(api) else { break };
+            self.place = selected;
+            let run = self.run(arrival, api, version, turn, level, outgoing);
+            // As in Tyk, where the version's end is told unless it was the version that refused.
+            if run.as_ref().is_err_and(|refusal| *refusal != refusal::FORBIDDEN_ENDPOINT) {
+                self.limit_lines.extend_from_slice(&version.response_lines);
+            }
+            match run? {
+                Run::Reply => {
+                    self.changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
+                    outgoing.close |= arrival.core.shared.settings.close_connections;
+                    return Ok(Verdict::Reply);
+                }
+                Run::Wait(time) => {
+                    self.tries += 1;
+                    return Ok(Verdict::Wait(time));
+                }
+                Run::Await(work, time_max) => return Ok(Verdict::Await(work, time_max)),
+                Run::Read(bytes_max) => return Ok(Verdict::Read(bytes_max)),
+                Run::Forward(verdict, chosen, breaker) => {
+                    let xml_type = reply::xml_type(arrival.request);
+                    self.in_flight = Some(InFlight {
+                        snapshot: snapshot.clone(),
+                        place: selected,
+                        looped_through,
+                        chosen,
+                        breaker,
+                        xml_type,
+                        began: arrival.began,
+                        sent: None,
+                        method: method_number(arrival.request.method),
+                        status: 0,
+                        upstream_status: 0,
+                        failed: None,
+                    });
+                    return Ok(verdict);
+                }
+                Run::Loop { name, url, method } => {
+                    looped_through.push(selected);
+                    turn = loop_turn(snapshot, selected, &name, url, method)?;
+                }
+            }
+        }
+        Err(refusal::LOOP_TOO_DEEP)
+    }
+
+    /// Runs one chain.
+    fn run<'a>(
+        &mut self,
+        arrival: &Arrival<'a>,
+        api: &Api,
+        version: &Version,
+        turn: Turn<'a>,
+        level: usize,
+        outgoing: &mut Outgoing,
+    ) -> Result<Run, Refusal> {
+        if !version.matcher.is_empty() {
+            find_endpoints(version, &turn.url, &mut self.hits);
+        }
+        let settings = &arrival.core.shared.settings;
+        let mut exchange = Exchange {
+            request: arrival.request,
+            settings,
+            api,
+            version,
+            client_ip: arrival.client_ip,
+            tls: arrival.tls,
+            now: arrival.now.since(arrival.core.shared.start),
+            request_id: arrival.request_id,
+            full_path: &arrival.full_path,
+            method: turn.method,
+            url: turn.url,
+            hits: &self.hits,
+            unix_s: arrival.core.time_of_day.unix_s(arrival.now),
+            keys: &arrival.core.shared.keys,
+            key: None,
+            claims: None,
+            token: None,
+            trace_id: arrival.trace.map(|trace| trace.id),
+            api_rate: None,
+            counting_core: arrival.core.shared.observer.metrics.then_some(arrival.core.index),
+            answers: &mut self.answers,
+            tries: self.tries,
+            limit_lines: &mut self.limit_lines,
+            ignored: false,
+            track: Track::Default,
+            level,
+            check_limits: turn.check_limits,
+            counted: Counted::default(),
+            redirected: None,
+            first_byte_ms: version.first_byte_ms,
+            breaker: None,
+            outgoing,
+            response_changes: &mut self.changes,
+        };
+        // Preflight requests of an API that answers them itself need nothing of the gateway.
+        let chain = if api.options_passthrough && exchange.method == "OPTIONS" { &[] } else { version.chain.as_slice() };
+        let sampled = arrival.core.is_sampled();
+        let traced = api.facts.detailed_tracing && arrival.trace.is_some_and(|trace| trace.taken);
+        for middleware in chain {
+            let began = traced.then(Moment::now);
+            let step = if sampled {
+                arrival.core.timed_step(middleware.as_ref(), &mut exchange)
+            } else {
+                middleware.on_request(&mut exchange)
+            };
+            if let Some(began) = began {
+                self.steps.end(middleware.name(), arrival.began, began, Moment::now());
+            }
+            match step {
+                Step::Next => {}
+                Step::Refuse(refusal) => {
+                    self.record = draft::draft(arrival, &exchange, "");
+                    return Err(refusal);
+                }
+                Step::Reply => {
+                    self.record = draft::draft_of_trace(arrival, &exchange);
+                    return Ok(Run::Reply);
+                }
+                Step::Wait(time) => return Ok(Run::Wait(time)),
+                Step::Await(work, time_max) => return Ok(Run::Await(work, time_max)),
+                Step::Read(bytes_max) => return Ok(Run::Read(bytes_max)),
+            }
+        }
+        match destination(&mut exchange)? {
+            Destination::Control => {
+                // Nothing is recorded of it: bodies have secrets, and it is no call of the API.
+                let forward = forward::fill_for_provider(&mut exchange, arrival.core.shared.control.serial);
+                Ok(Run::Forward(Verdict::Forward(forward), Chosen::Control, None))
+            }
+            Destination::Upstream(chosen) => {
+                let upstream = match &chosen {
+                    Chosen::Listed(index) => version.upstreams.get(*index).ok_or(refusal::UPSTREAM_FAILED)?,
+                    Chosen::Named(upstream) => upstream,
+                    Chosen::Control => return Err(refusal::UPSTREAM_FAILED),
+                };
+                let mut forward = forward::fill(&mut exchange, upstream);
+                self.record = draft::draft(arrival, &exchange, &upstream.host);
+                if let Some(record) = &self.record {
+                    forward.timed = true;
+                    forward.capture_bytes_max = arrival.core.captured_bytes(record);
+                }
+                let verdict = Verdict::Forward(forward);
+                Ok(Run::Forward(verdict, chosen, exchange.breaker))
+            }
+            Destination::Loop(name) => {
+                let url = forward::loop_url(&exchange);
+                Ok(Run::Loop { name, url, method: exchange.method.into_owned() })
+            }
+        }
+    }
+}
+
+/// What a chain came to, if not a refusal.
+enum Run {
+    Reply,
+    Wait(Duration),
+    Await(Work, Duration),
+    Read(usize),
+    Forward(Verdict, Chosen, Option<Passage>),
+    Loop { name: String, url: Url<'static>, method: String },
+}
+
+fn destination(exchange: &mut Exchange<'_>) -> Result<Destination, Refusal> {
+    match exchange.redirected.take() {
+        Some(Redirect::Upstream(upstream)) => Ok(Destination::Upstream(Chosen::Named(upstream))),
+        Some(Redirect::Loop(name)) => Ok(Destination::Loop(name)),
+        None => match &exchange.version.upstreams {
+            Upstreams::Loop(name) => Ok(Destination::Loop(name.clone())),
+            Upstreams::Control => Ok(Destination::Control),
+            upstreams => Ok(Destination::Upstream(Chosen::Listed(upstreams.next()))),
+        },
+    }
+}
+
+/// The turn of the API that a loop names. The query's `method` and `check_limits` are for the gateway.
+fn loop_turn(snapshot: &Snapshot, from: Place, name: &str, url: Url<'static>, method: String) -> Result<Turn<'static>, Refusal> {
+    let api = if name == "self" { Some(from.api) } else { snapshot.api_by_id_or_name(name) };
+    let api = api.ok_or(refusal::LOOP_TARGET_UNKNOWN)?;
+    let asked = |name: &str| url.query.as_deref().and_then(|query| parameter(query, name)).filter(|value| !value.is_empty());
+    let method = Cow::Owned(asked("method").map_or(method, |method| method.to_ascii_uppercase()));
+    let check_limits = asked("check_limits").is_some_and(|value| value == "true");
+    let listen_path = snapshot.apis.get(api).map_or("", |api| api.listen_path.as_str());
+    let listen_bytes = if url.path.decoded.starts_with(listen_path) { listen_path.len() } else { 0 };
+    let query = url.query.map(|query| without_controls(&query)).filter(|query| !query.is_empty()).map(Cow::Owned);
+    Ok(Turn { api, url: Url { path: url.path, listen_bytes, query }, method, check_limits })
+}
+
+fn without_controls(query: &str) -> String {
+    let is_control = |pair: &&str| !["method=", "loop_limit=", "check_limits="].iter().any(|name| pair.starts_with(name));
+    query.split('&').filter(is_control).collect::<Vec<_>>().join("&")
+}
+
+/// Looks the path up in all forms that patterns are written for: behind the listen path, and whole.
+fn find_endpoints(version: &Version, url: &Url<'_>, hits: &mut crate::data::endpoints::Hits) {
+    let behind = url.path_behind_listen();
+    let forms = [Some(behind.as_ref()), (url.listen_bytes > 0).then_some(url.path.decoded.as_ref())];
+    version.matcher.find(forms.into_iter().flatten(), hits);
+}
+
+/// A path made by the gateway; it was checked when it was taken apart.
+pub(super) fn made_path(raw: String) -> Option<Path<'static>> {
+    Path::new(Cow::Owned(raw))
+}

@@ -1,0 +1,74 @@
+//! Whether the key may call this API, this version and this endpoint. Reads the session's `access_rights`. The client sees 403
+//! `Access to this API has been disallowed` or `Access to this resource has been disallowed`; in dry run a header says so instead.
+
+use super::Middleware;
+use crate::auth::keys::Permission;
+use crate::base::answers::{Asked, GRACE};
+use crate::control::compile::Source;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal::{self, Refusal};
+use crate::data::snapshot::Versions;
+use std::time::Duration;
+
+/// Until then the request goes on, and its patterns are compiled on its own thread. Fifty take a millisecond.
+const COMPILE_TIME_MAX: Duration = Duration::from_secs(1);
+
+pub struct AccessRights {
+    /// Patterns are tried behind the listen path too.
+    prefix_matching: bool,
+    serial: u64,
+}
+
+impl AccessRights {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let prefix_matching = source.context.settings.patterns.prefix;
+        let serial = source.context.registry.new_serial();
+        (!source.definition.use_keyless).then(|| Box::new(AccessRights { prefix_matching, serial }) as Box<dyn Middleware>)
+    }
+
+    /// What a request waits for whose key has patterns that nobody used yet. It waits once: the rest is compiled where it is used.
+    fn unprepared(&self, exchange: &mut Exchange<'_>) -> Option<Step> {
+        let Permission::Right(right) = exchange.key.as_ref()?.right(&exchange.api.id) else { return None };
+        let list = right.unprepared()?;
+        match exchange.answers.ask(self.serial, || exchange.keys.patterns().prepare(list)) {
+            Asked::Hold(work) => Some(Step::Await(work, COMPILE_TIME_MAX + GRACE)),
+            Asked::Done(()) | Asked::Lost => None,
+        }
+    }
+
+    fn refusal(&self, exchange: &Exchange<'_>) -> Option<Refusal> {
+        let right = match exchange.key.as_ref()?.right(&exchange.api.id) {
+            Permission::Everything => return None,
+            Permission::Nothing => return Some(refusal::API_DISALLOWED),
+            Permission::Right(right) => right,
+        };
+        if matches!(exchange.api.versions, Versions::Many { .. }) && !right.has_version(&exchange.version.name) {
+            return Some(refusal::API_DISALLOWED);
+        }
+        if right.has_all_endpoints() {
+            return None;
+        }
+        let whole = exchange.url.path.decoded.as_ref();
+        let behind = exchange.path_behind_listen();
+        let forms = [whole, behind.as_ref()];
+        let forms = if self.prefix_matching { forms.as_slice() } else { forms.get(..1).unwrap_or_default() };
+        let allowed = right.allows(&exchange.method, forms);
+        (!allowed).then_some(refusal::RESOURCE_DISALLOWED)
+    }
+}
+
+impl Middleware for AccessRights {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if let Some(step) = self.unprepared(exchange) {
+            return step;
+        }
+        match self.refusal(exchange) {
+            None => Step::Next,
+            Some(refusal) if exchange.key.as_ref().is_some_and(|key| key.dry_run.access) => {
+                exchange.report_dry_run(&refusal);
+                Step::Next
+            }
+            Some(refusal) => Step::Refuse(refusal),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Several ways in, of which one is enough. Reads `tollgate.auth_alternatives`: each alternative is a list of methods that must all let the
+//! request in, and is compiled as if the definition had these methods alone. They are tried in the order in which they are written. The
+//! session is that of the alternative that let the request in. When none does, the client sees the refusal of the alternative that fits
+//! what it sent best, else of the first. What a failed alternative has changed in the request is taken back.
+
+use super::Middleware;
+use crate::control::compile::Source;
+use crate::data::credentials::{Form, Places};
+use crate::data::exchange::{Exchange, HeaderChange, Step};
+use crate::data::header_names::HeaderNames;
+use crate::data::refusal::{self, Refusal};
+use tollgate_http::HeaderEdits;
+use tollgate_model::api::{ApiDefinition, AuthMethod};
+
+pub struct AnyAuth {
+    alternatives: Vec<Alternative>,
+}
+
+struct Alternative {
+    methods: Vec<Method>,
+    steps: Vec<Box<dyn Middleware>>,
+}
+
+/// Where a method's credentials stand.
+struct Method {
+    method: AuthMethod,
+    places: Places,
+    /// Headers that another service judges.
+    headers: Vec<String>,
+}
+
+/// How well a request's credentials fit an alternative: the method that they fit least, and the one that they fit best.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Fit(Form, Form);
+
+/// How an alternative has failed.
+enum Failure {
+    Refusal(Refusal),
+    /// Another service's own answer.
+    Reply {
+        status: u16,
+        edits: HeaderEdits,
+        body: Vec<u8>,
+    },
+}
+
+impl AnyAuth {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let written = source.definition.auth_alternatives();
+        let make = |methods: &Vec<AuthMethod>| Alternative {
+            methods: methods.iter().map(|method| Method::new(*method, source.definition)).collect(),
+            steps: source.authentication(methods),
+        };
+        let alternatives: Vec<_> = written.iter().map(make).collect();
+        (!alternatives.is_empty()).then(|| Box::new(AnyAuth { alternatives }) as Box<dyn Middleware>)
+    }
+}
+
+impl Middleware for AnyAuth {
+    fn forget_key_sets(&self) {
+        self.alternatives.iter().flat_map(|alternative| &alternative.steps).for_each(|step| step.forget_key_sets());
+    }
+
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.alternatives.iter().flat_map(|alternative| &alternative.steps).for_each(|step| step.header_names(names));
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.ignored {
+            return Step::Next;
+        }
+        let before = exchange.outgoing.edits.clone();
+        let changes_before = exchange.response_changes.len();
+        let mut failures = Vec::new();
+        for alternative in &self.alternatives {
+            let failure = match alternative.on_request(exchange) {
+                step @ (Step::Next | Step::Wait(_) | Step::Await(..) | Step::Read(_)) => return step,
+                Step::Refuse(refusal) => Failure::Refusal(refusal),
+                Step::Reply => Failure::Reply {
+                    status: exchange.outgoing.status,
+                    edits: std::mem::take(&mut exchange.outgoing.edits),
+                    body: std::mem::take(&mut exchange.outgoing.body),
+                },
+            };
+            exchange.key = None;
+            exchange.claims = None;
+            exchange.outgoing.status = 0;
+            exchange.outgoing.edits.clone_from(&before);
+            let changes: Vec<HeaderChange> = exchange.response_changes.drain(changes_before..).collect();
+            failures.push((alternative, failure, changes));
+        }
+        // Of several that fit alike `max_by_key` takes the last.
+        let best = failures.into_iter().rev().max_by_key(|(alternative, ..)| alternative.fit(exchange));
+        let Some((_, failure, changes)) = best else { return Step::Refuse(refusal::AUTH_MISSING) };
+        exchange.response_changes.extend(changes);
+        match failure {
+            Failure::Refusal(refusal) => Step::Refuse(refusal),
+            Failure::Reply { status, edits, body } => {
+                exchange.outgoing.status = status;
+                exchange.outgoing.edits = edits;
+                exchange.outgoing.body = body;
+                Step::Reply
+            }
+        }
+    }
+}
+
+impl Alternative {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        for step in &self.steps {
+            match step.on_request(exchange) {
+                Step::Next => {}
+                other => return other,
+            }
+        }
+        Step::Next
+    }
+
+    fn fit(&self, exchange: &Exchange<'_>) -> Fit {
+        let forms = || self.methods.iter().map(|method| method.form(exchange));
+        Fit(forms().min().unwrap_or_default(), forms().max().unwrap_or_default())
+    }
+}
+
+impl Method {
+    fn new(method: AuthMethod, definition: &ApiDefinition) -> Self {
+        let judged = definition.tollgate.forward_auth.as_ref().filter(|_| method == AuthMethod::Forward);
+        Method {
+            method,
+            places: Places::new(definition.places(method)),
+            headers: judged.map(|rules| rules.request_headers.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// What the request has for this method.
+    fn form(&self, exchange: &Exchange<'_>) -> Form {
+        if self.method == AuthMethod::Forward {
+            let is_there = self.headers.iter().any(|name| exchange.request.headers.get(name).is_some());
+            return if is_there { Form::Any } else { Form::Missing };
+        }
+        let has_certificate = || self.places.use_certificate() && exchange.tls.is_some_and(|tls| tls.certificate.is_some());
+        match self.places.find(exchange) {
+            Some(value) => Form::of(&value, self.method),
+            None if self.method == AuthMethod::Token && has_certificate() => Form::Any,
+            None => Form::Missing,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Limits over all callers of an API together. Reads `global_rate_limit` and `rate_limit` of `extended_paths`. The client sees 429
+//! `API Rate Limit Exceeded`, or in dry run a header. Gateways with one Redis count together; rejected requests do not count.
+
+use super::{Middleware, key_limits};
+use crate::control::compile::Source;
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal;
+use crate::limit::{Admission, Limiter, Rate};
+use std::sync::Arc;
+use tollgate_model::config::OnStoreFailure;
+
+pub struct ApiRateLimit {
+    global: Option<Limit>,
+    by_endpoint: EndpointList<Limit>,
+    /// Variables may name what is left.
+    has_variables: bool,
+    /// A request that has passed may come once more, as it may still be held.
+    may_come_again: bool,
+}
+
+struct Limit {
+    requests: f64,
+    rate: Rate,
+    counter: Arc<Limiter>,
+    dry_run: bool,
+    on_store_failure: Option<OnStoreFailure>,
+}
+
+impl ApiRateLimit {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        let global = definition.rate_limit().and_then(|(requests, seconds)| {
+            // One counter for all versions of the API.
+            let name = format!("{}/api", definition.api_id);
+            let written = &definition.global_rate_limit;
+            Limit::new(source, requests, seconds, name, written.dry_run, written.on_store_failure)
+        });
+        let entries = &source.info.extended_paths.rate_limit;
+        let by_endpoint = source.endpoints("rate_limit", entries, |source, _, entry| {
+            let name = source.state_name(&format!("{}:{}", entry.method, entry.path));
+            Limit::new(source, entry.rate, entry.per, name, entry.dry_run, entry.on_store_failure)
+        });
+        if global.is_none() && by_endpoint.is_empty() {
+            return None;
+        }
+        let (has_variables, may_come_again) = (definition.enable_context_vars, source.may_hold_after_limits());
+        Some(Box::new(ApiRateLimit { global, by_endpoint, has_variables, may_come_again }))
+    }
+}
+
+impl Limit {
+    /// `None` if it limits nothing.
+    fn new(
+        source: &Source<'_, '_>,
+        requests: f64,
+        seconds: f64,
+        name: String,
+        dry_run: bool,
+        on_store_failure: Option<OnStoreFailure>,
+    ) -> Option<Self> {
+        let rate = Rate::new(requests, seconds)?;
+        let on_store_failure = on_store_failure.or(source.definition.tollgate.on_store_failure);
+        let counter = source.context.registry.limit(name, source.context.settings.limiter);
+        Some(Limit { requests, rate, counter, dry_run, on_store_failure })
+    }
+}
+
+impl ApiRateLimit {
+    /// What is left, for variables.
+    fn note_room(&self, exchange: &mut Exchange<'_>, limit: &Limit) {
+        if self.has_variables {
+            let (room, full) = limit.counter.room(limit.rate, exchange.now);
+            exchange.api_rate = Some([limit.requests as i64, room as i64, exchange.reset_after(full)]);
+        }
+    }
+}
+
+impl Middleware for ApiRateLimit {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if !exchange.check_limits {
+            return Step::Next;
+        }
+        // An endpoint's limit takes the place of the API's.
+        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
+        let Some(limit) = endpoint.or(self.global.as_ref()) else { return Step::Next };
+        if self.may_come_again && exchange.has_passed(limit) {
+            self.note_room(exchange, limit);
+            return Step::Next;
+        }
+        let admitted = match limit.counter.shared() {
+            None => limit.counter.admit(limit.rate, exchange.now).is_ok(),
+            Some(shared) => match shared.admit(limit.rate, exchange.now, exchange.patience(), limit.on_store_failure) {
+                Admission::Asked => return exchange.hold_for_limits(shared.pending()),
+                Admission::Silent => {
+                    key_limits::take_back(exchange);
+                    return Step::Refuse(refusal::STORE_SILENT);
+                }
+                admission => admission == Admission::Admitted,
+            },
+        };
+        if !admitted && !limit.dry_run {
+            key_limits::take_back(exchange);
+            return Step::Refuse(refusal::API_RATE_LIMIT);
+        }
+        self.note_room(exchange, limit);
+        let would_refuse = (!admitted).then_some(refusal::API_RATE_LIMIT);
+        would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
+        if self.may_come_again {
+            exchange.pass(limit, would_refuse);
+        }
+        Step::Next
+    }
+}

@@ -1,0 +1,237 @@
+//! HTTP basic authentication (RFC 7617). Reads `use_basic_auth`, `basic_auth` and `auth_configs.basic`; a user is a key of that name with
+//! `basic_auth_data`. Where no header has them, user and password may stand in the body: see `body`. The client sees 401 with `WWW-Authenticate`, `Authorization field missing` or `User not authorised`, and 400 for a
+//! header that can't be read. Passwords are checked on threads of their own while the request is held, as long for users who do not exist.
+//! A password that was right is remembered for a minute by a keyed digest, a wrong one until others take its place, and requests with the
+//! same one wait for one check. Client addresses are served in turn; when too many wait, one that has sent many sees 503.
+
+mod body;
+
+use super::Middleware;
+use crate::auth::keys::{Digest, HeldKey};
+use crate::auth::passwords::{Asker, CHECK_TIME_MAX, Passwords, StoredPassword};
+use crate::base::answers::{Coming, GRACE};
+use crate::base::recent::Recent;
+use crate::control::compile::Source;
+use crate::data::credentials::Places;
+use crate::data::exchange::{Exchange, HeaderChange, Step};
+use crate::data::refusal::{self, Refusal};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use body::BodyPatterns;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tollgate_model::api::AuthMethod;
+use tollgate_model::session::BasicAuthData;
+
+/// Right passwords that are remembered, in each of two halves.
+const REMEMBERED_MAX: usize = 16_384;
+/// Wrong passwords that are remembered, in each of two halves, and checks that are on their way. Guesses are all different and push each
+/// other out; whoever sends the same again and again does not.
+const WRONG_MAX: usize = 4_096;
+/// For which one is remembered when the definition does not say; as in Tyk.
+const REMEMBERED: Duration = Duration::from_secs(60);
+/// Seconds after which it is worth coming again when too many wait.
+const RETRY_AFTER_S: &[u8] = b"1";
+
+pub struct BasicAuth {
+    places: Places,
+    org_id: String,
+    challenge: String,
+    body: Option<BodyPatterns>,
+    gives_session: bool,
+    passwords: Arc<Passwords>,
+    /// Those that were found right, by a digest of what was presented.
+    right: Recent<Right>,
+    /// Those that were found wrong. They stay wrong: with another stored password the digest is another.
+    wrong: Recent<()>,
+    /// Checks that somebody waits for.
+    pending: Recent<Weak<Coming<bool>>>,
+    /// `None`: nothing is remembered.
+    remembered: Option<Duration>,
+    /// What the digests are keyed with, so that they say nothing about passwords.
+    secret: [u8; 32],
+    serial: u64,
+}
+
+/// A password that was right.
+struct Right {
+    since: Duration,
+    /// Where the user's key is.
+    places: Box<[Digest]>,
+    /// What the password was compared with.
+    stored: BasicAuthData,
+}
+
+/// What a request was told while it was held.
+struct Told {
+    digest: Digest,
+    answer: Arc<Coming<bool>>,
+}
+
+impl BasicAuth {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        if !definition.uses(AuthMethod::Basic) {
+            return None;
+        }
+        let basic = &definition.basic_auth;
+        let random = (crate::base::secret::random_bytes(), crate::base::secret::random_bytes());
+        let (Ok(one), Ok(two), Some(passwords)) = (random.0, random.1, source.context.registry.passwords()) else {
+            source.context.error("$.use_basic_auth", "the system has no randomness or no threads to give");
+            return None;
+        };
+        let mut secret = [0; 32];
+        secret.iter_mut().zip(one.into_iter().chain(two)).for_each(|(to, from)| *to = from);
+        let seconds = u64::try_from(basic.cache_ttl).ok().filter(|seconds| *seconds > 0);
+        let realm: String = definition.name.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).collect();
+        Some(Box::new(BasicAuth {
+            places: Places::new(definition.places(AuthMethod::Basic)),
+            org_id: definition.org_id.clone(),
+            challenge: format!("Basic realm=\"{realm}\""),
+            body: BodyPatterns::compile(source),
+            gives_session: definition.takes_session_of(AuthMethod::Basic),
+            passwords,
+            right: Recent::new(REMEMBERED_MAX),
+            wrong: Recent::new(WRONG_MAX),
+            pending: Recent::new(WRONG_MAX),
+            remembered: (!basic.disable_caching).then(|| seconds.map_or(REMEMBERED, Duration::from_secs)),
+            secret,
+            serial: source.context.registry.new_serial(),
+        }))
+    }
+
+    fn refuse(&self, exchange: &mut Exchange<'_>, refusal: Refusal) -> Step {
+        if refusal.status == 401 {
+            let challenge = HeaderChange::Set("WWW-Authenticate".into(), self.challenge.as_bytes().to_vec());
+            exchange.response_changes.push(challenge);
+        }
+        if refusal.status == 503 {
+            exchange.response_changes.push(HeaderChange::Set("Retry-After".into(), RETRY_AFTER_S.to_vec()));
+        }
+        Step::Refuse(refusal)
+    }
+
+    fn let_in(&self, exchange: &mut Exchange<'_>, key: HeldKey) -> Step {
+        if self.gives_session {
+            exchange.key = Some(key);
+        }
+        Step::Next
+    }
+
+    /// Begins to check a password, or joins those who wait for the same, and holds the request.
+    fn check(&self, exchange: &mut Exchange<'_>, digest: Digest, stored: StoredPassword, password: Vec<u8>) -> Step {
+        let answer = match self.pending.get(&digest).and_then(|pending| pending.upgrade()) {
+            Some(answer) => answer,
+            None => {
+                let asker = Asker::at(exchange.client_ip);
+                let Some(answer) = self.passwords.check(asker, stored, password) else {
+                    return self.refuse(exchange, refusal::AUTH_BUSY);
+                };
+                let answer = Arc::new(answer);
+                self.pending.put(digest, Arc::new(Arc::downgrade(&answer)));
+                answer
+            }
+        };
+        let work = answer.work();
+        exchange.answers.put(self.serial, Told { digest, answer });
+        Step::Await(work, CHECK_TIME_MAX + GRACE)
+    }
+
+    /// What these texts together are remembered by.
+    fn digest(&self, parts: &[&[u8]]) -> Digest {
+        let mut text = Vec::with_capacity(256);
+        for part in parts {
+            text.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            text.extend_from_slice(part);
+        }
+        blake3::keyed_hash(&self.secret, &text).into()
+    }
+
+    /// What is remembered of something presented that was right, and for how long it may.
+    fn remembered(&self, presented: &Digest, now: Duration) -> Option<Arc<Right>> {
+        let time = self.remembered?;
+        self.right.get(presented).filter(|right| now.saturating_sub(right.since) < time)
+    }
+}
+
+/// User and password in a header's value.
+fn credentials(value: &str) -> Result<(String, Vec<u8>), Refusal> {
+    let (scheme, encoded) = value.trim().split_once(' ').ok_or(refusal::BASIC_FORMAT)?;
+    if !scheme.eq_ignore_ascii_case("basic") || encoded.trim().contains(' ') {
+        return Err(refusal::BASIC_FORMAT);
+    }
+    let decoded = STANDARD.decode(encoded.trim()).map_err(|_| refusal::BASIC_ENCODING)?;
+    let colon = decoded.iter().position(|byte| *byte == b':').ok_or(refusal::BASIC_VALUES)?;
+    let (user, password) = decoded.split_at_checked(colon).ok_or(refusal::BASIC_VALUES)?;
+    let user = String::from_utf8_lossy(user).into_owned();
+    Ok((user, password.get(1..).unwrap_or_default().to_vec()))
+}
+
+impl Middleware for BasicAuth {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.ignored {
+            return Step::Next;
+        }
+        let value = self.places.find(exchange);
+        let header = value.as_ref().map(|value| self.digest(&[value.as_bytes()]));
+        if let Some(right) = header.as_ref().and_then(|header| self.remembered(header, exchange.now))
+            && let Some(key) = exchange.keys.find_in(&right.places).filter(|key| key.session.basic_auth_data == right.stored)
+        {
+            drop(value);
+            return self.let_in(exchange, key);
+        }
+        let in_header = value.ok_or(refusal::BASIC_MISSING).and_then(|value| credentials(&value));
+        let (user, password, presented) = match (in_header, &self.body) {
+            (Ok((user, password)), _) => (user, password, header.unwrap_or_default()),
+            (Err(refusal), None) => return self.refuse(exchange, refusal),
+            (Err(_), Some(patterns)) => match patterns.find(exchange) {
+                Ok((user, password)) => {
+                    let presented = self.digest(&[user.as_bytes(), &password]);
+                    (user, password, presented)
+                }
+                Err(step) => return step,
+            },
+        };
+        let key = match exchange.key_or_ask(&exchange.keys.rules.text_of(&user, &self.org_id), &self.org_id) {
+            Ok(key) => key,
+            Err(step) => return step,
+        };
+        let found = key.and_then(|key| Some((StoredPassword::of(&key.session.basic_auth_data)?, key)));
+        let stored = found.as_ref().map_or_else(StoredPassword::nobodys, |(stored, _)| stored.clone());
+        let digest = self.digest(&[user.as_bytes(), stored.text().as_bytes(), &password]);
+        let key = found.map(|(_, key)| key);
+        let remembered = self.remembered(&presented, exchange.now);
+        let key = match (key, remembered) {
+            // In a body, or of a key that had to be asked for.
+            (Some(key), Some(right)) if key.session.basic_auth_data == right.stored => return self.let_in(exchange, key),
+            (key, _) => key,
+        };
+        let is_right = match exchange.answers.get::<Told>(self.serial) {
+            Some(told) if told.digest == digest => match told.answer.get() {
+                Some(is_right) => is_right,
+                // The time is over, or others had to be let in.
+                None => return self.refuse(exchange, refusal::AUTH_BUSY),
+            },
+            _ if self.wrong.get(&digest).is_some() => return self.refuse(exchange, refusal::BASIC_REFUSED),
+            _ if stored.is_slow() => return self.check(exchange, digest, stored, password),
+            _ => stored.is(&password),
+        };
+        match key.filter(|_| is_right) {
+            Some(key) => {
+                if self.remembered.is_some() {
+                    let places = exchange.keys.places(&exchange.keys.rules.text_of(&user, &self.org_id), &self.org_id).into();
+                    let right = Right { since: exchange.now, places, stored: key.session.basic_auth_data.clone() };
+                    self.right.put(presented, Arc::new(right));
+                }
+                self.let_in(exchange, key)
+            }
+            None => {
+                self.wrong.put(digest, Arc::new(()));
+                self.refuse(exchange, refusal::BASIC_REFUSED)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

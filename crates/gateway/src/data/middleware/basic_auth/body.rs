@@ -1,0 +1,53 @@
+//! User and password in a request's body, where patterns find them. Reads `basic_auth.extract_from_body`, `body_user_regexp` and
+//! `body_password_regexp`. The client sees 400 `Body do not contain username` or `password`, and 400 `Request is too large`.
+
+use crate::base::re2;
+use crate::control::compile::Source;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal;
+use regex::bytes::Regex;
+use tollgate_http::Body;
+
+/// A form or a document with two words in it. The body is kept while the password is checked.
+const BODY_BYTES_MAX: usize = 64 << 10;
+
+/// The patterns; what their first groups find counts.
+pub struct BodyPatterns {
+    user: Regex,
+    password: Regex,
+}
+
+impl BodyPatterns {
+    /// The patterns of a definition that has them; a broken one is noted as a problem.
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Self> {
+        let basic = &source.definition.basic_auth;
+        if !basic.extract_from_body {
+            return None;
+        }
+        let mut compile = |field: &str, pattern: &str| {
+            let compiled = re2::compile_for_bytes(pattern).map_err(|error| format!("not a valid pattern: {error}"));
+            let with_group = compiled.and_then(|regex| match regex.captures_len() {
+                0 | 1 => Err("must have a group for what it finds".to_owned()),
+                _ => Ok(regex),
+            });
+            with_group.map_err(|why| source.context.error(format!("$.basic_auth.{field}"), why)).ok()
+        };
+        let user = compile("body_user_regexp", &basic.body_user_regexp);
+        let password = compile("body_password_regexp", &basic.body_password_regexp);
+        Some(BodyPatterns { user: user?, password: password? })
+    }
+
+    /// User and password of a request, whose body is read for that.
+    pub fn find(&self, exchange: &Exchange<'_>) -> Result<(String, Vec<u8>), Step> {
+        let body = match exchange.answers.body() {
+            Some(Some(body)) => body,
+            Some(None) => return Err(Step::Refuse(refusal::REQUEST_TOO_LARGE)),
+            None if exchange.request.body == Body::None => &[],
+            None => return Err(Step::Read(BODY_BYTES_MAX)),
+        };
+        let first = |pattern: &Regex| Some(pattern.captures(body)?.get(1)?.as_bytes().to_vec());
+        let user = first(&self.user).ok_or(Step::Refuse(refusal::BASIC_BODY_USER))?;
+        let password = first(&self.password).ok_or(Step::Refuse(refusal::BASIC_BODY_PASSWORD))?;
+        Ok((String::from_utf8_lossy(&user).into_owned(), password))
+    }
+}

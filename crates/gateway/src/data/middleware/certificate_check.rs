@@ -1,0 +1,34 @@
+//! Client certificates: who may call with which. Reads `use_mutual_tls_auth` and `client_certificates`, and the gateway's
+//! `security.certificates.apis`. The client sees 403: `TLS not enabled`, `Client TLS certificate is required`, `Certificate has expired`
+//! or `Certificate with SHA256 … not allowed`. Asks nothing of the store: the certificates are in memory.
+
+use super::Middleware;
+use crate::base::clock;
+use crate::base::tls::AllowList;
+use crate::control::compile::Source;
+use crate::data::exchange::{Exchange, Step};
+
+pub struct CertificateCheck(AllowList);
+
+impl CertificateCheck {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        if !definition.use_mutual_tls_auth {
+            return None;
+        }
+        let names = definition.client_certificates.iter().chain(&source.context.settings.client_certificates);
+        Some(Box::new(CertificateCheck(AllowList::new(names, &source.context.registry.certificates))))
+    }
+}
+
+impl Middleware for CertificateCheck {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.ignored {
+            return Step::Next;
+        }
+        match self.0.check(exchange.tls, clock::unix_s()) {
+            Ok(()) => Step::Next,
+            Err(refusal) => Step::Refuse(refusal),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Spares an upstream endpoint that fails. Reads `circuit_breakers`. The client sees 503 `Service temporarily unavailable.` while the
+//! breaker is open. The state is in this process.
+
+use super::Middleware;
+use crate::control::compile::Source;
+use crate::data::breaker::{Breaker, BreakerPlace, BreakerRule};
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub struct CircuitBreak {
+    by_endpoint: EndpointList<(BreakerRule, Arc<Breaker>)>,
+}
+
+impl CircuitBreak {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let entries = &source.info.extended_paths.circuit_breakers;
+        let by_endpoint = source.endpoints("circuit_breakers", entries, |source, _, entry| {
+            let rule = BreakerRule {
+                threshold: entry.threshold_percent,
+                samples: entry.samples,
+                return_after: Duration::from_secs(entry.return_to_service_after),
+                half_open: !entry.disable_half_open_state,
+            };
+            let place = BreakerPlace {
+                api: source.definition.api_id.clone(),
+                version: source.version_name.to_owned(),
+                endpoint: format!("{} {}", entry.method, entry.path),
+            };
+            Some((rule, source.context.registry.breaker(place)))
+        });
+        if by_endpoint.is_empty() { None } else { Some(Box::new(CircuitBreak { by_endpoint })) }
+    }
+}
+
+impl Middleware for CircuitBreak {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some((rule, breaker)) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
+        let Some(passage) = breaker.admit(rule, exchange.now) else { return Step::Refuse(refusal::BREAKER_OPEN) };
+        exchange.breaker = Some(passage);
+        Step::Next
+    }
+}

@@ -1,0 +1,28 @@
+//! How long the upstream has for one endpoint. Reads `hard_timeouts`. The client sees 504 `Upstream service reached hard timeout.`
+//! Asks nothing of the store.
+
+use super::Middleware;
+use crate::control::compile::Source;
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Step};
+
+pub struct EndpointTimeout {
+    by_endpoint: EndpointList<u64>,
+}
+
+impl EndpointTimeout {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let entries = &source.info.extended_paths.hard_timeouts;
+        let by_endpoint = source.endpoints("hard_timeouts", entries, |_, _, entry| Some(entry.limit()?.as_millis() as u64));
+        if by_endpoint.is_empty() { None } else { Some(Box::new(EndpointTimeout { by_endpoint })) }
+    }
+}
+
+impl Middleware for EndpointTimeout {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if let Some(limit_ms) = self.by_endpoint.find(exchange.hits, &exchange.method) {
+            exchange.first_byte_ms = Some(*limit_ms);
+        }
+        Step::Next
+    }
+}

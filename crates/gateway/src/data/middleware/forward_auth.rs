@@ -1,0 +1,226 @@
+//! Another HTTP service decides. Reads `tollgate.forward_auth`. The service gets the request's method, host, URL and client in `X-Forwarded-*`,
+//! and the request headers that the definition names; 2xx lets the request in, and the response headers that the definition names go to the
+//! upstream in place of the client's own. Any other answer below 500 is the client's answer. When the service fails or is silent the client
+//! sees 503: nobody gets in by an outage. The request is held meanwhile. With a cache time, a good answer counts for all requests that would
+//! have asked the same.
+
+use super::Middleware;
+use crate::auth::identity::{self, Identity};
+use crate::base::answers::{Asked, Coming, GRACE, coming};
+use crate::base::outside::{Call, Outside, Reply};
+use crate::base::recent::Recent;
+use crate::base::tls::TlsRules;
+use crate::control::compile::Source;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::header_names::HeaderNames;
+use crate::data::refusal::FORWARD_AUTH_FAILED;
+use http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use hyper::body::Bytes;
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_model::api::{AuthMethod, ForwardAuth as Rules};
+use tollgate_model::session::AccessRight;
+
+/// An answer is a word of refusal and some headers.
+const ANSWER_BYTES_MAX: usize = 64 << 10;
+/// Good answers that are remembered, in each of two halves.
+const REMEMBERED_MAX: usize = 16_384;
+/// What of a refusal's head is the client's.
+const REFUSAL_HEADERS: [HeaderName; 4] = [WWW_AUTHENTICATE, LOCATION, SET_COOKIE, CONTENT_TYPE];
+
+pub struct ForwardAuth {
+    rules: Rules,
+    uri: Uri,
+    outside: Arc<Outside>,
+    tls: TlsRules,
+    org_id: String,
+    right: Arc<AccessRight>,
+    gives_session: bool,
+    admitted: Recent<Admitted>,
+    serial: u64,
+}
+
+/// What the service said.
+type Said = Option<Arc<Reply>>;
+
+/// A good answer.
+struct Admitted {
+    reply: Arc<Reply>,
+    since: Duration,
+}
+
+impl ForwardAuth {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        let rules = definition.tollgate.forward_auth.as_ref().filter(|_| definition.uses(AuthMethod::Forward))?.clone();
+        let uri: Uri = match rules.url.parse() {
+            Ok(uri) => uri,
+            Err(error) => {
+                source.context.error("$.tollgate.forward_auth.url", format!("is not a URL: {error}"));
+                return None;
+            }
+        };
+        let Some(outside) = source.context.registry.outside() else {
+            source.context.error("$.tollgate.forward_auth", "the system has no thread to ask with");
+            return None;
+        };
+        Some(Box::new(ForwardAuth {
+            uri,
+            outside,
+            tls: TlsRules { insecure: rules.insecure_skip_verify, ..TlsRules::default() },
+            org_id: definition.org_id.clone(),
+            right: identity::right_to(definition),
+            gives_session: definition.takes_session_of(AuthMethod::Forward),
+            rules,
+            admitted: Recent::new(REMEMBERED_MAX),
+            serial: source.context.registry.new_serial(),
+        }))
+    }
+
+    /// What the service is sent.
+    fn headers(&self, exchange: &Exchange<'_>) -> HeaderMap {
+        let request = exchange.request;
+        let mut headers = HeaderMap::new();
+        let mut add = |name: HeaderName, value: &[u8]| {
+            if let Ok(value) = HeaderValue::from_bytes(value) {
+                headers.append(name, value);
+            }
+        };
+        for name in &self.rules.request_headers {
+            if let Ok(header) = HeaderName::from_bytes(name.as_bytes()) {
+                let lines = request.headers.iter().filter(|(line, _)| line.eq_ignore_ascii_case(name));
+                lines.for_each(|(_, value)| add(header.clone(), value));
+            }
+        }
+        add(HeaderName::from_static("x-forwarded-method"), request.method.as_bytes());
+        add(HeaderName::from_static("x-forwarded-host"), request.authority);
+        add(HeaderName::from_static("x-forwarded-uri"), request.target.as_bytes());
+        add(HeaderName::from_static("x-forwarded-for"), exchange.client_ip.to_string().as_bytes());
+        headers
+    }
+
+    fn ask(&self, headers: HeaderMap) -> Coming<Said> {
+        let (promise, answer) = coming();
+        let call = Call {
+            method: if self.rules.post { Method::POST } else { Method::GET },
+            uri: self.uri.clone(),
+            headers,
+            body: Bytes::new(),
+            tls: self.tls.clone(),
+            time_max: self.time_max(),
+            body_bytes_max: ANSWER_BYTES_MAX,
+            // A redirect is an answer for the client.
+            redirects_max: 0,
+        };
+        let outside = self.outside.clone();
+        self.outside.spawn(async move {
+            let said = outside.call(call).await;
+            promise.keep(said.map(Arc::new).inspect_err(|fault| tracing::warn!(%fault, "forward-auth failed")).ok());
+        });
+        answer
+    }
+
+    fn time_max(&self) -> Duration {
+        Duration::from_millis(self.rules.timeout_ms())
+    }
+
+    /// Puts the service's headers into the request, and the identity's session into the exchange.
+    fn let_in(&self, exchange: &mut Exchange<'_>, reply: &Reply) -> Step {
+        let edits = &mut exchange.outgoing.edits;
+        for name in &self.rules.response_headers {
+            // What the client sent under such a name must not pass for the service's word.
+            edits.remove(&exchange.request.headers, name);
+            for value in reply.headers.get_all(name) {
+                edits.add(name, value.as_bytes());
+            }
+        }
+        if !self.gives_session {
+            return Step::Next;
+        }
+        let field = &self.rules.identity_header;
+        let named = reply.headers.get(field).and_then(|value| value.to_str().ok()).filter(|name| !name.is_empty());
+        let subject = match named {
+            Some(name) => name,
+            None if field.is_empty() => "forward-auth",
+            // Somebody who is nobody has no limits of their own.
+            None => return Step::Refuse(FORWARD_AUTH_FAILED),
+        };
+        let (keys, org_id, policies) = (exchange.keys, &self.org_id, &self.rules.policies);
+        let identity = if policies.is_empty() {
+            Identity::with_right(keys, org_id, subject, &self.right)
+        } else if identity::is_usable(policies, org_id, keys) {
+            Identity::with_policies(keys, org_id, subject, subject.to_owned(), policies.clone(), None, exchange.unix_s)
+        } else {
+            return Step::Refuse(crate::data::refusal::JWT_NO_POLICY);
+        };
+        match identity.key(keys, org_id) {
+            Some(key) => {
+                exchange.key = Some(key);
+                Step::Next
+            }
+            None => Step::Refuse(FORWARD_AUTH_FAILED),
+        }
+    }
+}
+
+/// Gives the client the service's own answer.
+fn refuse(exchange: &mut Exchange<'_>, reply: &Reply) -> Step {
+    let outgoing = &mut exchange.outgoing;
+    // What was to be changed in the request has no place in an answer.
+    outgoing.edits.clear();
+    outgoing.status = reply.status.as_u16();
+    for name in REFUSAL_HEADERS {
+        for value in reply.headers.get_all(&name) {
+            outgoing.edits.add(name.as_str(), value.as_bytes());
+        }
+    }
+    outgoing.body.extend_from_slice(&reply.body);
+    Step::Reply
+}
+
+/// A digest of everything that the service is sent.
+fn digest_of(headers: &HeaderMap) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for (name, value) in headers {
+        hasher.update(&(name.as_str().len() as u64).to_le_bytes()).update(name.as_str().as_bytes());
+        hasher.update(&(value.len() as u64).to_le_bytes()).update(value.as_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+impl Middleware for ForwardAuth {
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.rules.request_headers.iter().chain(&self.rules.response_headers).for_each(|name| names.add(name));
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.ignored {
+            return Step::Next;
+        }
+        let headers = self.headers(exchange);
+        let remembered = Duration::from_secs(self.rules.cache_ttl_s);
+        let digest = digest_of(&headers);
+        if !remembered.is_zero()
+            && let Some(known) = self.admitted.get(&digest)
+            && exchange.now.saturating_sub(known.since) < remembered
+        {
+            return self.let_in(exchange, &known.reply);
+        }
+        let said = match exchange.answers.ask(self.serial, || self.ask(headers)) {
+            Asked::Done(said) => said,
+            Asked::Lost => None,
+            Asked::Hold(work) => return Step::Await(work, self.time_max() + GRACE),
+        };
+        match said {
+            Some(reply) if reply.status.is_success() => {
+                if !remembered.is_zero() {
+                    self.admitted.put(digest, Arc::new(Admitted { reply: reply.clone(), since: exchange.now }));
+                }
+                self.let_in(exchange, &reply)
+            }
+            Some(reply) if reply.status.as_u16() >= 300 && reply.status.as_u16() < 500 => refuse(exchange, &reply),
+            Some(_) | None => Step::Refuse(FORWARD_AUTH_FAILED),
+        }
+    }
+}

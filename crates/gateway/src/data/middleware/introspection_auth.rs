@@ -1,0 +1,182 @@
+//! Tokens of a foreign OAuth 2.0 server that says of each whether it is good (RFC 7662). Reads `external_oauth.providers[0].introspection` and
+//! `auth_configs.externalOAuth`. The client sees 400 `authorization field missing` and 401 `access token is not valid`, also when the server
+//! can't be asked: nobody gets in by an outage. The request is held while the server is asked, for five seconds at most; with the cache on, a good
+//! token is remembered until it ends, for the cache's time at most.
+
+use super::Middleware;
+use crate::auth::identity::{self, Identity};
+use crate::base::answers::{Asked, GRACE, coming};
+use crate::base::form::encode_form;
+use crate::base::outside::{Call, Outside};
+use crate::base::recent::{Recent, digest_of};
+use crate::base::tls::TlsRules;
+use crate::control::compile::Source;
+use crate::data::credentials::Places;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal::{EXTERNAL_MISSING, EXTERNAL_REFUSED};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, Uri};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_model::api::{AuthMethod, Introspection};
+use tollgate_model::session::AccessRight;
+
+/// For asking: no request is held longer.
+const ASK_TIME_MAX: Duration = Duration::from_secs(5);
+/// An answer has some hundred bytes.
+const ANSWER_BYTES_MAX: usize = 64 << 10;
+/// Good tokens that are remembered, in each of two halves.
+const VERIFIED_MAX: usize = 32_768;
+/// For which one is remembered when the definition does not say.
+const REMEMBERED_S: u64 = 60;
+
+pub struct IntrospectionAuth {
+    places: Places,
+    org_id: String,
+    right: Arc<AccessRight>,
+    rules: Introspection,
+    uri: Uri,
+    outside: Arc<Outside>,
+    tls: TlsRules,
+    gives_session: bool,
+    verified: Recent<Admission>,
+    serial: u64,
+}
+
+struct Admission {
+    identity: Identity,
+    until_unix_s: u64,
+}
+
+impl IntrospectionAuth {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        let rules = definition.introspection().filter(|_| definition.uses(AuthMethod::ExternalOAuth))?.clone();
+        let place = "$.external_oauth.providers[0].introspection.url";
+        let uri: Uri = match rules.url.parse() {
+            Ok(uri) => uri,
+            Err(error) => {
+                source.context.error(place, format!("is not a URL: {error}"));
+                return None;
+            }
+        };
+        let Some(outside) = source.context.registry.outside() else {
+            source.context.error(place, "the system has no thread to ask it with");
+            return None;
+        };
+        let tls = TlsRules { insecure: source.context.settings.insecure_jwks_tls, ..TlsRules::default() };
+        Some(Box::new(IntrospectionAuth {
+            places: Places::new(definition.places(AuthMethod::ExternalOAuth)),
+            org_id: definition.org_id.clone(),
+            right: identity::right_to(definition),
+            rules,
+            uri,
+            outside,
+            tls,
+            gives_session: definition.takes_session_of(AuthMethod::ExternalOAuth),
+            verified: Recent::new(VERIFIED_MAX),
+            serial: source.context.registry.new_serial(),
+        }))
+    }
+
+    /// The question as the server wants it, with the client's credentials in the form, as Tyk sends them.
+    fn call(&self, token: &str) -> Call {
+        let mut body = format!("token={}&token_type_hint=access_token", encode_form(token));
+        for (name, value) in [("client_id", &self.rules.client_id), ("client_secret", &self.rules.client_secret)] {
+            body.push_str(&format!("&{name}={}", encode_form(value)));
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        Call {
+            method: Method::POST,
+            uri: self.uri.clone(),
+            headers,
+            body: body.into(),
+            tls: self.tls.clone(),
+            time_max: ASK_TIME_MAX,
+            body_bytes_max: ANSWER_BYTES_MAX,
+            redirects_max: 0,
+        }
+    }
+
+    /// What the server says of a token; `None` when it says nothing that can be used.
+    fn ask(&self, token: &str) -> crate::base::answers::Coming<Option<Arc<Value>>> {
+        let (promise, answer) = coming();
+        let (outside, call) = (self.outside.clone(), self.call(token));
+        self.outside.spawn(async move {
+            let said = match outside.call(call).await {
+                Ok(reply) if reply.status.is_success() => serde_json::from_slice(&reply.body).ok().map(Arc::new),
+                Ok(reply) => {
+                    tracing::warn!(status = reply.status.as_u16(), "a token can't be introspected");
+                    None
+                }
+                Err(fault) => {
+                    tracing::warn!(%fault, "a token can't be introspected");
+                    None
+                }
+            };
+            promise.keep(said);
+        });
+        answer
+    }
+
+    /// Whom a good answer vouches for, and until when.
+    fn admission(&self, said: &Value, exchange: &Exchange<'_>) -> Option<Admission> {
+        if said.get("active").and_then(Value::as_bool) != Some(true) {
+            return None;
+        }
+        let ends = match said.get("exp") {
+            None | Some(Value::Null) => u64::MAX,
+            Some(time) => time.as_f64().filter(|time| *time >= 0.0)? as u64,
+        };
+        let starts = said.get("nbf").and_then(Value::as_f64).unwrap_or_default();
+        if exchange.unix_s >= ends || starts > exchange.unix_s as f64 {
+            return None;
+        }
+        let text = |name: &str| said.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let field = Some(self.rules.identity_base_field.as_str()).filter(|field| !field.is_empty());
+        let subject = field.and_then(text).or_else(|| text("sub"))?;
+        let remembered = if self.rules.cache.timeout > 0 { self.rules.cache.timeout as u64 } else { REMEMBERED_S };
+        let until_unix_s = ends.min(exchange.unix_s.saturating_add(remembered));
+        Some(Admission { identity: Identity::with_right(exchange.keys, &self.org_id, subject, &self.right), until_unix_s })
+    }
+
+    fn let_in(&self, exchange: &mut Exchange<'_>, admission: &Admission) -> Step {
+        let Some(key) = admission.identity.key(exchange.keys, &self.org_id) else { return Step::Refuse(EXTERNAL_REFUSED) };
+        if self.gives_session {
+            exchange.key = Some(key);
+        }
+        Step::Next
+    }
+}
+
+impl Middleware for IntrospectionAuth {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.ignored {
+            return Step::Next;
+        }
+        let Some(token) = self.places.find(exchange) else { return Step::Refuse(EXTERNAL_MISSING) };
+        let digest = digest_of(token.as_bytes());
+        if let Some(known) = self.verified.get(&digest) {
+            if exchange.unix_s < known.until_unix_s {
+                return self.let_in(exchange, &known);
+            }
+            self.verified.remove(&digest);
+        }
+        let said = match exchange.answers.ask(self.serial, || self.ask(&token)) {
+            Asked::Done(said) => said,
+            Asked::Lost => None,
+            Asked::Hold(work) => return Step::Await(work, ASK_TIME_MAX + GRACE),
+        };
+        let Some(admission) = said.and_then(|said| self.admission(&said, exchange)) else {
+            return Step::Refuse(EXTERNAL_REFUSED);
+        };
+        let step = self.let_in(exchange, &admission);
+        if self.rules.cache.enabled {
+            self.verified.put(digest, Arc::new(admission));
+        }
+        step
+    }
+}

@@ -1,0 +1,215 @@
+//! Authentication by JSON Web Token. Reads `enable_jwt` and the `jwt_*` fields, `scopes.jwt` and `auth_configs.jwt`. The client sees 400
+//! `Authorization field missing`, 403 `Key not authorized` or why no policy applies, and 401 for a token outside its time. Tokens that
+//! were found good are remembered by their digest until they end, so that a token costs a signature once. While a key set is fetched
+//! the request is held, for at most five seconds; when it can't be fetched, tokens that need it are refused.
+
+mod admission;
+
+use super::Middleware;
+use crate::auth::jwt::{
+    Algorithm, Checked, FETCH_TIME_MAX, Family, KeySet, KeySource, SetRules, TimeChecks, TimeFault, Token, VerifyKey,
+};
+use crate::base::answers::GRACE;
+use crate::base::recent::{Recent, digest_of};
+use crate::base::tls::TlsRules;
+use crate::control::compile::Source;
+use crate::data::credentials::Places;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal::{self, Refusal};
+use crate::data::template::uses_token;
+use admission::{Admission, Grants};
+use std::sync::Arc;
+use tollgate_engine::Work;
+use tollgate_model::api::AuthMethod;
+
+/// Good tokens that are remembered, in each of two halves. One takes some 400 bytes, and the claims that variables name.
+const VERIFIED_MAX: usize = 32_768;
+
+pub struct JwtAuth {
+    places: Places,
+    family: Family,
+    source: KeySource,
+    times: TimeChecks,
+    grants: Grants,
+    /// The session is the token's.
+    gives_session: bool,
+    /// A variable names the key.
+    keeps_token: bool,
+    verified: Recent<Admission>,
+    serial: u64,
+}
+
+/// Why a token does not let its request in, or not yet.
+enum Stop {
+    Refuse(Refusal),
+    Hold(Work),
+    /// What asking for a key has come to.
+    Step(Step),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Stop::Refuse(refusal)
+    }
+}
+
+impl JwtAuth {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        if !definition.uses(AuthMethod::Jwt) {
+            return None;
+        }
+        let settings = source.context.settings;
+        let family = Family::of_method(&definition.jwt_signing_method);
+        let tls = TlsRules { insecure: settings.insecure_jwks_tls, ..TlsRules::default() };
+        let rules = SetRules { tls, age_max: settings.jwks_age_max, discovered: false };
+        let keys = match KeySource::new(definition, family, &rules, source.context.registry) {
+            Ok(keys) => keys,
+            Err((field, why)) => {
+                source.context.warning(format!("$.{field}"), format!("{why}: every token is refused"));
+                KeySource::Nothing
+            }
+        };
+        let skew = |disabled: bool, seconds: i64| (!disabled).then(|| u64::try_from(seconds).unwrap_or_default());
+        Some(Box::new(JwtAuth {
+            places: Places::new(definition.places(AuthMethod::Jwt)),
+            family,
+            grants: Grants::new(definition, matches!(keys, KeySource::Sessions)),
+            source: keys,
+            times: TimeChecks {
+                expires_skew: skew(definition.jwt_disable_expires_at_validation, definition.jwt_expires_at_validation_skew),
+                issued_skew: skew(definition.jwt_disable_issued_at_validation, definition.jwt_issued_at_validation_skew),
+                not_before_skew: skew(definition.jwt_disable_not_before_validation, definition.jwt_not_before_validation_skew),
+            },
+            gives_session: definition.takes_session_of(AuthMethod::Jwt),
+            keeps_token: uses_token(definition),
+            verified: Recent::new(VERIFIED_MAX),
+            serial: source.context.registry.new_serial(),
+        }))
+    }
+
+    /// The key sets that tokens are checked with.
+    fn sets(&self) -> &[Arc<KeySet>] {
+        match &self.source {
+            KeySource::Sets(sets) => sets,
+            KeySource::Fixed(_) | KeySource::Sessions | KeySource::Nothing => &[],
+        }
+    }
+
+    /// Changes with everything outside a token that its admission was decided with.
+    fn generation(&self, exchange: &Exchange<'_>) -> u64 {
+        let of_sets = self.sets().iter().map(|set| {
+            set.keep_young(exchange.now);
+            set.generation()
+        });
+        // Each of them only grows, so that the sum does not come back.
+        exchange.keys.generation() + of_sets.sum::<u64>()
+    }
+
+    /// Checks a token that is not remembered.
+    fn verify(&self, text: &str, generation: u64, exchange: &mut Exchange<'_>) -> Result<Admission, Stop> {
+        let token = Token::parse(text).ok_or(refusal::JWT_REFUSED)?;
+        let algorithm = self.algorithm(&token)?;
+        // Without a key for all, the claims say whose key to check them with: they are read first, and believed later.
+        let claims = self.grants.claims(&token).ok_or(refusal::JWT_REFUSED)?;
+        let is_good = match &self.source {
+            KeySource::Nothing => false,
+            KeySource::Fixed(key) => key.verifies(&token, algorithm),
+            KeySource::Sets(sets) => {
+                let kid = token.kid().ok_or(refusal::JWT_REFUSED)?;
+                let may_fetch = exchange.answers.get::<()>(self.serial).is_none();
+                match KeySource::check(sets, kid, exchange.now, may_fetch, |key| key.verifies(&token, algorithm)) {
+                    Checked::Good => true,
+                    Checked::Bad => false,
+                    Checked::Coming(all) => {
+                        exchange.answers.put(self.serial, ());
+                        return Err(Stop::Hold(Box::pin(async move {
+                            for one in all {
+                                one.wait().await;
+                            }
+                        })));
+                    }
+                }
+            }
+            KeySource::Sessions => {
+                self.grants.ask_for_keys(&token, &claims, exchange).map_err(Stop::Step)?;
+                let secret = self.grants.own_secret(&token, &claims, exchange).ok_or(refusal::JWT_REFUSED)?;
+                VerifyKey::for_family(secret.as_bytes(), self.family).is_ok_and(|key| key.verifies(&token, algorithm))
+            }
+        };
+        if !is_good {
+            return Err(refusal::JWT_REFUSED.into());
+        }
+        let validity = claims.validity(exchange.unix_s, &self.times).map_err(time_refusal)?;
+        self.grants.ask_for_keys(&token, &claims, exchange).map_err(Stop::Step)?;
+        Ok(self.grants.admission(&token, &claims, validity, generation, exchange)?)
+    }
+
+    /// The algorithm that the token names, if the definition asks for its family.
+    fn algorithm(&self, token: &Token<'_>) -> Result<&'static Algorithm, Refusal> {
+        let name = token.algorithm().unwrap_or_default();
+        match Algorithm::named(name) {
+            Some(algorithm) if algorithm.family == self.family => Ok(algorithm),
+            Some(_) => Err(refusal::JWT_METHOD),
+            None if name == "none" => Err(refusal::JWT_METHOD),
+            None => Err(refusal::JWT_REFUSED),
+        }
+    }
+}
+
+fn time_refusal(fault: TimeFault) -> Refusal {
+    match fault {
+        TimeFault::Expired => refusal::JWT_EXPIRED,
+        TimeFault::BeforeIssued => refusal::JWT_BEFORE_ISSUED,
+        TimeFault::NotYet => refusal::JWT_NOT_YET,
+    }
+}
+
+impl Middleware for JwtAuth {
+    fn forget_key_sets(&self) {
+        self.sets().iter().for_each(|set| set.forget());
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.ignored {
+            return Step::Next;
+        }
+        let Some(text) = self.places.find_bytes(exchange) else { return Step::Refuse(refusal::JWT_MISSING) };
+        let digest = digest_of(&text);
+        let generation = self.generation(exchange);
+        if let Some(known) = self.verified.get(&digest) {
+            if known.holds(generation, exchange.unix_s)
+                && let Some(key) = self.grants.key(&known, exchange)
+            {
+                return self.let_in(exchange, key, &known);
+            }
+            self.verified.remove(&digest);
+        }
+        let Ok(text) = std::str::from_utf8(&text) else { return Step::Refuse(refusal::JWT_REFUSED) };
+        let admission = match self.verify(text, generation, exchange) {
+            Ok(admission) => admission,
+            Err(Stop::Refuse(refusal)) => return Step::Refuse(refusal),
+            Err(Stop::Step(step)) => return step,
+            Err(Stop::Hold(work)) => return Step::Await(work, FETCH_TIME_MAX + GRACE),
+        };
+        let Some(key) = self.grants.key(&admission, exchange) else { return Step::Refuse(refusal::JWT_REFUSED) };
+        let admission = Arc::new(admission);
+        self.verified.put(digest, admission.clone());
+        self.let_in(exchange, key, &admission)
+    }
+}
+
+impl JwtAuth {
+    fn let_in(&self, exchange: &mut Exchange<'_>, key: crate::auth::keys::HeldKey, admission: &Admission) -> Step {
+        if admission.claims.is_some() {
+            exchange.claims.clone_from(&admission.claims);
+        }
+        if self.gives_session {
+            if self.keeps_token {
+                exchange.token = Some(admission.name().into());
+            }
+            exchange.key = Some(key);
+        }
+        Step::Next
+    }
+}

@@ -1,0 +1,204 @@
+//! What a good token stands for: the session of a key, or one of its own that is made from policies, one for each identity.
+
+use crate::auth::identity::{Identity, is_usable};
+use crate::auth::jwt::{ClaimNames, ClaimTexts, Claims, Token, Validity};
+use crate::auth::keys::{Digest, HeldKey};
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal::{self, Refusal};
+use std::sync::Arc;
+use tollgate_model::api::{ApiDefinition, ScopeClaim};
+use tollgate_model::key as key_format;
+
+/// The rules by which claims become sessions.
+pub struct Grants {
+    org_id: String,
+    /// Each token belongs to a key that has its secret.
+    by_key: bool,
+    skip_kid: bool,
+    identity_field: String,
+    policy_field: String,
+    client_field: String,
+    default_policies: Vec<String>,
+    scopes: ScopeClaim,
+    claims: ClaimNames,
+    /// The names of all claims that are looked at.
+    wanted: Vec<String>,
+}
+
+/// A token that was found good.
+pub struct Admission {
+    holder: Holder,
+    /// The claims that variables name.
+    pub claims: Option<Arc<ClaimTexts>>,
+    validity: Validity,
+    generation: u64,
+}
+
+enum Holder {
+    /// A key, and the digest of the secret that the token was checked with.
+    Key { name: String, secret: Digest },
+    /// An identity, and the key whose policy is its first.
+    Identity { identity: Identity, client: Option<String> },
+}
+
+impl Admission {
+    /// Whether it can still be relied on.
+    pub fn holds(&self, generation: u64, unix_s: u64) -> bool {
+        self.generation == generation && self.validity.contains(unix_s)
+    }
+
+    /// The name of the key, or of the identity's session.
+    pub fn name(&self) -> &str {
+        match &self.holder {
+            Holder::Key { name, .. } => name,
+            Holder::Identity { identity, .. } => identity.session_id(),
+        }
+    }
+}
+
+impl Grants {
+    pub fn new(definition: &ApiDefinition, by_key: bool) -> Self {
+        let (scopes, claims) = (definition.jwt_scopes(), ClaimNames::used_in(definition));
+        let fields = [&definition.jwt_identity_base_field, &definition.jwt_policy_field_name, &definition.jwt_client_base_field];
+        let named = fields.into_iter().map(String::as_str).chain([scopes.claim()]).chain(claims.iter());
+        // With dots a name may lead into an object.
+        let named = named.flat_map(|name| [Some(name), name.split('.').next()]).flatten();
+        let mut wanted: Vec<String> = ["sub", "exp", "iat", "nbf"].into_iter().chain(named).map(str::to_owned).collect();
+        wanted.sort();
+        wanted.dedup();
+        Grants {
+            org_id: definition.org_id.clone(),
+            by_key,
+            skip_kid: definition.jwt_skip_kid,
+            identity_field: definition.jwt_identity_base_field.clone(),
+            policy_field: definition.jwt_policy_field_name.clone(),
+            client_field: definition.jwt_client_base_field.clone(),
+            default_policies: definition.jwt_default_policies.clone(),
+            scopes,
+            claims,
+            wanted,
+        }
+    }
+
+    /// The claims of a token that are looked at.
+    pub fn claims(&self, token: &Token<'_>) -> Option<Claims> {
+        token.some_claims(|name| self.wanted.iter().any(|wanted| wanted == name))
+    }
+
+    /// The name of the key that a token belongs to: its `kid`, else what its claims say.
+    fn key_name<'t>(&self, token: &'t Token<'_>, claims: &'t Claims) -> Option<&'t str> {
+        let kid = token.kid().filter(|_| !self.skip_kid);
+        kid.or_else(|| claims.identity(&self.identity_field).ok())
+    }
+
+    /// The client that a token's policies come from, if they come from one's key.
+    fn client<'c>(&self, claims: &'c Claims) -> Option<&'c str> {
+        let field = Some(&self.client_field).filter(|field| self.policy_field.is_empty() && !field.is_empty())?;
+        claims.text(field)
+    }
+
+    /// Asks the store for the keys that a token names when they are not in memory.
+    pub fn ask_for_keys(&self, token: &Token<'_>, claims: &Claims, exchange: &mut Exchange<'_>) -> Result<(), Step> {
+        let name = if self.by_key { self.key_name(token, claims) } else { self.client(claims) };
+        name.map_or(Ok(()), |name| exchange.key_or_ask(name, &self.org_id).map(drop))
+    }
+
+    /// The secret of the key that a token says it belongs to.
+    pub fn own_secret(&self, token: &Token<'_>, claims: &Claims, exchange: &Exchange<'_>) -> Option<String> {
+        let key = exchange.known_key(self.key_name(token, claims)?, &self.org_id)?;
+        Some(key.session.jwt_data.secret.clone()).filter(|secret| !secret.is_empty())
+    }
+
+    /// What a token whose signature and times are good stands for.
+    pub fn admission(
+        &self,
+        token: &Token<'_>,
+        claims: &Claims,
+        validity: Validity,
+        generation: u64,
+        exchange: &Exchange<'_>,
+    ) -> Result<Admission, Refusal> {
+        let holder = if self.by_key {
+            let name = self.key_name(token, claims).ok_or(refusal::JWT_REFUSED)?.to_owned();
+            let secret = self.own_secret(token, claims, exchange).ok_or(refusal::JWT_REFUSED)?;
+            Holder::Key { name, secret: key_format::digest(&secret) }
+        } else {
+            self.identity(claims, exchange)?
+        };
+        Ok(Admission { holder, claims: self.claims.texts(token, claims), validity, generation })
+    }
+
+    fn identity(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<Holder, Refusal> {
+        let name = claims.identity(&self.identity_field).map_err(refusal::jwt_identity)?;
+        let (policies, client) = self.policies(claims, exchange)?;
+        let (keys, ends) = (exchange.keys, claims.expires_unix_s());
+        let identity = Identity::with_policies(keys, &self.org_id, name, name.to_owned(), policies, ends, exchange.unix_s);
+        Ok(Holder::Identity { identity, client })
+    }
+
+    /// The policies of a token, and the key that the first comes from if it comes from one.
+    fn policies(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<(Vec<String>, Option<String>), Refusal> {
+        let client = self.client(claims);
+        let base = if !self.policy_field.is_empty() {
+            claims.text(&self.policy_field).map(str::to_owned)
+        } else {
+            client.and_then(|client| self.policy_of_client(client, exchange))
+        };
+        let is_default = base.is_none();
+        let mut policies = base.map_or_else(|| self.default_policies.clone(), |base| vec![base]);
+        let check = |policies: &[String]| match policies.is_empty() || is_usable(policies, &self.org_id, exchange.keys) {
+            true => Ok(()),
+            false => Err(refusal::JWT_NO_POLICY),
+        };
+        check(&policies)?;
+        if self.scopes.scope_to_policy.is_empty() {
+            if policies.is_empty() {
+                return Err(refusal::JWT_NO_POLICY_FOUND);
+            }
+        } else {
+            self.add_policies_of_scopes(claims, is_default, &mut policies)?;
+            check(&policies)?;
+        }
+        Ok((policies, client.filter(|_| !is_default).map(str::to_owned)))
+    }
+
+    /// Adds the policies that a token's scopes stand for. They take the place of default policies, not of the token's own.
+    fn add_policies_of_scopes(&self, claims: &Claims, is_default: bool, policies: &mut Vec<String>) -> Result<(), Refusal> {
+        let scopes = claims.scopes(self.scopes.claim());
+        if scopes.is_empty() {
+            return if policies.is_empty() { Err(refusal::JWT_NO_SCOPE) } else { Ok(()) };
+        }
+        if is_default {
+            policies.clear();
+        }
+        for policy in scopes.iter().filter_map(|scope| self.scopes.scope_to_policy.get(*scope)) {
+            if !policies.contains(policy) {
+                policies.push(policy.clone());
+            }
+        }
+        if policies.is_empty() { Err(refusal::JWT_NO_POLICY_IN_SCOPE) } else { Ok(()) }
+    }
+
+    /// The first policy of the key that stands for a client.
+    fn policy_of_client(&self, client: &str, exchange: &Exchange<'_>) -> Option<String> {
+        let key = exchange.known_key(client, &self.org_id)?;
+        key.session.policy_ids().first().map(|id| (*id).to_owned())
+    }
+
+    /// The session of an admission; `None` when what it was decided with is no longer so.
+    pub fn key(&self, admission: &Admission, exchange: &Exchange<'_>) -> Option<HeldKey> {
+        match &admission.holder {
+            Holder::Key { name, secret } => {
+                let key = exchange.known_key(name, &self.org_id)?;
+                (key_format::digest(&key.session.jwt_data.secret) == *secret).then_some(key)
+            }
+            Holder::Identity { identity, client } => {
+                let client_policy = client.as_ref().map(|client| self.policy_of_client(client, exchange));
+                if client_policy.is_some_and(|policy| policy.as_ref() != identity.first_policy()) {
+                    return None;
+                }
+                identity.key(exchange.keys, &self.org_id)
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The key's rates and quota. Reads the session's limits and the API's `disable_rate_limit` and `disable_quota`. The client sees 429
+//! `Rate Limit Exceeded`, 403 `Quota exceeded`, and `X-Ratelimit-*` headers; a request over a rate with throttling is held and tried
+//! again, and one that other gateways count as well until the store has answered. What is refused counts nothing. In dry run a header says what would have been refused.
+
+use super::{Middleware, limit_headers};
+use crate::auth::keys::{Checks, Counted, Key, Rejection};
+use crate::control::compile::Source;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal::{self, Refusal};
+
+pub struct KeyLimits {
+    checks: Checks,
+    /// A request that has passed may come once more, as it may still be held.
+    may_come_again: bool,
+}
+
+impl KeyLimits {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        let on_store_failure = definition.tollgate.on_store_failure;
+        let checks = Checks { rates: !definition.disable_rate_limit, quota: !definition.disable_quota, on_store_failure };
+        let applies = !definition.use_keyless && (checks.rates || checks.quota);
+        let may_come_again = source.may_hold_after_limits();
+        applies.then(|| Box::new(KeyLimits { checks, may_come_again }) as Box<dyn Middleware>)
+    }
+}
+
+impl Middleware for KeyLimits {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        // Taken out and put back: counting its holders would touch memory that all cores touch.
+        let Some(key) = exchange.key.take() else { return Step::Next };
+        let step = if exchange.check_limits { self.check(exchange, &key) } else { Step::Next };
+        exchange.key = Some(key);
+        step
+    }
+}
+
+impl KeyLimits {
+    fn check(&self, exchange: &mut Exchange<'_>, key: &Key) -> Step {
+        let limits = exchange.limits_of(key);
+        if self.may_come_again && exchange.has_passed(self) {
+            exchange.counted = Counted::of(self.checks, None);
+            limit_headers::write(exchange, key, limits, None);
+            return Step::Next;
+        }
+        let admitted = limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run, exchange.patience());
+        match admitted {
+            Ok(would_refuse) => {
+                exchange.counted = Counted::of(self.checks, would_refuse);
+                let would_refuse = would_refuse.map(refusal_of);
+                would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
+                if self.may_come_again {
+                    exchange.pass(self, would_refuse);
+                }
+                limit_headers::write(exchange, key, limits, None);
+                Step::Next
+            }
+            Err(Rejection::Asked) => exchange.hold_for_limits(limits.pending()),
+            Err(rejection) => {
+                if let (Rejection::Rate(_), Some((interval, tries))) = (rejection, limits.throttle)
+                    && exchange.tries < tries
+                {
+                    return Step::Wait(interval);
+                }
+                limit_headers::write(exchange, key, limits, Some(rejection));
+                Step::Refuse(refusal_of(rejection))
+            }
+        }
+    }
+}
+
+/// The request is refused although its key's limits have passed it: they count nothing of it.
+pub fn take_back(exchange: &mut Exchange<'_>) {
+    let Some(key) = exchange.key.take() else { return };
+    let limits = exchange.limits_of(&key);
+    limits.take_back(exchange.now, exchange.unix_s, exchange.counted);
+    if exchange.counted != Counted::default() {
+        limit_headers::write(exchange, &key, limits, None);
+    }
+    exchange.key = Some(key);
+}
+
+fn refusal_of(rejection: Rejection) -> Refusal {
+    match rejection {
+        Rejection::Rate(_) => refusal::KEY_RATE_LIMIT,
+        Rejection::Quota => refusal::QUOTA_EXCEEDED,
+        Rejection::Asked | Rejection::Silent => refusal::STORE_SILENT,
+    }
+}

@@ -1,0 +1,29 @@
+//! Whether there is a session, and whether it can be used at all. The client sees 400 `Session state is missing or unset! ...` when no
+//! method of authentication gave one, 403 `Key is inactive, please renew` or 401 `Key has expired, please renew`.
+
+use super::Middleware;
+use crate::auth::keys::KeyState as State;
+use crate::control::compile::Source;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal;
+
+pub struct KeyState;
+
+impl KeyState {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        (!source.definition.use_keyless).then(|| Box::new(KeyState) as Box<dyn Middleware>)
+    }
+}
+
+impl Middleware for KeyState {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some(key) = &exchange.key else {
+            return if exchange.ignored { Step::Next } else { Step::Refuse(refusal::SESSION_MISSING) };
+        };
+        match key.state(exchange.unix_s) {
+            State::Good => Step::Next,
+            State::Inactive => Step::Refuse(refusal::KEY_INACTIVE),
+            State::Expired => Step::Refuse(refusal::KEY_EXPIRED),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What responses say about a key's limits: Tyk's `X-Ratelimit-*`, the IETF's `RateLimit` fields, and when to come again.
+
+use crate::auth::keys::{Key, Limits, Rejection};
+use crate::data::exchange::Exchange;
+use std::io::Write;
+
+/// Writes the lines for a request that passed, or for one that is refused. In Tyk's default mode a refusal has no `X-Ratelimit-*`.
+pub fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &Limits, refused: Option<Rejection>) {
+    exchange.limit_lines.clear();
+    let settings = exchange.settings;
+    if settings.tyk_limit_headers && !(settings.reports_quotas && refused.is_some()) {
+        write_tyk(exchange, key, limits);
+    }
+    if settings.ietf_limit_headers {
+        write_ietf(exchange, limits);
+        write_retry(exchange, limits, refused);
+    }
+}
+
+/// The quota, or with `rate_limits` the first rate.
+fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &Limits) {
+    let (limit, remaining, reset) = if exchange.settings.reports_quotas {
+        match limits.quota(exchange.unix_s) {
+            Some((max, view)) => (max, view.remaining, i64::try_from(view.renews_unix_s).unwrap_or_default()),
+            None => (key.session.quota_max, key.session.quota_remaining, key.session.quota_renews),
+        }
+    } else {
+        let Some((rule, room, full)) = limits.rooms(exchange.now).next() else { return };
+        (rule.requests as i64, room as i64, (exchange.unix_s + full.as_secs()) as i64)
+    };
+    // Every response to a key has these: the formatting machinery costs three times as much.
+    let lines = &mut *exchange.limit_lines;
+    for (name, number) in [("X-Ratelimit-Limit: ", limit), ("X-Ratelimit-Remaining: ", remaining), ("X-Ratelimit-Reset: ", reset)] {
+        lines.extend_from_slice(name.as_bytes());
+        lines.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+        lines.extend_from_slice(b"\r\n");
+    }
+}
+
+/// Every rate and the quota, as draft-ietf-httpapi-ratelimit-headers has them: `q` requests in `w` seconds, `r` are left, and in `t`
+/// seconds all are there again.
+fn write_ietf(exchange: &mut Exchange<'_>, limits: &Limits) {
+    let (now, unix_s) = (exchange.now, exchange.unix_s);
+    let quota = limits.quota(unix_s);
+    if quota.is_none() && limits.rooms(now).next().is_none() {
+        return;
+    }
+    let lines = &mut *exchange.limit_lines;
+    let mut separator = "RateLimit-Policy: ";
+    for (rule, _, _) in limits.rooms(now) {
+        let (requests, window_s) = (rule.requests.ceil() as u64, rule.window_s.ceil() as u64);
+        let _ = write!(lines, "{separator}\"{}\";q={requests};w={window_s}", rule.name);
+        separator = ", ";
+    }
+    if let Some((max, _)) = quota {
+        let _ = write!(lines, "{separator}\"quota\";q={max}");
+    }
+    separator = "\r\nRateLimit: ";
+    for (rule, room, full) in limits.rooms(now) {
+        let _ = write!(lines, "{separator}\"{}\";r={room};t={}", rule.name, full.as_secs_f64().ceil() as u64);
+        separator = ", ";
+    }
+    if let Some((_, view)) = quota {
+        let _ = write!(lines, "{separator}\"quota\";r={}", view.remaining);
+        let left_s = view.renews_unix_s.saturating_sub(unix_s);
+        if left_s < u64::from(u32::MAX) {
+            let _ = write!(lines, ";t={left_s}");
+        }
+    }
+    lines.extend_from_slice(b"\r\n");
+}
+
+/// When it is worth coming again, unless that is never.
+fn write_retry(exchange: &mut Exchange<'_>, limits: &Limits, refused: Option<Rejection>) {
+    let wait_s = match refused {
+        Some(Rejection::Rate(wait)) => Some(wait.as_secs_f64().ceil() as u64),
+        Some(Rejection::Quota) => limits.quota(exchange.unix_s).map(|(_, view)| view.renews_unix_s.saturating_sub(exchange.unix_s)),
+        Some(Rejection::Asked | Rejection::Silent) | None => None,
+    };
+    if let Some(wait_s) = wait_s.filter(|wait_s| *wait_s < u64::from(u32::MAX)) {
+        let _ = write!(exchange.limit_lines, "Retry-After: {}\r\n", wait_s.max(1));
+    }
+}

@@ -1,0 +1,110 @@
+//! Authentication by a token of the gateway's own OAuth 2.0 provider. Reads `use_oauth2` and `auth_configs.oauth`. A token is a key that was made
+//! for a client, found in memory like any other; that the client is still one of this API is looked up there too. The client sees 400
+//! `Authorization field missing` or `Bearer token malformed`, 403 `Key not authorised` for a token that is not known or was revoked, and
+//! `Key not authorised. OAuth client access was revoked` without a client. A shared store that is silent about either: 503.
+
+use super::Middleware;
+use crate::auth::keys::HeldKey;
+use crate::auth::oauth::{ANSWER_TIME_MAX, ApiClients, Presence};
+use crate::base::answers::{Asked, GRACE};
+use crate::control::compile::Source;
+use crate::data::credentials::Places;
+use crate::data::exchange::{Exchange, HeaderChange, Step};
+use crate::data::refusal::{self, Refusal};
+use std::sync::Arc;
+use tollgate_model::api::AuthMethod;
+
+pub struct OAuthToken {
+    places: Places,
+    org_id: String,
+    clients: Arc<ApiClients>,
+    gives_session: bool,
+    serial: u64,
+}
+
+impl OAuthToken {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        if !definition.uses(AuthMethod::OAuth) {
+            return None;
+        }
+        let registry = source.context.registry;
+        Some(Box::new(OAuthToken {
+            places: Places::new(definition.places(AuthMethod::OAuth)),
+            org_id: definition.org_id.clone(),
+            clients: registry.oauth_clients.of(&definition.api_id),
+            gives_session: definition.takes_session_of(AuthMethod::OAuth),
+            serial: registry.new_serial(),
+        }))
+    }
+
+    /// The key that a token is.
+    fn key(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
+        let refuse = |refusal| Err(Step::Refuse(refusal));
+        let Some((value, is_header)) = self.places.whole(exchange) else { return refuse(refusal::OAUTH_MISSING) };
+        let bearer = value.split_at_checked(7).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer "));
+        let token = match bearer {
+            Some((_, token)) => token.split_once(' ').map_or(token, |(token, _)| token),
+            None if value.contains(' ') => return refuse(refusal::OAUTH_MALFORMED),
+            None if is_header => return refuse(refusal::OAUTH_MISSING),
+            // Where there is no scheme by custom (RFC 6750, section 2.3).
+            None => value.as_ref(),
+        };
+        if let Some(key) = exchange.keys.find(token, &self.org_id) {
+            return Ok(key);
+        }
+        exchange.ask_for_key(token, &self.org_id)?.ok_or(Step::Refuse(refusal::OAUTH_KEY_UNKNOWN))
+    }
+
+    /// The key, if its client is there.
+    fn checked(&self, key: HeldKey, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
+        let client = key.session.oauth_client_id.as_str();
+        let is_there = match self.clients.presence(client, exchange.unix_s) {
+            Presence::There => Some(true),
+            Presence::Gone => Some(false),
+            Presence::Unknown => match exchange.answers.ask(self.serial, || self.clients.ask(client)) {
+                Asked::Done(is_there) => is_there,
+                Asked::Lost => None,
+                Asked::Hold(work) => return Err(Step::Await(work, ANSWER_TIME_MAX + GRACE)),
+            },
+        };
+        match is_there {
+            Some(true) => Ok(key),
+            Some(false) => Err(Step::Refuse(refusal::OAUTH_CLIENT_GONE)),
+            None => Err(Step::Refuse(refusal::STORE_SILENT)),
+        }
+    }
+}
+
+/// What RFC 6750 says of a refusal (section 3).
+fn challenge(refusal: &Refusal) -> &'static str {
+    match refusal.cause {
+        "auth_missing" => "Bearer",
+        "oauth_malformed" => "Bearer error=\"invalid_request\"",
+        _ => "Bearer error=\"invalid_token\"",
+    }
+}
+
+impl Middleware for OAuthToken {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.ignored {
+            return Step::Next;
+        }
+        match self.key(exchange).and_then(|key| self.checked(key, exchange)) {
+            Ok(key) => {
+                if self.gives_session {
+                    exchange.key = Some(key);
+                }
+                Step::Next
+            }
+            Err(Step::Refuse(refusal)) => {
+                if refusal != refusal::STORE_SILENT {
+                    let value = challenge(&refusal).as_bytes().to_vec();
+                    exchange.response_changes.push(HeaderChange::Set("WWW-Authenticate".into(), value));
+                }
+                Step::Refuse(refusal)
+            }
+            Err(step) => step,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! OpenID Connect: tokens of providers that are found by discovery. Reads `use_openid`, `openid_options`, `scopes.oidc` and `auth_configs.oidc`.
+//! A token's `iss` must be one of the providers and its `aud` one of that provider's clients, whose policy it gets; it must say when it
+//! ends. The client sees 401 `Authorization field missing` or `Key not authorised`. Tokens are remembered and keys fetched as for JSON Web
+//! Tokens.
+
+use super::Middleware;
+use crate::auth::identity::{self, Identity};
+use crate::auth::jwt::{
+    Algorithm, Checked, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, Family, KeySet, KeySource, SetRules, TimeChecks, Token,
+    Validity,
+};
+use crate::base::answers::GRACE;
+use crate::base::recent::{Recent, digest_of};
+use crate::base::tls::TlsRules;
+use crate::control::compile::Source;
+use crate::data::credentials::Places;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal::{OPENID_MISSING, OPENID_REFUSED};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tollgate_engine::Work;
+use tollgate_model::api::{AuthMethod, ScopeClaim};
+
+/// Good tokens that are remembered, in each of two halves.
+const VERIFIED_MAX: usize = 32_768;
+/// Clocks of providers and gateways are not better than this.
+const SKEW_S: u64 = 10;
+
+pub struct OpenIdAuth {
+    places: Places,
+    org_id: String,
+    providers: Vec<Provider>,
+    scopes: ScopeClaim,
+    claims: ClaimNames,
+    /// Each client's users are other people.
+    segregates: bool,
+    gives_session: bool,
+    verified: Recent<Admission>,
+    serial: u64,
+}
+
+struct Provider {
+    issuer: String,
+    keys: [Arc<KeySet>; 1],
+    /// Client to policy.
+    clients: BTreeMap<String, String>,
+}
+
+struct Admission {
+    identity: Identity,
+    claims: Option<Arc<ClaimTexts>>,
+    validity: Validity,
+    generation: u64,
+}
+
+/// A token that does not let its request in, or not yet.
+enum Stop {
+    Refuse,
+    Hold(Work),
+}
+
+impl OpenIdAuth {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        if !definition.uses(AuthMethod::OpenId) {
+            return None;
+        }
+        let settings = source.context.settings;
+        let tls = TlsRules { insecure: settings.insecure_jwks_tls, ..TlsRules::default() };
+        let rules = SetRules { tls, age_max: settings.jwks_age_max, discovered: true };
+        let mut providers = Vec::new();
+        for (index, provider) in definition.openid_options.providers.iter().enumerate() {
+            let url = format!("{}/.well-known/openid-configuration", provider.issuer.trim_end_matches('/'));
+            match source.context.registry.key_set(&url, &rules) {
+                Ok(set) => providers.push(Provider {
+                    issuer: provider.issuer.clone(),
+                    keys: [set],
+                    clients: provider.client_ids.iter().map(|(id, policy)| (decoded(id), policy.clone())).collect(),
+                }),
+                Err(why) => source.context.error(format!("$.openid_options.providers[{index}].issuer"), why),
+            }
+        }
+        Some(Box::new(OpenIdAuth {
+            places: Places::new(definition.places(AuthMethod::OpenId)),
+            org_id: definition.org_id.clone(),
+            providers,
+            scopes: definition.scopes.oidc.clone(),
+            claims: ClaimNames::used_in(definition),
+            segregates: definition.openid_options.segregate_by_client,
+            gives_session: definition.takes_session_of(AuthMethod::OpenId),
+            verified: Recent::new(VERIFIED_MAX),
+            serial: source.context.registry.new_serial(),
+        }))
+    }
+
+    /// Changes with the policies and with every key set.
+    fn generation(&self, exchange: &Exchange<'_>) -> u64 {
+        let of_sets = self.providers.iter().flat_map(|provider| &provider.keys).map(|set| {
+            set.keep_young(exchange.now);
+            set.generation()
+        });
+        exchange.keys.generation() + of_sets.sum::<u64>()
+    }
+
+    fn verify(&self, text: &str, generation: u64, exchange: &mut Exchange<'_>) -> Result<Admission, Stop> {
+        let token = Token::parse(text).ok_or(Stop::Refuse)?;
+        let algorithm = token.algorithm().and_then(Algorithm::named).filter(|algorithm| algorithm.family != Family::Hmac);
+        let algorithm = algorithm.ok_or(Stop::Refuse)?;
+        let claims = token.claims().ok_or(Stop::Refuse)?;
+        let issuer = claims.text("iss").ok_or(Stop::Refuse)?;
+        let provider = self.providers.iter().find(|provider| provider.issuer == issuer).ok_or(Stop::Refuse)?;
+        let may_fetch = exchange.answers.get::<()>(self.serial).is_none();
+        let kid = token.kid().unwrap_or_default();
+        match KeySource::check(&provider.keys, kid, exchange.now, may_fetch, |key| key.verifies(&token, algorithm)) {
+            Checked::Good => {}
+            Checked::Bad => return Err(Stop::Refuse),
+            Checked::Coming(all) => {
+                exchange.answers.put(self.serial, ());
+                return Err(Stop::Hold(Box::pin(async move {
+                    for one in all {
+                        one.wait().await;
+                    }
+                })));
+            }
+        }
+        let checks = TimeChecks { expires_skew: Some(SKEW_S), issued_skew: Some(SKEW_S), not_before_skew: Some(SKEW_S) };
+        let validity = claims.validity(exchange.unix_s, &checks).map_err(|_| Stop::Refuse)?;
+        let ends = claims.expires_unix_s().ok_or(Stop::Refuse)?;
+        let (client, policy) = client_of(&claims, &provider.clients).ok_or(Stop::Refuse)?;
+        let user = claims.text("sub").ok_or(Stop::Refuse)?;
+        let policies = self.policies(&claims, policy);
+        if !identity::is_usable(&policies, &self.org_id, exchange.keys) {
+            return Err(Stop::Refuse);
+        }
+        let subject = if self.segregates { format!("{client}{user}") } else { user.to_owned() };
+        let alias = format!("{client}:{user}");
+        let (keys, unix_s) = (exchange.keys, exchange.unix_s);
+        let identity = Identity::with_policies(keys, &self.org_id, &subject, alias, policies, Some(ends), unix_s);
+        Ok(Admission { identity, claims: self.claims.texts(&token, &claims), validity, generation })
+    }
+
+    /// The policies of the token's scopes if scopes stand for policies, else that of its client.
+    fn policies(&self, claims: &Claims, of_client: &str) -> Vec<String> {
+        if self.scopes.scope_to_policy.is_empty() {
+            return vec![of_client.to_owned()];
+        }
+        let mut policies: Vec<String> = Vec::new();
+        for scope in claims.scopes(self.scopes.claim()) {
+            if let Some(policy) = self.scopes.scope_to_policy.get(scope)
+                && !policies.contains(policy)
+            {
+                policies.push(policy.clone());
+            }
+        }
+        policies
+    }
+
+    fn let_in(&self, exchange: &mut Exchange<'_>, admission: &Admission) -> Step {
+        let Some(key) = admission.identity.key(exchange.keys, &self.org_id) else { return Step::Refuse(OPENID_REFUSED) };
+        if admission.claims.is_some() {
+            exchange.claims.clone_from(&admission.claims);
+        }
+        if self.gives_session {
+            exchange.key = Some(key);
+        }
+        Step::Next
+    }
+}
+
+/// A client's name as the definition writes it: in Base64, as Tyk wants it, or plainly.
+fn decoded(id: &str) -> String {
+    STANDARD.decode(id).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| id.to_owned())
+}
+
+/// The first of the token's audiences that is a known client, with its policy.
+fn client_of<'c>(claims: &'c Claims, clients: &'c BTreeMap<String, String>) -> Option<(&'c str, &'c str)> {
+    let known = |name: &'c str| clients.get(name).map(|policy| (name, policy.as_str()));
+    match claims.0.get("aud")? {
+        Value::String(name) => known(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find_map(known),
+        _ => None,
+    }
+}
+
+impl Middleware for OpenIdAuth {
+    fn forget_key_sets(&self) {
+        self.providers.iter().flat_map(|provider| &provider.keys).for_each(|set| set.forget());
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.ignored {
+            return Step::Next;
+        }
+        let Some(text) = self.places.find(exchange) else { return Step::Refuse(OPENID_MISSING) };
+        let digest = digest_of(text.as_bytes());
+        let generation = self.generation(exchange);
+        if let Some(known) = self.verified.get(&digest) {
+            if known.generation == generation && known.validity.contains(exchange.unix_s) {
+                return self.let_in(exchange, &known);
+            }
+            self.verified.remove(&digest);
+        }
+        match self.verify(&text, generation, exchange) {
+            Ok(admission) => {
+                let step = self.let_in(exchange, &admission);
+                self.verified.put(digest, Arc::new(admission));
+                step
+            }
+            Err(Stop::Refuse) => Step::Refuse(OPENID_REFUSED),
+            // Discovery and the key set are two calls.
+            Err(Stop::Hold(work)) => Step::Await(work, FETCH_TIME_MAX * 2 + GRACE),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What an organisation's session says for all its APIs together. Reads `org_id` and the gateway's `enforce_org_quotas`; an organisation
+//! without a session is not limited. The client sees 403 in Tyk's words: the organisation is disabled, or over its rate or its quota.
+
+use super::Middleware;
+use crate::auth::keys::{Checks, Key, Rejection};
+use crate::base::answers::Coming;
+use crate::control::compile::Source;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal::{self, Refusal};
+
+pub struct OrgLimits {
+    org_id: String,
+}
+
+/// What becomes of a request.
+enum Outcome {
+    Pass,
+    WouldRefuse(Refusal),
+    Refuse(Refusal),
+    /// The store has to say.
+    Hold(Option<Coming<()>>),
+}
+
+impl OrgLimits {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let org_id = source.definition.org_id.clone();
+        let applies = source.context.settings.enforce_org_quotas && !org_id.is_empty();
+        applies.then(|| Box::new(OrgLimits { org_id }) as Box<dyn Middleware>)
+    }
+}
+
+impl Middleware for OrgLimits {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if !exchange.check_limits || exchange.has_passed(self) {
+            return Step::Next;
+        }
+        match exchange.keys.with_org(&self.org_id, |org| outcome(org, exchange)) {
+            None => Step::Next,
+            Some(Outcome::Pass) => {
+                exchange.pass(self, None);
+                Step::Next
+            }
+            Some(Outcome::WouldRefuse(refusal)) => {
+                exchange.report_dry_run(&refusal);
+                exchange.pass(self, Some(refusal));
+                Step::Next
+            }
+            Some(Outcome::Refuse(refusal)) => Step::Refuse(refusal),
+            Some(Outcome::Hold(pending)) => exchange.hold_for_limits(pending),
+        }
+    }
+}
+
+fn outcome(org: &Key, exchange: &Exchange<'_>) -> Outcome {
+    if org.session.is_inactive {
+        return Outcome::Refuse(refusal::ORG_DISABLED);
+    }
+    let limits = exchange.limits_of(org);
+    match limits.admit(exchange.now, exchange.unix_s, Checks::ALL, org.dry_run, exchange.patience()) {
+        Ok(None) => Outcome::Pass,
+        Err(Rejection::Asked) => Outcome::Hold(limits.pending()),
+        Ok(Some(rejection)) => Outcome::WouldRefuse(refusal_of(rejection)),
+        Err(rejection) => Outcome::Refuse(refusal_of(rejection)),
+    }
+}
+
+fn refusal_of(rejection: Rejection) -> Refusal {
+    match rejection {
+        Rejection::Rate(_) => refusal::ORG_RATE_LIMIT,
+        Rejection::Quota => refusal::ORG_QUOTA,
+        Rejection::Asked | Rejection::Silent => refusal::STORE_SILENT,
+    }
+}

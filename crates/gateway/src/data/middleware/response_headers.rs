@@ -1,0 +1,41 @@
+//! Header changes on the way back that depend on the request. Reads `transform_response_headers`, and values of
+//! `global_response_headers` that have variables in them. The client sees the changed response. Asks nothing of the store.
+
+use super::Middleware;
+use super::header_change::HeaderPlan;
+use crate::control::compile::Source;
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, HeaderChange, Step};
+use crate::data::header_names::HeaderNames;
+
+pub struct ResponseHeaders {
+    global: Option<HeaderPlan>,
+    by_endpoint: EndpointList<HeaderPlan>,
+}
+
+impl ResponseHeaders {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let info = source.info;
+        let scope = source.variable_scope();
+        let global = HeaderPlan::new(&[], &info.global_response_headers, scope).only_variable();
+        let global = Some(global).filter(|plan| !info.global_response_headers_disabled && !plan.is_empty());
+        let entries = &info.extended_paths.transform_response_headers;
+        let by_endpoint = source.endpoints("transform_response_headers", entries, |source, _, entry| {
+            Some(HeaderPlan::new(&entry.delete_headers, &entry.add_headers, source.variable_scope()))
+        });
+        if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(ResponseHeaders { global, by_endpoint })) }
+    }
+}
+
+impl Middleware for ResponseHeaders {
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.global.iter().chain(self.by_endpoint.values()).for_each(|plan| plan.read_names(names));
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
+        let changes: Vec<HeaderChange> = self.global.iter().chain(endpoint).flat_map(|plan| plan.changes(exchange)).collect();
+        exchange.response_changes.extend(changes);
+        Step::Next
+    }
+}

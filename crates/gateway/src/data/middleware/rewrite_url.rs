@@ -1,0 +1,319 @@
+//! Another URL for the upstream. Reads `url_rewrites` with their triggers. The pattern works on path and query, the result takes the
+//! place of both; it may name another upstream (`http://`) or another API (`tyk://`). Asks nothing of the store.
+
+use super::Middleware;
+use crate::base::form::parameter;
+use crate::base::path::Path;
+use crate::base::pattern::{GroupExpression, GroupTexts, PatternPool};
+use crate::base::re2;
+use crate::base::tls::TlsSettings;
+use crate::control::compile::Source;
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Redirect, Step};
+use crate::data::header_names::HeaderNames;
+use crate::data::refusal;
+use crate::data::template::{Template, VariableScope, append_to_url};
+use crate::data::upstream::{Upstream, split_url};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use tollgate_model::api::{TextMatch, TriggerMode, UrlRewrite};
+
+/// Upstreams that one endpoint's rewrites may name before the oldest are forgotten: the authority can come from the request.
+const UPSTREAMS_MAX: usize = 256;
+
+pub struct RewriteUrl {
+    by_endpoint: EndpointList<Rewrite>,
+}
+
+struct Rewrite {
+    pattern: GroupExpression,
+    rewrite_to: Pieces,
+    triggers: Vec<Trigger>,
+    tls: TlsSettings,
+    /// Upstreams by scheme and authority, made when first named.
+    upstreams: Mutex<HashMap<String, Arc<Upstream>>>,
+    make: UpstreamMaker,
+}
+
+type UpstreamMaker = Box<dyn Fn(&str, &TlsSettings) -> Result<Upstream, String> + Send + Sync>;
+
+struct Trigger {
+    any: bool,
+    headers: Vec<Condition>,
+    parameters: Vec<Condition>,
+    path_parts: Vec<Condition>,
+    meta: Vec<Condition>,
+    context: Vec<(Template, Condition)>,
+    /// Conditions on bodies, which are not read: they never hold.
+    unmeetable: bool,
+    rewrite_to: Pieces,
+}
+
+struct Condition {
+    name: String,
+    pattern: GroupExpression,
+    reverse: bool,
+    /// There is one value at most; what it captured has no number.
+    is_on_one: bool,
+}
+
+/// A result with places for what was captured.
+struct Pieces(Vec<Piece>);
+
+enum Piece {
+    Text(Template),
+    /// `$1`
+    Group(usize),
+    /// `$tyk_context.trigger-0-name-0`
+    Captured(String),
+}
+
+/// What triggers captured, by name.
+type Captured = BTreeMap<String, String>;
+
+impl RewriteUrl {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let entries = &source.info.extended_paths.url_rewrites;
+        let mut broken = Vec::new();
+        let by_endpoint = source.endpoints("url_rewrites", entries, |source, index, entry| {
+            let rewrite = Rewrite::new(entry, source);
+            rewrite.map_err(|(field, error)| broken.push((index, field, error))).ok()
+        });
+        for (index, field, error) in broken {
+            source.problem("url_rewrites", index, &field, error);
+        }
+        if by_endpoint.is_empty() { None } else { Some(Box::new(RewriteUrl { by_endpoint })) }
+    }
+}
+
+impl Rewrite {
+    fn new(entry: &UrlRewrite, source: &Source<'_, '_>) -> Result<Self, (String, String)> {
+        let registry = source.context.registry.clone();
+        let pool = &registry.patterns;
+        let scope = source.variable_scope();
+        let triggers = entry.triggers.iter().enumerate().map(|(number, trigger)| {
+            let options = &trigger.options;
+            let compile = |field: &str, matches: &BTreeMap<String, TextMatch>| -> Result<Vec<Condition>, (String, String)> {
+                let fail = |error| (format!("triggers[{number}].options.{field}"), error);
+                matches.iter().map(|(name, text)| Condition::new(name, text, pool).map_err(fail)).collect()
+            };
+            let context_conditions = compile("request_context_matches", &options.request_context_matches)?;
+            Ok(Trigger {
+                any: trigger.on == TriggerMode::Any,
+                headers: compile("header_matches", &options.header_matches)?,
+                parameters: compile("query_val_matches", &options.query_val_matches)?,
+                path_parts: compile("path_part_matches", &options.path_part_matches)?,
+                meta: compile("session_meta_matches", &options.session_meta_matches)?.into_iter().map(Condition::on_one).collect(),
+                context: context_conditions
+                    .into_iter()
+                    .map(Condition::on_one)
+                    .map(|condition| (Template::new(&format!("$tyk_context.{}", condition.name), scope), condition))
+                    .collect(),
+                unmeetable: !options.payload_matches.match_rx.is_empty(),
+                rewrite_to: Pieces::new(&trigger.rewrite_to, scope),
+            })
+        });
+        let triggers = triggers.collect::<Result<_, (String, String)>>()?;
+        let pattern = pool.with_groups(&re2::ascii(&entry.match_pattern)).map_err(|error| ("match_pattern".to_owned(), error))?;
+        Ok(Rewrite {
+            pattern,
+            rewrite_to: Pieces::new(&entry.rewrite_to, scope),
+            triggers,
+            tls: source.tls_settings(),
+            upstreams: Mutex::default(),
+            make: Box::new(move |url, tls| Upstream::new(url, tls, &registry)),
+        })
+    }
+
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.rewrite_to.header_names(names);
+        for trigger in &self.triggers {
+            trigger.headers.iter().for_each(|condition| names.add(&condition.name));
+            trigger.context.iter().for_each(|(template, _)| template.header_names(names));
+            trigger.rewrite_to.header_names(names);
+        }
+    }
+
+    /// The new URL, if the pattern fits.
+    fn result(&self, exchange: &Exchange<'_>) -> Option<String> {
+        let mut captured = Captured::new();
+        let fired = self.triggers.iter().enumerate().find(|(number, trigger)| trigger.fires(*number, exchange, &mut captured));
+        let pieces = fired.map_or(&self.rewrite_to, |(_, trigger)| &trigger.rewrite_to);
+        let uri = exchange.uri();
+        let groups = self.pattern.groups(&uri)?;
+        Some(pieces.render(exchange, &groups, &captured))
+    }
+
+    /// The upstream of an absolute URL, without its path and query.
+    fn upstream(&self, origin: &str) -> Result<Arc<Upstream>, String> {
+        let mut upstreams = self.upstreams.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(upstream) = upstreams.get(origin) {
+            return Ok(upstream.clone());
+        }
+        if upstreams.len() >= UPSTREAMS_MAX {
+            upstreams.clear();
+        }
+        let upstream = Arc::new((self.make)(origin, &self.tls)?);
+        upstreams.insert(origin.to_owned(), upstream.clone());
+        Ok(upstream)
+    }
+}
+
+impl Trigger {
+    /// Whether the trigger's conditions hold, kind by kind: with `all` every kind that is asked for, with `any` one of them. Within a
+    /// kind it is the same.
+    fn fires(&self, number: usize, exchange: &Exchange<'_>, captured: &mut Captured) -> bool {
+        let headers = &exchange.request.headers;
+        let mut kinds = Vec::new();
+        let mut judge = |conditions: &[Condition], values: &dyn Fn(&Condition) -> Vec<String>| {
+            if !conditions.is_empty() {
+                let mut held = conditions.iter().map(|condition| condition.holds(number, &values(condition), captured));
+                kinds.push(if self.any { held.any(|held| held) } else { held.all(|held| held) });
+            }
+        };
+        judge(&self.headers, &|condition| {
+            let own = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(&condition.name));
+            own.map(|(_, value)| String::from_utf8_lossy(value).into_owned()).collect()
+        });
+        judge(&self.parameters, &|condition| {
+            exchange.query().and_then(|query| parameter(query, &condition.name)).into_iter().collect()
+        });
+        judge(&self.path_parts, &|_| {
+            exchange.url.path.decoded.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        });
+        judge(&self.meta, &|condition| {
+            let meta = exchange.key.as_ref().and_then(|key| key.session.meta_data.get(&condition.name));
+            meta.and_then(Value::as_str).map(str::to_owned).into_iter().collect()
+        });
+        for (template, condition) in &self.context {
+            kinds.push(condition.holds(number, &[template.render(exchange)], captured));
+        }
+        if self.unmeetable {
+            kinds.push(false);
+        }
+        if self.any { kinds.contains(&true) } else { !kinds.is_empty() && !kinds.contains(&false) }
+    }
+}
+
+impl Condition {
+    fn new(name: &str, text: &TextMatch, pool: &PatternPool) -> Result<Self, String> {
+        let pattern = pool.with_groups(&re2::ascii(&text.match_rx))?;
+        Ok(Condition { name: name.to_owned(), pattern, reverse: text.reverse, is_on_one: false })
+    }
+
+    fn on_one(self) -> Self {
+        Condition { is_on_one: true, ..self }
+    }
+
+    /// Looks at the values; what the first fitting one captured is kept as `trigger-<number>-<name>[-<index>][-<group>]`.
+    fn holds(&self, number: usize, values: &[String], captured: &mut Captured) -> bool {
+        let found = values.iter().enumerate().find_map(|(index, value)| Some((index, self.pattern.groups(value)?)));
+        if self.reverse {
+            // What is not there is not looked at.
+            return found.is_none() && !(self.is_on_one && values.is_empty());
+        }
+        let Some((index, groups)) = found else { return false };
+        let name = format!("trigger-{number}-{}", self.name);
+        let key = if self.is_on_one { name } else { format!("{name}-{index}") };
+        for (group, text) in groups.iter().skip(1).enumerate() {
+            captured.insert(format!("{key}-{group}"), text.to_owned());
+        }
+        captured.insert(key, groups.get(0).unwrap_or_default().to_owned());
+        true
+    }
+}
+
+impl Pieces {
+    fn new(text: &str, scope: VariableScope<'_>) -> Self {
+        const CAPTURED: &str = "$tyk_context.trigger-";
+        let mut pieces = Vec::new();
+        let mut literal = String::new();
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let digits = rest.strip_prefix('$').map_or(0, |tail| tail.bytes().take_while(u8::is_ascii_digit).count());
+            let (piece, length) = if digits > 0 {
+                let number = rest.get(1..=digits).and_then(|digits| digits.parse().ok()).unwrap_or(usize::MAX);
+                (Piece::Group(number), 1 + digits)
+            } else if rest.starts_with(CAPTURED) {
+                let name = rest.get("$tyk_context.".len()..).unwrap_or_default();
+                let length = name.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).unwrap_or(name.len());
+                (Piece::Captured(name.get(..length).unwrap_or_default().to_owned()), "$tyk_context.".len() + length)
+            } else {
+                literal.push(c);
+                rest = rest.get(c.len_utf8()..).unwrap_or_default();
+                continue;
+            };
+            pieces.push(Piece::Text(Template::new(&std::mem::take(&mut literal), scope)));
+            pieces.push(piece);
+            rest = rest.get(length..).unwrap_or_default();
+        }
+        pieces.push(Piece::Text(Template::new(&literal, scope)));
+        Pieces(pieces)
+    }
+
+    fn header_names(&self, names: &mut HeaderNames) {
+        for piece in &self.0 {
+            if let Piece::Text(template) = piece {
+                template.header_names(names);
+            }
+        }
+    }
+
+    fn render(&self, exchange: &Exchange<'_>, groups: &GroupTexts<'_>, captured: &Captured) -> String {
+        let mut url = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(template) => template.append_to_url(exchange, &mut url),
+                Piece::Group(number) => url.push_str(groups.get(*number).unwrap_or_default()),
+                Piece::Captured(name) => append_to_url(captured.get(name).map_or("", String::as_str), &mut url),
+            }
+        }
+        url
+    }
+}
+
+impl Middleware for RewriteUrl {
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.by_endpoint.values().for_each(|rewrite| rewrite.header_names(names));
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some(rewrite) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
+        let Some(url) = rewrite.result(exchange) else { return Step::Next };
+        // What a request captured may hold bytes that no request line can.
+        if !url.bytes().all(|byte| byte > 0x20 && byte != 0x7f) {
+            return Step::Refuse(refusal::UPSTREAM_FAILED);
+        }
+        let (path, query) = match split_url(&url) {
+            None => {
+                let (path, query) = url.split_once('?').map_or((url.as_str(), None), |(path, query)| (path, Some(query)));
+                (path, query)
+            }
+            Some(parts) if parts.scheme == "tyk" => {
+                exchange.redirected = Some(Redirect::Loop(parts.authority.to_owned()));
+                (parts.path, Some(parts.query).filter(|query| !query.is_empty()))
+            }
+            Some(parts) => {
+                match rewrite.upstream(&format!("{}://{}", parts.scheme, parts.authority)) {
+                    Ok(upstream) => exchange.redirected = Some(Redirect::Upstream(upstream)),
+                    Err(error) => {
+                        tracing::warn!(api = exchange.api.id, %error, "a rewrite led to an unusable URL");
+                        return Step::Refuse(refusal::UPSTREAM_FAILED);
+                    }
+                }
+                (parts.path, Some(parts.query).filter(|query| !query.is_empty()))
+            }
+        };
+        let rooted = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        let Some(path) = Path::new(rooted.into()) else { return Step::Refuse(refusal::UPSTREAM_FAILED) };
+        // The listen path is stripped only where the new path still has it.
+        let listen_path = exchange.url.path.decoded.get(..exchange.url.listen_bytes).unwrap_or_default();
+        if !path.decoded.starts_with(listen_path) || matches!(exchange.redirected, Some(Redirect::Upstream(_))) {
+            exchange.url.listen_bytes = 0;
+        }
+        exchange.url.path = path;
+        exchange.url.query = query.map(|query| query.to_owned().into());
+        Step::Next
+    }
+}

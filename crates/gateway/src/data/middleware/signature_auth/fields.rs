@@ -1,0 +1,70 @@
+//! The fields of a signature: `Signature keyId="…",algorithm="…",headers="…",signature="…"`.
+
+use crate::base::form::decode_form;
+use crate::data::credentials::without_scheme;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// Headers that may be signed. More than these would only make the gateway copy.
+const HEADERS_MAX: usize = 64;
+
+/// The fields.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Fields {
+    pub key_id: String,
+    /// Empty when none is named.
+    pub algorithm: String,
+    /// What is signed, in lower case; the date when nothing is named.
+    pub headers: Vec<String>,
+    pub signature: Vec<u8>,
+}
+
+impl Fields {
+    /// Reads the value of a header; `None` when it is no signature.
+    pub fn parse(value: &str) -> Option<Self> {
+        let text = std::str::from_utf8(without_scheme(value.as_bytes(), b"signature ")).ok()?;
+        let (mut key_id, mut algorithm, mut headers, mut signature) = (None, String::new(), Vec::new(), None);
+        for (name, value) in pairs(text)? {
+            match name.to_ascii_lowercase().as_str() {
+                "keyid" => key_id = Some(value.to_owned()),
+                "algorithm" => algorithm = value.to_owned(),
+                "headers" => headers = value.split_ascii_whitespace().map(str::to_ascii_lowercase).collect(),
+                "signature" => signature = Some(decoded(value)?),
+                _ => return None,
+            }
+        }
+        if headers.is_empty() {
+            headers.push("date".to_owned());
+        }
+        let fields = Fields { key_id: key_id?, algorithm, headers, signature: signature? };
+        (fields.headers.len() <= HEADERS_MAX).then_some(fields)
+    }
+}
+
+/// `a="x",b="y"`; a value without quotes ends at the comma.
+fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
+    let mut pairs = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (name, after) = rest.split_once('=')?;
+        let (value, after) = match after.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"')?,
+            None => after.split_at_checked(after.find(',').unwrap_or(after.len()))?,
+        };
+        pairs.push((name.trim(), value.trim()));
+        rest = after.trim_start();
+        if !rest.is_empty() {
+            rest = rest.strip_prefix(',')?.trim_start();
+        }
+    }
+    Some(pairs)
+}
+
+/// Base64, escaped for URLs in either letter case or not at all.
+fn decoded(value: &str) -> Option<Vec<u8>> {
+    let plain = if value.contains('%') { decode_form(&value.replace('+', "%2B"))? } else { value.to_owned() };
+    STANDARD.decode(plain).ok()
+}
+
+#[cfg(test)]
+mod tests;

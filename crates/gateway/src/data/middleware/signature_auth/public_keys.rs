@@ -1,0 +1,69 @@
+//! The public keys of those who sign with RSA, by the identifiers that sessions have, prepared once. A certificate that is removed or
+//! has expired is good for nothing.
+
+use crate::auth::jwt::{Algorithm, Family, VerifyKey};
+use crate::base::recent::Recent;
+use crate::base::tls::{Facts, Library};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use std::sync::Arc;
+use tollgate_model::key as key_format;
+
+/// Keys that are remembered, in each of two halves. One takes some 500 bytes.
+const KEYS_MAX: usize = 8_192;
+/// RSA with PKCS #1 v1.5 padding and SHA-256, which is what `rsa-sha256` means.
+const ALGORITHM: &str = "RS256";
+
+/// All keys that were used lately.
+pub struct PublicKeys {
+    certificates: Arc<Library>,
+    prepared: Recent<PublicKey>,
+}
+
+/// One key.
+pub struct PublicKey {
+    /// `None`: there is no such certificate, or it has no RSA key.
+    key: Option<VerifyKey>,
+    facts: Option<Facts>,
+    /// The library's number that it was prepared with.
+    generation: u64,
+}
+
+impl PublicKeys {
+    pub fn new(certificates: Arc<Library>) -> Self {
+        PublicKeys { certificates, prepared: Recent::new(KEYS_MAX) }
+    }
+
+    /// The key of an identifier.
+    pub fn get(&self, id: &str, unix_s: u64) -> Option<Arc<PublicKey>> {
+        let digest = key_format::digest(id);
+        let generation = self.certificates.generation();
+        let known = self.prepared.get(&digest).filter(|known| known.generation == generation);
+        let key = known.unwrap_or_else(|| {
+            let key = Arc::new(self.prepare(id, generation));
+            self.prepared.put(digest, key.clone());
+            key
+        });
+        let is_good = key.key.is_some() && !key.facts.as_ref().is_some_and(|facts| facts.has_expired(unix_s));
+        is_good.then_some(key)
+    }
+
+    fn prepare(&self, id: &str, generation: u64) -> PublicKey {
+        let text = self.certificates.stored_text(id).unwrap_or_default();
+        let certificate = CertificateDer::from_pem_slice(&text).ok();
+        PublicKey {
+            key: VerifyKey::public(&text, Family::Rsa).ok(),
+            facts: certificate.and_then(|certificate| Facts::new(&certificate).ok()),
+            generation,
+        }
+    }
+}
+
+impl PublicKey {
+    /// Whether its holder has signed a message.
+    pub fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
+        let algorithm = Algorithm::named(ALGORITHM);
+        let check = |(key, algorithm): (&VerifyKey, &Algorithm)| key.verifies_message(algorithm, message, signature);
+        self.key.as_ref().zip(algorithm).is_some_and(check)
+    }
+}

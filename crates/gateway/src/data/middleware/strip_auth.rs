@@ -1,0 +1,52 @@
+//! Takes keys and tokens out of the request before it goes upstream. Reads `strip_auth_data`. The client sees nothing of it.
+
+use super::Middleware;
+use crate::base::form::without_parameter;
+use crate::control::compile::Source;
+use crate::data::exchange::{Exchange, Step};
+use tollgate_model::api::AuthConfig;
+
+pub struct StripAuth {
+    places: Vec<AuthConfig>,
+}
+
+impl StripAuth {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        let applies = definition.strip_auth_data && !definition.use_keyless;
+        let mut places: Vec<AuthConfig> = Vec::new();
+        for method in definition.auth_methods() {
+            let config = definition.places(method);
+            if !places.contains(config) {
+                places.push(config.clone());
+            }
+        }
+        applies.then(|| Box::new(StripAuth { places }) as Box<dyn Middleware>)
+    }
+}
+
+impl Middleware for StripAuth {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let headers = &exchange.request.headers;
+        let edits = &mut exchange.outgoing.edits;
+        for name in self.places.iter().filter_map(AuthConfig::header) {
+            edits.remove(headers, name);
+        }
+        let cookies: Vec<&str> = self.places.iter().filter_map(AuthConfig::cookie).collect();
+        if let (false, Some(line)) = (cookies.is_empty(), headers.get("cookie")) {
+            let line = String::from_utf8_lossy(line);
+            let is_other = |pair: &&str| pair.split_once('=').is_none_or(|(key, _)| !cookies.contains(&key.trim()));
+            let rest = line.split(';').filter(is_other).map(str::trim).collect::<Vec<_>>().join("; ");
+            edits.remove(headers, "cookie");
+            if !rest.is_empty() {
+                edits.add("Cookie", rest.as_bytes());
+            }
+        }
+        for name in self.places.iter().filter_map(AuthConfig::param) {
+            let Some(query) = exchange.url.query.as_deref() else { break };
+            let rest = without_parameter(query, name);
+            exchange.url.query = Some(rest).filter(|rest| !rest.is_empty()).map(Into::into);
+        }
+        Step::Next
+    }
+}

@@ -1,0 +1,34 @@
+//! Which endpoints are recorded, and under which name. Reads `do_not_track_endpoints` and `track_endpoints`. The client sees nothing of
+//! it; analytics know a tracked endpoint by its pattern.
+
+use super::Middleware;
+use crate::control::compile::Source;
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Step, Track};
+use std::sync::Arc;
+
+pub struct TrackEndpoint {
+    never: EndpointList<()>,
+    tracked: EndpointList<Arc<str>>,
+}
+
+impl TrackEndpoint {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let paths = &source.info.extended_paths;
+        let never = source.endpoints("do_not_track_endpoints", &paths.do_not_track_endpoints, |_, _, _| Some(()));
+        let tracked = source.endpoints("track_endpoints", &paths.track_endpoints, |_, _, entry| Some(entry.path.as_str().into()));
+        let unused = never.is_empty() && tracked.is_empty();
+        if unused { None } else { Some(Box::new(TrackEndpoint { never, tracked })) }
+    }
+}
+
+impl Middleware for TrackEndpoint {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if self.never.find_access(exchange.hits, &exchange.method).is_some() {
+            exchange.track = Track::Never;
+        } else if let Some(pattern) = self.tracked.find_access(exchange.hits, &exchange.method) {
+            exchange.track = Track::As(pattern.clone());
+        }
+        Step::Next
+    }
+}

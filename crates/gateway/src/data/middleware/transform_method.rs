@@ -1,0 +1,37 @@
+//! Another method for the upstream. Reads `method_transforms`. The client sees nothing of it, or 405 `Method not allowed` when the new
+//! method is none that an upstream would know. Asks nothing of the store.
+
+use super::Middleware;
+use crate::control::compile::Source;
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal;
+
+pub struct TransformMethod {
+    by_endpoint: EndpointList<Option<String>>,
+}
+
+impl TransformMethod {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let entries = &source.info.extended_paths.method_transforms;
+        let by_endpoint = source.endpoints("method_transforms", entries, |_, _, entry| {
+            let method = entry.to_method.to_ascii_uppercase();
+            let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE"];
+            Some(known.contains(&method.as_str()).then_some(method))
+        });
+        if by_endpoint.is_empty() { None } else { Some(Box::new(TransformMethod { by_endpoint })) }
+    }
+}
+
+impl Middleware for TransformMethod {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        match self.by_endpoint.find(exchange.hits, &exchange.method) {
+            None => Step::Next,
+            Some(None) => Step::Refuse(refusal::METHOD_NOT_ALLOWED),
+            Some(Some(method)) => {
+                exchange.method = method.clone().into();
+                Step::Next
+            }
+        }
+    }
+}

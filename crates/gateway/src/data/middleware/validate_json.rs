@@ -1,0 +1,123 @@
+//! Request bodies that must fit a JSON schema. Reads `validate_json`. The client sees 422, or the entry's `error_response_code`, with every
+//! mismatch, and 400 `JSON parsing error: …` for a body that is not JSON. An entry without a schema refuses with 500, as in Tyk.
+//!
+//! A request is held until its body has arrived, at most [`BODY_BYTES_MAX`]; larger ones get 400. The schema is compiled when the
+//! definition is loaded. Patterns run in linear time, and no schema is fetched from elsewhere.
+
+mod mismatch;
+
+use super::Middleware;
+use crate::control::compile::Source;
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal::{self, Answer};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jsonschema::{Draft, PatternOptions, Validator};
+use serde_json::Value;
+use tollgate_http::Body;
+use tollgate_model::api::BodySchema;
+
+/// A body that is validated is in memory as a whole, and once more as a document.
+const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes that the expression of one pattern may take.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+pub struct ValidateJson {
+    by_endpoint: EndpointList<Schema>,
+}
+
+struct Schema {
+    /// `None` when the entry has no schema.
+    validator: Option<Box<Validator>>,
+    /// Status of a refusal.
+    status: u16,
+}
+
+impl ValidateJson {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let entries = &source.info.extended_paths.validate_json;
+        let mut problems = Vec::new();
+        let by_endpoint = source.endpoints("validate_json", entries, |_, index, entry| match Schema::new(entry) {
+            Ok(schema) => Some(schema),
+            Err((field, message)) => {
+                problems.push((index, field, message));
+                None
+            }
+        });
+        for (index, field, message) in problems {
+            source.problem("validate_json", index, field, message);
+        }
+        if by_endpoint.is_empty() { None } else { Some(Box::new(ValidateJson { by_endpoint })) }
+    }
+}
+
+impl Schema {
+    /// An error names the field and says what is wrong.
+    fn new(entry: &BodySchema) -> Result<Self, (&'static str, String)> {
+        let status = if entry.error_response_code == 0 { 422 } else { entry.error_response_code };
+        let (field, document) = match &entry.schema {
+            Some(schema) => ("schema", Some(Value::Object(schema.clone()))),
+            None if entry.schema_b64.is_empty() => ("schema", None),
+            None => ("schema_b64", Some(decoded(&entry.schema_b64).map_err(|why| ("schema_b64", why))?)),
+        };
+        let validator = document.map(|document| {
+            // What Tyk's validator reads a schema as that does not say which version it is of.
+            let options = jsonschema::options().should_validate_formats(true).with_format("uuid", is_uuid);
+            let options = if document.get("$schema").is_some() { options } else { options.with_draft(Draft::Draft7) };
+            let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX);
+            let built = options.with_pattern_options(patterns).build(&document);
+            built.map(Box::new).map_err(|error| (field, format!("not a valid schema: {error}")))
+        });
+        Ok(Schema { validator: validator.transpose()?, status })
+    }
+}
+
+/// Tyk's validator knows this format in every draft.
+fn is_uuid(text: &str) -> bool {
+    let dashes = [8, 13, 18, 23];
+    let fits = |(at, byte): (usize, u8)| if dashes.contains(&at) { byte == b'-' } else { byte.is_ascii_hexdigit() };
+    text.len() == 36 && text.bytes().enumerate().all(fits)
+}
+
+fn decoded(base64: &str) -> Result<Value, String> {
+    let bytes = STANDARD.decode(base64).map_err(|error| format!("not Base64: {error}"))?;
+    serde_json::from_slice(&bytes).map_err(|error| format!("not JSON: {error}"))
+}
+
+impl Middleware for ValidateJson {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some(schema) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
+        let Some(validator) = &schema.validator else { return Step::Refuse(refusal::SCHEMA_MISSING) };
+        let body = match exchange.answers.body() {
+            Some(Some(body)) => body,
+            Some(None) => return Step::Refuse(refusal::REQUEST_TOO_LARGE),
+            None if exchange.request.body == Body::None => &[],
+            None => return Step::Read(BODY_BYTES_MAX),
+        };
+        let document = match serde_json::from_slice(body) {
+            Ok(document) => document,
+            Err(error) => return refused(400, "body_not_json", format!("JSON parsing error: {}", parse_error(body, &error))),
+        };
+        match mismatch::all(validator, &document) {
+            None => Step::Next,
+            Some(mismatches) => refused(schema.status, "body_invalid", mismatches),
+        }
+    }
+}
+
+fn refused(status: u16, cause: &'static str, message: String) -> Step {
+    Step::Refuse(Answer { status, cause, message: message.into(), id: None }.into())
+}
+
+/// Go's words for a body that ends too early, and where anything else is wrong.
+fn parse_error(body: &[u8], error: &serde_json::Error) -> String {
+    if body.trim_ascii().is_empty() {
+        return "EOF".to_owned();
+    }
+    if error.is_eof() { "unexpected EOF".to_owned() } else { error.to_string() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! What outlives configurations: upstream targets (so that pooled connections survive a reload), limit counters, breakers and
+//! turns. A snapshot holds references to these; an entry goes when the last snapshot that used it is gone.
+
+use crate::auth::jwt::{KeySet, SetRules};
+use crate::auth::oauth::Clients;
+use crate::auth::passwords::{LazyPasswords, Passwords};
+use crate::base::outside::{LazyOutside, Outside};
+use crate::base::pattern::PatternPool;
+use crate::base::tls::{self, Library, TlsRules};
+use crate::data::breaker::{Breaker, BreakerPlace};
+use crate::limit::{Algorithm, Limiter, SharedLimits};
+use crate::observe::Meters;
+use rustls::pki_types::ServerName;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::hash::Hash;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use tollgate_engine::{Address, Http2, Target, TargetTls};
+
+/// Everything that outlives configurations.
+#[derive(Default)]
+pub struct Registry {
+    /// The counters of APIs.
+    pub meters: Meters,
+    /// The patterns of endpoints and access rights.
+    pub patterns: Arc<PatternPool>,
+    targets: Interned<TargetKey, Target>,
+    limits: Interned<String, Limiter>,
+    shared_limits: OnceLock<Arc<SharedLimits>>,
+    breakers: Interned<BreakerPlace, Breaker>,
+    turns: Interned<String, AtomicUsize>,
+    key_sets: Interned<(String, SetRules), KeySet>,
+    outside: LazyOutside,
+    passwords: LazyPasswords,
+    /// The clients of the OAuth 2.0 provider.
+    pub oauth_clients: Arc<Clients>,
+    /// Certificates by file or identifier.
+    pub certificates: Arc<Library>,
+    client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
+    next_serial: AtomicU64,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct TargetKey {
+    address: String,
+    tls: Option<(String, TlsRules)>,
+    http2: Http2,
+}
+
+/// Values by key for as long as somebody uses them.
+struct Interned<K, V>(Mutex<HashMap<K, Weak<V>>>);
+
+impl<K, V> Default for Interned<K, V> {
+    fn default() -> Self {
+        Interned(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V> Interned<K, V> {
+    fn get_or(&self, key: K, make: impl FnOnce() -> V) -> Arc<V> {
+        let made: Result<Arc<V>, Infallible> = self.get_or_try(key, || Ok(make()));
+        match made {
+            Ok(value) => value,
+            Err(never) => match never {},
+        }
+    }
+
+    fn get_or_try<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<Arc<V>, E> {
+        let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = values.get(&key).and_then(Weak::upgrade) {
+            return Ok(value);
+        }
+        let value = Arc::new(make()?);
+        values.insert(key, Arc::downgrade(&value));
+        Ok(value)
+    }
+
+    fn all(&self) -> Vec<Arc<V>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().filter_map(Weak::upgrade).collect()
+    }
+
+    fn purge(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, value| value.strong_count() > 0);
+    }
+}
+
+impl Registry {
+    /// A registry whose APIs are counted by these meters.
+    pub fn new(meters: Meters) -> Self {
+        Registry { meters, ..Registry::default() }
+    }
+
+    /// The target for an address; the same one for as long as it is used.
+    pub fn target(
+        &self,
+        address: Address,
+        server_name: Option<ServerName<'static>>,
+        rules: &TlsRules,
+        http2: Http2,
+    ) -> Result<Arc<Target>, String> {
+        let key = TargetKey {
+            address: format!("{address:?}"),
+            tls: server_name.as_ref().map(|name| (name.to_str().into_owned(), rules.clone())),
+            http2,
+        };
+        let tls = match server_name {
+            Some(name) => Some(TargetTls { config: self.client_config(rules)?, name }),
+            None => None,
+        };
+        Ok(self.targets.get_or(key, || Target { serial: self.new_serial(), address, tls, http2 }))
+    }
+
+    /// A serial that no target had before.
+    pub fn new_serial(&self) -> u64 {
+        self.next_serial.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// From now on limits are counted together with other gateways.
+    pub fn share_limits(&self, limits: Arc<SharedLimits>) {
+        let _ = self.shared_limits.set(limits);
+    }
+
+    /// The counter of a limit; with a store that gateways share they count together.
+    pub fn limit(&self, name: String, algorithm: Algorithm) -> Arc<Limiter> {
+        let shared = self.shared_limits.get().map(|limits| limits.rate(&format!("api.{name}"), algorithm));
+        self.limits.get_or(name, || shared.map_or_else(|| Limiter::new(algorithm), Limiter::Shared))
+    }
+
+    /// The state of a circuit breaker.
+    pub fn breaker(&self, place: BreakerPlace) -> Arc<Breaker> {
+        self.breakers.get_or(place.clone(), || Breaker::new(place))
+    }
+
+    /// All circuit breakers, by place.
+    pub fn all_breakers(&self) -> Vec<Arc<Breaker>> {
+        let mut breakers = self.breakers.all();
+        breakers.sort_by(|a, b| a.place.cmp(&b.place));
+        breakers
+    }
+
+    /// Whose turn it is in a list of targets.
+    pub fn turn(&self, name: String) -> Arc<AtomicUsize> {
+        self.turns.get_or(name, AtomicUsize::default)
+    }
+
+    /// The key set of a URL.
+    pub fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
+        self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.outside))
+    }
+
+    /// Where calls to others are made; `None` when there is no thread for them.
+    pub fn outside(&self) -> Option<Arc<Outside>> {
+        self.outside.get()
+    }
+
+    /// The threads that check passwords; `None` when there are none to be had.
+    pub fn passwords(&self) -> Option<Arc<Passwords>> {
+        self.passwords.get()
+    }
+
+    /// Passwords that were checked against a slow hash so far.
+    pub fn passwords_checked(&self) -> u64 {
+        self.passwords.checked()
+    }
+
+    /// Forgets what nobody uses any longer.
+    pub fn purge(&self) {
+        self.targets.purge();
+        self.limits.purge();
+        self.breakers.purge();
+        self.turns.purge();
+        self.key_sets.purge();
+        self.patterns.purge();
+    }
+
+    fn client_config(&self, rules: &TlsRules) -> Result<Arc<rustls::ClientConfig>, String> {
+        let mut configs = self.client_configs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(config) = configs.get(rules) {
+            return Ok(config.clone());
+        }
+        let config = Arc::new(tls::client_config(rules, &self.certificates)?);
+        configs.insert(rules.clone(), config.clone());
+        Ok(config)
+    }
+}

@@ -1,0 +1,6 @@
+//! From host and path to an API.
+
+mod host;
+mod router;
+
+pub use router::{Found, Router, RouterBuilder, listen_path_weight};

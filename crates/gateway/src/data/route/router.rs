@@ -1,0 +1,256 @@
+//! Which API a request belongs to. Every API has two prefixes, its listen path and `/<api_id>/`; the first match in the order of
+//! registration wins. A radix tree over the bytes of the path finds all matching prefixes in one walk, so the cost does not grow
+//! with the number of APIs. Listen paths with `{name}` hang at the place in the tree where their literal part ends.
+
+use super::host::Hosts;
+use crate::base::re2;
+use regex::Regex;
+
+/// The router of one snapshot.
+#[derive(Default)]
+pub struct Router {
+    by_host: Hosts<Tree>,
+    any_host: Tree,
+    /// Host that all requests must have, if any.
+    only_host: Option<Hosts<()>>,
+}
+
+/// Where a request belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Index of the API in the snapshot.
+    pub api: usize,
+    /// Bytes of the decoded path that are the listen path; 0 on the `/<api_id>/` route.
+    pub listen_bytes: usize,
+}
+
+#[derive(Default)]
+struct Tree {
+    root: Node,
+}
+
+#[derive(Default)]
+struct Node {
+    /// The bytes on the edge to this node.
+    label: Vec<u8>,
+    routes: Vec<Route>,
+    children: Vec<Node>,
+}
+
+struct Route {
+    rank: usize,
+    api: usize,
+    /// The prefix is a listen path, not an id.
+    listens: bool,
+    /// The prefix ends at a segment's end (strict routes).
+    strict: bool,
+    template: Option<Regex>,
+}
+
+/// Collects routes in the order in which they win.
+#[derive(Default)]
+pub struct RouterBuilder {
+    router: Router,
+    rank: usize,
+    strict: bool,
+}
+
+impl RouterBuilder {
+    /// `strict`: a listen path without trailing slash matches whole segments only. `only_host`: refuse all other hosts.
+    pub fn new(strict: bool, only_host: Option<&str>) -> Result<Self, regex::Error> {
+        let mut router = Router::default();
+        if let Some(host) = only_host.filter(|host| !host.is_empty()) {
+            let mut hosts = Hosts::default();
+            hosts.entry(host)?;
+            router.only_host = Some(hosts);
+        }
+        Ok(RouterBuilder { router, rank: 0, strict })
+    }
+
+    /// Adds an API's listen path; later ones lose against earlier ones.
+    pub fn add_listen_path(&mut self, host: Option<&str>, listen_path: &str, api: usize) -> Result<(), regex::Error> {
+        let template = match listen_path.contains('{') {
+            true => Some(re2::compile(&template_regex(listen_path, "[^/]+", false))?),
+            false => None,
+        };
+        let literal = listen_path.split('{').next().unwrap_or_default();
+        let strict = self.strict && template.is_none() && !listen_path.ends_with('/');
+        let route = Route { rank: self.rank, api, listens: true, strict, template };
+        self.insert(host, literal, route)
+    }
+
+    /// Adds an API's `/<api_id>/`.
+    pub fn add_id(&mut self, host: Option<&str>, api_id: &str, api: usize) -> Result<(), regex::Error> {
+        let route = Route { rank: self.rank, api, listens: false, strict: false, template: None };
+        self.insert(host, &format!("/{api_id}/"), route)
+    }
+
+    fn insert(&mut self, host: Option<&str>, prefix: &str, route: Route) -> Result<(), regex::Error> {
+        self.rank += 1;
+        let tree = match host {
+            Some(host) => self.router.by_host.entry(host)?,
+            None => &mut self.router.any_host,
+        };
+        tree.root.insert(prefix.as_bytes(), route);
+        Ok(())
+    }
+
+    /// The finished router.
+    pub fn build(self) -> Router {
+        self.router
+    }
+}
+
+impl Router {
+    /// Whether the host matters at all.
+    #[inline]
+    pub fn tells_hosts_apart(&self) -> bool {
+        self.only_host.is_some() || !self.by_host.is_empty()
+    }
+
+    /// The API for a host and a decoded path. APIs with a host of their own come before those without.
+    #[inline]
+    pub fn find(&self, host: &str, path: &str) -> Option<Found> {
+        if let Some(only) = &self.only_host
+            && only.find(host).next().is_none()
+        {
+            return None;
+        }
+        if !self.by_host.is_empty() {
+            let candidates = self.by_host.find(host).filter_map(|tree| tree.find(path));
+            if let Some((_, found)) = candidates.min_by_key(|(rank, _)| *rank) {
+                return Some(found);
+            }
+        }
+        self.any_host.find(path).map(|(_, found)| found)
+    }
+}
+
+impl Tree {
+    /// The first registered route that matches, with its rank.
+    #[inline]
+    fn find(&self, path: &str) -> Option<(usize, Found)> {
+        let mut best: Option<(usize, Found)> = None;
+        let mut node = &self.root;
+        let mut depth = 0;
+        loop {
+            for route in &node.routes {
+                if best.is_none_or(|(rank, _)| route.rank < rank)
+                    && let Some(listen_bytes) = route.matches(path, depth)
+                {
+                    best = Some((route.rank, Found { api: route.api, listen_bytes }));
+                }
+            }
+            let rest = path.as_bytes().get(depth..).unwrap_or_default();
+            let Some(first) = rest.first() else { return best };
+            let Some(child) = node.child(*first) else { return best };
+            if !rest.starts_with(&child.label) {
+                return best;
+            }
+            depth += child.label.len();
+            node = child;
+        }
+    }
+}
+
+impl Route {
+    /// Bytes of the listen path if this route takes `path`, whose first `depth` bytes are the route's literal part.
+    #[inline]
+    fn matches(&self, path: &str, depth: usize) -> Option<usize> {
+        if self.strict && !matches!(path.as_bytes().get(depth), None | Some(b'/')) {
+            return None;
+        }
+        match &self.template {
+            Some(template) => template.find(path).map(|found| found.end()),
+            None => Some(if self.listens { depth } else { 0 }),
+        }
+    }
+}
+
+impl Node {
+    #[inline]
+    fn child(&self, first: u8) -> Option<&Node> {
+        let index = self.children.binary_search_by_key(&Some(&first), |child| child.label.first()).ok()?;
+        self.children.get(index)
+    }
+
+    fn insert(&mut self, key: &[u8], route: Route) {
+        let Some(first) = key.first() else {
+            self.routes.push(route);
+            return;
+        };
+        match self.children.binary_search_by_key(&Some(first), |child| child.label.first()) {
+            Err(place) => {
+                self.children.insert(place, Node { label: key.to_vec(), routes: vec![route], children: Vec::new() });
+            }
+            Ok(index) => {
+                let Some(child) = self.children.get_mut(index) else { return };
+                let shared = child.label.iter().zip(key).take_while(|(a, b)| a == b).count();
+                if shared < child.label.len() {
+                    child.split(shared);
+                }
+                child.insert(key.get(shared..).unwrap_or_default(), route);
+            }
+        }
+    }
+
+    /// Splits the edge to this node after `bytes`.
+    fn split(&mut self, bytes: usize) {
+        let tail = self.label.split_off(bytes);
+        let lower = Node { label: tail, routes: std::mem::take(&mut self.routes), children: std::mem::take(&mut self.children) };
+        self.children.push(lower);
+    }
+}
+
+/// A template with `{name}` and `{name:regex}` as a regular expression anchored at the start.
+pub(super) fn template_regex(template: &str, segment: &str, whole: bool) -> String {
+    let mut regex = String::from("^");
+    let mut rest = template;
+    while let Some((literal, after)) = rest.split_once('{') {
+        regex.push_str(&regex::escape(literal));
+        let end = closing_brace(after);
+        let (inside, tail) = after.split_at_checked(end).unwrap_or((after, ""));
+        let pattern = inside.split_once(':').map_or(segment, |(_, pattern)| pattern);
+        regex.push_str(&format!("(?:{pattern})"));
+        rest = tail.strip_prefix('}').unwrap_or(tail);
+    }
+    regex.push_str(&regex::escape(rest));
+    if whole {
+        regex.push('$');
+    }
+    regex
+}
+
+/// Where the brace closes that was opened before `text`; patterns may hold braces of their own.
+fn closing_brace(text: &str) -> usize {
+    let mut open = 1;
+    for (index, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' => open += 1,
+            b'}' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return index;
+        }
+    }
+    text.len()
+}
+
+/// The length that decides the order of listen paths: a `{name}` counts nothing.
+pub fn listen_path_weight(listen_path: &str) -> usize {
+    let mut weight = 0;
+    let mut open = 0usize;
+    for byte in listen_path.bytes() {
+        match byte {
+            b'{' => open += 1,
+            b'}' => open = open.saturating_sub(1),
+            _ if open == 0 => weight += 1,
+            _ => {}
+        }
+    }
+    weight
+}
+
+#[cfg(test)]
+mod tests;

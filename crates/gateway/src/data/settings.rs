@@ -1,0 +1,194 @@
+//! What the data path needs of the gateway's configuration, ready to use.
+
+use crate::auth::oauth::OAuthSettings;
+use crate::base::tls::TlsSettings;
+use crate::data::client_address::ClientAddress;
+use crate::data::endpoints::PatternRules;
+use crate::data::error_templates::ErrorTemplates;
+use crate::data::header_names::is_same_name;
+use crate::data::refusal::{Answer, QUOTA_EXCEEDED};
+use crate::limit::Algorithm;
+use crate::observe::trace::Tracer;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+use tollgate_http::Request;
+use tollgate_model::config::{GatewayConfig, MessageOverride, RateLimitHeaders};
+use tollgate_model::reference::SecretSources;
+
+/// How old a key set becomes when the configuration does not say; as in Tyk.
+const JWKS_AGE_MAX: Duration = Duration::from_secs(240);
+
+/// Settings that hold for all APIs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub strict_routes: bool,
+    /// How endpoint patterns are read where a version says nothing else.
+    pub patterns: PatternRules,
+    /// How rates are counted.
+    pub limiter: Algorithm,
+    /// Other gateways count them too.
+    pub shares_limits: bool,
+    /// Organisations are held to the limits of their sessions.
+    pub enforce_org_quotas: bool,
+    /// There are sessions only for organisations that have an API.
+    pub suppress_default_org_store: bool,
+    pub custom_domains: bool,
+    pub hostname: String,
+    pub websockets: bool,
+    pub skip_url_cleaning: bool,
+    pub request_body_bytes_max: Option<u64>,
+    pub close_connections: bool,
+    pub hide_generator: bool,
+    pub version_header: String,
+    /// Report quotas (Tyk's default) rather than rate limits in `X-Ratelimit-*`.
+    pub reports_quotas: bool,
+    /// Write `X-Ratelimit-*`.
+    pub tyk_limit_headers: bool,
+    /// Write `RateLimit`, `RateLimit-Policy` and `Retry-After`.
+    pub ietf_limit_headers: bool,
+    /// Refusals have a body as RFC 9457 says.
+    pub problem_details: bool,
+    /// Status of a request over its quota.
+    quota_status: u16,
+    /// Requests get an `X-Request-Id`.
+    pub request_id: bool,
+    /// Requests that no API is for are logged.
+    pub logs_not_found: bool,
+    /// Responses get a `Server-Timing`.
+    pub server_timing: bool,
+    /// Requests are traced.
+    pub tracer: Option<Tracer>,
+    client_address: ClientAddress,
+    /// TLS to upstreams, as far as an API does not say otherwise.
+    pub upstream_tls: TlsSettings,
+    /// Client certificates that may call every API that asks for one.
+    pub client_certificates: Vec<String>,
+    /// A key that is bound to a certificate may be used without it.
+    pub keys_without_certificate: bool,
+    /// Accept any certificate where key sets are fetched from.
+    pub insecure_jwks_tls: bool,
+    /// After which a key set is fetched again.
+    pub jwks_age_max: Duration,
+    /// The OAuth 2.0 provider.
+    pub oauth: OAuthSettings,
+    /// Tags of which an API must have one to be served here; `None`: any API is.
+    segment: Option<Vec<String>>,
+    /// What references to secrets in definitions stand for.
+    pub secrets: SecretSources,
+    /// The port that definitions mean with `listen_port`, and `http` or `https`.
+    pub listener: (u16, &'static str),
+    /// Fields of definitions that protect and have no effect, and without which every API is served all the same.
+    pub serve_without: Vec<String>,
+    overrides: BTreeMap<String, MessageOverride>,
+    /// The operator's own error bodies.
+    pub error_templates: ErrorTemplates,
+    /// Names of the endpoints that belong to the control plane on the main port; empty when it has a port of its own.
+    pub control_paths: Vec<String>,
+}
+
+impl Settings {
+    /// The settings of a configuration.
+    pub fn new(config: &GatewayConfig) -> Self {
+        let http = &config.http_server_options;
+        let shares_port = config.control_api_port == 0 || config.control_api_port == config.listen_port;
+        let names = [&config.health_check_endpoint_name, &config.readiness_check_endpoint_name];
+        let control_paths = names.into_iter().map(|name| format!("/{name}")).chain(["/live".to_owned()]);
+        Settings {
+            strict_routes: http.enable_strict_routes,
+            patterns: PatternRules::new(config),
+            limiter: Algorithm::of(config),
+            shares_limits: config.storage.is_redis(),
+            enforce_org_quotas: config.enforce_org_quotas,
+            suppress_default_org_store: config.suppress_default_org_store,
+            custom_domains: config.enable_custom_domains,
+            hostname: config.hostname.clone(),
+            websockets: http.enable_websockets,
+            skip_url_cleaning: http.skip_url_cleaning,
+            request_body_bytes_max: Some(http.max_request_body_size).filter(|bytes| *bytes > 0),
+            close_connections: config.close_connections,
+            hide_generator: config.hide_generator_header,
+            version_header: config.version_header.clone(),
+            reports_quotas: config.rate_limit_response_headers != "rate_limits",
+            tyk_limit_headers: config.tollgate.rate_limit_headers != RateLimitHeaders::Ietf,
+            ietf_limit_headers: config.tollgate.rate_limit_headers != RateLimitHeaders::Tyk,
+            problem_details: config.tollgate.problem_details,
+            quota_status: config.tollgate.quota_status,
+            request_id: config.tollgate.request_id,
+            logs_not_found: config.track_404_logs,
+            server_timing: config.tollgate.server_timing,
+            tracer: config.opentelemetry.traces().map(|traces| Tracer::new(&traces)),
+            client_address: ClientAddress {
+                trusted_proxies: config.tollgate.trusted_networks(),
+                xff_depth: http.xff_depth,
+                header: config.tollgate.client_ip_header.to_ascii_lowercase(),
+            },
+            upstream_tls: TlsSettings::of_gateway(config),
+            client_certificates: config.security.certificates.apis.clone(),
+            keys_without_certificate: config.security.allow_unsafe_dynamic_mtls_token,
+            insecure_jwks_tls: config.jwt_ssl_insecure_skip_verify,
+            jwks_age_max: match config.jwks.cache.timeout {
+                0 => JWKS_AGE_MAX,
+                seconds => Duration::from_secs(seconds),
+            },
+            oauth: OAuthSettings::new(config),
+            segment: Some(&config.db_app_conf_options)
+                .filter(|options| options.node_is_segmented)
+                .map(|options| options.tags.clone()),
+            secrets: SecretSources::new(config, std::env::vars()),
+            listener: (config.listen_port, if http.use_ssl { "https" } else { "http" }),
+            serve_without: config.tollgate.serve_without.clone(),
+            overrides: config.override_messages.clone(),
+            error_templates: ErrorTemplates::default(),
+            control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
+        }
+    }
+
+    /// The same settings with the operator's own error bodies.
+    pub fn with_error_templates(self, error_templates: ErrorTemplates) -> Self {
+        Settings { error_templates, ..self }
+    }
+
+    /// Whether the request header of this name is set or read for all APIs.
+    pub fn uses_header(&self, name: &str) -> bool {
+        let own = [self.request_id.then_some("X-Request-Id"), Some(self.client_address.header.as_str())];
+        let of_traces = self.tracer.as_ref().and_then(Tracer::header);
+        own.into_iter().flatten().chain(of_traces).any(|own| is_same_name(own, name))
+    }
+
+    /// Whether a path belongs to the control plane on this port.
+    #[inline]
+    pub fn is_control_path(&self, path: &str) -> bool {
+        !self.control_paths.is_empty()
+            && (path.starts_with("/tyk/") || path == "/tyk" || self.control_paths.iter().any(|own| own == path))
+    }
+
+    /// Status and message of a refusal, as the operator may have replaced them, and the whole body as JSON if it was made beforehand.
+    #[inline]
+    pub fn worded<'r>(&'r self, refusal: &'r Answer) -> (u16, &'r str, &'static str) {
+        let replacement = refusal.id.filter(|_| !self.overrides.is_empty()).and_then(|id| self.overrides.get(id));
+        let own_status = if refusal.cause == QUOTA_EXCEEDED.cause { self.quota_status } else { refusal.status };
+        let status = replacement.map(|own| own.code).filter(|code| *code != 0).unwrap_or(own_status);
+        let message = replacement.map(|own| own.message.as_str()).filter(|text| !text.is_empty());
+        match message {
+            Some(message) => (status, message, ""),
+            None => (status, refusal.message.text(), refusal.message.json()),
+        }
+    }
+
+    /// Whether an API with these tags is this gateway's.
+    pub fn has_tag_of(&self, tags: &[String]) -> bool {
+        self.segment.as_ref().is_none_or(|segment| tags.iter().any(|tag| segment.contains(tag)))
+    }
+
+    /// The client's address: of the connection, or what a trusted proxy says of it.
+    #[inline]
+    pub fn client_ip(&self, peer: IpAddr, request: &Request<'_>) -> IpAddr {
+        self.client_address.of(peer, request)
+    }
+
+    /// A trusted proxy that speaks for itself, and not for a client.
+    pub fn is_proxy(&self, client: IpAddr, peer: IpAddr) -> bool {
+        client == peer && self.client_address.trusts(peer)
+    }
+}

@@ -1,0 +1,302 @@
+//! The compiled configuration that runs. Immutable: a reload makes a new one, and what is in flight keeps the old one until it is done.
+
+use crate::auth::oauth::Rules;
+use crate::data::endpoints::EndpointMatcher;
+use crate::data::exchange::{HeaderChange, Url};
+use crate::data::header_names::HeaderNames;
+use crate::data::middleware::Middleware;
+use crate::data::route::{Found, Router};
+use crate::data::settings::Settings;
+use crate::data::upstream::Upstream;
+use crate::observe::{ApiFacts, Meter, Observer};
+use regex::Regex;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+
+/// Everything that decides about requests.
+#[derive(Default)]
+pub struct Snapshot {
+    pub apis: Vec<Arc<Api>>,
+    router: Router,
+    by_id: HashMap<String, usize>,
+    by_name: HashMap<String, usize>,
+}
+
+/// One API.
+pub struct Api {
+    pub id: String,
+    pub name: String,
+    /// Host it answers for, if not any.
+    pub host: Option<String>,
+    /// The listen path under which it is registered; not the written one after a collision.
+    pub listen_path: String,
+    /// Only other APIs reach it.
+    pub internal: bool,
+    /// Gateways with a segment of their own serve it when they have one of these.
+    pub tags: Vec<String>,
+    /// TLS clients of its host are asked for a certificate.
+    pub asks_for_certificate: bool,
+    /// Shown to TLS clients for the hosts that stand in them.
+    pub certificates: Vec<Arc<crate::base::tls::Slot>>,
+    pub strip_listen_path: bool,
+    pub preserve_host: bool,
+    pub disable_strip_slash: bool,
+    pub options_passthrough: bool,
+    pub versions: Versions,
+    /// Gives tokens to OAuth clients.
+    pub provider: Option<Provider>,
+    /// Its counters.
+    pub meter: Arc<Meter>,
+    /// What records need to know of it.
+    pub facts: ApiFacts,
+    /// What it says of its keys.
+    pub key_terms: crate::auth::keys::KeyTerms,
+    /// The definition as written.
+    pub raw: Value,
+}
+
+/// An API's OAuth 2.0 provider. Its endpoints are like a version of their own, whose upstream is the control plane: they have a chain of what
+/// strangers must pass, and nothing of the API's versions.
+pub struct Provider {
+    pub version: Version,
+    pub rules: Arc<Rules>,
+}
+
+impl Provider {
+    /// The endpoint that a URL names.
+    #[inline]
+    pub fn endpoint(url: &Url<'_>) -> Option<&'static str> {
+        let behind = url.path.decoded.get(url.listen_bytes..).unwrap_or_default();
+        let behind = behind.strip_prefix('/').unwrap_or(behind);
+        match behind.strip_suffix('/').unwrap_or(behind) {
+            "oauth/authorize" => Some("authorize"),
+            "oauth/token" => Some("token"),
+            "oauth/revoke" => Some("revoke"),
+            "oauth/revoke_all" => Some("revoke_all"),
+            "oauth/introspect" => Some("introspect"),
+            "tyk/oauth/authorize-client" => Some("authorize-client"),
+            _ => None,
+        }
+    }
+}
+
+/// How the version of a request is found.
+pub enum Versions {
+    /// There is one, whatever is asked for.
+    One {
+        version: Version,
+        /// When the whole API ends.
+        expires: Expiry,
+    },
+    /// It can't be told which of the versions is meant: every request is refused.
+    Unclear { any_default: bool },
+    /// Requests name one.
+    Many { selector: VersionSelector, versions: Vec<Version> },
+    /// Each version is an API of its own.
+    Apis {
+        selector: VersionSelector,
+        /// This API, for requests that mean it.
+        own: Version,
+        /// Version name to API id.
+        apis: BTreeMap<String, String>,
+        /// The name of this API among the versions.
+        own_name: String,
+    },
+}
+
+/// Where requests name their version.
+pub struct VersionSelector {
+    pub location: VersionLocation,
+    pub default: String,
+    pub fallback_to_default: bool,
+    pub strip: bool,
+}
+
+pub enum VersionLocation {
+    Header(String),
+    Parameter(String),
+    /// The first segment after the listen path, or what a pattern finds there.
+    Path(Option<Regex>),
+}
+
+/// When something ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    Never,
+    At(SystemTime),
+    /// What was written is no date: it has ended.
+    Ended,
+}
+
+/// One version of an API: a chain and a place to send requests to.
+pub struct Version {
+    pub name: String,
+    pub expires: Expiry,
+    pub matcher: EndpointMatcher,
+    pub chain: Vec<Box<dyn Middleware>>,
+    pub upstreams: Upstreams,
+    pub first_byte_ms: Option<u64>,
+    /// Whole lines that every response gets.
+    pub response_lines: Vec<u8>,
+    /// The upstream's own `X-Ratelimit-*` lines are replaced.
+    pub replaces_rate_limit: bool,
+    /// Changes that every response gets.
+    pub response_changes: Vec<HeaderChange>,
+    /// Request headers that its chain sets, removes or reads.
+    pub header_names: HeaderNames,
+    /// Leave X-Forwarded-For as it is.
+    pub keeps_forwarded_for: bool,
+}
+
+/// Where a version's requests go.
+pub enum Upstreams {
+    One(Upstream),
+    /// Taken in turn.
+    Many {
+        list: Vec<Upstream>,
+        turn: Arc<AtomicUsize>,
+    },
+    /// Another API, by id or name.
+    Loop(String),
+    /// The control plane.
+    Control,
+}
+
+impl Upstreams {
+    /// The number of the upstream whose turn it is; 0 when there is only one.
+    #[inline]
+    pub fn next(&self) -> usize {
+        match self {
+            Upstreams::Many { list, turn } => turn.fetch_add(1, Ordering::Relaxed).checked_rem(list.len()).unwrap_or_default(),
+            Upstreams::One(_) | Upstreams::Loop(_) | Upstreams::Control => 0,
+        }
+    }
+
+    /// The upstream of a number.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&Upstream> {
+        match self {
+            Upstreams::One(upstream) => Some(upstream),
+            Upstreams::Many { list, .. } => list.get(index),
+            Upstreams::Loop(_) | Upstreams::Control => None,
+        }
+    }
+}
+
+impl Expiry {
+    pub fn has_passed(self, now: SystemTime) -> bool {
+        match self {
+            Expiry::Never => false,
+            Expiry::At(end) => now >= end,
+            Expiry::Ended => true,
+        }
+    }
+}
+
+impl Versions {
+    /// All versions that are served here.
+    pub fn all(&self) -> &[Version] {
+        match self {
+            Versions::One { version, .. } | Versions::Apis { own: version, .. } => std::slice::from_ref(version),
+            Versions::Many { versions, .. } => versions,
+            Versions::Unclear { .. } => &[],
+        }
+    }
+}
+
+impl Api {
+    /// Forgets the public keys of others that were fetched for this API.
+    pub fn forget_key_sets(&self) {
+        self.versions.all().iter().flat_map(|version| &version.chain).for_each(|middleware| middleware.forget_key_sets());
+    }
+
+    /// What is left of the path behind the listen path, as the upstream is sent it.
+    #[inline]
+    pub fn stripped<'p>(&self, url: &'p Url<'_>) -> &'p str {
+        let raw: &'p str = &url.path.raw;
+        if !self.strip_listen_path || url.listen_bytes == 0 {
+            return raw;
+        }
+        raw.get(crate::base::path::raw_offset(raw, url.listen_bytes)..).unwrap_or_default()
+    }
+}
+
+impl Snapshot {
+    /// A snapshot over APIs and the router for them.
+    pub fn new(apis: Vec<Arc<Api>>, router: Router) -> Self {
+        let index = |name: fn(&Api) -> &String| apis.iter().enumerate().map(|(index, api)| (name(api).clone(), index)).collect();
+        Snapshot { by_id: index(|api| &api.id), by_name: index(|api| &api.name), router, apis }
+    }
+
+    #[inline]
+    pub fn find(&self, authority: &[u8], path: &str) -> Option<Found> {
+        let host = if self.router.tells_hosts_apart() { std::str::from_utf8(authority).unwrap_or_default() } else { "" };
+        self.router.find(host, path)
+    }
+
+    pub fn api_by_id(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    pub fn api_by_id_or_name(&self, name: &str) -> Option<usize> {
+        self.api_by_id(name).or_else(|| self.by_name.get(name).copied())
+    }
+}
+
+/// One core's hold on a snapshot. It is cloned for each exchange by counting in this core alone: a counter that all cores touch would
+/// travel between them with every request.
+pub struct CoreSnapshot(pub Arc<Snapshot>);
+
+impl std::ops::Deref for CoreSnapshot {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        &self.0
+    }
+}
+
+/// What every part of the process shares.
+pub struct Shared {
+    pub settings: Settings,
+    pub registry: Arc<crate::data::registry::Registry>,
+    pub keys: Arc<crate::auth::keys::Keys>,
+    pub observer: Arc<Observer>,
+    pub certificates: Arc<crate::auth::certificates::Certificates>,
+    pub current: arc_swap::ArcSwap<Snapshot>,
+    /// Grows with each new snapshot, so that a core sees with one load whether its own is the newest.
+    pub generation: std::sync::atomic::AtomicU64,
+    pub start: tollgate_engine::Moment,
+    /// The rate that each client address has, if it has one.
+    pub address_rates: Option<crate::limit::AddressRates>,
+    /// How TLS is spoken with clients, if it is.
+    pub client_terms: Option<Arc<crate::base::tls::ClientTerms>>,
+    /// The certificates that the control API asks for, if it does.
+    pub control_callers: Option<Arc<crate::base::tls::AllowList>>,
+    /// Where requests for the control plane go.
+    pub control: Arc<tollgate_engine::Target>,
+}
+
+impl Shared {
+    /// Puts a new snapshot in place.
+    pub fn publish(&self, snapshot: Snapshot) {
+        if let Some(terms) = &self.client_terms {
+            terms.rebuild(&snapshot.apis);
+        }
+        self.keys.set_terms(snapshot.apis.iter().map(|api| (api.id.clone(), api.key_terms)).collect());
+        self.current.store(Arc::new(snapshot));
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// Reads certificates again whose files have changed.
+    pub fn refresh_certificates(&self) {
+        if self.registry.certificates.refresh() {
+            tracing::info!("certificates read again");
+            if let Some(terms) = &self.client_terms {
+                terms.rebuild(&self.current.load().apis);
+            }
+        }
+    }
+}

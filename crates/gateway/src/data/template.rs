@@ -1,0 +1,168 @@
+//! Values with `$tyk_context.x`, `$tyk_meta.x` and `$secret_conf.x` in them, cut into parts when configuration is loaded. Secrets are known
+//! then and become a part of the text; what they refer to and cannot be found is empty, as in Tyk.
+
+mod variable;
+
+use crate::base::form::encode_form;
+use crate::data::exchange::Exchange;
+use crate::data::header_names::HeaderNames;
+use tollgate_model::reference::SecretSources;
+use variable::Variable;
+pub use variable::uses_token;
+
+/// A header value or URL, possibly with variables.
+#[derive(Clone, Debug)]
+pub struct Template {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Literal(String),
+    Variable(Variable),
+}
+
+/// What variables may refer to.
+#[derive(Clone, Copy)]
+pub struct VariableScope<'a> {
+    /// The API has context variables; without them they are empty.
+    pub context: bool,
+    pub secrets: &'a SecretSources,
+}
+
+/// A variable as it is written, and its name without the prefix.
+struct Reference<'t> {
+    prefix: Prefix,
+    name: &'t str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Prefix {
+    Context,
+    Meta,
+    /// The scheme of the reference that the secret has elsewhere in a definition.
+    Secret(&'static str),
+}
+
+pub const META: &str = "$tyk_meta.";
+
+const PREFIXES: [(&str, Prefix); 7] = [
+    ("$tyk_context.", Prefix::Context),
+    (META, Prefix::Meta),
+    ("$secret_conf.", Prefix::Secret("secrets")),
+    ("$secret_env.", Prefix::Secret("env")),
+    ("$secret_file.", Prefix::Secret("file")),
+    ("$secret_vault.", Prefix::Secret("vault")),
+    ("$secret_consul.", Prefix::Secret("consul")),
+];
+
+impl Template {
+    /// Cuts a text.
+    pub fn new(text: &str, scope: VariableScope<'_>) -> Self {
+        let mut template = Template { parts: Vec::new() };
+        let mut rest = text;
+        while let Some((literal, Reference { prefix, name }, after)) = next_reference(rest) {
+            template.push_literal(literal);
+            match prefix {
+                Prefix::Context => {
+                    let known = if scope.context { Variable::of_context(name) } else { Variable::Nothing };
+                    template.parts.push(Part::Variable(known));
+                }
+                Prefix::Meta => template.parts.push(Part::Variable(Variable::Meta(name.to_owned()))),
+                Prefix::Secret(scheme) => template.push_literal(&scope.secrets.lookup(scheme, name).unwrap_or_default()),
+            }
+            rest = after;
+        }
+        template.push_literal(rest);
+        template
+    }
+
+    fn push_literal(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            Some(Part::Literal(last)) => last.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.parts.push(Part::Literal(text.to_owned())),
+        }
+    }
+
+    /// The text, if it has no variables.
+    pub fn literal(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [Part::Literal(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Adds the request headers that it names.
+    pub fn header_names(&self, names: &mut HeaderNames) {
+        for part in &self.parts {
+            if let Part::Variable(Variable::Header(name)) = part {
+                names.add(name);
+            }
+        }
+    }
+
+    /// The text for one request.
+    pub fn render(&self, exchange: &Exchange<'_>) -> String {
+        let render = |part: &Part| match part {
+            Part::Literal(text) => text.clone(),
+            Part::Variable(variable) => variable.value(exchange),
+        };
+        self.parts.iter().map(render).collect()
+    }
+
+    /// Appends the text for one request to a URL, see [`append_to_url`].
+    pub fn append_to_url(&self, exchange: &Exchange<'_>, url: &mut String) {
+        for part in &self.parts {
+            match part {
+                Part::Literal(text) => url.push_str(text),
+                Part::Variable(variable) => append_to_url(&variable.value(exchange), url),
+            }
+        }
+    }
+}
+
+/// Appends a value to a URL: escaped, unless the URL begins with it and it is one itself. Tyk lets every value pass that begins with
+/// `http`, which lets clients add parameters.
+pub fn append_to_url(value: &str, url: &mut String) {
+    if url.is_empty() && (value.starts_with("http://") || value.starts_with("https://")) {
+        url.push_str(value);
+    } else {
+        url.push_str(&encode_form(value));
+    }
+}
+
+/// Secrets in a text that have no value: as they are written, and why.
+pub fn missing_secrets(text: &str, secrets: &SecretSources) -> Vec<(String, &'static str)> {
+    let mut missing = Vec::new();
+    let mut rest = text;
+    while let Some((_, Reference { prefix, name }, after)) = next_reference(rest) {
+        rest = after;
+        let Prefix::Secret(scheme) = prefix else { continue };
+        let written = PREFIXES.iter().find(|(_, known)| *known == prefix).map_or("", |(written, _)| *written);
+        let why = match (scheme, secrets.lookup(scheme, name)) {
+            ("vault" | "consul", _) => "is not supported",
+            (_, None) => "has no value",
+            (_, Some(value)) if value.chars().any(char::is_control) => "has line ends or other control characters",
+            _ => continue,
+        };
+        missing.push((format!("{written}{name}"), why));
+    }
+    missing
+}
+
+/// The first variable of a text, what comes before it, and what comes behind.
+fn next_reference(text: &str) -> Option<(&str, Reference<'_>, &str)> {
+    let found = PREFIXES.iter().filter_map(|(written, prefix)| Some((text.find(written)?, written.len(), *prefix)));
+    let (start, prefix_length, prefix) = found.min_by_key(|(start, _, _)| *start)?;
+    let (literal, variable) = text.split_at_checked(start)?;
+    let name = variable.get(prefix_length..)?;
+    let is_path = matches!(prefix, Prefix::Secret("file" | "vault" | "consul"));
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') || (is_path && c == '/');
+    let (name, after) = name.split_at_checked(name.find(|c| !is_name(c)).unwrap_or(name.len()))?;
+    Some((literal, Reference { prefix, name }, after))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! What a variable stands for, and its value for one request. Names that nobody knows are empty.
+
+use crate::auth::jwt::{CLAIM, value_text};
+use crate::base::form;
+use crate::data::exchange::Exchange;
+use tollgate_model::api::ApiDefinition;
+
+/// A variable of `$tyk_context` or `$tyk_meta`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Variable {
+    Path,
+    /// The path's segments, with commas between them.
+    PathParts,
+    RemoteAddress,
+    RequestId,
+    TraceId,
+    Header(String),
+    Cookie(String),
+    Parameter(String),
+    /// All query parameters.
+    Parameters,
+    /// A claim of the token that the request was let in with.
+    Claim(String),
+    /// The key that the request was let in with.
+    Token,
+    /// A member of the key's metadata.
+    Meta(String),
+    Quota(Figure),
+    Rate(Figure),
+    Nothing,
+}
+
+/// What is said of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    Limit,
+    Remaining,
+    Reset,
+}
+
+impl Variable {
+    /// The variable of `$tyk_context` with a name.
+    pub fn of_context(name: &str) -> Variable {
+        let prefixed = |prefix: &str| name.strip_prefix(prefix).map(str::to_owned);
+        match name {
+            "path" => Variable::Path,
+            "path_parts" => Variable::PathParts,
+            "remote_addr" => Variable::RemoteAddress,
+            "request_id" => Variable::RequestId,
+            "tyk_trace_id" => Variable::TraceId,
+            "request_data" => Variable::Parameters,
+            "token" => Variable::Token,
+            _ => prefixed("headers_")
+                // Header names are written with `_` in place of `-`.
+                .map(|name| Variable::Header(name.replace('_', "-")))
+                .or_else(|| prefixed("cookies_").map(Variable::Cookie))
+                .or_else(|| prefixed("request_data_").map(Variable::Parameter))
+                .or_else(|| prefixed(CLAIM).map(Variable::Claim))
+                .or_else(|| Figure::named(name.strip_prefix("quota_")?).map(Variable::Quota))
+                .or_else(|| Figure::named(name.strip_prefix("rate_limit_")?).map(Variable::Rate))
+                .unwrap_or(Variable::Nothing),
+        }
+    }
+
+    pub fn value(&self, exchange: &Exchange<'_>) -> String {
+        let headers = &exchange.request.headers;
+        match self {
+            Variable::Path => exchange.full_path.to_owned(),
+            Variable::PathParts => path_parts(exchange.full_path),
+            Variable::RemoteAddress => exchange.client_ip.to_string(),
+            Variable::RequestId => exchange.request_id.to_string(),
+            Variable::TraceId => exchange.trace_id.map(|id| id.to_string()).unwrap_or_default(),
+            Variable::Header(name) => {
+                headers.get(name).map(|value| String::from_utf8_lossy(value).into_owned()).unwrap_or_default()
+            }
+            Variable::Cookie(name) => headers
+                .get("cookie")
+                .and_then(|value| form::first_cookie(std::str::from_utf8(value).ok()?, |found| is_called(found, name)))
+                .unwrap_or_default()
+                .to_owned(),
+            Variable::Parameter(name) => {
+                let found = exchange.query().and_then(|query| form::first_value(query, |found| is_called(found, name)));
+                found.unwrap_or_default()
+            }
+            Variable::Parameters => exchange.query().map(parameters).unwrap_or_default(),
+            Variable::Claim(name) => exchange.claims.as_ref().and_then(|claims| claims.get(name)).unwrap_or_default().to_owned(),
+            Variable::Token => exchange.token.as_deref().unwrap_or_default().to_owned(),
+            Variable::Meta(name) => {
+                let meta = exchange.key.as_ref().and_then(|key| key.session.meta_data.get(name));
+                meta.map(value_text).unwrap_or_default()
+            }
+            Variable::Quota(figure) => exchange.quota_figures().map(|figures| figure.of(figures)).unwrap_or_default(),
+            Variable::Rate(figure) => exchange.rate_figures().map(|figures| figure.of(figures)).unwrap_or_default(),
+            Variable::Nothing => String::new(),
+        }
+    }
+}
+
+impl Figure {
+    fn named(name: &str) -> Option<Figure> {
+        match name {
+            "limit" => Some(Figure::Limit),
+            "remaining" => Some(Figure::Remaining),
+            "reset" => Some(Figure::Reset),
+            _ => None,
+        }
+    }
+
+    fn of(self, [limit, remaining, reset]: [i64; 3]) -> String {
+        match self {
+            Figure::Limit => limit.to_string(),
+            Figure::Remaining => remaining.to_string(),
+            Figure::Reset => reset.to_string(),
+        }
+    }
+}
+
+/// Whether `$tyk_context.token` stands in a definition: who lets requests in then keeps it.
+pub fn uses_token(definition: &ApiDefinition) -> bool {
+    let stands_there = || {
+        let text = definition.raw.to_string();
+        text.contains("$tyk_context.token") || text.contains("\"token\":")
+    };
+    definition.enable_context_vars && stands_there()
+}
+
+/// Whether a cookie or parameter is meant by a name, in which `_` stands for `-`.
+fn is_called(found: &str, name: &str) -> bool {
+    let same = |(a, b): (u8, u8)| a == b || (a == b'-' && b == b'_');
+    found.len() == name.len() && found.bytes().zip(name.bytes()).all(same)
+}
+
+fn path_parts(path: &str) -> String {
+    path.strip_prefix('/').unwrap_or(path).replace('/', ",")
+}
+
+/// `name:value,value;name:value`, by name.
+fn parameters(query: &str) -> String {
+    let mut values: std::collections::BTreeMap<String, Vec<String>> = Default::default();
+    for (name, value) in form::pairs(query) {
+        values.entry(name).or_default().push(value);
+    }
+    values.iter().map(|(name, values)| format!("{name}:{}", values.join(","))).collect::<Vec<_>>().join(";")
+}

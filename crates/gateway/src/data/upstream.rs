@@ -1,0 +1,110 @@
+//! An upstream as an API names it: a URL, taken apart once, and the engine's target for it.
+
+use crate::base::tls::{TlsRules, TlsSettings};
+use crate::data::registry::Registry;
+use rustls::pki_types::ServerName;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use tollgate_engine::{Address, Http2, Target};
+
+/// One URL to send requests to.
+#[derive(Debug)]
+pub struct Upstream {
+    pub target: Arc<Target>,
+    /// What the upstream is sent as Host.
+    pub host: String,
+    /// The URL's path, as written.
+    pub path: String,
+    /// The URL's query, without `?`.
+    pub query: String,
+}
+
+/// A URL cut into its parts.
+pub struct UrlParts<'a> {
+    pub scheme: &'a str,
+    pub authority: &'a str,
+    pub path: &'a str,
+    pub query: &'a str,
+}
+
+/// Cuts an absolute URL; `None` when it has no scheme or no authority.
+pub fn split_url(url: &str) -> Option<UrlParts<'_>> {
+    let (scheme, rest) = url.split_once("://")?;
+    let rest = rest.split('#').next().unwrap_or_default();
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, tail) = rest.split_at_checked(end)?;
+    let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
+    // User information is not part of what an upstream is sent as Host.
+    let authority = authority.rsplit('@').next().unwrap_or_default();
+    let valid = !authority.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    valid.then_some(UrlParts { scheme, authority, path, query })
+}
+
+impl Upstream {
+    /// The upstream of a URL. An error tells what is wrong with it.
+    pub fn new(url: &str, tls: &TlsSettings, registry: &Registry) -> Result<Self, String> {
+        let parts = split_url(url).ok_or("must be an absolute URL")?;
+        let secure = match parts.scheme.to_ascii_lowercase().as_str() {
+            "http" | "ws" | "h2c" => false,
+            "https" | "wss" => true,
+            other => return Err(format!("the scheme {other} is not supported")),
+        };
+        let (host, port) = host_and_port(parts.authority, if secure { 443 } else { 80 })?;
+        let address = match host.parse::<IpAddr>() {
+            Ok(ip) => Address::Socket(SocketAddr::new(ip, port)),
+            Err(_) => Address::Name { host: host.to_ascii_lowercase(), port },
+        };
+        let server_name = match secure {
+            true => Some(ServerName::try_from(host.to_owned()).map_err(|_| format!("{host} can't be a TLS server's name"))?),
+            false => None,
+        };
+        let rules = if secure { tls.for_host(host) } else { TlsRules::default() };
+        let http2 = match secure {
+            true if rules.http2 => Http2::IfAgreed,
+            false if parts.scheme.eq_ignore_ascii_case("h2c") => Http2::Always,
+            _ => Http2::Never,
+        };
+        let target = registry.target(address, server_name, &rules, http2)?;
+        Ok(Upstream { target, host: parts.authority.to_owned(), path: parts.path.to_owned(), query: parts.query.to_owned() })
+    }
+}
+
+fn host_and_port(authority: &str, default_port: u16) -> Result<(&str, u16), String> {
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => {
+            let (host, tail) = rest.split_once(']').ok_or("the IPv6 address is not closed")?;
+            (host, tail.strip_prefix(':'))
+        }
+        None => match authority.rsplit_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (authority, None),
+        },
+    };
+    let port = match port {
+        None | Some("") => default_port,
+        Some(port) => port.parse().map_err(|_| format!("{port} is not a port"))?,
+    };
+    if host.is_empty() { Err("the URL has no host".to_owned()) } else { Ok((host, port)) }
+}
+
+/// Joins an upstream's path and what is left of the request's, with one slash between them.
+#[inline]
+pub fn join_path(target: &str, rest: &str, disable_strip_slash: bool, out: &mut Vec<u8>) {
+    let start = out.len();
+    if disable_strip_slash && (rest.is_empty() || rest == "/") {
+        out.extend_from_slice(target.as_bytes());
+    } else {
+        out.extend_from_slice(target.trim_end_matches('/').as_bytes());
+        let rest = rest.trim_start_matches('/');
+        if !rest.is_empty() {
+            out.push(b'/');
+            out.extend_from_slice(rest.as_bytes());
+        }
+    }
+    if out.len() == start {
+        out.push(b'/');
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! `tollgate check`: says what is wrong with files, without running anything.
+
+use crate::control::compile::compile;
+use crate::control::loader::definition_files;
+use crate::data::error_templates::ErrorTemplates;
+use crate::data::registry::Registry;
+use crate::data::settings::Settings;
+use crate::process::cli::CheckOptions;
+use crate::process::run::default_file;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tollgate_model::api::ApiDefinition;
+use tollgate_model::config::GatewayConfig;
+use tollgate_model::{Level, Problem};
+
+/// Checks each file and prints its problems; fails when one has errors.
+pub fn check(options: &CheckOptions) -> ExitCode {
+    let (settings, mut failed) = settings(options);
+    for file in &options.files {
+        failed |= if file.is_dir() { check_directory(file, &settings) } else { check_file(file, &settings) };
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// What definitions are checked with, and whether that could not be read: the configuration that is named, else the first among the files,
+/// else the one that `run` would find.
+fn settings(options: &CheckOptions) -> (Settings, bool) {
+    let among_files = || options.files.iter().find(|file| !file.is_dir() && !is_definition(file)).cloned();
+    let found = options.conf.clone().or_else(among_files).or_else(default_file);
+    let Some(file) = found else { return (Settings::new(&GatewayConfig::default()), false) };
+    match GatewayConfig::load(Some(&file), std::env::vars()) {
+        Ok((config, _)) => (Settings::new(&config), false),
+        Err(problems) => {
+            // One of the files is reported when it has its turn.
+            let is_reported = options.files.contains(&file);
+            problems.iter().filter(|_| !is_reported).for_each(|problem| println!("{problem}"));
+            (Settings::new(&GatewayConfig::default()), !is_reported)
+        }
+    }
+}
+
+fn check_directory(directory: &Path, settings: &Settings) -> bool {
+    match definition_files(directory) {
+        Ok(files) => files.iter().map(|file| check_file(file, settings)).fold(false, |failed, one| failed | one),
+        Err(error) => {
+            println!("{}: error: cannot be read: {error}", directory.display());
+            true
+        }
+    }
+}
+
+/// Whether the file has errors.
+fn check_file(file: &Path, settings: &Settings) -> bool {
+    let problems = if is_definition(file) { definition_problems(file, settings) } else { config_problems(file) };
+    for problem in &problems {
+        println!("{problem}");
+    }
+    let count = |level| problems.iter().filter(|problem| problem.level == level).count();
+    let (errors, warnings, ignored) = (count(Level::Error), count(Level::Warning), count(Level::Ignored));
+    let verdict = if errors > 0 { "not usable" } else { "ok" };
+    println!("{}: {verdict}: {errors} errors, {warnings} warnings, {ignored} ignored fields", file.display());
+    errors > 0
+}
+
+/// A JSON object with one of these is an API definition, or wants to be one; the rest is configuration.
+const DEFINITION_FIELDS: [&str; 6] = ["proxy", "api_id", "version_data", "openapi", "swagger", "x-tyk-api-gateway"];
+
+fn is_definition(file: &Path) -> bool {
+    let named_like_config = file.extension().is_some_and(|extension| extension != "json");
+    let Ok(text) = std::fs::read(file) else { return !named_like_config };
+    match serde_json::from_slice::<serde_json::Value>(&text) {
+        Ok(value) => DEFINITION_FIELDS.iter().any(|field| value.get(field).is_some()),
+        Err(_) => !named_like_config,
+    }
+}
+
+fn definition_problems(file: &Path, settings: &Settings) -> Vec<Problem> {
+    let text = match std::fs::read(file) {
+        Ok(text) => text,
+        Err(error) => return vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(file))],
+    };
+    let lookup = |scheme: &str, name: &str| settings.secrets.lookup(scheme, name);
+    match ApiDefinition::parse_with(&text, Some(file), &lookup) {
+        Err(problems) => problems,
+        Ok((definition, mut problems)) => {
+            let compiled = compile(&definition, settings, &Arc::new(Registry::default()), Some(file));
+            problems.extend(compiled.map_or_else(|more| more, |(_, more)| more));
+            problems
+        }
+    }
+}
+
+fn config_problems(file: &Path) -> Vec<Problem> {
+    match GatewayConfig::load(Some(file), std::env::vars()) {
+        Err(problems) => problems,
+        Ok((config, mut problems)) => {
+            problems.extend(ErrorTemplates::load(&config.template_path).1);
+            problems
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The command line as it was typed.
+
+use crate::observe::logs::LogFormat;
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// An API gateway that serves Tyk's API definitions, keys and control API from one binary.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tollgate",
+    version,
+    propagate_version = true,
+    disable_version_flag = true,
+    args_conflicts_with_subcommands = true
+)]
+#[command(after_help = "Without a command, tollgate runs the gateway. Environment: TYK_GW_* and TOLLGATE_* override the \
+                        configuration file; NO_COLOR switches colours off. The commands that ask a running \
+                        gateway end with 0 when all is well, 1 when the gateway says no, 2 for a wrong command line, 3 when \
+                        nobody answers, 4 when the secret is missing or wrong.")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: RunOptions,
+    /// Print the version
+    #[arg(long, short = 'v', short_alias = 'V', global = true, action = ArgAction::Version)]
+    version: Option<bool>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the gateway (the default).
+    #[command(visible_alias = "start")]
+    Run(RunOptions),
+    /// Print the version.
+    Version,
+    /// Check configuration files and API definitions, and say what is wrong with them.
+    Check(CheckOptions),
+    /// Show what a running gateway does: requests, latency, refusals, busiest APIs and keys.
+    Top(TopOptions),
+    /// Copy keys and quotas from one store to the other
+    Migrate(MigrateOptions),
+    /// Run a small upstream to try things on: /json/valid, /echo, /delay/100ms, /size/64k and more.
+    Mock(MockOptions),
+    #[command(flatten)]
+    Ask(Box<crate::client::Request>),
+}
+
+/// Options of `run`. They win over the environment, which wins over the file.
+#[derive(Debug, Default, Args)]
+pub struct RunOptions {
+    /// Configuration file, JSON or YAML [default: ./tyk.conf, ~/.config/tyk/tyk.conf or /etc/tyk/tyk.conf, else built-in settings]
+    #[arg(long, short = 'c', value_name = "FILE")]
+    pub conf: Option<PathBuf>,
+    /// Port to listen on; 0 picks a free one [default: listen_port of the configuration, 8080]
+    #[arg(long, short = 'p', value_name = "N")]
+    pub port: Option<u16>,
+    /// Address to listen on [default: listen_address of the configuration, all addresses]
+    #[arg(long, value_name = "IP")]
+    pub listen_address: Option<IpAddr>,
+    /// Form of the log, which goes to standard error [default: log_format of the configuration, text]
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+    /// Log more: every refusal and every failed exchange
+    #[arg(long)]
+    pub debug: bool,
+    /// Flags of Tyk's that are taken and have no effect.
+    #[command(flatten)]
+    pub without_effect: WithoutEffect,
+}
+
+/// What service files for Tyk may have.
+#[derive(Debug, Default, Args)]
+pub struct WithoutEffect {
+    #[arg(long, hide = true)]
+    memprofile: bool,
+    #[arg(long, hide = true)]
+    cpuprofile: bool,
+    #[arg(long, hide = true)]
+    blockprofile: bool,
+    #[arg(long, hide = true)]
+    mutexprofile: bool,
+    #[arg(long, hide = true)]
+    httpprofile: bool,
+    #[arg(long, hide = true)]
+    log_instrumentation: bool,
+}
+
+impl WithoutEffect {
+    /// The flags that were given.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        let flags = [
+            (self.memprofile, "--memprofile"),
+            (self.cpuprofile, "--cpuprofile"),
+            (self.blockprofile, "--blockprofile"),
+            (self.mutexprofile, "--mutexprofile"),
+            (self.httpprofile, "--httpprofile"),
+            (self.log_instrumentation, "--log-instrumentation"),
+        ];
+        flags.into_iter().filter_map(|(is_given, name)| is_given.then_some(name))
+    }
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct CheckOptions {
+    /// Configuration files, API definitions, or directories of definitions
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Configuration that definitions are checked with [default: the first among FILE, else the one that run finds]
+    #[arg(long, short = 'c', value_name = "FILE")]
+    pub conf: Option<PathBuf>,
+}
+
+/// Options of `migrate`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Both stores are those of the configuration: tollgate.data_dir, which no running gateway may use meanwhile, and \
+                        storage. What is there already is replaced; nothing is removed. Running it again does no harm."
+)]
+pub struct MigrateOptions {
+    /// The store to read
+    #[arg(long, value_name = "STORE")]
+    pub from: StoreName,
+    /// The store to write
+    #[arg(long, value_name = "STORE")]
+    pub to: StoreName,
+    /// Configuration file, found as `run` finds it
+    #[arg(long, short = 'c', value_name = "FILE")]
+    pub conf: Option<PathBuf>,
+    /// Only say what would be copied
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A store that can be configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StoreName {
+    /// The one in the data directory.
+    Embedded,
+    /// A server, one behind sentinels, or a cluster.
+    Redis,
+}
+
+impl fmt::Display for StoreName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StoreName::Embedded => "embedded",
+            StoreName::Redis => "redis",
+        })
+    }
+}
+
+/// Options of `mock`.
+#[derive(Debug, Args)]
+pub struct MockOptions {
+    /// Address and port to listen on; port 0 picks a free one
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:9090")]
+    pub listen: SocketAddr,
+}
+
+/// Options of `top`.
+#[derive(Debug, Args)]
+pub struct TopOptions {
+    /// Where the control API is
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    pub url: String,
+    /// Secret of the control API
+    #[arg(long, value_name = "SECRET", env = "TYK_GW_SECRET", hide_env_values = true)]
+    pub secret: Option<String>,
+    /// Milliseconds between two looks
+    #[arg(long, value_name = "MS", default_value_t = 1000)]
+    pub interval_ms: u64,
+    /// Look once, for one interval, and print text
+    #[arg(long)]
+    pub once: bool,
+    /// The same as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Cli {
+    /// The command, `run` if none was given.
+    pub fn command(self) -> Command {
+        self.command.unwrap_or(Command::Run(self.run))
+    }
+}

@@ -1,0 +1,161 @@
+//! The side that hands over: starts a process from the program as it is now, with the arguments that this one had, and follows its start.
+
+use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE};
+use crate::auth::keys::Keys;
+use crate::control::api::Health;
+use rustix::io::{FdFlags, fcntl_setfd};
+use std::ffi::OsString;
+use std::fs::File;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::time::timeout;
+
+/// Bytes of one line of a successor: the reason why it failed can be long.
+const LINE_BYTES_MAX: u64 = 16 * 1024;
+/// Time that a successor has to end by itself once it said why.
+const END_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// What is handed over, and what must not change meanwhile.
+pub struct Estate {
+    /// Listening sockets and what each is for.
+    pub sockets: Vec<(Role, TcpListener)>,
+    /// The embedded store's lock.
+    pub lock: Option<File>,
+    pub keys: Arc<Keys>,
+    pub health: Arc<Health>,
+    /// From the start of the successor until it serves.
+    pub time_max: Duration,
+}
+
+/// A started process, ended with this value unless it is let go.
+struct Successor(Option<Child>);
+
+impl Estate {
+    /// Starts a successor and waits until it serves; its process id. From then on the store belongs to it.
+    ///
+    /// # Errors
+    /// Why there is no successor. Everything is as it was.
+    pub async fn hand_over(&self) -> Result<u32, String> {
+        self.freeze(true);
+        let handed_over = self.try_hand_over().await;
+        if handed_over.is_err() {
+            self.freeze(false);
+        }
+        handed_over
+    }
+
+    /// While a successor reads the store nothing in it may change.
+    fn freeze(&self, frozen: bool) {
+        self.health.freeze(frozen);
+        self.keys.hold_quotas(frozen);
+    }
+
+    async fn try_hand_over(&self) -> Result<u32, String> {
+        let (talk, other_end) = UnixStream::pair().map_err(|error| error.to_string())?;
+        let mut successor = self.start(other_end.into())?;
+        talk.set_nonblocking(true).map_err(|error| error.to_string())?;
+        let mut talk = BufReader::new(tokio::net::UnixStream::from_std(talk).map_err(|error| error.to_string())?);
+        let steps = async {
+            expect(&mut talk, PREPARED).await?;
+            // What is not stored is counted again at worst: no reason to stay.
+            if let Err(fault) = self.keys.save_quotas().await {
+                tracing::error!(%fault, "quotas can't be stored for the new process");
+            }
+            talk.write_all(format!("{GO}\n").as_bytes()).await.map_err(|error| Stop::Gone(error.to_string()))?;
+            expect(&mut talk, READY).await
+        };
+        match timeout(self.time_max, steps).await {
+            Ok(Ok(())) => Ok(successor.let_go()),
+            Ok(Err(Stop::Said(why))) => Err(why),
+            Ok(Err(Stop::Gone(why))) => Err(successor.end().unwrap_or(why)),
+            Err(_) => Err(format!("it did not serve within {} ms", self.time_max.as_millis())),
+        }
+    }
+
+    fn start(&self, talk: OwnedFd) -> Result<Successor, String> {
+        let mut arguments = std::env::args_os();
+        let program = arguments.next().filter(|name| !name.is_empty()).unwrap_or_else(|| OsString::from("tollgate"));
+        let sockets = self.sockets.iter().map(|(role, socket)| (*role, socket.as_fd()));
+        let lock = self.lock.iter().map(|lock| (Role::Lock, lock.as_fd()));
+        let talk = std::iter::once((Role::Talk, talk.as_fd()));
+        // Copies that outlive the exec of the new program; the originals stay this process's own.
+        let mut copies: Vec<OwnedFd> = Vec::new();
+        let mut entries = Vec::new();
+        for (role, descriptor) in sockets.chain(lock).chain(talk) {
+            let copy = descriptor.try_clone_to_owned().map_err(|error| error.to_string())?;
+            fcntl_setfd(&copy, FdFlags::empty()).map_err(|error| error.to_string())?;
+            entries.push(format!("{}={}", role.name(), copy.as_raw_fd()));
+            copies.push(copy);
+        }
+        let mut command = Command::new(&program);
+        command.args(arguments).env(VARIABLE, entries.join(","));
+        for mine in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID"] {
+            command.env_remove(mine);
+        }
+        let child = command.spawn().map_err(|error| format!("{} can't be started: {error}", program.display()))?;
+        drop(copies);
+        tracing::info!(pid = child.id(), "new process started");
+        Ok(Successor(Some(child)))
+    }
+}
+
+/// Why a successor does not go on.
+enum Stop {
+    /// It said so.
+    Said(String),
+    /// It went without a word.
+    Gone(String),
+}
+
+/// Waits for a line. It is never cancelled and then asked for again, so nothing of it is lost.
+async fn expect(talk: &mut BufReader<tokio::net::UnixStream>, wanted: &str) -> Result<(), Stop> {
+    let mut line = String::new();
+    let read = talk.take(LINE_BYTES_MAX).read_line(&mut line).await.map_err(|error| Stop::Gone(error.to_string()))?;
+    match line.trim_end() {
+        line if line == wanted => Ok(()),
+        line => match line.strip_prefix(FAILED) {
+            Some(why) => Err(Stop::Said(why.to_owned())),
+            None if read == 0 => Err(Stop::Gone("it ended".to_owned())),
+            None => Err(Stop::Said(format!("it said {line:?} instead of {wanted:?}"))),
+        },
+    }
+}
+
+impl Successor {
+    /// Leaves it to itself.
+    fn let_go(&mut self) -> u32 {
+        self.0.take().map_or(0, |child| child.id())
+    }
+
+    /// Waits a moment for its end; how it ended.
+    fn end(&mut self) -> Option<String> {
+        let child = self.0.as_mut()?;
+        let start = std::time::Instant::now();
+        while start.elapsed() < END_TIME_MAX {
+            if let Ok(Some(status)) = child.try_wait() {
+                return Some(format!("it ended with {status}"));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        None
+    }
+}
+
+impl Drop for Successor {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            self::stop(child);
+        }
+    }
+}
+
+fn stop(child: &mut Child) {
+    // It may have ended already, which is as good.
+    let _ = child.kill();
+    let _ = child.wait();
+}

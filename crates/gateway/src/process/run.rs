@@ -1,0 +1,456 @@
+//! Starts the gateway's parts in order, waits for signals, and ends them in order.
+
+use crate::auth::oauth::Ledger;
+use crate::base::secret;
+use crate::base::tls::{AllowList, ClientTerms, Library};
+use crate::client::mock;
+use crate::control::api::{self, ApiHealth, Control, Health, OwnPort, Ports};
+use crate::control::loader::{Loader, Reloads};
+use crate::data::error_templates::ErrorTemplates;
+use crate::data::handler::{CoreHandle, CoreService};
+use crate::data::registry;
+use crate::data::settings::Settings;
+use crate::data::snapshot::Shared;
+use crate::limit::{AddressRates, Rate};
+use crate::observe::logs;
+use crate::observe::logs::{Log, LogFormat};
+use crate::observe::{Meters, Observer, Pusher, Recording, Statsd};
+use crate::process::cli::{MockOptions, RunOptions};
+use crate::process::handover::{Estate, Inherited, Predecessor, Role};
+use crate::process::notify::Notifier;
+use crate::process::signals::{End, Signals};
+use crate::process::storage;
+use std::error::Error;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tollgate_engine::{
+    Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, Moment, ServiceFactory, Speed, Target, TlsTerms,
+    TrustedProxies,
+};
+use tollgate_model::Problem;
+use tollgate_model::config::{GatewayConfig, Timeouts};
+
+/// How often certificate files are looked at.
+const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
+
+/// For how long a connection without a request may send one more when another process has taken over.
+const LAST_REQUEST_TIME: Duration = Duration::from_secs(5);
+
+/// Runs until a signal ends it.
+pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
+    // Before anything else is opened.
+    let inherited = Inherited::take()?;
+    let predecessor = inherited.predecessor()?;
+    let served = serve(options, inherited, predecessor.as_ref());
+    if let (Err(error), Some(predecessor)) = (&served, &predecessor) {
+        predecessor.say_failed(&error.to_string());
+    }
+    served
+}
+
+fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Predecessor>) -> Result<(), Box<dyn Error>> {
+    let (config, problems) = load_config(&options)?;
+    let log = start_log(&options, &config);
+    logs::problems(&problems);
+    for flag in options.without_effect.names() {
+        tracing::warn!(flag, "a flag of Tyk's that has no effect here");
+    }
+    let (error_templates, problems) = ErrorTemplates::load(&config.template_path);
+    logs::problems(&problems);
+    raise_open_files_limit();
+
+    let (secret, secret_file) = secret::configured_or_made(&config.secret, &config.tollgate.data_dir)?;
+    let (connector, control_inbox) = api::socket_pairs();
+    let metrics = &config.tollgate.metrics;
+    let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
+    let json_log = log_format(&options, &config) == LogFormat::Json;
+    let recording = Recording::start(&config, threads(&config), json_log)?;
+    let observer = Arc::new(Observer::new(
+        metrics.enabled,
+        threads(&config),
+        recording,
+        config.opentelemetry.metrics().is_some(),
+        log.figures.clone(),
+    ));
+    let control_target =
+        Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None, http2: Http2::Never };
+    let notifier = Arc::new(Notifier::from_environment());
+    let storage::Opened { store, keys, lock } = storage::open(&config, inherited.lock.take(), registry.patterns.clone())?;
+    let keys = Arc::new(keys);
+    if config.enforce_org_data_age
+        && let Some(recording) = &observer.recording
+    {
+        let keys = keys.clone();
+        recording.enforce_data_ages(Box::new(move |org| keys.data_age_s(org)));
+    }
+    registry.oauth_clients.connect(store.as_ref(), keys.shared_keys().map(|shared| shared.redis.clone()))?;
+    let ledger = Ledger::new(store.clone(), keys.clone(), registry.oauth_clients.clone());
+    if let Some(shared) = keys.shared_keys() {
+        registry.share_limits(shared.limits.clone());
+    }
+    let certificates = Arc::new(storage::open_certificates(store, &keys)?);
+    let uploaded = certificates.clone();
+    registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
+    let client_terms = ClientTerms::new(&config, &registry.certificates, !certificates.are_read())?.map(Arc::new);
+    let shared = Arc::new(Shared {
+        settings: Settings::new(&config).with_error_templates(error_templates),
+        control_callers: control_callers(&config, &registry.certificates),
+        client_terms: client_terms.clone(),
+        registry,
+        keys: keys.clone(),
+        observer: observer.clone(),
+        certificates,
+        current: Default::default(),
+        generation: Default::default(),
+        start: keys.shared_keys().map_or_else(Moment::now, |shared| shared.limits.start_time()),
+        address_rates: address_rates(&config),
+        control: Arc::new(control_target),
+    });
+    let loader = Arc::new(Loader::new(shared.clone(), &config));
+    loader.reload();
+    // Tyk sends nothing unless this says so; here the server's name is enough, and this can still say no.
+    let switched_off = std::env::var("TYK_INSTRUMENTATION").is_ok_and(|text| matches!(text.as_str(), "0" | "false"));
+    let statsd = Statsd::new(&config, observer.statsd.clone())?.filter(|_| metrics.enabled && !switched_off);
+    let mut own_port = |address| {
+        let socket = inherited.port(Role::Control, address);
+        OwnPort::bind(address, socket, client_terms.as_deref(), shared.control_callers.clone())
+    };
+    let own_port = control_address(&config).map(&mut own_port).transpose()?;
+    let control_addresses = own_port.iter().filter_map(|port| port.address().ok()).collect::<Vec<_>>();
+    let mut metrics_port = |address| OwnPort::bind(address, inherited.port(Role::Metrics, address), None, None);
+    let metrics_port = config.tollgate.metrics.address().map(&mut metrics_port).transpose()?;
+    let metrics_addresses = metrics_port.iter().filter_map(|port| port.address().ok()).collect::<Vec<_>>();
+    // What can fail has been tried: from here on clients are served.
+    if let Some(predecessor) = predecessor {
+        predecessor.wait_for_go()?;
+        keys.read_quotas_again()?;
+    }
+
+    let services: ServiceFactory = {
+        let shared = shared.clone();
+        Arc::new(move |core| Rc::new(CoreHandle(Rc::new(CoreService::new(shared.clone(), core)))))
+    };
+    let listen = listen(&config, client_terms.clone());
+    let (sockets, are_given) = inherited.data(listen.address);
+    let engine_config = EngineConfig {
+        listen: vec![listen],
+        threads: threads(&config),
+        limits: limits(&config),
+        name_servers: config.tollgate.dns.addresses(),
+        services,
+        stats: observer.engine.clone(),
+        address_limit: address_limit(&config),
+    };
+    let mut engine = Engine::start(engine_config, vec![sockets])?;
+    if let Some(statsd) = statsd {
+        statsd.start(shared.clone())?;
+    }
+    let pusher = start_pusher(&config, &shared)?;
+    let reloads = Reloads::start(loader.clone(), config.reload_interval())?;
+    watch_certificates(shared.clone())?;
+    if let Some(shared) = keys.shared_keys() {
+        shared.bus.connect(reloads.clone());
+    }
+    let health = Arc::new(Health::default());
+    let api_health = ApiHealth::new(&config);
+    let control = Control {
+        shared,
+        loader,
+        reloads: reloads.clone(),
+        files: Default::default(),
+        versions: Default::default(),
+        secret,
+        health: health.clone(),
+        api_health,
+        ledger,
+        notices: Arc::default(),
+    };
+    let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
+    let data = if are_given { Role::Given } else { Role::Data };
+    let mut sockets: Vec<(Role, TcpListener)> =
+        std::mem::take(&mut engine.listeners).into_iter().map(|socket| (data, socket)).collect();
+    for (role, port) in [(Role::Control, &own_port), (Role::Metrics, &metrics_port)] {
+        sockets.extend(port.as_ref().map(OwnPort::socket).transpose()?.map(|socket| (role, socket)));
+    }
+    for unused in inherited.unused() {
+        tracing::warn!(socket = unused, "a socket that this process was given has no use in its configuration");
+    }
+    drop(inherited);
+    let (close_ports, closed) = watch::channel(false);
+    api::start(control, names, control_inbox, Ports { own: own_port, metrics: metrics_port, closed })?;
+
+    // A signal that comes right after the announcement must find its handler.
+    let signals = Signals::catch()?;
+    let addresses = Addresses { data: &engine.addresses, control: &control_addresses, metrics: &metrics_addresses };
+    // What is wrong stands in the log before anybody is told that the gateway serves.
+    log.flush();
+    announce(&addresses, client_terms.is_some(), secret_file.as_deref());
+    if let Some(predecessor) = predecessor {
+        predecessor.say_ready();
+    }
+    notifier.ready(predecessor.map(|_| std::process::id()));
+    let time_max = Duration::from_millis(config.tollgate.timeouts.restart_ms);
+    let estate = Estate { sockets, lock, keys: keys.clone(), health: health.clone(), time_max };
+    let end = signals.wait_for_end(&reloads, &estate, &notifier, is_alive(observer.engine.clone()));
+    // What still listens would keep connections waiting that nobody accepts.
+    drop(estate);
+    let limit_ms = config.drain_timeout().as_millis() as u64;
+    match end {
+        End::Stop => {
+            tracing::info!(limit_ms, "draining");
+            notifier.stopping();
+            health.drain();
+            engine.drain(Duration::ZERO);
+        }
+        End::HandedOver(pid) => {
+            tracing::info!(pid, limit_ms, "handed over; draining");
+            let _ = close_ports.send(true);
+            engine.drain(LAST_REQUEST_TIME);
+        }
+    }
+    // Ports of the control plane's own say until now that the gateway drains.
+    let _ = close_ports.send(true);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if runtime.block_on(async { tokio::time::timeout(LAST_REQUEST_TIME, close_ports.closed()).await }).is_err() {
+        tracing::warn!("a request to the control API is cut off");
+    }
+    observer.recording.iter().for_each(Recording::stop);
+    pusher.into_iter().for_each(Pusher::stop);
+    if let Some(shared) = keys.shared_keys() {
+        runtime.block_on(shared.limits.settle(true));
+    }
+    if end != End::Stop {
+        // What is stored is the new process's now.
+        tracing::info!("stopped");
+        return Ok(());
+    }
+    if let Err(fault) = runtime.block_on(keys.save_quotas()) {
+        // A server that is gone must not turn an orderly end into a failure; the embedded store has no such excuse.
+        if keys.shared_keys().is_none() {
+            return Err(fault.into());
+        }
+        tracing::error!(%fault, "the last quotas could not be stored");
+    }
+    if let Err(fault) = keys.store().fold_log() {
+        tracing::warn!(%fault, "the store's log stays beside its database; both belong together");
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Runs the mock upstream.
+pub fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
+    let _log = logs::start(LogFormat::Text, "info");
+    let listener = TcpListener::bind(options.listen).map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
+    println!("tollgate: mock upstream on http://{}", listener.local_addr()?);
+    Ok(mock::serve(listener)?)
+}
+
+/// The configuration for a command that does not run the gateway; warnings are for those who do.
+pub fn load_config_file(file: Option<&Path>) -> Result<GatewayConfig, Box<dyn Error>> {
+    let options = RunOptions { conf: file.map(Path::to_owned), ..RunOptions::default() };
+    load_config(&options).map(|(config, _)| config)
+}
+
+fn load_config(options: &RunOptions) -> Result<(GatewayConfig, Vec<Problem>), Box<dyn Error>> {
+    let file = options.conf.clone().or_else(default_file);
+    let loaded = GatewayConfig::load(file.as_deref(), std::env::vars());
+    let (mut config, problems) = loaded.map_err(|problems| {
+        let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
+        format!("the configuration is not usable\n{}", lines.join("\n"))
+    })?;
+    if let Some(port) = options.port {
+        config.listen_port = port;
+    }
+    if let Some(address) = options.listen_address {
+        config.listen_address = address.to_string();
+    }
+    Ok((config, problems))
+}
+
+/// The first configuration file that is there, at Tyk's places.
+pub fn default_file() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config/tyk/tyk.conf"));
+    let places = [Some(PathBuf::from("tyk.conf")), home, Some(PathBuf::from("/etc/tyk/tyk.conf"))];
+    places.into_iter().flatten().find(|path| path.is_file())
+}
+
+fn start_log(options: &RunOptions, config: &GatewayConfig) -> Log {
+    let level = if options.debug { "debug" } else { config.log_level.as_str() };
+    logs::start(log_format(options, config), level)
+}
+
+fn log_format(options: &RunOptions, config: &GatewayConfig) -> LogFormat {
+    let configured = if config.log_format == "json" { LogFormat::Json } else { LogFormat::Text };
+    options.log_format.unwrap_or(configured)
+}
+
+/// A gateway needs a descriptor for each connection on both sides; the soft limit is often 1024.
+fn raise_open_files_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "cannot raise the limit of open files");
+    }
+}
+
+fn threads(config: &GatewayConfig) -> usize {
+    match config.tollgate.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
+}
+
+fn limits(config: &GatewayConfig) -> Limits {
+    let (written, timeouts) = (&config.tollgate.limits, &config.tollgate.timeouts);
+    let threads = threads(config) as u64;
+    let idle_max = if config.proxy_close_connections { 0 } else { config.max_idle_connections_per_host.div_ceil(threads) };
+    let idle_total_max = match config.max_idle_connections {
+        0 => u64::MAX,
+        count => count.div_ceil(threads),
+    };
+    // Tyk's setting, unless ours says something else.
+    let is_usual = timeouts.client_write_ms == Timeouts::default().client_write_ms;
+    let client_write_s = if is_usual { config.http_server_options.write_timeout } else { 0 };
+    let seconds_or = |seconds: u64, default_ms: u64| if seconds == 0 { default_ms } else { seconds.saturating_mul(1000) };
+    Limits {
+        head_bytes_max: written.head_bytes_max,
+        header_lines_max: written.header_lines_max,
+        head_ms: timeouts.head_ms,
+        handshake_ms: timeouts.handshake_ms,
+        http2_streams_max: written.http2_streams_max,
+        http2_buffer_bytes_max: written.http2_buffer_bytes_max / threads.max(1) as usize,
+        tunnels: config.http_server_options.enable_websockets,
+        tunnels_max: written.tunnels_max,
+        tunnel_idle_ms: timeouts.tunnel_idle_ms,
+        client_idle_ms: timeouts.client_idle_ms,
+        client_write_ms: seconds_or(client_write_s, timeouts.client_write_ms),
+        upstream_connect_ms: timeouts.upstream_connect_ms.min(config.proxy_timeout().as_millis() as u64),
+        upstream_first_byte_ms: config.proxy_timeout().as_millis() as u64,
+        body_stall_ms: seconds_or(config.http_server_options.read_timeout, Limits::default().body_stall_ms),
+        upload_min: Speed { bytes_per_s_min: written.upload_rate_min, grace_ms: timeouts.rate_grace_ms },
+        download_min: Speed { bytes_per_s_min: written.download_rate_min, grace_ms: timeouts.rate_grace_ms },
+        upstream_idle_ms: timeouts.upstream_idle_ms,
+        upstream_idle_max: usize::try_from(idle_max).unwrap_or(usize::MAX),
+        upstream_idle_total_max: usize::try_from(idle_total_max).unwrap_or(usize::MAX),
+        upstream_connections_max: usize::try_from(config.tollgate.upstream_connections_max).unwrap_or(usize::MAX),
+        upstream_life_ms: config.max_conn_time.saturating_mul(1000),
+        drain_ms: config.drain_timeout().as_millis() as u64,
+    }
+}
+
+fn listen(config: &GatewayConfig, terms: Option<Arc<ClientTerms>>) -> Listen {
+    let networks = config.tollgate.announcing_networks();
+    let is_announcing = move |address: IpAddr| networks.iter().any(|network| network.contains(&address));
+    let proxies: TrustedProxies = Arc::new(is_announcing);
+    Listen {
+        address: address(&config.listen_address, config.listen_port),
+        tls: terms.map(|terms| terms as Arc<dyn TlsTerms>),
+        proxies: Some(proxies).filter(|_| !config.tollgate.proxy_protocol.is_empty()),
+    }
+}
+
+/// The bound on connections of one address, if there is one. It is for clients: behind a proxy there are many of them.
+fn address_limit(config: &GatewayConfig) -> Option<Arc<AddressLimit>> {
+    let connections_max = config.tollgate.limits.connections_per_ip_max;
+    let proxies = [config.tollgate.trusted_networks(), config.tollgate.announcing_networks()].concat();
+    let is_proxy = move |address: IpAddr| proxies.iter().any(|network| network.contains(&address));
+    (connections_max > 0).then(|| AddressLimit::new(connections_max, Arc::new(is_proxy)))
+}
+
+/// The rate of each client address, if there is one.
+fn address_rates(config: &GatewayConfig) -> Option<AddressRates> {
+    let written = &config.tollgate.limits.requests_per_ip;
+    let rate = Rate::new(written.rate, written.per)?;
+    Some(AddressRates::new(rate, written.addresses_max))
+}
+
+/// Who may call the control API, if that takes a certificate.
+fn control_callers(config: &GatewayConfig, library: &Library) -> Option<Arc<AllowList>> {
+    let security = &config.security;
+    security.control_api_use_mutual_tls.then(|| Arc::new(AllowList::new(&security.certificates.control_api, library)))
+}
+
+/// Pushes figures to a collector, if that is configured.
+fn start_pusher(config: &GatewayConfig, shared: &Arc<Shared>) -> Result<Option<Pusher>, Box<dyn Error>> {
+    let Some(figures) = shared.observer.otlp_metrics.clone().filter(|_| shared.observer.metrics) else { return Ok(None) };
+    let Some((collector, interval)) = config.opentelemetry.metrics() else { return Ok(None) };
+    Ok(Some(Pusher::start(shared.clone(), &collector, interval, figures)?))
+}
+
+/// Takes up renewed certificate files.
+fn watch_certificates(shared: Arc<Shared>) -> io::Result<()> {
+    let watch = move || loop {
+        std::thread::sleep(CERTIFICATES_EVERY);
+        shared.certificates.read_if_missing();
+        shared.refresh_certificates();
+    };
+    std::thread::Builder::new().name("certificates".to_owned()).spawn(watch)?;
+    Ok(())
+}
+
+/// The control API's own address, if it has one.
+fn control_address(config: &GatewayConfig) -> Option<SocketAddr> {
+    let own = config.control_api_port != 0 && config.control_api_port != config.listen_port;
+    let written = Some(config.tollgate.control_listen_address.as_str()).filter(|written| !written.is_empty());
+    own.then(|| address(written.unwrap_or(&config.listen_address), config.control_api_port))
+}
+
+/// Whether every core has looked at its time limits since it was asked last.
+fn is_alive(cores: Vec<Arc<CoreStats>>) -> impl FnMut() -> bool {
+    let mut last = Vec::new();
+    move || {
+        let now: Vec<u64> = cores.iter().map(|core| core.sweeps.get()).collect();
+        let before = std::mem::replace(&mut last, now);
+        before.iter().zip(&last).all(|(before, now)| before != now)
+    }
+}
+
+/// All addresses of both families when none is configured, if the system has IPv6.
+fn address(written: &str, port: u16) -> SocketAddr {
+    let written = match written {
+        "localhost" => "127.0.0.1",
+        written => written.trim_start_matches('[').trim_end_matches(']'),
+    };
+    let ip = written.parse().unwrap_or_else(|_| match TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)) {
+        Ok(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        Err(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+    });
+    SocketAddr::new(ip, port)
+}
+
+/// What listens where.
+struct Addresses<'a> {
+    data: &'a [SocketAddr],
+    control: &'a [SocketAddr],
+    metrics: &'a [SocketAddr],
+}
+
+/// Says on standard output what listens where, in a form that scripts can read.
+fn announce(addresses: &Addresses<'_>, tls: bool, secret_file: Option<&Path>) {
+    let scheme = if tls { "https" } else { "http" };
+    let Addresses { data: addresses, control, metrics } = *addresses;
+    // Nobody may be there to read it, which is no reason to end.
+    let say = |line: String| drop(writeln!(io::stdout(), "tollgate: {line}"));
+    for address in addresses {
+        say(format!("listening on {scheme}://{}", reachable(*address)));
+    }
+    let secret = secret_file.map(|path| format!(" (secret in {})", path.display())).unwrap_or_default();
+    for address in control.iter().chain(addresses.first()).take(1) {
+        say(format!("control API at {scheme}://{}/tyk/{secret}", reachable(*address)));
+    }
+    for address in metrics {
+        say(format!("metrics at http://{}/metrics", reachable(*address)));
+    }
+}
+
+/// An address that a client on this machine can use.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() { SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()) } else { address }
+}

@@ -1,0 +1,110 @@
+//! The signals that the gateway acts on, and what it does between its start and its end beside serving: it reloads, hands over to a new
+//! process, and tells the service manager that it is alive.
+
+use crate::control::loader::Reloads;
+use crate::process::handover::Estate;
+use crate::process::notify::Notifier;
+use std::future::{Future, pending};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Why the gateway ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It was told to.
+    Stop,
+    /// The process with this id serves instead.
+    HandedOver(u32),
+}
+
+/// The signals.
+pub struct Signals {
+    runtime: tokio::runtime::Runtime,
+    hangup: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+    restart: Signal,
+}
+
+type HandingOver<'e> = Pin<Box<dyn Future<Output = Result<u32, String>> + 'e>>;
+
+impl Signals {
+    /// From now on signals no longer end the process by themselves.
+    pub fn catch() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let context = runtime.enter();
+        let (hangup, terminate) = (signal(SignalKind::hangup())?, signal(SignalKind::terminate())?);
+        let (interrupt, restart) = (signal(SignalKind::interrupt())?, signal(SignalKind::user_defined2())?);
+        drop(context);
+        Ok(Signals { runtime, hangup, terminate, interrupt, restart })
+    }
+
+    /// Reloads on SIGHUP and hands over on SIGUSR2; returns on SIGTERM or SIGINT, and when another process serves. `is_alive` is asked as
+    /// often as the service manager wants to hear of it.
+    pub fn wait_for_end(
+        self,
+        reloads: &Reloads,
+        estate: &Estate,
+        notifier: &Arc<Notifier>,
+        mut is_alive: impl FnMut() -> bool,
+    ) -> End {
+        let Signals { runtime, mut hangup, mut terminate, mut interrupt, mut restart } = self;
+        let alive_every = notifier.alive_every();
+        runtime.block_on(async {
+            let mut handing_over: Option<HandingOver<'_>> = None;
+            loop {
+                tokio::select! {
+                    _ = hangup.recv() => reload(reloads, notifier),
+                    _ = terminate.recv() => return End::Stop,
+                    _ = interrupt.recv() => return End::Stop,
+                    _ = restart.recv() => match handing_over {
+                        Some(_) => tracing::warn!("a new process is starting already"),
+                        None => {
+                            tracing::info!("starting a new process to hand over to");
+                            handing_over = Some(Box::pin(estate.hand_over()));
+                        }
+                    },
+                    result = outcome(&mut handing_over) => {
+                        handing_over = None;
+                        match result {
+                            Ok(pid) => return End::HandedOver(pid),
+                            Err(why) => {
+                                tracing::error!(why, "the new process does not take over; this one goes on");
+                                notifier.status(&format!("serving; a restart failed: {why}"));
+                            }
+                        }
+                    }
+                    () = wait(alive_every) => if is_alive() {
+                        notifier.alive();
+                    },
+                }
+            }
+        })
+    }
+}
+
+fn reload(reloads: &Reloads, notifier: &Arc<Notifier>) {
+    notifier.reloading();
+    let (done, notifier) = (reloads.request(), notifier.clone());
+    tokio::spawn(async move {
+        let _ = done.await;
+        notifier.ready(None);
+    });
+}
+
+async fn outcome(handing_over: &mut Option<HandingOver<'_>>) -> Result<u32, String> {
+    match handing_over {
+        Some(handing_over) => handing_over.await,
+        None => pending().await,
+    }
+}
+
+async fn wait(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,98 @@
+//! Where keys and certificates are kept, as configured: the embedded store, or a Redis that several gateways share.
+
+use crate::auth::certificates::Certificates;
+use crate::auth::keys::{KeyRules, Keys, SharedKeys};
+use crate::base::bus::Bus;
+use crate::base::pattern::PatternPool;
+use std::error::Error;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tollgate_model::config::{GatewayConfig, Storage};
+use tollgate_store::{Embedded, Redis, RedisSettings, RedisShape, RedisTls, Store, StoreFault};
+
+/// How long the start waits for Redis before it goes on without.
+const START_TIME_MAX: Duration = Duration::from_secs(2);
+/// Longest time for an answer, and for a connection, when `timeout` says nothing.
+const TIMEOUT_S: u64 = 5;
+
+/// The configured store, and the keys in it.
+pub struct Opened {
+    pub store: Arc<dyn Store>,
+    pub keys: Keys,
+    /// What keeps other processes out of it, if anything does.
+    pub lock: Option<File>,
+}
+
+/// Opens the configured store. `lock` is what the process before this one had on it, `patterns` where those of access rights go.
+pub fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<PatternPool>) -> Result<Opened, Box<dyn Error>> {
+    let rules = KeyRules::new(config, patterns);
+    if !config.storage.is_redis() {
+        let directory = &config.tollgate.data_dir;
+        let store = Arc::new(match lock {
+            Some(lock) => Embedded::open_with_lock(directory, lock)?,
+            None => Embedded::open(directory)?,
+        });
+        let lock = Some(store.lock()?);
+        let begun = Instant::now();
+        let keys = Keys::load(rules, store.clone())?;
+        tracing::info!(keys = keys.len(), ms = begun.elapsed().as_millis() as u64, "keys loaded");
+        return Ok(Opened { store, keys, lock });
+    }
+    let redis = Arc::new(Redis::open(redis_settings(&config.storage)?)?);
+    if !redis.wait_until_up(START_TIME_MAX) {
+        tracing::warn!(why = redis.trouble(), "starting without Redis; requests that need it are refused until it is there");
+    }
+    let bus = Bus::new(redis.clone(), config);
+    let keys = Keys::shared(rules, SharedKeys::new(redis.clone(), bus, config.tollgate.shared_store.clone()));
+    Ok(Opened { store: redis, keys, lock: None })
+}
+
+/// The certificates in the store of these keys. One that gateways share may be silent at the start: they are read later then.
+pub fn open_certificates(store: Arc<dyn Store>, keys: &Keys) -> Result<Certificates, StoreFault> {
+    let certificates = Certificates::new(store);
+    match certificates.read() {
+        Err(fault) if keys.shared_keys().is_some() => {
+            tracing::warn!(%fault, "stored certificates can't be read yet; trying on");
+            Ok(certificates)
+        }
+        read => read.map(|()| certificates),
+    }
+}
+
+/// A Redis as it is written in Tyk's words, with its certificates read.
+pub fn redis_settings(storage: &Storage) -> Result<RedisSettings, String> {
+    let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let shape = match (storage.enable_cluster, text(&storage.master_name)) {
+        (true, _) => RedisShape::Cluster,
+        (false, Some(master)) => RedisShape::Sentinel { master, password: text(&storage.sentinel_password) },
+        (false, None) => RedisShape::Single,
+    };
+    let time_max = Duration::from_secs(if storage.timeout == 0 { TIMEOUT_S } else { storage.timeout });
+    Ok(RedisSettings {
+        shape,
+        addresses: storage.addresses(),
+        username: text(&storage.username),
+        password: text(&storage.password),
+        database: storage.database,
+        tls: storage.use_ssl.then(|| tls(storage)).transpose()?,
+        connect_time_max: time_max,
+        answer_time_max: time_max,
+    })
+}
+
+fn tls(storage: &Storage) -> Result<RedisTls, String> {
+    let own = match (read(&storage.cert_file)?, read(&storage.key_file)?) {
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        _ => None,
+    };
+    Ok(RedisTls { insecure: storage.ssl_insecure_skip_verify, authorities: read(&storage.ca_file)?, own })
+}
+
+fn read(file: &Path) -> Result<Option<Vec<u8>>, String> {
+    if file.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    std::fs::read(file).map(Some).map_err(|error| format!("storage: {} can't be read: {error}", file.display()))
+}

@@ -147,7 +147,8 @@ fn replace_number(text: &str, number: &str, by: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find(number) {
         let (before, after) = (&rest[..at], &rest[at + number.len()..]);
-        let alone = !before.ends_with(|c: char| c.is_ascii_alphanumeric()) && !after.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let alone =
+            !before.ends_with(|c: char| c.is_ascii_alphanumeric()) && !after.starts_with(|c: char| c.is_ascii_alphanumeric());
         replaced += before;
         replaced += if alone { by } else { number };
         rest = after;

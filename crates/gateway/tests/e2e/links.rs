@@ -19,9 +19,9 @@ fn every_link_between_pages_leads_somewhere() {
         for link in links(text).filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
-            let leads = target.canonicalize().is_ok_and(|target| {
-                anchor.is_empty() || headings.get(&target).is_some_and(|headings| headings.contains(anchor))
-            });
+            let leads = target
+                .canonicalize()
+                .is_ok_and(|target| anchor.is_empty() || headings.get(&target).is_some_and(|headings| headings.contains(anchor)));
             if !leads {
                 broken.push(format!("{}: {link}", page.strip_prefix(&root).unwrap().display()));
             }

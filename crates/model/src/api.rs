@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::config::OnStoreFailure;
 use crate::decode::{Decoded, decode};
@@ -14,7 +15,7 @@ use crate::known_field;
 use crate::number::whole;
 use crate::problem::{Findings, Level, Problem};
 use crate::reference::resolve_references;
-use crate::schema::schema_of;
+use crate::schema::may_be_any_word;
 use crate::zero_values::Document;
 
 mod auth;
@@ -51,8 +52,9 @@ pub use tollgate::{ForwardAuth, Tollgate};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
 
 /// One API as its author wrote it. Every field has Tyk's zero as default; the names are Tyk's.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["proxy"]))]
 pub struct ApiDefinition {
     /// The document exactly as written, references to secrets unresolved.
     #[serde(skip)]
@@ -81,7 +83,7 @@ pub struct ApiDefinition {
     pub use_keyless: bool,
     /// Authentication by key, also when other methods are switched on; the default when none is.
     pub use_standard_auth: bool,
-    /// Where the key is found; see [`ApiDefinition::auth_token`].
+    /// Where the key is found, if `auth_configs.authToken` does not say it.
     pub auth: AuthConfig,
     /// Where each method finds its credentials, by method: `authToken`, `jwt`, `basic`, `hmac`, `oauth` and so on.
     pub auth_configs: BTreeMap<String, AuthConfig>,
@@ -198,7 +200,7 @@ pub struct ApiDefinition {
     #[serde(rename = "CORS")]
     pub cors: Cors,
 
-    /// Decorative: `allowed_ips` applies whenever it has entries; see [`ApiDefinition::ip_allow_list`].
+    /// Without effect, unless `ip_access_control_disabled` is set: `allowed_ips` applies whenever it has entries.
     pub enable_ip_whitelisting: bool,
     /// Addresses or CIDR ranges that may call.
     pub allowed_ips: Vec<String>,
@@ -213,21 +215,21 @@ pub struct ApiDefinition {
     pub domain: String,
     /// Takes `domain` out of effect.
     pub domain_disabled: bool,
-    /// When the API stops, UTC, `2006-01-02 15:04`; read it with [`crate::expiry::expiry`].
+    /// When the API stops, UTC, `2006-01-02 15:04`.
     pub expiration: String,
     /// Empty, `http`, `https` or `h2c`.
     pub protocol: String,
     /// A listener of its own; 0 for the gateway's.
     pub listen_port: u16,
-    /// `mcp` for the Model Context Protocol; see [`ApiDefinition::missing_protections`].
+    /// `mcp` for the Model Context Protocol, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub application_protocol: String,
-    /// Hooks of plugins; see [`ApiDefinition::missing_protections`].
+    /// Hooks of plugins, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub custom_middleware: Value,
-    /// A bundle of plugins; see [`ApiDefinition::missing_protections`].
+    /// A bundle of plugins, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub custom_middleware_bundle: String,
     /// Takes `custom_middleware_bundle` out of effect.
     pub custom_middleware_bundle_disabled: bool,
-    /// GraphQL; see [`ApiDefinition::missing_protections`].
+    /// GraphQL, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub graphql: Value,
     /// Work on responses, by name.
     pub response_processors: Vec<ResponseProcessor>,
@@ -249,7 +251,7 @@ pub struct ApiDefinition {
 }
 
 /// `definition`: how a request names the version it wants.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct VersionSelector {
     /// Where to look.
@@ -277,8 +279,9 @@ pub struct VersionSelector {
 }
 
 /// Where a request carries its version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(transform = may_be_any_word)]
 pub enum VersionLocation {
     /// A header.
     Header,
@@ -293,7 +296,7 @@ pub enum VersionLocation {
 }
 
 /// A limit over all callers of an API.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct GlobalRateLimit {
     /// Takes the limit out of effect.
@@ -309,7 +312,7 @@ pub struct GlobalRateLimit {
 }
 
 /// Work on responses that Tyk wants listed by name.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ResponseProcessor {
     /// `header_injector`, `header_transform`, `response_body_transform` and others.
@@ -363,19 +366,6 @@ impl ApiDefinition {
             definition
         });
         findings.within(file).conclude(definition)
-    }
-
-    /// A JSON Schema (draft 2020-12) of what Tollgate reads of a definition; other members are allowed, and ignored.
-    pub fn schema() -> Value {
-        let mut schema = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": "Classic API definition",
-        });
-        // A type that takes no zeros would have no schema; a test holds that this one has.
-        if let (Some(whole), Ok(Value::Object(read))) = (schema.as_object_mut(), schema_of::<ApiDefinition>()) {
-            whole.extend(read);
-        }
-        schema
     }
 
     /// A definition as the control API shows it, with the fields that were not written.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::key::KeyFunction;
@@ -33,14 +34,13 @@ const WELL_KNOWN_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";
 /// The default of `min_token_length`.
 const TOKEN_BYTES_MIN: usize = 3;
 
-/// The configuration of one gateway. Field names are Tyk's.
-///
-/// There are two sets of defaults, because Tyk has two. [`GatewayConfig::default`] is what runs with no configuration
-/// file at all, and it is what Tyk's shipped example sets: strict routes, endpoint patterns that match from their
-/// beginning to their end, WebSockets, hashed keys. Beyond that keys can be listed, and policies have a directory, so that
-/// the whole control API works. [`GatewayConfig::of_empty_file`] is what a file gets for the fields it leaves out: the zero
-/// values of Tyk's own code, so that an existing `tyk.conf` means here what it means there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The configuration of one gateway. Field names are Tyk's. Defaults are those of a file that leaves the fields out.
+// There are two sets of defaults, because Tyk has two. `GatewayConfig::default` is what runs with no configuration
+// file at all, and it is what Tyk's shipped example sets: strict routes, endpoint patterns that match from their
+// beginning to their end, WebSockets, hashed keys. Beyond that keys can be listed, and policies have a directory, so that
+// the whole control API works. `GatewayConfig::of_empty_file` is what a file gets for the fields it leaves out: the zero
+// values of Tyk's own code, so that an existing `tyk.conf` means here what it means there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default = "GatewayConfig::of_empty_file")]
 pub struct GatewayConfig {
     /// Address to listen on; empty for all.
@@ -83,7 +83,7 @@ pub struct GatewayConfig {
     pub hash_key_function: KeyFunction,
     /// Functions that this gateway had before: custom keys made then are found too.
     pub hash_key_function_fallback: Vec<KeyFunction>,
-    /// Shortest key that is accepted, in bytes; see [`GatewayConfig::token_bytes_min`].
+    /// Shortest key that is accepted, in bytes; 3 when 0.
     pub min_token_length: usize,
     /// Let the control API make keys without access rights, which may call everything.
     pub allow_master_keys: bool,
@@ -215,7 +215,7 @@ pub struct GatewayConfig {
 }
 
 /// `policies`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Policies {
     /// `file` or empty; Tyk also has `service` and `rpc`.
@@ -231,7 +231,7 @@ pub struct Policies {
 }
 
 /// `db_app_conf_options`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DbAppConfOptions {
     /// Serve only the APIs that share a tag with `tags`.
@@ -241,7 +241,7 @@ pub struct DbAppConfOptions {
 }
 
 /// `file`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FileReferences {
     /// When not empty, `file://` references are read below this directory and nowhere else.
@@ -249,7 +249,7 @@ pub struct FileReferences {
 }
 
 /// `jwks`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Jwks {
     /// How key sets are kept.
@@ -257,7 +257,7 @@ pub struct Jwks {
 }
 
 /// `jwks.cache`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct JwksCache {
     /// Seconds after which a key set is fetched again; 0 for 240.
@@ -265,7 +265,7 @@ pub struct JwksCache {
 }
 
 /// `health_check`: figures about single APIs, as the control API's `health` shows them.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HealthCheck {
     /// Collect them.
@@ -275,7 +275,7 @@ pub struct HealthCheck {
 }
 
 /// One entry of `override_messages`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MessageOverride {
     /// Text; empty to keep it.
@@ -285,7 +285,7 @@ pub struct MessageOverride {
 }
 
 /// `dns_cache`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DnsCache {
     /// Whether addresses are remembered longer than DNS says.

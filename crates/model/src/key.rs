@@ -4,6 +4,7 @@
 use crate::hexadecimal;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -17,16 +18,16 @@ const RANDOM_DIGITS: usize = 32;
 const DATABASE_ID_DIGITS: usize = 24;
 
 /// `hash_key_function`: the shape of new keys, and how keys are hashed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyFunction {
-    /// Not configured: plain keys, hashed as by [`KeyFunction::Murmur32`].
+    /// Not configured: plain keys, hashed as by `murmur32`.
     #[default]
     #[serde(rename = "")]
     Plain,
     /// MurmurHash3, 32 bits. Hashes of different keys collide easily.
     Murmur32,
-    /// The first 64 bits of [`KeyFunction::Murmur128`].
+    /// The first 64 bits of `murmur128`.
     Murmur64,
     /// MurmurHash3, 128 bits, in its variant for 64-bit machines.
     Murmur128,

@@ -31,3 +31,4 @@ mod token;
 pub use hexadecimal::{hexadecimal, hexadecimal_digits};
 pub use json_text::append_json_text;
 pub use problem::{Level, Problem};
+pub use schema::DocumentSchema;

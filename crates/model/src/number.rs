@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserializer, Serializer};
 
@@ -19,6 +20,11 @@ pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D
 /// Reads seconds: a number, or a span of time as Go writes it, such as `1m30s`.
 pub(crate) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     deserializer.deserialize_any(Seconds)
+}
+
+/// What [`seconds`] reads.
+pub(crate) fn seconds_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["number", "string"] })
 }
 
 /// Writes a whole value without `.0`, as Go does.

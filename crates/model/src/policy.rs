@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -28,10 +29,10 @@ const FIELDS: &[KnownField] =
     &[("date_created", Never), ("created_at", Never), ("graphql_access_rights", Never), ("rsa_enabled", Set)];
 
 /// A policy. The names are Tyk's, and every field has Tyk's zero as default.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Policy {
-    /// The policy's identifier; see [`Policy::id`].
+    /// The policy's identifier; `_id` when empty.
     #[serde(skip_serializing_if = "is_zero")]
     pub id: String,
     /// The identifier that a database gave it: a text, or an object with the member `$oid`.
@@ -111,8 +112,8 @@ pub struct Policy {
 /// Policies by identifier.
 pub type PolicyMap = BTreeMap<String, Policy>;
 
-/// The parts of a session that a policy decides: all of them when none is set. See [`Policy::decides`].
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+/// The parts of a session that a policy decides: all of them when none is set.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Partitions {
     /// Quotas.

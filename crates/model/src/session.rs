@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -32,7 +33,7 @@ pub(crate) use unknown::KeepsUnknown;
 const FINGERPRINT_DIGITS: usize = 64;
 
 /// A session. The names are Tyk's, every field has Tyk's zero as default, and fields that are zero are not written.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Session {
     /// When the key was last used; not acted on.
@@ -128,10 +129,10 @@ pub struct Session {
     /// Refuse the key.
     #[serde(skip_serializing_if = "is_zero")]
     pub is_inactive: bool,
-    /// Older form of `apply_policies`; see [`Session::policy_ids`].
+    /// Older form of `apply_policies`, for one policy; used when that is empty.
     #[serde(skip_serializing_if = "is_zero")]
     pub apply_policy_id: String,
-    /// Policies; see [`Session::policy_ids`].
+    /// Ids of the policies that apply.
     #[serde(skip_serializing_if = "is_zero")]
     pub apply_policies: Vec<String>,
     /// When analytics records of the key expire.
@@ -173,7 +174,7 @@ pub struct Session {
 }
 
 /// `basic_auth_data`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BasicAuthData {
     /// The password, hashed when `hash_type` says how.
@@ -187,7 +188,7 @@ pub struct BasicAuthData {
 }
 
 /// `jwt_data`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct JwtData {
     /// The secret or public key that tokens are signed with.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::ApiDefinition;
@@ -9,22 +10,22 @@ use crate::number::whole;
 
 /// `auth` or one entry of `auth_configs`. The places are tried in the order header, query parameter, cookie; a later
 /// one that has a value wins.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AuthConfig {
     /// A name for people.
     pub name: String,
-    /// The header; see [`AuthConfig::header`].
+    /// The header; `Authorization` when empty.
     pub auth_header_name: String,
     /// Do not look at headers.
     pub disable_header: bool,
     /// Look at the query parameter `param_name`.
     pub use_param: bool,
-    /// The query parameter; see [`AuthConfig::param`].
+    /// The query parameter; named like the header when empty.
     pub param_name: String,
     /// Look at the cookie `cookie_name`.
     pub use_cookie: bool,
-    /// The cookie; see [`AuthConfig::cookie`].
+    /// The cookie; named like the header when empty.
     pub cookie_name: String,
     /// Accept a client certificate in place of a key, and ask for it beside one.
     pub use_certificate: bool,
@@ -34,11 +35,11 @@ pub struct AuthConfig {
     pub signature: SignatureConfig,
 }
 
-/// `signature` of [`AuthConfig`].
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+/// `signature` of an authentication method.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SignatureConfig {
-    /// How it is made; see [`SignatureConfig::algorithm`].
+    /// How it is made: `MasheryMd5` or `MasherySha256`.
     pub algorithm: String,
     /// The header that has it.
     pub header: String,
@@ -48,7 +49,7 @@ pub struct SignatureConfig {
     pub param_name: String,
     /// What it is made with besides key and time. May have variables.
     pub secret: String,
-    /// Seconds by which the client's clock may differ; see [`SignatureConfig::skew_s`].
+    /// Seconds by which the client's clock may differ.
     #[serde(deserialize_with = "whole")]
     pub allowed_clock_skew: i64,
     /// Status of a refusal; 401 when 0.
@@ -99,7 +100,7 @@ impl SignatureConfig {
 }
 
 /// `basic_auth`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BasicAuth {
     /// Check each password anew.
@@ -116,7 +117,7 @@ pub struct BasicAuth {
 }
 
 /// `external_oauth`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ExternalOAuth {
     /// Whether it is asked for.
@@ -126,7 +127,7 @@ pub struct ExternalOAuth {
 }
 
 /// One server of `external_oauth`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ExternalProvider {
     /// The server is asked about each token.
@@ -134,7 +135,7 @@ pub struct ExternalProvider {
 }
 
 /// How a server is asked about a token.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Introspection {
     /// Whether it is asked for.
@@ -152,7 +153,7 @@ pub struct Introspection {
 }
 
 /// `cache` of an introspection.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct IntrospectionCache {
     /// Remember good tokens.
@@ -163,7 +164,7 @@ pub struct IntrospectionCache {
 }
 
 /// `openid_options`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OpenIdOptions {
     /// Whose tokens are good.
@@ -173,7 +174,7 @@ pub struct OpenIdOptions {
 }
 
 /// One provider of `openid_options`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OpenIdProvider {
     /// As in the tokens' `iss`; discovery begins there.

@@ -1,9 +1,10 @@
 //! Cross-origin resource sharing.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// `CORS`. Empty lists take the defaults of Tyk's library: any origin, GET, POST and HEAD, the simple headers.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Cors {
     /// Switches the rules on.

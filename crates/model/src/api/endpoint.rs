@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::config::OnStoreFailure;
@@ -55,7 +56,7 @@ endpoint_entry!(
 );
 
 /// An entry of `ignored`, `white_list` or `black_list`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessEntry {
     /// Takes the entry out of effect.
@@ -70,8 +71,8 @@ pub struct AccessEntry {
     pub method_actions: Option<BTreeMap<String, MethodAction>>,
 }
 
-/// What to do with one method of an [`AccessEntry`].
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+/// What to do with one method of an entry.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MethodAction {
     /// Whether the gateway answers.
@@ -85,7 +86,7 @@ pub struct MethodAction {
 }
 
 /// Whether the gateway answers by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Nothing is written: requests are refused, whichever list the entry is in.
@@ -99,7 +100,7 @@ pub enum Action {
 }
 
 /// An entry of `mock_response`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MockResponse {
     /// Takes the entry out of effect.
@@ -119,7 +120,7 @@ pub struct MockResponse {
 }
 
 /// An entry of `validate_json`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BodySchema {
     /// Takes the entry out of effect.
@@ -139,7 +140,7 @@ pub struct BodySchema {
 }
 
 /// An entry of `hard_timeouts`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HardTimeout {
     /// Takes the entry out of effect.
@@ -165,7 +166,7 @@ impl HardTimeout {
 }
 
 /// An entry of `size_limits`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SizeLimit {
     /// Takes the entry out of effect.
@@ -181,7 +182,7 @@ pub struct SizeLimit {
 }
 
 /// An entry of `method_transforms`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MethodTransform {
     /// Takes the entry out of effect.
@@ -197,7 +198,7 @@ pub struct MethodTransform {
 }
 
 /// An entry of `transform_headers` or `transform_response_headers`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HeaderTransform {
     /// Takes the entry out of effect.
@@ -217,7 +218,7 @@ pub struct HeaderTransform {
 }
 
 /// An entry of `circuit_breakers`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CircuitBreaker {
     /// Takes the entry out of effect.
@@ -239,7 +240,7 @@ pub struct CircuitBreaker {
 }
 
 /// An entry of `internal`, `track_endpoints` or `do_not_track_endpoints`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EndpointMark {
     /// Takes the entry out of effect.
@@ -253,7 +254,7 @@ pub struct EndpointMark {
 }
 
 /// An entry of `rate_limit`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EndpointRateLimit {
     /// Takes the entry out of effect.

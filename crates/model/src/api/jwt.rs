@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::ApiDefinition;
 use crate::span;
 
 /// One entry of `jwt_jwks_uris`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct JwksUri {
     /// Where the key set is.
@@ -22,7 +23,7 @@ pub struct JwksUri {
 }
 
 /// `scopes`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Scopes {
     /// For JSON Web Tokens.
@@ -32,7 +33,7 @@ pub struct Scopes {
 }
 
 /// Which policies the scopes of a token stand for.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ScopeClaim {
     /// The claim with the scopes, `scope` when empty; dots lead into objects.

@@ -1,9 +1,10 @@
 //! The gateway as an OAuth 2.0 server: what an API lets its clients ask for.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// `oauth_meta`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OAuthMeta {
     /// Values of `grant_type` that are allowed: `authorization_code`, `refresh_token`, `password`, `client_credentials`.
@@ -15,7 +16,7 @@ pub struct OAuthMeta {
 }
 
 /// `notifications`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Notifications {
     /// What the receiver knows the gateway by.
@@ -25,7 +26,7 @@ pub struct Notifications {
 }
 
 /// `tollgate.oauth`: what Tyk's provider does not have.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OAuthRules {
     /// Codes are given only to requests with a challenge (RFC 7636).
@@ -37,7 +38,7 @@ pub struct OAuthRules {
 }
 
 /// How a challenge is made from its verifier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum PkceMethod {
     /// It is the verifier's SHA-256.
     S256,

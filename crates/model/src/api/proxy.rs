@@ -1,12 +1,15 @@
 //! Where requests come in and where they go.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// `proxy`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["listen_path", "target_url"]))]
 pub struct Proxy {
     /// Prefix of the paths that belong to the API; `{name}` and `{name:regex}` stand for a segment.
+    #[schemars(length(min = 1))]
     pub listen_path: String,
     /// Absolute URL of the upstream.
     pub target_url: String,
@@ -27,7 +30,7 @@ pub struct Proxy {
 }
 
 /// `proxy.transport`. Empty fields take the gateway's settings.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Transport {
     /// Accept any certificate of the upstream.

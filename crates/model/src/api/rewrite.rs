@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::schema::may_be_empty;
 
 /// An entry of `url_rewrites`. `match_pattern` and `rewrite_to` work on the path with its query; the result takes the
 /// place of both.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct UrlRewrite {
     /// Takes the entry out of effect.
@@ -26,7 +29,7 @@ pub struct UrlRewrite {
 }
 
 /// A condition of a rewrite and the URL when it holds.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Trigger {
     /// How many of `options` must match.
@@ -37,9 +40,10 @@ pub struct Trigger {
     pub rewrite_to: String,
 }
 
-/// How many of the options of a [`Trigger`] must match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// How many of the options of a trigger must match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(transform = may_be_empty)]
 pub enum TriggerMode {
     /// Every one.
     #[default]
@@ -49,8 +53,8 @@ pub enum TriggerMode {
     Any,
 }
 
-/// What a [`Trigger`] looks at, each by name.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+/// What a trigger looks at, each by name.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TriggerOptions {
     /// Request headers.
@@ -68,7 +72,7 @@ pub struct TriggerOptions {
 }
 
 /// A regular expression over a text.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TextMatch {
     /// The regular expression; matches nothing and is not asked for when empty.

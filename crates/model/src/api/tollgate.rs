@@ -1,12 +1,13 @@
 //! `tollgate` of a definition: what Tyk does not have.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::OAuthRules;
 use crate::config::OnStoreFailure;
 
 /// `tollgate`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Tollgate {
     /// Which methods of authentication must let a request in: all of one alternative. Names as in `auth_configs`. Empty: all that are
@@ -17,22 +18,22 @@ pub struct Tollgate {
     /// What the OAuth 2.0 provider does beyond Tyk's.
     pub oauth: OAuthRules,
     /// What holds for limits that the store should decide about and cannot: those of the API, and those of keys that do not say it
-    /// themselves. `None`: what the gateway says.
+    /// themselves. When not set: what the gateway says.
     pub on_store_failure: Option<OnStoreFailure>,
-    /// Fields that protect and have no effect, and without which the API is served all the same; names of
-    /// [`PROTECTIONS`](super::PROTECTIONS).
+    /// Fields that protect and have no effect, and without which the API is served all the same.
+    // They are those of `super::PROTECTIONS`.
     pub serve_without: Vec<String>,
 }
 
 /// `tollgate.forward_auth`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ForwardAuth {
     /// Where the service answers.
     pub url: String,
     /// Ask with POST in place of GET.
     pub post: bool,
-    /// Milliseconds that the service has; see [`ForwardAuth::timeout_ms`].
+    /// Milliseconds that the service has: 2000 when 0, 30000 at most.
     pub timeout_ms: u64,
     /// Accept any certificate of the service.
     pub insecure_skip_verify: bool,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -10,10 +11,10 @@ use super::endpoint::{
     MockResponse, SizeLimit,
 };
 use super::rewrite::UrlRewrite;
-use crate::number::seconds;
+use crate::number::{seconds, seconds_schema};
 
 /// `version_data`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct VersionData {
     /// The API has one version and requests name none.
@@ -37,12 +38,12 @@ impl VersionData {
 }
 
 /// One version.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct VersionInfo {
     /// The version's name; the key in `versions` is what requests name.
     pub name: String,
-    /// When the version stops, UTC, `2006-01-02 15:04`; read it with [`crate::expiry::expiry`].
+    /// When the version stops, UTC, `2006-01-02 15:04`.
     pub expires: String,
     /// Use `extended_paths`; otherwise the older `paths`.
     pub use_extended_paths: bool,
@@ -70,6 +71,7 @@ pub struct VersionInfo {
     pub global_size_limit_disabled: bool,
     /// Seconds that the upstream has for a response; no limit when 0. Tyk writes it as `30s`.
     #[serde(deserialize_with = "seconds")]
+    #[schemars(schema_with = "seconds_schema")]
     pub global_enforce_timeout: f64,
     /// Takes `global_enforce_timeout` out of effect.
     pub global_enforce_timeout_disabled: bool,
@@ -78,7 +80,7 @@ pub struct VersionInfo {
 }
 
 /// `paths`: the older form, used without `use_extended_paths`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LegacyPaths {
     /// Paths open to everyone.
@@ -90,7 +92,7 @@ pub struct LegacyPaths {
 }
 
 /// `extended_paths`. Lists of `Value` are not acted on; they are reported when they have entries.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ExtendedPaths {
     /// Endpoints open to everyone: no authentication, no limits.
@@ -134,7 +136,7 @@ pub struct ExtendedPaths {
     pub transform: Vec<Value>,
     /// Not supported yet.
     pub transform_jq: Vec<Value>,
-    /// Other bodies for responses; see [`super::ApiDefinition::missing_protections`], as for what follows.
+    /// Other bodies for responses, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub transform_response: Vec<Value>,
     /// The same with a `jq` filter.
     pub transform_jq_response: Vec<Value>,

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `analytics_config`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AnalyticsConfig {
     /// Clients that are not recorded.
@@ -29,7 +30,7 @@ pub struct AnalyticsConfig {
 }
 
 /// `analytics_config.normalise_urls`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct NormaliseUrls {
     /// Do any of it.
@@ -45,7 +46,7 @@ pub struct NormaliseUrls {
 }
 
 /// `access_logs`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessLogs {
     /// Log a line for each request.
@@ -55,7 +56,7 @@ pub struct AccessLogs {
 }
 
 /// `tollgate.analytics`: where records go.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Analytics {
     /// Sums by minute in the data directory, for `/tyk/usage`; true.
@@ -77,7 +78,7 @@ pub struct Analytics {
 }
 
 /// `tollgate.access_log`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessLog {
     /// A file; empty for standard error.
@@ -89,7 +90,7 @@ pub struct AccessLog {
 }
 
 /// `tollgate.statsd`, beside Tyk's `statsd_connection_string` and `statsd_prefix`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Statsd {
     /// Send tags as DogStatsD has them, not names with dots.

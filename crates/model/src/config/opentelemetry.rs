@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json_path::JsonPath;
@@ -23,7 +24,7 @@ const RATE: f64 = 0.5;
 const BATCHES_MAX: usize = 4_096;
 
 /// `opentelemetry`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OpenTelemetry {
     /// As `traces.enabled`.
@@ -57,7 +58,7 @@ pub struct OpenTelemetry {
 }
 
 /// `opentelemetry.traces`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Traces {
     /// Trace requests.
@@ -87,7 +88,7 @@ pub struct Traces {
 }
 
 /// `sampling`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Sampling {
     /// `AlwaysOn` (also when empty), `AlwaysOff` or `TraceIDRatioBased`.
@@ -100,7 +101,7 @@ pub struct Sampling {
 }
 
 /// `span_batch_config`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SpanBatch {
     /// Spans that may wait for the collector; 8192 when 0.
@@ -112,7 +113,7 @@ pub struct SpanBatch {
 }
 
 /// `tls` of a collector.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CollectorTls {
     /// Speak TLS; so does an endpoint that begins with `https://`.
@@ -132,7 +133,7 @@ pub struct CollectorTls {
 }
 
 /// `opentelemetry.metrics`. What says where to is that of traces where it is empty.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OtlpMetrics {
     /// Push figures.

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `http_server_options`. The defaults are Tyk's for a file that leaves the field out: everything off.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HttpServerOptions {
     /// Seconds that a request may take to arrive; 120 when 0.
@@ -51,7 +52,7 @@ pub struct HttpServerOptions {
 }
 
 /// A certificate for TLS towards clients, as PEM files.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Certificate {
     /// A host it is for beside those that stand in it; `*` for any.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json_path::JsonPath;
@@ -14,7 +15,7 @@ const HOST: &str = "localhost";
 const PORT: u16 = 6379;
 
 /// A Redis. Without any of these fields the embedded store is used.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Storage {
     /// `redis`, or `embedded` for the store that needs no server.

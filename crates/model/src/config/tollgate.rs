@@ -4,13 +4,15 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use ipnet::IpNet;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::analytics::{AccessLog, Analytics, Statsd};
 use crate::network::parse_network;
+use crate::schema::may_be_empty;
 
 /// `tollgate`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Tollgate {
     /// Directory for what must outlive the process: the secret made at start, keys, counters; `data`.
@@ -55,13 +57,13 @@ pub struct Tollgate {
     pub request_id: bool,
     /// Tell clients in `Server-Timing` what gateway and upstream took.
     pub server_timing: bool,
-    /// Fields of definitions that protect and have no effect, and without which every API is served all the same; names of
-    /// [`PROTECTIONS`](crate::api::PROTECTIONS).
+    /// Fields of definitions that protect and have no effect, and without which every API is served all the same.
+    // They are those of `crate::api::PROTECTIONS`.
     pub serve_without: Vec<String>,
 }
 
 /// Figures for Prometheus and the like.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Metrics {
     /// Count and time requests; true.
@@ -73,7 +75,7 @@ pub struct Metrics {
 }
 
 /// How requests use a Redis that several gateways share.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SharedStore {
     /// Milliseconds that a request waits for an answer at most; 50.
@@ -87,8 +89,9 @@ pub struct SharedStore {
 /// What holds for requests that the store should decide about and cannot.
 ///
 /// The laxest comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(transform = may_be_empty)]
 pub enum OnStoreFailure {
     /// Sessions as they were last known; limits do not hold.
     Allow,
@@ -101,8 +104,9 @@ pub enum OnStoreFailure {
 }
 
 /// Which response headers tell clients about their limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(transform = may_be_empty)]
 pub enum RateLimitHeaders {
     /// `X-RateLimit-Limit`, `-Remaining` and `-Reset`.
     #[default]
@@ -115,7 +119,7 @@ pub enum RateLimitHeaders {
 }
 
 /// Largest things accepted from the network.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
     /// Bytes of a request or response head; 32768.
@@ -140,7 +144,7 @@ pub struct Limits {
 }
 
 /// How many requests one client address may send, of IPv6 one /64 network.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RequestsPerIp {
     /// Requests; 0 for any number.
@@ -152,7 +156,7 @@ pub struct RequestsPerIp {
 }
 
 /// Longest waits, in milliseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Timeouts {
     /// For the whole head of a request, from its first byte; 10000.
@@ -178,7 +182,7 @@ pub struct Timeouts {
 }
 
 /// Finding the addresses of upstreams.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Dns {
     /// Name servers as `address:port`; empty for those of the system.

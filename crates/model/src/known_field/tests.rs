@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use crate::api::ApiDefinition;
@@ -142,8 +142,8 @@ fn merge(base: &mut Value, over: &Value) {
 struct Objects(BTreeMap<BTreeSet<String>, String>);
 
 impl Objects {
-    fn add<T: DeserializeOwned>(&mut self, document: &str) {
-        self.add_below(&schema_of::<T>().unwrap(), document);
+    fn add<T: JsonSchema>(&mut self, document: &str) {
+        self.add_below(&schema_of::<T>(), document);
     }
 
     fn add_below(&mut self, schema: &Value, path: &str) {

@@ -1,5 +1,6 @@
 //! What a key may do with one API, and how often.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -11,7 +12,7 @@ use crate::known_field::is_set;
 use crate::number::{is_zero, short, short_option, whole};
 
 /// One entry of `access_rights`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessRight {
     /// The API's name for people.
@@ -23,7 +24,7 @@ pub struct AccessRight {
     /// Endpoints that may be called; empty for all.
     #[serde(skip_serializing_if = "is_zero")]
     pub allowed_urls: Vec<AllowedUrl>,
-    /// Limits for this API alone; see [`AccessRight::own_limit`].
+    /// Limits for this API alone, with counters of their own; when they say nothing, those of the key hold.
     #[serde(skip_serializing_if = "is_zero")]
     pub limit: Option<AccessLimit>,
     /// Limits for single endpoints, in place of the limit for the API.
@@ -41,7 +42,7 @@ pub struct AccessRight {
 }
 
 /// An entry of `allowed_urls`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AllowedUrl {
     /// Regular expression for the path.
@@ -54,7 +55,7 @@ pub struct AllowedUrl {
 }
 
 /// An entry of `endpoints`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Endpoint {
     /// Path pattern.
@@ -66,8 +67,8 @@ pub struct Endpoint {
     pub extra: Map<String, Value>,
 }
 
-/// One method of an [`Endpoint`].
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+/// One method of an endpoint that has limits.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EndpointMethod {
     /// Method.
@@ -79,8 +80,8 @@ pub struct EndpointMethod {
     pub extra: Map<String, Value>,
 }
 
-/// The limits of an [`AccessRight`], of a policy or of a key as a whole.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+/// The limits of an access right, of a policy or of a key as a whole.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessLimit {
     /// Requests per `per`; unlimited when not more than 0.
@@ -125,7 +126,7 @@ pub struct AccessLimit {
 }
 
 /// A number of requests in a time.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RateLimit {
     /// Requests; unlimited when not more than 0.

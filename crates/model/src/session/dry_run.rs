@@ -1,5 +1,8 @@
 //! `dry_run`: which checks are made, counted and reported, but refuse nobody.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -52,5 +55,21 @@ impl Serialize for DryRun {
         }
         let names = [(self.rate_limit, "rate_limit"), (self.quota, "quota"), (self.access, "access")];
         serializer.collect_seq(names.into_iter().filter_map(|(is_set, name)| is_set.then_some(name)))
+    }
+}
+
+impl JsonSchema for DryRun {
+    fn schema_name() -> Cow<'static, str> {
+        "DryRun".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Checks that refuse nobody: `true` for all of them, or a list.",
+            "oneOf": [
+                { "type": "boolean" },
+                { "type": "array", "items": { "enum": ["rate_limit", "quota", "access"] } },
+            ],
+        })
     }
 }

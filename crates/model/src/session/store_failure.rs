@@ -1,5 +1,8 @@
 //! `on_store_failure` of a key, a policy or an access right: what holds for its limits while the store does not answer.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -61,5 +64,22 @@ impl Serialize for LimitStoreFailure {
         }
         let parts = [("rate_limit", self.rate_limit), ("quota", self.quota)];
         serializer.collect_map(parts.into_iter().filter_map(|(name, rule)| Some((name, rule?))))
+    }
+}
+
+impl JsonSchema for LimitStoreFailure {
+    fn schema_name() -> Cow<'static, str> {
+        "LimitStoreFailure".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let rule = generator.subschema_for::<OnStoreFailure>();
+        json_schema!({
+            "description": "Rules for limits while the store does not answer: one for all of them, or one for each kind.",
+            "oneOf": [
+                rule,
+                { "type": "object", "properties": { "rate_limit": rule, "quota": rule }, "additionalProperties": false },
+            ],
+        })
     }
 }

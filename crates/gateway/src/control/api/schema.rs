@@ -6,7 +6,7 @@ use axum::extract::Query;
 use axum::http::StatusCode;
 use serde_json::json;
 use std::collections::HashMap;
-use tollgate_model::api::ApiDefinition;
+use tollgate_model::DocumentSchema;
 
 pub async fn schema(Query(query): Query<HashMap<String, String>>) -> Answer {
     match query.get("oasVersion").filter(|version| !version.is_empty()) {
@@ -14,6 +14,6 @@ pub async fn schema(Query(query): Query<HashMap<String, String>>) -> Answer {
             let message = format!("Schema not found for version {version:?}");
             Answer(StatusCode::NOT_FOUND, json!({ "status": "Failed", "message": message }))
         }
-        None => Answer(StatusCode::OK, json!({ "status": "Success", "schema": ApiDefinition::schema() })),
+        None => Answer(StatusCode::OK, json!({ "status": "Success", "schema": DocumentSchema::Definition.whole() })),
     }
 }

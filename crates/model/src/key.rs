@@ -67,7 +67,11 @@ impl KeyFunction {
 
     /// The hash of a text in lower case hexadecimal: 8, 16, 32 or 64 digits.
     pub fn hash(self, text: &str) -> String {
-        let bytes = text.as_bytes();
+        self.hash_bytes(text.as_bytes())
+    }
+
+    /// As [`KeyFunction::hash`], of bytes that need be no text.
+    pub fn hash_bytes(self, bytes: &[u8]) -> String {
         match self {
             KeyFunction::Plain | KeyFunction::Murmur32 => format!("{:08x}", murmur::murmur3_32(bytes)),
             KeyFunction::Murmur64 => format!("{:016x}", murmur::murmur3_128(bytes).0),

@@ -1,0 +1,127 @@
+//! The cache of one gateway and its part for one API: settings, memory, purges and figures.
+
+use crate::figures::{ApiCounters, CacheFigures};
+use crate::flights::Flights;
+use crate::generations::{Generations, Labels, Purge};
+use crate::store::Partition;
+use std::sync::Arc;
+
+/// Settings of a gateway's cache.
+#[derive(Clone, Copy, Debug)]
+pub struct CacheSettings {
+    /// Memory for everything that is stored, arriving or still being sent.
+    pub memory_bytes: u64,
+    /// The largest body that is stored.
+    pub object_bytes_max: u64,
+    /// Random bytes that clients can't know: keys are digests with it.
+    pub secret: [u8; 32],
+}
+
+/// Settings of the cache of one API.
+#[derive(Clone, Copy, Debug)]
+pub struct ApiCacheSettings {
+    /// Memory that this API has for itself, out of the gateway's; `None` shares the rest with other APIs.
+    pub memory_bytes: Option<u64>,
+    /// Directives of requests are followed (RFC 9111 §5.2.1). Otherwise a client can't make the cache ask the upstream.
+    pub honours_requests: bool,
+    /// How long a request waits for another one, in milliseconds.
+    pub wait_ms_max: u64,
+    /// How long requests don't wait for each other after a response that could not be stored, in milliseconds.
+    pub hit_for_miss_ms: u64,
+}
+
+impl Default for ApiCacheSettings {
+    fn default() -> Self {
+        ApiCacheSettings { memory_bytes: None, honours_requests: true, wait_ms_max: 5_000, hit_for_miss_ms: 10_000 }
+    }
+}
+
+/// The cache of one gateway.
+pub struct Cache {
+    pub(crate) settings: CacheSettings,
+    shared: Arc<Partition>,
+    pub(crate) flights: Arc<Flights>,
+    pub(crate) generations: Generations,
+}
+
+/// An API asked for more memory of its own than half of what the gateway's cache has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoomForApi;
+
+impl Cache {
+    /// An empty cache.
+    pub fn new(settings: CacheSettings) -> Arc<Self> {
+        let memory_bytes = settings.memory_bytes.saturating_sub(Generations::BYTES);
+        let shared = Arc::new(Partition::new(memory_bytes, settings.object_bytes_max));
+        Arc::new(Cache { settings, shared, flights: Arc::new(Flights::new()), generations: Generations::new() })
+    }
+
+    /// The cache's part for the API `id`. It is kept beyond reloads of the definition; two parts with one `id` share what is stored, unless one has
+    /// memory of its own.
+    ///
+    /// # Errors
+    /// There is not enough memory for what the API wants for itself.
+    pub fn api(self: &Arc<Self>, id: &str, settings: ApiCacheSettings) -> Result<Arc<ApiCache>, NoRoomForApi> {
+        let partition = match settings.memory_bytes {
+            None => Arc::clone(&self.shared),
+            Some(bytes) => Arc::new(self.shared.split_off(bytes, self.settings.object_bytes_max).ok_or(NoRoomForApi)?),
+        };
+        let counters = Arc::new(ApiCounters::default());
+        Ok(Arc::new(ApiCache { cache: Arc::clone(self), id: id.into(), settings, partition, counters }))
+    }
+
+    /// Bytes that the APIs without memory of their own use together.
+    pub fn bytes_used(&self) -> u64 {
+        self.shared.bytes_used() + Generations::BYTES
+    }
+}
+
+/// The cache's part for one API.
+pub struct ApiCache {
+    pub(crate) cache: Arc<Cache>,
+    id: Box<str>,
+    pub(crate) settings: ApiCacheSettings,
+    pub(crate) partition: Arc<Partition>,
+    pub(crate) counters: Arc<ApiCounters>,
+}
+
+impl std::fmt::Debug for ApiCache {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ApiCache").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl ApiCache {
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(crate) fn labels(&self) -> Labels<'_> {
+        Labels { secret: &self.cache.settings.secret, api: &self.id }
+    }
+
+    /// Purges every response of the API.
+    pub fn purge_all(&self, purge: Purge) {
+        self.cache.generations.purge(self.labels().all(), purge);
+    }
+
+    /// Purges the responses of one URL, in every variant: path and query as in [`crate::KeyParts::target`].
+    pub fn purge_url(&self, host: Option<&[u8]>, target: &[u8], purge: Purge) {
+        self.cache.generations.purge(self.labels().url(host, target), purge);
+    }
+
+    /// Purges a path and everything below it: `/a` and `/a/` both mean `/a`, `/a?x` and `/a/b`, and not `/ab`.
+    pub fn purge_prefix(&self, host: Option<&[u8]>, path: &[u8], purge: Purge) {
+        self.cache.generations.purge(self.labels().folder(host, path), purge);
+    }
+
+    /// Purges the responses that carry a tag in `Surrogate-Key`, `xkey` or `Cache-Tag`.
+    pub fn purge_tag(&self, tag: &[u8], purge: Purge) {
+        self.cache.generations.purge(self.labels().tag(tag), purge);
+    }
+
+    /// What the cache did for this API.
+    pub fn figures(&self) -> CacheFigures {
+        self.counters.read()
+    }
+}

@@ -1,0 +1,68 @@
+//! The response cache: what may be stored and reused by RFC 9111 (and RFC 5861, 9211, 9213), or by Tyk's rules; where it is kept within a bound of
+//! bytes; how requests for one thing become one request. No I/O, no runtime, no clock: callers pass the time, in milliseconds since 1970, and
+//! a waker where they wait.
+//!
+//! The order of calls for a request:
+//!
+//! 1. [`ApiCache::lookup`] with a [`CacheRequest`]: how the request goes to the upstream, before its client's conditions are taken out.
+//! 2. By the [`Decision`]:
+//!    - `Serve`: write [`CachedResponse::status`], [`CachedResponse::write_lines`], an empty line, then what [`CachedResponse::body`] gives.
+//!    - `Revalidate`: the same, and go on with the [`Fill`] as below, with `GET` and without a client.
+//!    - `Wait`: [`Follower::is_ready`] registers a waker; when it wakes, or at the deadline, [`ApiCache::resume`] gives the next decision.
+//!    - `Bypass`: ask the upstream as if there were no cache. After an unsafe method call [`ApiCache::after_unsafe`], after HEAD
+//!      [`ApiCache::after_head`].
+//!    - `Fail`, `Refuse`: answer with that status, or with 504.
+//!    - `Fetch`: ask the upstream with [`Fill::conditions`] in place of the lines [`ANSWERED_HERE`].
+//! 3. When the upstream's head is there: [`Fill::head`]. When it fails before: [`Fill::failed`].
+//!    - `Store`: each piece of the body goes to [`BodyWriter::push`] and to the client, or the client reads the answer's body, which grows;
+//!      [`BodyWriter::finish`] after the last byte. Dropping the writer says that the body was cut.
+//!    - `Pass`: relay. `Serve`: drop the upstream's response and write this one. `Again`: ask once more.
+//!
+//! Every value may be dropped at any time: whoever waits is released then.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod api;
+mod body;
+mod budget;
+mod cache_status;
+mod directives;
+mod figures;
+mod fill;
+mod flights;
+mod generations;
+mod head;
+mod key;
+mod lines;
+mod lookup;
+mod range;
+mod request;
+mod reuse;
+mod store;
+mod structured;
+mod syntax;
+mod tyk;
+mod tyk_lookup;
+mod validators;
+mod vary;
+mod waiters;
+
+pub use answer::{CachedBody, CachedResponse};
+pub use api::{ApiCache, ApiCacheSettings, Cache, CacheSettings, NoRoomForApi};
+pub use body::BodyRead;
+pub use cache_status::{CacheStatus, ForwardReason};
+pub use directives::{DeltaSeconds, RequestDirectives, ResponseDirectives};
+pub use figures::CacheFigures;
+pub use fill::{ANSWERED_HERE, BodyWriter, Fill, Filled};
+pub use generations::Purge;
+pub use head::{Freshness, Head, NotStored};
+pub use key::{CacheKey, KeyParts};
+pub use lines::{HeaderLines, LineBlock};
+pub use lookup::{Decision, Follower};
+pub use range::{RangeRequest, Segment};
+pub use request::{CacheRequest, MethodClass};
+pub use store::Stored;
+pub use tyk::{TykBody, TykKeyParts, TykPayload, TykRules, Unusable, is_safe_method};
+pub use tyk_lookup::TykRequest;
+pub use validators::{ClientHas, EntityTag, IfRange};
+pub use vary::{Vary, VaryNames};

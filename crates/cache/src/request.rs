@@ -1,0 +1,98 @@
+//! What a cache reads of a request: its method, directives, conditions and range, in one pass over the header lines.
+
+use crate::directives::RequestDirectives;
+use crate::key::KeyParts;
+use crate::lines::HeaderLines;
+use crate::validators::{ClientHas, IfRange};
+
+/// A request that may be answered from the cache.
+#[derive(Clone, Copy)]
+pub struct CacheRequest<'a> {
+    /// Its method, as it is sent to the upstream.
+    pub method: &'a str,
+    /// What distinguishes it from other requests to the API.
+    pub parts: KeyParts<'a>,
+    /// Its header lines, as they are sent to the upstream.
+    pub lines: &'a dyn HeaderLines,
+    /// The upstream learns who asks by other means than an `Authorization` line: RFC 9111 §3.5 holds for this request.
+    pub is_authorised: bool,
+    /// The request has a body.
+    pub has_body: bool,
+}
+
+/// How the cache deals with a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MethodClass {
+    /// `GET`: looked up and stored.
+    Get,
+    /// `HEAD`: answered from what GET stored.
+    Head,
+    /// `OPTIONS` and `TRACE`: safe, and not in the cache.
+    OtherSafe,
+    /// Every other method: changes the resource, so that success invalidates what is stored (RFC 9111 §4.4).
+    Unsafe,
+}
+
+impl MethodClass {
+    /// Methods are case-sensitive.
+    pub fn read(method: &str) -> Self {
+        match method {
+            "GET" => MethodClass::Get,
+            "HEAD" => MethodClass::Head,
+            "OPTIONS" | "TRACE" => MethodClass::OtherSafe,
+            _ => MethodClass::Unsafe,
+        }
+    }
+}
+
+/// The header fields of a request that concern a cache.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RequestFacts {
+    pub directives: RequestDirectives,
+    pub client_has: ClientHas,
+    /// The value of the Range field; several lines make no valid one.
+    pub range: Option<Vec<u8>>,
+    pub if_range: Option<IfRange>,
+    /// If-Match or If-Unmodified-Since: conditions that only the upstream can judge (RFC 9111 §4.3.2).
+    pub has_upstream_condition: bool,
+    pub has_authorization: bool,
+    pub has_cookie: bool,
+}
+
+impl RequestFacts {
+    pub(crate) fn read(lines: &dyn HeaderLines) -> Self {
+        let mut facts = RequestFacts::default();
+        let mut has_cache_control = false;
+        let mut pragma_no_cache = false;
+        lines.each(&mut |name, value| {
+            // Most lines concern no cache and fail at their length.
+            match name.len() {
+                5 if name.eq_ignore_ascii_case("range") => {
+                    let joined = facts.range.get_or_insert_default();
+                    if !joined.is_empty() {
+                        joined.extend_from_slice(b",");
+                    }
+                    joined.extend_from_slice(value);
+                }
+                6 if name.eq_ignore_ascii_case("cookie") => facts.has_cookie = true,
+                6 if name.eq_ignore_ascii_case("pragma") => pragma_no_cache |= value.eq_ignore_ascii_case(b"no-cache"),
+                8 if name.eq_ignore_ascii_case("if-match") => facts.has_upstream_condition = true,
+                8 if name.eq_ignore_ascii_case("if-range") => facts.if_range = Some(IfRange::parse(value)),
+                13 if name.eq_ignore_ascii_case("cache-control") => {
+                    has_cache_control = true;
+                    facts.directives.add_line(value);
+                }
+                13 if name.eq_ignore_ascii_case("if-none-match") => facts.client_has.add_none_match(value),
+                13 if name.eq_ignore_ascii_case("authorization") => facts.has_authorization = true,
+                17 if name.eq_ignore_ascii_case("if-modified-since") => facts.client_has.add_modified_since(value),
+                19 if name.eq_ignore_ascii_case("if-unmodified-since") => facts.has_upstream_condition = true,
+                _ => {}
+            }
+        });
+        // RFC 9111 §5.4: Pragma counts only where Cache-Control is absent.
+        if pragma_no_cache && !has_cache_control {
+            facts.directives.no_cache = true;
+        }
+        facts
+    }
+}

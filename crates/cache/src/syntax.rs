@@ -1,0 +1,103 @@
+//! The syntax that header fields share (RFC 9110 §5.6): lists, tokens, quoted strings, delta-seconds. Each function reads its input once.
+
+/// The most that a number of seconds counts as (RFC 9111 §1.2.2): larger ones are this one.
+pub(crate) const DELTA_SECONDS_MAX: u64 = 1 << 31;
+
+/// `value` without spaces and tabs around it.
+pub(crate) fn trim(value: &[u8]) -> &[u8] {
+    let is_text = |byte: &u8| !matches!(byte, b' ' | b'\t');
+    let start = value.iter().position(is_text).unwrap_or(value.len());
+    let end = value.iter().rposition(is_text).map_or(start, |last| last + 1);
+    value.get(start..end).unwrap_or_default()
+}
+
+/// The members of a comma-separated list, trimmed, without empty ones. A comma within a quoted string separates nothing; a quoted string that
+/// does not end takes everything behind it.
+pub(crate) fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    split_unquoted(value, b',').map(trim).filter(|member| !member.is_empty())
+}
+
+/// The parts of `value` between separators that stand outside quoted strings.
+pub(crate) fn split_unquoted(value: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(value);
+    std::iter::from_fn(move || {
+        let bytes = rest?;
+        let mut quoted = false;
+        let mut escaped = false;
+        let end = bytes.iter().position(|&byte| {
+            let separates = !quoted && byte == separator;
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if quoted => escaped = true,
+                b'"' => quoted = !quoted,
+                _ => {}
+            }
+            separates
+        });
+        match end.and_then(|at| bytes.split_at_checked(at)) {
+            Some((part, behind)) => {
+                rest = behind.get(1..);
+                Some(part)
+            }
+            None => {
+                rest = None;
+                Some(bytes)
+            }
+        }
+    })
+}
+
+/// A token, or the text of a quoted string without its quotes (escapes are left as they are). `None` when it is neither.
+pub(crate) fn token_or_quoted(value: &[u8]) -> Option<&[u8]> {
+    match value {
+        [b'"', inner @ .., b'"'] if is_quoted_text(inner) => Some(inner),
+        _ if is_token(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// `inner` has no quote that is not escaped.
+fn is_quoted_text(inner: &[u8]) -> bool {
+    let mut escaped = false;
+    for byte in inner {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return false,
+            _ => {}
+        }
+    }
+    !escaped
+}
+
+pub(crate) fn is_token(value: &[u8]) -> bool {
+    tollgate_http::is_token(value)
+}
+
+/// A number of seconds; at most [`DELTA_SECONDS_MAX`]. `None` when it is anything but digits.
+pub(crate) fn delta_seconds(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let digits = value.iter().map(|byte| u64::from(byte - b'0'));
+    Some(digits.fold(0, |seconds, digit| (seconds * 10 + digit).min(DELTA_SECONDS_MAX)))
+}
+
+/// A date of HTTP (RFC 9110 §5.6.7) in seconds since 1970, in any of its three forms.
+pub(crate) fn http_date(value: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(value).ok()?;
+    let time = httpdate::parse_http_date(text).ok()?;
+    time.duration_since(std::time::UNIX_EPOCH).ok().map(|since| since.as_secs())
+}
+
+/// The date of a second since 1970, as HTTP writes it.
+pub(crate) fn format_date(seconds: u64) -> String {
+    // The calendar of the library ends in the year 9999.
+    const LAST_SECOND: u64 = 253_402_300_799;
+    httpdate::fmt_http_date(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds.min(LAST_SECOND)))
+}
+
+/// Appends a number in decimal digits.
+pub(crate) fn push_number(number: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}

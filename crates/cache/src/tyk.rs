@@ -1,0 +1,152 @@
+//! Tyk's cache, rule by rule as version 5.14 has it: not RFC 9111. An entry belongs to one caller, lives for the configured time whatever the response
+//! says of itself, and holds every status unless the configuration names some. Where Tyk's behaviour surprises, the test says so.
+
+mod payload;
+
+pub use payload::{TykPayload, Unusable};
+
+use crate::head::{Head, NotStored};
+use crate::lines::HeaderLines;
+use md5::{Digest, Md5};
+use tollgate_model::key::KeyFunction;
+
+/// `cache_options` and an entry of `advance_cache_config`, as far as they decide what is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TykRules {
+    /// `cache_timeout`, in seconds. With 0 an entry has expired when it is read.
+    pub timeout_s: i64,
+    /// `cache_response_codes`; empty means all, errors too.
+    pub response_codes: Vec<u16>,
+    /// `enable_upstream_cache_control`.
+    pub has_upstream_control: bool,
+    /// `cache_control_ttl_header`; empty means `x-tyk-cache-action-set-ttl`.
+    pub ttl_header: String,
+}
+
+/// A header that makes the gateway store a response whatever its status.
+const ACTION_HEADER: &str = "x-tyk-cache-action-set";
+const TTL_HEADER: &str = "x-tyk-cache-action-set-ttl";
+
+impl TykRules {
+    /// The rules of an endpoint in `advance_cache_config`: what it says beats what the API says, and it can't say 0 or none.
+    pub fn for_endpoint(&self, timeout_s: i64, response_codes: &[u16]) -> TykRules {
+        let mut rules = self.clone();
+        if timeout_s > 0 {
+            rules.timeout_s = timeout_s;
+        }
+        if !response_codes.is_empty() {
+            rules.response_codes = response_codes.to_vec();
+        }
+        rules
+    }
+
+    /// For how many seconds a response is stored; `None` when it is not. A time below 1 stores what has expired already.
+    pub fn ttl_s(&self, status: u16, lines: &dyn HeaderLines) -> Option<i64> {
+        let mut stores = self.response_codes.is_empty() || self.response_codes.contains(&status);
+        let mut ttl_s = self.timeout_s;
+        if self.has_upstream_control {
+            let ttl_header = if self.ttl_header.is_empty() { TTL_HEADER } else { &self.ttl_header };
+            let (mut action, mut ttl) = (None, None);
+            lines.each(&mut |name, value| {
+                if action.is_none() && name.eq_ignore_ascii_case(ACTION_HEADER) {
+                    action = Some(!value.is_empty());
+                }
+                if ttl.is_none() && name.eq_ignore_ascii_case(ttl_header) {
+                    ttl = Some(value.to_vec());
+                }
+            });
+            stores |= action == Some(true);
+            let number = ttl.and_then(|ttl| std::str::from_utf8(&ttl).ok()?.parse().ok());
+            ttl_s = number.unwrap_or(ttl_s);
+        }
+        stores.then_some(ttl_s)
+    }
+}
+
+/// `GET`, `HEAD` and `OPTIONS`: what `cache_all_safe_requests` and the plain list `cache` mean.
+pub fn is_safe_method(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS")
+}
+
+/// What of a request's body is in the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TykBody<'a> {
+    /// All of it.
+    Whole(&'a [u8]),
+    /// What `cache_key_regex` found in it first; nothing when it found nothing.
+    Match(Option<&'a [u8]>),
+}
+
+/// What Tyk's key is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct TykKeyParts<'a> {
+    /// The API's identifier.
+    pub api_id: &'a str,
+    /// The key that the client sent, as it sent it; without one, the client's address.
+    pub caller: &'a str,
+    /// The method.
+    pub method: &'a str,
+    /// The URL as the chain leaves it: path and query of the client, or what a rewrite made of them.
+    pub url: &'a str,
+    /// `cache_by_headers` and the request's first value of each; empty when it has none.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// The body, for the methods that have it in the key.
+    pub body: TykBody<'a>,
+}
+
+impl TykKeyParts<'_> {
+    /// Tyk's key without the prefix that its store adds, `cache-` and the API's identifier.
+    pub fn key(&self) -> String {
+        let mut digest = Md5::new();
+        digest.update(format!("{}-{}", self.method, self.url));
+        if !self.headers.is_empty() {
+            digest.update("-");
+            for (name, value) in self.headers {
+                digest.update(format!("{name}-{value}"));
+            }
+        }
+        if let (true, Some(hash)) = (matches!(self.method, "POST" | "PUT" | "PATCH"), self.body.hash()) {
+            digest.update(format!("-{hash}"));
+        }
+        format!("{}{}{}", self.api_id, self.caller, tollgate_model::hexadecimal(&digest.finalize()))
+    }
+
+    /// Where the entry stands in Redis.
+    pub fn redis_key(&self) -> String {
+        format!("cache-{}{}", self.api_id, self.key())
+    }
+}
+
+impl TykBody<'_> {
+    fn hash(&self) -> Option<String> {
+        let bytes = match self {
+            TykBody::Whole(bytes) => bytes,
+            TykBody::Match(found) => found.as_ref()?,
+        };
+        Some(KeyFunction::Murmur128.hash_bytes(bytes))
+    }
+}
+
+/// How a fill stores in Tyk's manner.
+#[derive(Debug)]
+pub(crate) struct TykFill {
+    pub rules: TykRules,
+}
+
+impl TykFill {
+    pub(crate) fn head(&self, status: u16, lines: &dyn HeaderLines, now_ms: u64) -> Result<Head, NotStored> {
+        let ttl_s = self.rules.ttl_s(status, lines).ok_or(NotStored::Status)?;
+        tyk_head(status, lines, u64::try_from(ttl_s).unwrap_or(0), now_ms)
+    }
+}
+
+/// Tyk counts in whole seconds from the second in which it stores.
+pub(crate) fn tyk_head(status: u16, lines: &dyn HeaderLines, ttl_s: u64, now_ms: u64) -> Result<Head, NotStored> {
+    if ttl_s == 0 {
+        return Err(NotStored::Useless);
+    }
+    Head::with_lifetime(status, lines, ttl_s, now_ms / 1000 * 1000)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Checks the dependencies against deny.toml: licences, bans, sources, and known vulnerabilities where the
-# advisory database can be reached. A machine where cargo-deny cannot be had skips this and says why.
+# Checks the dependencies against deny.toml: licences, bans, sources, and known vulnerabilities if the advisory database can
+# be fetched. If cargo-deny cannot be installed, it skips the check and says why.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Where cargo installs to, which the PATH may lack.
+# cargo installs here; the PATH may not include it.
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 if ! command -v cargo-deny >/dev/null; then
-    echo "deny: installing cargo-deny (minutes, once)"
+    echo "deny: installing cargo-deny (takes minutes, once)"
     if ! cargo install cargo-deny --locked >"$log" 2>&1; then
         echo "deny: skipped, cargo-deny cannot be installed here:" >&2
         tail -n 3 "$log" >&2
@@ -20,7 +20,7 @@ fi
 
 cargo-deny --workspace check bans licenses sources
 
-# The database comes over the network; where that is closed, the failure is the network's and not ours.
+# The database comes over the network. If the network is closed, that is not a failure of the project.
 if cargo-deny fetch db >"$log" 2>&1; then
     cargo-deny --workspace check advisories
 else

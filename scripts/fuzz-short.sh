@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for FUZZ_SECONDS (20) from the committed corpus. For a short look before a release;
-# the tests run the same corpus without a fuzzer.
+# Runs every fuzz target for FUZZ_SECONDS (20) from the committed corpus: a quick check before a release. The tests run the same
+# corpus without a fuzzer.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,10 +10,10 @@ if [[ ! -d fuzz ]]; then
     exit 1
 fi
 if ! command -v cargo-fuzz >/dev/null; then
-    echo "fuzz-short: cargo-fuzz is missing; cargo install cargo-fuzz --locked" >&2
+    echo "fuzz-short: cargo-fuzz is not installed; run: cargo install cargo-fuzz --locked" >&2
     exit 1
 fi
-# On a stable compiler the instrumentation flags are still unstable; this switch admits them.
+# The instrumentation flags are unstable; this variable allows them on a stable compiler.
 export RUSTC_BOOTSTRAP=1
 for target in $(cargo fuzz list); do
     echo "== $target, $seconds s"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds tollgate and runs it with examples/quickstart and an upstream, `tollgate-bench upstream`, until Ctrl-C.
-#   PORT=8081 scripts/quickstart.sh          another port for the gateway
-#   TYK_GW_SECRET=... scripts/quickstart.sh  a control secret of your own
-#   BIN=path/to/tollgate ...                 a binary that is already built, with tollgate-bench beside it
+#   PORT=8081 scripts/quickstart.sh          use another port for the gateway
+#   TYK_GW_SECRET=... scripts/quickstart.sh  use your own control secret
+#   BIN=path/to/tollgate ...                 use a binary that is already built, with tollgate-bench in the same directory
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +18,7 @@ fail() {
 
 taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# Without curl: a fresh machine may not have it.
+# Does not use curl, because a new machine may not have it.
 answers() { # PORT PATH
     (
         exec 3<>"/dev/tcp/127.0.0.1/$1"
@@ -30,7 +30,7 @@ answers() { # PORT PATH
 
 wait_until_it_answers() { # NAME PID PORT PATH
     for ((try = 0; try < READY_TRIES; try++)); do
-        kill -0 "$2" 2>/dev/null || fail "$1 ended before it answered; its messages are above"
+        kill -0 "$2" 2>/dev/null || fail "$1 exited before it answered; see its messages above"
         if answers "$3" "$4"; then return; fi
         sleep 0.1
     done
@@ -57,10 +57,10 @@ BIN=$(realpath "$BIN")
 BENCH=$(dirname "$BIN")/tollgate-bench
 [[ -x $BENCH ]] || fail "no program at $BENCH; build it: cargo build --profile quick --bin tollgate-bench"
 
-! taken "$PORT" || fail "port $PORT is taken; choose another: PORT=8081 make run"
-! taken "$UPSTREAM_PORT" || fail "port $UPSTREAM_PORT, which the upstream needs, is taken; end what listens there"
+! taken "$PORT" || fail "port $PORT is in use; choose another: PORT=8081 make run"
+! taken "$UPSTREAM_PORT" || fail "port $UPSTREAM_PORT is in use, but the upstream needs it; stop the program that listens there"
 
-# A secret for this run alone; it is never written to disk.
+# A secret for this run only; it is never written to disk.
 if [[ -z ${TYK_GW_SECRET:-} ]]; then
     TYK_GW_SECRET=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 fi
@@ -93,5 +93,5 @@ EOF
 
 ended=0
 wait -n "$upstream" "$gateway" || ended=$?
-say "quickstart: one of the two processes ended (status $ended); stopping the other" >&2
+say "quickstart: one of the two processes exited (status $ended); stopping the other" >&2
 exit "$ended"

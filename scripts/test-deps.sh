@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Installs, through apt-get, the programs that are missing. Usage: test-deps.sh tests|bench
+# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench
 set -euo pipefail
 
-# What each is for: a C compiler builds the crypto library and the allocator; nginx and redis-server are
-# real peers of the tests; openssl makes their certificates; curl drives the control API as a user would;
-# prometheus and its promtool judge the metrics, systemd-analyze the unit files; h2load speaks HTTP/2 that is not ours; faketime
+# Purposes: a C compiler builds the crypto library and the allocator; nginx and redis-server are
+# real peers of the tests; openssl makes their certificates; curl calls the control API as a user would;
+# promtool (from prometheus) checks the metrics, systemd-analyze the unit files; h2load is an independent HTTP/2 client; faketime
 # sets a program's clock.
 # program:package (nginx-light is enough, and smaller than nginx)
 faketime=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketime.so.1
 tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus h2load:nghttp2-client
     python3:python3-venv systemd-analyze:systemd "$faketime:libfaketime")
-# varnish-modules has the rate limit that Varnish lacks, and no program; taskset keeps gateways and loader on CPUs of their own.
+# varnish-modules has a rate limit for Varnish, and no program; taskset pins gateways and load generator to separate CPUs.
 vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux
     wrk:wrk h2load:nghttp2-client openssl:openssl redis-server:redis-server python3:python3 valgrind:valgrind)
@@ -24,11 +24,11 @@ bench) wanted=("${bench[@]}") ;;
     ;;
 esac
 
-# Debian keeps servers in sbin, which a user's PATH may lack.
+# Debian installs servers in sbin; a user's PATH may not include it.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
-# What is not ours and judges what is: a maker of JSON Web Tokens, readers of MessagePack and Protocol Buffers, an OAuth client. Where they
-# can't be had, the tests that need them say so.
+# Independent implementations to test against: a maker of JSON Web Tokens, readers of MessagePack and Protocol Buffers, an OAuth
+# client. If they cannot be installed, the tests that need them report it.
 python_packages() {
     [[ $1 == tests ]] || return 0
     local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
@@ -41,10 +41,10 @@ python_packages() {
         return
     fi
     mkdir -p "$venv"
-    echo "PyJWT, msgpack, protobuf and Authlib can't be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
+    echo "PyJWT, msgpack, protobuf and Authlib cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
 }
 
-# An OpenID provider that is not ours. Node.js is not installed for it: where there is none, those tests say so.
+# An independent OpenID provider. Node.js is not installed for it: without Node.js, those tests report it.
 node_packages() {
     [[ $1 == tests ]] || return 0
     local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted=oidc-provider@8.8.1 reason
@@ -59,10 +59,11 @@ node_packages() {
         echo "$wanted" >"$directory/installed"
         return
     fi
-    echo "oidc-provider can't be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+    echo "oidc-provider cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
-# Clients and servers that are not ours: gRPC, WebSockets over HTTP/2, and a server that merges trailers into headers. They are not there for every system.
+# Independent clients and servers: gRPC, WebSockets over HTTP/2, and a server that merges trailers into headers. Not every system
+# has them.
 python_clients() {
     [[ $1 == tests ]] || return 0
     local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
@@ -71,7 +72,7 @@ python_clients() {
     elif "$venv/bin/python" -c 'import grpc, h2, wsproto, uvicorn, httptools' 2>/dev/null; then
         rm -f "$venv/clients-unavailable"
     elif ! reason=$("$venv/bin/python" -m pip install --quiet --only-binary grpcio,httptools grpcio h2 wsproto uvicorn httptools 2>&1); then
-        echo "grpcio, h2, wsproto, uvicorn and httptools can't be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/clients-unavailable" >&2
+        echo "grpcio, h2, wsproto, uvicorn and httptools cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/clients-unavailable" >&2
     fi
 }
 
@@ -94,8 +95,8 @@ if ((EUID != 0)); then
     as_root=(sudo)
 fi
 
-# Only the programs are wanted: their services must not start and take ports 80 and 6379. Debian's scripts
-# ask this file; it is put there only when nobody else's is.
+# Only the programs are needed: their services must not start, because they would take ports 80 and 6379. Debian's scripts consult
+# this file; it is created only if it does not exist.
 policy=/usr/sbin/policy-rc.d
 placed=no
 if [[ ! -e $policy ]]; then

@@ -1,7 +1,7 @@
 //! The table of the README: CPU time of every gateway in every case of the published scenarios, from one run.
 
 use super::format::micros;
-use super::summary::{BASELINE, summarise};
+use super::summary::summarise;
 use super::table::TextTable;
 use crate::record::RunRecord;
 use crate::scenario::Suite;
@@ -54,14 +54,15 @@ pub(crate) fn section(run: &RunRecord, directory: &str) -> String {
     // Writing into a String cannot fail.
     let _ = writeln!(
         text,
-        "\nMedians of {} rounds, in brackets the multiple of Tollgate's; – is what a gateway can't do as shipped or has no figure for (see the report), and {BASELINE} needs no CPU \
-         of a gateway. {}, {} x {}, Linux {}; {} thread(s) for each gateway. {}. Full report: [{directory}]({directory}/report.md).",
+        "\nIn brackets: the multiple of Tollgate's figure. –: the gateway cannot do this as shipped, or has no figure.[^run]\n\n\
+         [^run]: Medians of {} rounds of one run, {}, on {} × {} with Linux {}: load generator, gateway and upstream on one machine over \
+         loopback, {} for each gateway. {}. [Full report]({directory}/report.md).",
         run.settings.rounds,
         facts.date,
         facts.cpus,
         facts.cpu,
         facts.kernel,
-        facts.threads,
+        if facts.threads == 1 { "one thread".to_owned() } else { format!("{} threads", facts.threads) },
         versions.join("; ")
     );
     text

@@ -148,6 +148,7 @@ fn the_readme_s_table_is_replaced_between_its_marks() {
     let text = std::fs::read_to_string(&file).expect("the file");
     assert!(text.starts_with("before\n<!-- bench:begin -->\n| CPU µs/request | tollgate | nginx |"), "{text}");
     assert!(text.contains("| gogc, proxy | 11.0 | 22.0 (2.00×) |"), "{text}");
+    assert!(text.contains("has no figure.[^run]\n\n[^run]: Medians of "), "{text}");
     assert!(text.ends_with("<!-- bench:end -->\nafter\n") && !text.contains("old"), "{text}");
 
     std::fs::write(&file, "no marks").expect("a file");

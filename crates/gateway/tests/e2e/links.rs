@@ -1,4 +1,4 @@
-//! The links of the documentation: each leads to a file that is there, and to a heading that it has.
+//! The links of the documentation: each leads to an existing file and heading, and each source file that a page names exists.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -11,7 +11,7 @@ const SKIPPED: [&str; 4] = ["target", "node_modules", "runs", ".git"];
 fn every_link_between_pages_leads_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository");
     let mut pages = HashMap::new();
-    collect(&root, &mut pages);
+    collect(&root, "md", &mut pages);
     assert!(pages.contains_key(&root.join("README.md")) && pages.len() > 20, "{:?}", pages.keys());
     let headings: HashMap<&PathBuf, HashSet<String>> = pages.iter().map(|(path, text)| (path, anchors(text))).collect();
     let mut broken = Vec::new();
@@ -31,16 +31,55 @@ fn every_link_between_pages_leads_somewhere() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-fn collect(directory: &Path, pages: &mut HashMap<PathBuf, String>) {
+/// A page names a source file in backticks, from the root of the repository or by the end of its path (`control/compile.rs`).
+#[test]
+fn every_source_file_that_a_page_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository");
+    let (mut pages, mut sources) = (HashMap::new(), Vec::new());
+    collect(&root, "md", &mut pages);
+    for folder in ["crates", "bench", "fuzz"] {
+        for extension in ["rs", "py", "lua", "json", "toml"] {
+            paths(&root.join(folder), extension, &mut |path| {
+                sources.push(path.strip_prefix(&root).unwrap().to_str().expect("text").to_owned());
+            });
+        }
+    }
+    let exists = |name: &str| sources.iter().any(|source| source == name || source.ends_with(&format!("/{name}")));
+    let mut missing = Vec::new();
+    for (page, text) in &pages {
+        for name in prose(text).flat_map(|line| line.split('`').skip(1).step_by(2)).filter(|name| is_source(name)) {
+            if !exists(name) {
+                missing.push(format!("{}: {name}", page.strip_prefix(&root).unwrap().display()));
+            }
+        }
+    }
+    missing.sort();
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// Whether a text in backticks is a path of a source file, not a pattern or a file of users.
+fn is_source(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.');
+    (name.ends_with(".rs") || name.ends_with(".py")) && name.chars().all(plain) && name != "x/tests.rs" && name != "tests.rs"
+}
+
+fn collect(directory: &Path, extension: &str, pages: &mut HashMap<PathBuf, String>) {
+    paths(directory, extension, &mut |path| {
+        let text = fs::read_to_string(&path).expect("a page");
+        pages.insert(path, text);
+    });
+}
+
+/// Visits the files with an extension below a directory.
+fn paths(directory: &Path, wanted: &str, visit: &mut dyn FnMut(PathBuf)) {
     for entry in fs::read_dir(directory).expect("a directory") {
         let entry = entry.expect("an entry");
         let (path, name) = (entry.path(), entry.file_name());
         let kind = entry.file_type().expect("its kind");
         if kind.is_dir() && !SKIPPED.iter().any(|skipped| name == *skipped) {
-            collect(&path, pages);
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "md") {
-            let text = fs::read_to_string(&path).expect("a page");
-            pages.insert(path, text);
+            paths(&path, wanted, visit);
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == wanted) {
+            visit(path);
         }
     }
 }

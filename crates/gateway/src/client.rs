@@ -1,5 +1,5 @@
-//! The commands that ask a running gateway: where it is, which secret it wants, and how its answers and refusals are shown. What is
-//! asked is in the files of the resources.
+//! The commands that talk to a running gateway: its address, its secret, and how its answers and errors are shown. The files of the
+//! resources have the requests.
 
 mod apis;
 mod certs;
@@ -26,25 +26,25 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tollgate_model::config::GatewayConfig;
 
-/// What a gateway can be asked.
+/// The requests to a gateway.
 #[derive(Debug, Subcommand)]
 pub enum Request {
-    /// Make, list, show, change and delete keys.
+    /// Create, list, show, change and delete keys.
     Keys(About<keys::Keys>),
-    /// Make, list, show and delete policies.
+    /// Create, list, show and delete policies.
     Policies(About<policies::Policies>),
     /// Add, list, show and delete API definitions.
     Apis(About<apis::Apis>),
     /// Add, list, show and delete certificates.
     Certs(About<certs::Certs>),
-    /// Make, list, show and delete clients of the OAuth 2.0 provider.
+    /// Create, list, show and delete clients of the OAuth 2.0 server.
     Clients(About<clients::Clients>),
-    /// Read definitions and policies again, and say what is wrong with them.
+    /// Reload definitions and policies, and report errors in them.
     Reload(GatewayOptions),
-    /// Say whether the gateway is up and ready, and what it serves.
+    /// Show whether the gateway is up and ready, and what it serves.
     #[command(visible_alias = "health")]
     Status {
-        /// Only whether it is ready: the exit code says so, for probes
+        /// Only check readiness and report it by the exit code, for probes
         #[arg(long)]
         ready: bool,
         #[command(flatten)]
@@ -52,7 +52,7 @@ pub enum Request {
     },
 }
 
-/// A command about one kind of things, and the gateway that is asked.
+/// A command about one kind of resource, and the gateway that it is for.
 #[derive(Debug, Args)]
 pub struct About<C: Subcommand> {
     #[command(subcommand)]
@@ -61,20 +61,20 @@ pub struct About<C: Subcommand> {
     gateway: GatewayOptions,
 }
 
-/// Which gateway is asked, and how.
+/// The gateway to talk to, and how.
 #[derive(Debug, Args)]
 pub struct GatewayOptions {
-    /// The control API [default: TOLLGATE_URL, else the address in the configuration, else http://127.0.0.1:8080]
+    /// URL of the control API [default: TOLLGATE_URL, else the address in the configuration, else http://127.0.0.1:8080]
     #[arg(long, global = true, value_name = "URL", help_heading = "Gateway")]
     url: Option<String>,
-    /// File with the secret, - for standard input [default: TOLLGATE_SECRET, TYK_GW_SECRET, the configuration's, else the one that the
-    /// gateway has made in its data directory]
+    /// File with the secret, - for standard input [default: TOLLGATE_SECRET, TYK_GW_SECRET, secret of the configuration, else the
+    /// one that the gateway generated in its data directory]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Gateway")]
     secret_file: Option<PathBuf>,
-    /// The gateway's configuration file, to take address and secret from
+    /// The gateway's configuration file, which has its address and secret
     #[arg(long, short = 'c', global = true, value_name = "FILE", help_heading = "Gateway")]
     conf: Option<PathBuf>,
-    /// Accept any certificate of an https gateway
+    /// Accept any certificate from an https gateway
     #[arg(long, global = true, help_heading = "Gateway")]
     insecure: bool,
     /// Seconds to wait for an answer
@@ -85,14 +85,14 @@ pub struct GatewayOptions {
     json: bool,
 }
 
-/// Why a command came to nothing. Each kind has its exit code, for scripts.
+/// Why a command failed. Each kind has its exit code, for scripts.
 #[derive(Debug)]
 pub enum Failure {
-    /// The gateway said no, or something here is wrong: 1.
+    /// The gateway refused, or something local is wrong: 1.
     Refused(String),
-    /// What was typed makes no sense: 2, as for all wrong options.
+    /// The command line is invalid: 2, as for all wrong options.
     Usage(String),
-    /// Nobody answers: 3.
+    /// No answer: 3.
     Unreachable(String),
     /// The secret is missing or wrong: 4.
     Secret(String),
@@ -117,7 +117,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Asks and prints.
+/// Sends the request and prints the answer.
 pub fn run(request: Request) -> ExitCode {
     match ask(request) {
         Ok(()) => ExitCode::SUCCESS,
@@ -141,13 +141,13 @@ fn ask(request: Request) -> Result<(), Failure> {
     }
 }
 
-/// A gateway to ask.
+/// A gateway to talk to.
 pub struct Gateway {
     connection: Connection,
     secret: Option<String>,
-    /// Names of the health and the readiness endpoint.
+    /// Names of the health and readiness endpoints.
     health_names: [String; 2],
-    /// Answers are printed as they came.
+    /// Whether answers are printed as received.
     json: bool,
 }
 
@@ -192,7 +192,7 @@ impl Gateway {
         Ok((status, document))
     }
 
-    /// The document of an answer that is no refusal.
+    /// The document of an answer, or the refusal.
     fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
         accepted(self.ask(method, path, body.map(|body| body.to_string().into_bytes()))?)
     }
@@ -201,7 +201,7 @@ impl Gateway {
         self.call("GET", path, None)
     }
 
-    /// The document at a path, `None` when it is not there.
+    /// The document at a path, `None` if it does not exist.
     fn find(&self, path: &str) -> Result<Option<Value>, Failure> {
         match self.ask("GET", path, None)? {
             (404, _) => Ok(None),
@@ -209,7 +209,7 @@ impl Gateway {
         }
     }
 
-    /// Prints an answer as it came if that is wanted, else what `show` makes of it.
+    /// Prints an answer as received if `--json` is set, otherwise what `show` makes of it.
     fn print(&self, answer: &Value, show: impl FnOnce() -> String) {
         print(&if self.json { answer.to_string() } else { show() });
     }
@@ -226,7 +226,7 @@ fn accepted((status, document): (u16, Value)) -> Result<Value, Failure> {
     }))
 }
 
-/// Writes text to standard output; a reader who has gone is no trouble.
+/// Writes text to standard output; it is not an error if the reader is gone.
 fn print(text: &str) {
     let text = text.trim_end();
     if !text.is_empty() {

@@ -1,14 +1,14 @@
-//! Functions of templates, and what they are given. A function takes values and returns one, or says why not.
+//! The signature of template functions. A function takes values and returns one, or an error.
 
 use crate::value::{MapValue, Value};
 use std::rc::Rc;
 
-/// Bytes of a text that a function makes: no sensible body is larger, and `repeat` can ask for anything.
+/// Maximum bytes of a text that a function returns: no reasonable body is larger, and `repeat` can request any size.
 pub(crate) const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Items of a list that a function makes, for `until` and `seq`.
+/// Maximum items of a list that a function returns, for `until` and `seq`.
 pub(crate) const ITEMS_MAX: usize = 1_000_000;
 
-/// What a function returns.
+/// The result of a function.
 pub(crate) type Outcome = Result<Value, String>;
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Function {
 
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// `and` and `or` look at their arguments one after the other and stop at the first that decides.
+    /// `and` and `or` evaluate their arguments in order and stop at the first one that decides.
     And,
     Or,
     Call(fn(&[Value]) -> Outcome),
@@ -101,7 +101,7 @@ pub(crate) fn items(arguments: &[Value], at: usize) -> Result<&Rc<Vec<Value>>, S
     }
 }
 
-/// A text within the bound.
+/// Checks that a text is within the maximum.
 pub(crate) fn bounded(bytes: usize) -> Result<(), String> {
     if bytes > TEXT_BYTES_MAX {
         return Err(format!("the text would have more than {TEXT_BYTES_MAX} bytes"));

@@ -1,4 +1,4 @@
-//! The syntax tree. Names of functions are resolved when it is built, variables are numbered by their place on the stack.
+//! The syntax tree. It contains resolved functions, and variables numbered by their position on the stack.
 
 use crate::arguments::Function;
 use crate::value::Value;
@@ -22,7 +22,7 @@ pub(crate) enum Node {
     Continue,
 }
 
-/// `if`, `with` or `range`, with what follows `else`.
+/// `if`, `with` or `range`, with the `else` branch.
 #[derive(Debug)]
 pub(crate) struct Branch {
     pub pipeline: Pipeline,
@@ -30,16 +30,16 @@ pub(crate) struct Branch {
     pub otherwise: Vec<Node>,
 }
 
-/// Commands joined by `|`, whose result may be declared or assigned.
+/// Commands joined by `|`. The result may be declared or assigned.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pub line: usize,
-    /// Places of the variables that are declared or assigned, at most two for `range`.
+    /// Positions of the variables that are declared or assigned, at most two for `range`.
     pub variables: Vec<Slot>,
     pub commands: Vec<Command>,
 }
 
-/// The place of a variable on the stack of its template.
+/// The position of a variable on the stack of its template.
 pub(crate) type Slot = usize;
 
 /// An operand with its arguments.
@@ -52,7 +52,7 @@ pub(crate) struct Command {
 #[derive(Debug)]
 pub(crate) enum Operand {
     Dot,
-    /// `nil`, which is allowed as an argument only.
+    /// `nil`, which is only allowed as an argument.
     Nil,
     Constant(Literal),
     /// `.A.B`

@@ -14,7 +14,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     call("ne", 2, 2, |arguments| compare::equal(any(arguments, 0), any(arguments, 1)).map(|equal| Value::Bool(!equal))),
     call("lt", 2, 2, |arguments| ordered(arguments, |order| order == Some(Ordering::Less))),
     call("le", 2, 2, |arguments| ordered(arguments, |order| matches!(order, Some(Ordering::Less | Ordering::Equal)))),
-    // Go reckons these as the opposite of the others, which shows with what is no number.
+    // Go computes these as the negation of the others, which is visible for values that are not numbers.
     call("gt", 2, 2, |arguments| ordered(arguments, |order| !matches!(order, Some(Ordering::Less | Ordering::Equal)))),
     call("ge", 2, 2, |arguments| ordered(arguments, |order| order != Some(Ordering::Less))),
     call("len", 1, 1, length),
@@ -74,7 +74,7 @@ fn step(item: &Value, index: &Value) -> Outcome {
     }
 }
 
-/// The arguments as one text, each character of which is written anew.
+/// Joins the arguments into one text and replaces each character.
 fn escaped(arguments: &[Value], write: fn(&str, &mut String)) -> Value {
     let text = print::sprint(arguments);
     let mut out = String::with_capacity(text.len());
@@ -110,7 +110,7 @@ fn javascript(text: &str, out: &mut String) {
     }
 }
 
-/// As a value in a query: a blank is `+`.
+/// Escapes a value for a query: a space becomes `+`.
 pub(crate) fn query(text: &str, out: &mut String) {
     for byte in text.bytes() {
         match byte {

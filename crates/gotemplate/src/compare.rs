@@ -1,4 +1,5 @@
-//! `eq`, `ne`, `lt`, `le`, `gt`, `ge`. As in Go, numbers of different types are not compared: 5 is an `int`, a number of JSON is not.
+//! `eq`, `ne`, `lt`, `le`, `gt`, `ge`. As in Go, numbers of different types cannot be compared: 5 is an `int`, a JSON number is
+//! not.
 
 use crate::value::Value;
 use std::cmp::Ordering;
@@ -44,7 +45,7 @@ pub(crate) fn order(left: &Value, right: &Value) -> Result<Option<Ordering>, Str
     }
 }
 
-/// Whether two values are the same through and through, as `reflect.DeepEqual` says.
+/// Whether two values are deeply equal, as in `reflect.DeepEqual`.
 pub(crate) fn deep_equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::List(left), Value::List(right)) => {

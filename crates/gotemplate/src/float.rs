@@ -1,6 +1,7 @@
-//! Floating-point numbers as Go writes them.
+//! Formats floating-point numbers as Go does.
 
-/// `%v`, and `%g` without a precision: the shortest digits, with an exponent below 1e-4 and from 1e6 on when that many digits are not needed.
+/// `%v`, and `%g` without a precision: the shortest digits. It uses an exponent below 1e-4, and from 1e6 if not all of these digits
+/// are needed.
 pub(crate) fn shortest(number: f64, letter: char) -> String {
     if let Some(special) = special(number) {
         return special.to_owned();
@@ -35,7 +36,7 @@ pub(crate) fn exponential(number: f64, precision: Option<usize>, letter: char) -
     scientific(sign, &digits, exponent, letter)
 }
 
-/// `%g` with a number of significant digits. Zeros at the end are left out.
+/// `%g` with a number of significant digits. Trailing zeros are dropped.
 pub(crate) fn general(number: f64, precision: usize, letter: char) -> String {
     if let Some(special) = special(number) {
         return special.to_owned();
@@ -45,7 +46,7 @@ pub(crate) fn general(number: f64, precision: usize, letter: char) -> String {
     let trimmed = digits.trim_end_matches('0');
     let kept = if trimmed.is_empty() { "0" } else { trimmed };
     let bound = i32::try_from(significant).unwrap_or(i32::MAX);
-    // Go compares the exponent with the digits that are needed, when these are fewer than asked for.
+    // Go compares the exponent with the number of needed digits if these are fewer than requested.
     let needed = i32::try_from(kept.len()).unwrap_or(i32::MAX);
     let limit = if bound > needed && needed > exponent { needed } else { bound };
     if exponent < -4 || exponent >= limit {
@@ -55,7 +56,7 @@ pub(crate) fn general(number: f64, precision: usize, letter: char) -> String {
     format!("{number:.decimals$}")
 }
 
-/// The sign, the digits without a point and the exponent of Rust's scientific notation.
+/// The sign, the digits without a point, and the exponent of Rust's scientific notation.
 fn digits(text: &str) -> (&'static str, String, i32) {
     let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (mantissa, exponent) = rest.split_once('e').unwrap_or((rest, "0"));

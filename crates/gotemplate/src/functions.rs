@@ -3,7 +3,7 @@
 use crate::arguments::Function;
 use crate::{builtins, sprig, xml};
 
-/// The function of a name. Those of sprig hide those of the language, as they do in Tyk.
+/// The function with a name. Sprig's functions hide those of the language, as in Tyk.
 pub(crate) fn function(name: &str) -> Option<&'static Function> {
     sprig::TABLES.iter().copied().flatten().chain(builtins::FUNCTIONS).chain(xml::FUNCTIONS).find(|function| function.name == name)
 }

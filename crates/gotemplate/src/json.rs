@@ -3,10 +3,10 @@
 use crate::float;
 use crate::value::Value;
 
-/// How much of a text is escaped.
+/// Which characters of a text are escaped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escape {
-    /// `<`, `>` and `&` too.
+    /// Also `<`, `>` and `&`.
     Html,
     Plain,
 }
@@ -16,7 +16,7 @@ pub(crate) fn write(value: &Value, escape: Escape, out: &mut String) {
     value_into(value, escape, None, 0, out);
 }
 
-/// On many lines, each level set in by two blanks.
+/// On several lines, each level indented by two spaces.
 pub(crate) fn write_pretty(value: &Value, out: &mut String) {
     value_into(value, Escape::Html, Some("  "), 0, out);
 }
@@ -72,7 +72,7 @@ fn group_into<T>(
     out.push(close);
 }
 
-/// Like ECMAScript: with an exponent below 1e-6 and from 1e21 on, which has no leading zero.
+/// As in ECMAScript: with an exponent below 1e-6 and from 1e21. The exponent has no leading zero.
 fn number_text(number: f64) -> String {
     if number == 0.0 {
         return if number.is_sign_negative() { "-0" } else { "0" }.to_owned();

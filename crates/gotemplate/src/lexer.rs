@@ -1,4 +1,4 @@
-//! A template's text as tokens. Text between actions is trimmed here, where `{{-` or `-}}` asks for it, and comments are dropped.
+//! Splits the text of a template into tokens. It trims the text between actions for `{{-` and `-}}`, and drops comments.
 
 use crate::ParseError;
 
@@ -9,7 +9,7 @@ pub(crate) enum Token {
     Open,
     /// `}}`
     Close,
-    /// Blanks between two words of an action.
+    /// White space between two words of an action.
     Space,
     /// A keyword, the name of a function, `true`, `false` or `nil`.
     Word(String),
@@ -30,7 +30,7 @@ pub(crate) enum Token {
     Comma,
 }
 
-/// A token and the line where it begins.
+/// A token and the line where it starts.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
     pub token: Token,
@@ -86,7 +86,7 @@ impl<'t> Lexer<'t> {
         self.tokens.push(Placed { token, line: self.line });
     }
 
-    /// Takes bytes, which end at the border of a character, off the rest.
+    /// Takes bytes off the rest. They end at a character boundary.
     fn advance(&mut self, bytes: usize) -> &'t str {
         let (taken, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
         self.line += taken.matches('\n').count();
@@ -98,7 +98,7 @@ impl<'t> Lexer<'t> {
         ParseError { line: self.line, message: message.into() }
     }
 
-    /// Skips `/* ... */}}` and tells whether the text behind it is trimmed; `None` when there is no comment.
+    /// Skips `/* ... */}}` and returns whether the text after it is trimmed; `None` if there is no comment.
     fn comment(&mut self) -> Result<Option<bool>, ParseError> {
         if !self.rest.starts_with("/*") {
             return Ok(None);
@@ -116,7 +116,7 @@ impl<'t> Lexer<'t> {
         Err(self.error("comment ends before closing delimiter"))
     }
 
-    /// Takes an action to its `}}` and tells whether the text behind it is trimmed.
+    /// Takes an action up to its `}}` and returns whether the text after it is trimmed.
     fn action(&mut self) -> Result<bool, ParseError> {
         self.push(Token::Open);
         loop {
@@ -136,7 +136,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Takes blanks; those before `-}}` end the action.
+    /// Takes white space; before `-}}` it ends the action.
     fn spaces(&mut self) -> bool {
         let blanks = self.rest.len() - self.rest.trim_start_matches(is_space).len();
         self.advance(blanks);
@@ -199,7 +199,7 @@ impl<'t> Lexer<'t> {
         self.advance(length)
     }
 
-    /// Names and numbers are followed by a blank or a sign.
+    /// Whether white space or a symbol follows, as it must after names and numbers.
     fn ends_well(&self) -> Result<(), ParseError> {
         let Some(next) = self.rest.chars().next() else { return Ok(()) };
         if is_space(next) || matches!(next, '.' | ',' | '|' | ':' | '=' | ')' | '(' | '}') {

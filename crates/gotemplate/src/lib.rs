@@ -1,8 +1,8 @@
-//! Go's `text/template` language with the functions of the `sprig` library, as Tyk's body transforms, error pages and webhooks use it.
-//! A template is parsed once; what it uses and this crate does not have is an error then, with its line. Rendering is bounded in
-//! steps, depth and output. No I/O, no clock, no randomness: nothing of the gateway is below this crate.
+//! Go's `text/template` language with the functions of the `sprig` library, as used by Tyk's body transforms, error pages and
+//! webhooks. A template is parsed once; a function that this crate does not have is a parse error with its line. Rendering has
+//! maximum steps, depth and output. The crate has no I/O, clock or randomness, and depends on nothing of the gateway.
 //!
-//! The semantics are those of Go 1.25 for data that came from JSON: numbers are `float64`, missing members print `<no value>`.
+//! The semantics are those of Go 1.25 for data from JSON: numbers are `float64`, missing members print `<no value>`.
 
 mod arguments;
 mod ast;
@@ -25,19 +25,19 @@ pub use value::Value;
 
 use std::collections::HashMap;
 
-/// A parsed template with the templates that it defines.
+/// A parsed template, with the templates that it defines.
 #[derive(Debug)]
 pub struct Template {
     main: Vec<ast::Node>,
     defined: HashMap<String, Vec<ast::Node>>,
 }
 
-/// Why a text is not a template that can be rendered here.
+/// The reason why a text cannot be parsed as a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Line in the text, from 1.
+    /// Line in the text, starting at 1.
     pub line: usize,
-    /// What is wrong, naming the function or the word.
+    /// The error, with the name of the function or the word.
     pub message: String,
 }
 
@@ -53,7 +53,7 @@ impl Template {
     /// Parses a text.
     ///
     /// # Errors
-    /// The first mistake: syntax, an unknown function or variable, or a `template` action whose name is not defined.
+    /// The first error: syntax, an unknown function or variable, or a `template` action whose name is not defined.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         parser::parse(text)
     }
@@ -61,7 +61,7 @@ impl Template {
     /// Renders the template with `data` as its dot and `$`.
     ///
     /// # Errors
-    /// What Go's `Execute` would return as an error, or a limit that was reached. What was rendered so far is dropped.
+    /// The error that Go's `Execute` would return, or a maximum that was reached. The output so far is dropped.
     pub fn render(&self, data: &Value, limits: Limits) -> Result<String, RenderError> {
         render::render(self, data, limits)
     }

@@ -1,8 +1,8 @@
-//! Numbers as Go's source has them.
+//! Numbers in Go's source syntax.
 
 use crate::ast::Literal;
 
-/// A number of a template. With a point or an exponent it is a `float64`.
+/// Parses a number of a template. With a point or an exponent it is a `float64`.
 pub(crate) fn literal(text: &str) -> Option<Literal> {
     let lower = text.to_ascii_lowercase();
     if lower.contains(['.', 'e']) && !lower.contains("0x") {

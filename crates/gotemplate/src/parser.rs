@@ -1,4 +1,4 @@
-//! Tokens to a syntax tree. Follows Go's grammar; a mistake is told with its line.
+//! Parses tokens into a syntax tree, with Go's grammar. An error has its line.
 
 use crate::arguments::Function;
 use crate::ast::{Branch, Command, Literal, Node, Operand, Pipeline, Slot};
@@ -7,24 +7,24 @@ use crate::lexer::{self, Placed, Token};
 use crate::{ParseError, Template, number};
 use std::collections::HashMap;
 
-/// Blocks and parentheses inside each other. Parsing and rendering recurse this deep, each level well below a KiB of stack.
+/// Maximum nesting of blocks and parentheses. Parsing and rendering recurse this deep; each level takes well below a KiB of stack.
 const NESTING_MAX: usize = 100;
 
 type Parsed<T> = Result<T, ParseError>;
 
-/// Where a list of nodes ends.
+/// What ended a list of nodes.
 enum Stop {
-    /// The text is over.
+    /// The end of the text.
     Eof,
-    /// `{{end}}`, which is taken.
+    /// `{{end}}`, which is consumed.
     End,
-    /// `{{else`, whose rest is not taken.
+    /// `{{else`; the rest is not consumed.
     Else,
 }
 
 struct Parser {
     tokens: Vec<Placed>,
-    /// The place of the next token.
+    /// The position of the next token.
     at: usize,
     line: usize,
     variables: Vec<String>,
@@ -73,7 +73,7 @@ impl Parser {
         while self.take(&Token::Space) {}
     }
 
-    /// The next token that is no blank.
+    /// The next token that is not white space.
     fn word(&mut self) -> Option<Token> {
         self.spaces();
         self.next()
@@ -96,7 +96,7 @@ impl Parser {
         Ok(parsed)
     }
 
-    /// Nodes up to `{{end}}`, `{{else}}` (whose rest is left) or the end of the text.
+    /// Nodes up to `{{end}}`, `{{else}}` (whose rest is not consumed) or the end of the text.
     fn list(&mut self, nodes: &mut Vec<Node>, top: bool) -> Parsed<Stop> {
         loop {
             match self.next() {
@@ -186,7 +186,7 @@ impl Parser {
         })
     }
 
-    /// What follows `{{else`: another condition, or a list of nodes.
+    /// The rest after `{{else`: another condition, or a list of nodes.
     fn otherwise(&mut self, keyword: &str, nodes: &mut Vec<Node>) -> Parsed<()> {
         self.spaces();
         if keyword != "range" && self.take(&Token::Word(keyword.to_owned())) {
@@ -222,7 +222,7 @@ impl Parser {
         self.nested(|parser| parser.definition(name))
     }
 
-    /// `{{block "name" pipeline}}`: a definition, and its use.
+    /// `{{block "name" pipeline}}`: defines a template and uses it.
     fn block(&mut self) -> Parsed<Node> {
         let name = self.template_name("block clause")?;
         let line = self.line;
@@ -231,7 +231,7 @@ impl Parser {
         Ok(Node::Template { name, line, argument })
     }
 
-    /// The nodes of a template of its own, to its `{{end}}`.
+    /// The nodes of a nested template, up to its `{{end}}`.
     fn definition(&mut self, name: String) -> Parsed<()> {
         let variables = std::mem::replace(&mut self.variables, vec!["$".to_owned()]);
         let ranges = std::mem::take(&mut self.ranges);
@@ -243,7 +243,7 @@ impl Parser {
         }
         self.variables = variables;
         self.ranges = ranges;
-        // As in Go, one that says nothing gives way to one that does.
+        // As in Go, a non-empty definition replaces an empty one.
         let is_empty = |body: &[Node]| body.iter().all(|node| matches!(node, Node::Text(text) if text.trim().is_empty()));
         match self.defined.get(&name) {
             Some(known) if !is_empty(known) && !is_empty(&body) => {
@@ -257,7 +257,7 @@ impl Parser {
         Ok(())
     }
 
-    /// A pipeline up to `end`, which is taken.
+    /// A pipeline up to `end`, which is consumed.
     fn pipeline(&mut self, context: &str, end: &Token) -> Parsed<Pipeline> {
         self.spaces();
         let line = self.tokens.get(self.at).map_or(self.line, |placed| placed.line);
@@ -284,7 +284,7 @@ impl Parser {
         Ok(Pipeline { line, variables, commands })
     }
 
-    /// `$x :=`, `$x =` or, in a `range`, `$i, $x :=`. A variable that is used and not declared is left for the command.
+    /// `$x :=`, `$x =` or, in a `range`, `$i, $x :=`. A variable that is only used is left for the command.
     fn declarations(&mut self, context: &str) -> Parsed<(Vec<String>, bool)> {
         let tokens = self.tokens.get(self.at..).unwrap_or_default();
         let mut ahead = tokens.iter().map(|placed| &placed.token).filter(|token| **token != Token::Space);
@@ -314,7 +314,7 @@ impl Parser {
         found.ok_or_else(|| self.error(format!("undefined variable {name:?}")))
     }
 
-    /// An operand and its arguments, up to a pipe or what ends the pipeline.
+    /// An operand and its arguments, up to a pipe or the end of the pipeline.
     fn command(&mut self, context: &str) -> Parsed<Command> {
         let mut operands = Vec::new();
         loop {
@@ -379,7 +379,7 @@ impl Parser {
         self.without_fields(operand)
     }
 
-    /// `.A.B`, as far as it goes.
+    /// `.A.B`, as long as it continues.
     fn fields(&mut self) -> Vec<String> {
         let mut names = Vec::new();
         while let Some(Token::Field(_)) = self.peek() {
@@ -393,7 +393,7 @@ impl Parser {
     fn without_fields(&mut self, operand: Operand) -> Parsed<Option<Operand>> {
         match (self.peek(), operand) {
             (Some(Token::Field(_)), Operand::Function(function)) => {
-                // `f.Name` is a field of what f returns.
+                // `f.Name` is a field of the result of `f`.
                 let call = Command { operand: Operand::Function(function), arguments: Vec::new() };
                 let inner = Pipeline { line: self.line, variables: Vec::new(), commands: vec![call] };
                 Ok(Some(Operand::Parenthesis(Box::new(inner), self.fields())))
@@ -419,7 +419,7 @@ impl Parser {
     }
 }
 
-/// How a token is told in an error.
+/// The name of a token in an error.
 fn told(token: Option<&Token>) -> String {
     match token {
         None => "EOF".to_owned(),

@@ -4,7 +4,7 @@ use crate::arguments::bounded;
 use crate::float;
 use crate::value::Value;
 
-/// `{{value}}`: no value is told as such, where `%v` of an interface that holds nothing is `<nil>`.
+/// `{{value}}`: prints no value as such; `%v` of an empty interface is `<nil>`.
 pub(crate) fn printed(value: &Value, out: &mut String) {
     match value {
         Value::Missing | Value::Null => out.push_str("<no value>"),
@@ -41,14 +41,14 @@ fn group<T>(open: &str, items: impl Iterator<Item = T>, close: &str, out: &mut S
     out.push_str(close);
 }
 
-/// The text of one value, as `%v` has it.
+/// The text of one value, as `%v` prints it.
 pub(crate) fn text_of(value: &Value) -> String {
     let mut out = String::new();
     plain(value, &mut out);
     out
 }
 
-/// `Sprint`: a blank between two values of which neither is a text.
+/// `Sprint`: a space between two values if neither is a text.
 pub(crate) fn sprint(values: &[Value]) -> String {
     let mut out = String::new();
     let mut after_text = true;
@@ -63,14 +63,14 @@ pub(crate) fn sprint(values: &[Value]) -> String {
     out
 }
 
-/// `Sprintln`: a blank between all values, and a line feed.
+/// `Sprintln`: spaces between all values, and a line feed.
 pub(crate) fn sprintln(values: &[Value]) -> String {
     let mut out = values.iter().map(text_of).collect::<Vec<_>>().join(" ");
     out.push('\n');
     out
 }
 
-/// What stands between `%` and the verb.
+/// The flags between `%` and the verb.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     plus: bool,
@@ -82,7 +82,7 @@ struct Flags {
     precision: Option<usize>,
 }
 
-/// `Sprintf`. Mistakes are told in the text, as in Go: `%!d(float64=3)`.
+/// `Sprintf`. Errors appear in the text, as in Go: `%!d(float64=3)`.
 pub(crate) fn sprintf(format: &str, values: &[Value]) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = format;
@@ -135,7 +135,7 @@ fn flags<'v>(characters: &mut std::str::Chars<'_>, values: &mut impl Iterator<It
     Ok(flags)
 }
 
-/// A number of the format, or `*` for the next value.
+/// A number in the format, or the next value for `*`.
 fn size<'v>(characters: &mut std::str::Chars<'_>, values: &mut impl Iterator<Item = &'v Value>) -> Result<Option<usize>, String> {
     if characters.clone().next() == Some('*') {
         characters.next();
@@ -154,7 +154,7 @@ fn size<'v>(characters: &mut std::str::Chars<'_>, values: &mut impl Iterator<Ite
     Ok(Some(size))
 }
 
-/// One value by one verb, without padding.
+/// Formats one value with one verb, without padding.
 fn formatted(verb: char, flags: Flags, value: &Value) -> String {
     let written = match value {
         Value::List(items) if verb != 'v' && verb != 'T' => {
@@ -179,7 +179,7 @@ fn formatted(verb: char, flags: Flags, value: &Value) -> String {
     })
 }
 
-/// An element of a list or a map: one that holds nothing is no mistake of the verb.
+/// An element of a list or map: an empty one is not an error of the verb.
 fn element(verb: char, flags: Flags, value: &Value) -> String {
     if value.is_nil() { "<nil>".to_owned() } else { formatted(verb, flags, value) }
 }
@@ -292,7 +292,7 @@ pub(crate) fn quoted(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Fills up to the width: with zeros behind the sign of a number, else with blanks.
+/// Pads to the width: with zeros after the sign of a number, otherwise with spaces.
 fn pad(text: &str, verb: char, flags: Flags, value: &Value, out: &mut String) -> Result<(), String> {
     let missing = flags.width.unwrap_or(0).saturating_sub(text.chars().count());
     bounded(out.len().saturating_add(missing))?;

@@ -1,4 +1,4 @@
-//! Walks the syntax tree and writes. Bounded: a template of an operator meets bodies of strangers.
+//! Walks the syntax tree and writes the output, within bounds: an operator's template processes bodies from strangers.
 
 use crate::Template;
 use crate::arguments::{Body, Function, any};
@@ -6,31 +6,31 @@ use crate::ast::{Branch, Command, Node, Operand, Pipeline};
 use crate::print;
 use crate::value::Value;
 
-/// What rendering may take.
+/// The maxima of rendering.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Bytes of output.
     pub bytes_max: usize,
-    /// Nodes visited, arguments evaluated, and 64-byte pieces of what functions return.
+    /// Visited nodes, evaluated arguments, and 64-byte pieces of function results.
     pub steps_max: usize,
 }
 
 impl Default for Limits {
-    /// Bodies of 10 MiB, made in some hundred milliseconds at most.
+    /// Bodies of 10 MiB, rendered in a few hundred milliseconds at most.
     fn default() -> Self {
         Limits { bytes_max: 10 * 1024 * 1024, steps_max: 2_000_000 }
     }
 }
 
-/// Templates that call each other. A call takes some KiB of stack.
+/// Maximum depth of templates that call each other. A call takes some KiB of stack.
 const DEPTH_MAX: usize = 50;
 
-/// Why rendering ended early.
+/// Why rendering stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenderError {
-    /// Line of the action, from 1; 0 when a limit was reached between two actions.
+    /// Line of the action, starting at 1; 0 if a maximum was reached between two actions.
     pub line: usize,
-    /// What Go would say, without the name of the template.
+    /// Go's message, without the name of the template.
     pub message: String,
 }
 
@@ -68,7 +68,7 @@ struct Frame {
 
 pub(crate) fn render(template: &Template, data: &Value, limits: Limits) -> Rendered<String> {
     let mut renderer = Renderer { template, limits, steps: 0, line: 0, out: String::new() };
-    // A document that is `null` is no value, where a member that is `null` is one.
+    // A document that is `null` is no value; a member that is `null` is a value.
     let data = data.clone().unwrapped();
     let mut frame = Frame { variables: vec![data.clone()], depth: 0 };
     renderer.list(&template.main, &data, &mut frame)?;
@@ -158,7 +158,7 @@ impl<'t> Renderer<'t> {
         Ok(flow)
     }
 
-    /// The body for each pair of index and element; gives how many there were.
+    /// Runs the body for each pair of index and element; returns their number.
     fn iterate(&mut self, branch: &'t Branch, pairs: impl Iterator<Item = (Value, Value)>, frame: &mut Frame) -> Rendered<usize> {
         let mark = frame.variables.len();
         let mut count = 0;
@@ -194,7 +194,7 @@ impl<'t> Renderer<'t> {
         Ok(Flow::Done)
     }
 
-    /// The value of a pipeline, which its variables get too.
+    /// Evaluates a pipeline and assigns its variables.
     fn pipeline(&mut self, pipeline: &'t Pipeline, dot: &Value, frame: &mut Frame) -> Rendered<Value> {
         self.line = pipeline.line;
         let mut value = None;
@@ -281,7 +281,7 @@ impl<'t> Renderer<'t> {
     }
 }
 
-/// Gives a variable its value; a new one is pushed.
+/// Assigns a value to a variable; pushes a new one.
 fn set(frame: &mut Frame, slot: usize, value: Value) {
     match frame.variables.get_mut(slot) {
         Some(variable) => *variable = value,

@@ -1,18 +1,19 @@
-//! Values of a template: what Go's `encoding/json` makes of a document, and what functions return.
+//! Values of a template: those that Go's `encoding/json` reads from a document, and the results of functions.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A map, which `set` and `unset` change in place, as in Go. Keys are sorted, as Go prints and ranges over them.
+/// A map, which `set` and `unset` change in place, as in Go. Keys are sorted, because Go prints maps and ranges over them in that
+/// order.
 pub(crate) type Map = Rc<RefCell<BTreeMap<Rc<str>, Value>>>;
 
-/// A value. Copies are cheap: texts, lists and maps are shared.
+/// A value. Clones are cheap: texts, lists and maps are shared.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// No value at all: a member that is not there, or the result of a pipeline that is nil. A field of it is missing again.
+    /// No value: a missing member, or the result of a pipeline that is nil. A field of it is missing too.
     Missing,
-    /// `null`: an interface that holds nothing. A field of it is an error.
+    /// `null`: an empty interface. A field of it is an error.
     Null,
     /// `bool`
     Bool(bool),
@@ -78,7 +79,7 @@ impl Value {
         matches!(self, Value::Missing | Value::Null)
     }
 
-    /// The value that a pipeline yields: an interface that holds nothing is no value.
+    /// The result of a pipeline: an empty interface is no value.
     pub(crate) fn unwrapped(self) -> Self {
         if let Value::Null = self { Value::Missing } else { self }
     }

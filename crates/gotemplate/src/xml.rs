@@ -1,7 +1,8 @@
-//! XML as the `mxj` library of Tyk's body transforms maps it to values and back: members for elements, `-name` for attributes, `#text`
-//! for a text beside them, a list for elements of one name. Texts stay texts. Namespaces are left out.
+//! Maps XML to values and back like the `mxj` library of Tyk's body transforms: a member for each element, `-name` for an
+//! attribute, `#text` for text next to them, a list for elements with the same name. Texts stay texts. Namespaces are dropped.
 //!
-//! Entities other than XML's own five and characters by number are mistakes, so that a document can't grow when it is read.
+//! Entities other than XML's own five and numeric character references are errors, so that a document cannot grow when it is
+//! parsed.
 
 use crate::arguments::{Function, Outcome, any, bounded, call};
 use crate::print;
@@ -13,10 +14,10 @@ use std::collections::BTreeMap;
 
 pub(crate) static FUNCTIONS: &[Function] = &[call("xmlMarshal", 1, 1, |given| marshal(any(given, 0)))];
 
-/// Elements inside each other, as deep as JSON may be. What reads values recurses.
+/// Maximum depth of elements, the same as for JSON. Code that reads values recurses.
 const DEPTH_MAX: usize = 128;
 
-/// An element that is open.
+/// An open element.
 struct Element {
     name: String,
     members: BTreeMap<String, Value>,
@@ -27,16 +28,16 @@ impl Value {
     /// An XML document as Tyk's body transforms read it: its root element is the only member.
     ///
     /// # Errors
-    /// What is not well-formed, and at which byte.
+    /// The syntax error and its byte offset.
     pub fn from_xml(text: &str) -> Result<Self, String> {
         read(text)
     }
 }
 
-/// The root element of a document as a map with one member. What follows it is not looked at.
+/// Parses the root element of a document into a map with one member. It ignores everything after it.
 ///
 /// # Errors
-/// What is not well-formed, and where.
+/// The syntax error and its place.
 fn read(text: &str) -> Result<Value, String> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Element> = Vec::new();
@@ -45,7 +46,7 @@ fn read(text: &str) -> Result<Value, String> {
         let at = reader.buffer_position();
         let told = |why: &dyn std::fmt::Display| format!("XML at byte {at}: {why}");
         let event = reader.read_event().map_err(|error| told(&error))?;
-        // A reference is a part of the text around it; anything else ends a text.
+        // A reference belongs to the text around it; anything else ends a text.
         match &event {
             Event::Text(text) => {
                 pending.push_str(&text.xml10_content());
@@ -91,14 +92,14 @@ fn element(start: &BytesStart<'_>) -> Result<Element, String> {
     let mut members = BTreeMap::new();
     for attribute in start.attributes().with_checks(false) {
         let attribute = attribute.map_err(|error| error.to_string())?;
-        // Line ends stay in an attribute, as they do in Go.
+        // Line ends stay in an attribute, as in Go.
         let value = unescape(&attribute.value).map_err(|error| error.to_string())?;
         members.insert(format!("-{}", attribute.key.local_name().as_ref()), Value::string(value));
     }
     Ok(Element { name: local(start), members, text: None })
 }
 
-/// What `&name;` or `&#number;` stands for.
+/// The value of `&name;` or `&#number;`.
 fn character(reference: &quick_xml::events::BytesRef<'_>) -> Result<char, String> {
     if let Some(character) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
         return Ok(character);
@@ -113,7 +114,8 @@ fn character(reference: &quick_xml::events::BytesRef<'_>) -> Result<char, String
     }
 }
 
-/// A text is the value of an element without attributes and elements, or its `#text`. Of several the last counts.
+/// A text is the value of an element without attributes and child elements; otherwise it is `#text`. If there are several, the last
+/// one wins.
 fn add_text(element: Option<&mut Element>, text: &str) {
     let trimmed = text.trim_matches(['\t', '\r', '\u{8}', '\n', ' ']);
     let Some(element) = element.filter(|_| !trimmed.is_empty()) else { return };
@@ -145,7 +147,8 @@ impl Element {
     }
 }
 
-/// Tyk's `xmlMarshal`: a map as a document, whose root is its only member or `doc`; another value as Go's `encoding/xml` writes it.
+/// Tyk's `xmlMarshal`: writes a map as a document whose root is its only member or `doc`, and any other value as Go's
+/// `encoding/xml` does.
 fn marshal(value: &Value) -> Outcome {
     let mut out = String::new();
     match value {
@@ -162,7 +165,7 @@ fn marshal(value: &Value) -> Outcome {
     Ok(out.into())
 }
 
-/// A list with something that is no map needs a root of its own.
+/// A list with an item that is not a map needs its own root.
 fn is_mixed_list(value: &Value) -> bool {
     matches!(value, Value::List(items) if items.iter().any(|item| !matches!(item, Value::Map(_))))
 }
@@ -222,7 +225,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&apos;").replace('"', "&quot;")
 }
 
-/// A value that is no map, in an element named after its type; a list as its items, a line each.
+/// Writes a value that is not a map as an element named after its type, and a list as its items, one per line.
 fn plain(value: &Value, out: &mut String) -> Result<(), String> {
     match value {
         Value::Missing | Value::Null => {}

@@ -1,6 +1,6 @@
-//! Where a message body ends. A `BodyReader` follows the bytes of a body as they pass and validates the chunked coding.
-//! A chunked body is relayed in its plainest form, or decoded for a receiver that knows no chunks (HTTP/1.0); other bodies are relayed as they
-//! are.
+//! Finds the end of a message body. A `BodyReader` follows the bytes of a body as they pass and validates the chunked coding. A
+//! chunked body is relayed in its simplest form, or decoded for a receiver without chunks (HTTP/1.0); other bodies are relayed
+//! unchanged.
 
 mod extension;
 
@@ -12,19 +12,19 @@ use extension::Extension;
 pub enum Body {
     /// No body follows the head.
     None,
-    /// Exactly this many bytes, more than 0.
+    /// Exactly this many bytes, at least one.
     Length(u64),
     /// The chunked coding.
     Chunked,
-    /// Everything until the sender closes (responses only).
+    /// Everything until the sender closes the connection (responses only).
     UntilClose,
 }
 
-/// Digits of a chunk size; 15 hex digits stay far below 2^63.
+/// Maximum digits of a chunk size; 15 hexadecimal digits stay far below 2^63.
 const SIZE_DIGITS_MAX: u8 = 15;
-/// Bytes of all chunk extensions of one body: nobody uses them, and endless ones cost CPU.
+/// Maximum bytes of all chunk extensions of one body: nobody uses them, and endless ones cost CPU.
 const EXTENSION_BYTES_MAX: u32 = 16 * 1024;
-/// Bytes of all trailer lines of one body.
+/// Maximum bytes of all trailer lines of one body.
 const TRAILER_BYTES_MAX: u32 = 32 * 1024;
 
 /// Follows one body to its end.
@@ -32,7 +32,7 @@ const TRAILER_BYTES_MAX: u32 = 32 * 1024;
 pub enum BodyReader {
     /// The body is complete.
     Done,
-    /// This many bytes are still to come.
+    /// This many bytes are left.
     Length(u64),
     /// Inside a chunked body.
     Chunked(Chunks),
@@ -40,12 +40,12 @@ pub enum BodyReader {
     UntilClose,
 }
 
-/// Place inside a chunked body.
+/// The state inside a chunked body.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunks {
     place: Place,
     digits: u8,
-    /// The size is 0 so far, and no digit of it was passed on.
+    /// The size is 0 so far, and none of its digits was forwarded.
     zero_withheld: bool,
     extension_bytes: u32,
     trailer_bytes: u32,
@@ -89,24 +89,24 @@ impl BodyReader {
         }
     }
 
-    /// The last byte of the body has been seen.
+    /// Whether the last byte of the body has been seen.
     #[inline]
     pub fn is_done(&self) -> bool {
         matches!(self, BodyReader::Done)
     }
 
-    /// How many bytes at the start of `bytes` belong to this body.
+    /// The number of bytes at the start of `bytes` that belong to this body.
     #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
         self.advance(bytes, &mut Ignore)
     }
 
-    /// As `feed`, and appends the content without its framing to `content`.
+    /// Like `feed`, and appends the content without its framing to `content`.
     pub fn decode(&mut self, bytes: &[u8], content: &mut Vec<u8>) -> Result<usize, Malformed> {
         self.advance(bytes, &mut Decode { content, trailers: None })
     }
 
-    /// As `decode`, and appends the lines of the trailer section to `trailers`, each with its line end.
+    /// Like `decode`, and appends the lines of the trailer section to `trailers`, each with its line end.
     pub fn decode_with_trailers(
         &mut self,
         bytes: &[u8],
@@ -116,9 +116,9 @@ impl BodyReader {
         self.advance(bytes, &mut Decode { content, trailers: Some(trailers) })
     }
 
-    /// As `feed`, and gives what of `bytes` is to be sent on: what is appended to `out`, and behind that the bytes that are returned. A chunked
-    /// body loses its extensions, zeros before its sizes, and the lines of its trailer section that `passes` refuses. Where there is nothing
-    /// to lose, nothing is copied. The trailer section is kept in `trailers` until it is complete: at most 32 KiB.
+    /// Like `feed`, and returns the bytes to forward: first those appended to `out`, then those returned. A chunked body loses its
+    /// extensions, zeros before its sizes, and the trailer lines that `passes` rejects. If there is nothing to remove, nothing is
+    /// copied. `trailers` collects the trailer section until it is complete: at most 32 KiB.
     pub fn relay<'b>(
         &mut self,
         bytes: &'b [u8],
@@ -163,16 +163,16 @@ impl BodyReader {
     }
 }
 
-/// Who is told of a body as it passes. Places are those in the bytes at hand.
+/// Receives the events of a body as it passes. Positions refer to the current bytes.
 trait Sink {
     fn data(&mut self, _: &[u8]) {}
-    /// The byte at this place is not needed.
+    /// The byte at this position is not needed.
     fn skip(&mut self, _: usize) {}
-    /// A zero is missing before this place.
+    /// A zero is missing before this position.
     fn zero(&mut self, _: usize) {}
-    /// A byte of a trailer line, with its place.
+    /// A byte of a trailer line, with its position.
     fn trailer(&mut self, _: usize, _: u8) {}
-    /// The empty line behind the trailer section begins here.
+    /// The empty line after the trailer section starts here.
     fn end(&mut self, _: usize) {}
 }
 
@@ -197,10 +197,10 @@ impl Sink for Decode<'_> {
     }
 }
 
-/// Sends on what is not skipped.
+/// Forwards what is not skipped.
 struct Relay<'b, 'o, P> {
     bytes: &'b [u8],
-    /// What stands before this was copied or skipped.
+    /// Everything before this position was copied or skipped.
     start: usize,
     out: &'o mut Vec<u8>,
     trailers: &'o mut Vec<u8>,
@@ -318,14 +318,14 @@ impl Chunks {
         if self.digits == SIZE_DIGITS_MAX {
             return Err(Malformed::Chunk);
         }
-        // `left` is 0 here: a chunk's data is used up before the next size is read.
+        // `left` is 0 here: the data of a chunk is consumed before the next size is parsed.
         self.left = self.left << 4 | u64::from(digit);
         self.digits += 1;
         if self.left != 0 {
             self.zero_withheld = false;
             return Ok(());
         }
-        // Only the last zero of a size that is 0 is of use.
+        // Only the last zero of a size that is 0 is needed.
         self.zero_withheld = !matches!(bytes.get(at + 1), Some(b'\r' | b';' | b' ' | b'\t'));
         if self.zero_withheld {
             sink.skip(at);
@@ -354,7 +354,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// A trailer line begins with a name and a colon, as a header line does.
+    /// A trailer line starts with a name and a colon, like a header line.
     fn trailer_name_byte(&mut self, byte: u8) -> Result<(), Malformed> {
         self.count_trailer_byte()?;
         self.place = match byte {

@@ -1,10 +1,10 @@
-//! Changes to the header lines of one message: lines taken out and lines put in. The buffers are reused from message to message.
+//! Edits to the header lines of one message: removed lines and added lines. The buffers are reused from message to message.
 
 use crate::headers::{Headers, Known};
 use crate::write::append;
 
-/// Lines to take out and lines to put in. Later changes see the earlier ones: a removed line stays removed, and a line that
-/// was put in can be removed again.
+/// Lines to remove and lines to add. Later edits see earlier ones: a removed line stays removed, and an added line can be removed
+/// again.
 #[derive(Clone, Debug, Default)]
 pub struct HeaderEdits {
     pub(crate) dropped: u128,
@@ -13,26 +13,26 @@ pub struct HeaderEdits {
 }
 
 impl HeaderEdits {
-    /// Forgets all changes and keeps the buffer.
+    /// Clears all edits and keeps the buffer.
     #[inline]
     pub fn clear(&mut self) {
         self.dropped = 0;
         self.added.clear();
     }
 
-    /// Takes out every line called `name`, in any letter case.
+    /// Removes every line with this name, in any letter case.
     pub fn remove(&mut self, headers: &Headers<'_>, name: &str) {
         self.dropped |= headers.lines_called(name);
         self.remove_added(name);
     }
 
-    /// Takes out every line with a known name.
+    /// Removes every line with a known name.
     #[inline]
     pub fn remove_known(&mut self, headers: &Headers<'_>, kind: Known) {
         self.dropped |= headers.lines_of(kind);
     }
 
-    /// Takes out every line called `name`, which is what `kind` stands for and nothing else is. It takes no time when there is none.
+    /// Removes every line with this name, which is the only name of `kind`. It takes no time if there is none.
     #[inline]
     pub fn remove_named(&mut self, headers: &Headers<'_>, kind: Known, name: &str) {
         self.remove_known(headers, kind);
@@ -41,13 +41,13 @@ impl HeaderEdits {
         }
     }
 
-    /// Puts in `name: value` in place of every line called `name`. The caller has checked both with `is_token` and `is_value`.
+    /// Replaces every line with this name by `name: value`. The caller has checked both with `is_token` and `is_value`.
     pub fn set(&mut self, headers: &Headers<'_>, name: &str, value: &[u8]) {
         self.remove(headers, name);
         self.add(name, value);
     }
 
-    /// Puts in `name: value` beside what is there.
+    /// Adds `name: value`; existing lines stay.
     #[inline]
     pub fn add(&mut self, name: &str, value: &[u8]) {
         self.added.extend_from_slice(name.as_bytes());
@@ -56,19 +56,19 @@ impl HeaderEdits {
         self.added.extend_from_slice(b"\r\n");
     }
 
-    /// Puts in a line of pieces whose lengths are known when this is compiled. `write` writes it whole, with its CRLF.
+    /// Adds a line of pieces whose lengths are known at compile time. `write` writes the whole line with its CRLF.
     #[inline]
     pub fn add_line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         write(&mut self.added);
     }
 
-    /// Puts in whole lines, made when configuration was loaded; each ends in CRLF.
+    /// Adds whole lines that were built when the configuration was loaded; each ends in CRLF.
     #[inline]
     pub fn add_lines(&mut self, lines: &[u8]) {
         append(lines, &mut self.added);
     }
 
-    /// The value that `name` has now: a line that was put in, else one of the message that was not taken out.
+    /// The current value of `name`: that of an added line, otherwise of a line of the message that was not removed.
     pub fn current<'s>(&'s self, headers: &Headers<'s>, name: &str) -> Option<&'s [u8]> {
         if let Some(range) = self.find_added(name) {
             return self.added.get(range)?.splitn(2, |byte| *byte == b':').nth(1).map(<[u8]>::trim_ascii);
@@ -82,12 +82,12 @@ impl HeaderEdits {
         }
     }
 
-    /// The range of the first added line called `name`, with its CRLF.
+    /// The range of the first added line with this name, including its CRLF.
     fn find_added(&self, name: &str) -> Option<std::ops::Range<usize>> {
         let mut start = 0;
         while start < self.added.len() {
             let rest = self.added.get(start..)?;
-            // No line that was put in has another one.
+            // No other added line has this name.
             let end = start + rest.iter().position(|byte| *byte == b'\n')? + 1;
             let called = rest.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()));
             if called && rest.get(name.len()) == Some(&b':') {

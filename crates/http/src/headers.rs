@@ -1,16 +1,16 @@
-//! The header lines of one head, read in one pass: where they are, what is known by name, the facts that framing needs, and the set of lines
-//! that end at this hop (RFC 9110 §7.6.1).
+//! Parses the header lines of one head in one pass: their positions, the names we know, the facts that framing needs, and the set
+//! of hop-by-hop lines (RFC 9110 §7.6.1).
 
 use crate::Malformed;
 use crate::scan::{find, find_control, is};
 use std::ops::Range;
 
-/// Header lines that one head can have at most; line sets are 128-bit masks.
+/// Maximum header lines of one head; line sets are 128-bit masks.
 pub const HEADER_LINES_MAX: usize = 128;
-/// Connection lines that one head can have at most.
+/// Maximum Connection lines of one head.
 const CONNECTION_LINES_MAX: usize = 4;
 
-/// Header names that the gateway looks for, as a bit position.
+/// The header names that the gateway looks up, as bit positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)] // the names are the documentation
@@ -36,7 +36,7 @@ pub enum Known {
     UserAgent,
 }
 
-/// What a name is known as; `None` when it may not even be a token. Names that nobody looks for stand here when most heads have them.
+/// The kind of a name; `None` if it is not even a token. Names that most heads have are listed although nobody looks them up.
 #[inline(always)]
 fn classify(name: &[u8]) -> Option<Known> {
     Some(match name.len() {
@@ -57,7 +57,7 @@ fn classify(name: &[u8]) -> Option<Known> {
         12 if is(name, b"content-type") => Known::ContentType,
         13 if is(name, b"authorization") => Known::Authorization,
         14 if is(name, b"content-length") => Known::ContentLength,
-        // A server that makes variables of headers could take these for what frames the message. No client means them.
+        // Servers that turn headers into variables could take these for framing headers. No client means them.
         14 if is(name, b"content_length") => Known::HopByHop,
         15 if is(name, b"x-forwarded-for") => Known::ForwardedFor,
         16 if is(name, b"proxy-connection") => Known::HopByHop,
@@ -71,7 +71,7 @@ fn classify(name: &[u8]) -> Option<Known> {
     })
 }
 
-/// Where one header line lies in its head. It ends where the next one begins.
+/// The position of one header line in its head. It ends where the next one starts.
 #[derive(Clone, Copy)]
 struct Line {
     start: u32,
@@ -95,13 +95,13 @@ impl Line {
     }
 }
 
-/// Room for the lines of one head; used again for the next one.
+/// Memory for the lines of one head, reused for the next one.
 pub struct HeaderStorage {
     lines: [Line; HEADER_LINES_MAX],
 }
 
 impl HeaderStorage {
-    /// Empty room.
+    /// Empty memory.
     pub fn new() -> Self {
         HeaderStorage { lines: [Line::NONE; HEADER_LINES_MAX] }
     }
@@ -115,16 +115,16 @@ impl Default for HeaderStorage {
 
 /// The header lines of one head.
 pub struct Headers<'a> {
-    /// From the first byte of its message to the end of the empty line.
+    /// From the first byte of the message to the end of the empty line.
     head: &'a [u8],
     lines: &'a [Line],
     present: u32,
-    /// How many Host lines there are, and which is the last.
+    /// The number of Host lines, and the last one.
     hosts: u8,
     host: u8,
-    /// Lines that end at this hop, one bit each.
+    /// Hop-by-hop lines, one bit each.
     pub(crate) hop: u128,
-    /// Framing lines that are well-formed and still written as few write them, one bit each: `Content-Length: 007`. They are written anew.
+    /// Framing lines that are well-formed but unusual, such as `Content-Length: 007`, one bit each. They are rewritten.
     pub(crate) unusual: u128,
     pub(crate) content_length: Option<u64>,
 }
@@ -140,8 +140,8 @@ pub(crate) struct Framing {
 }
 
 impl<'a> Headers<'a> {
-    /// Reads the lines of a head, of which the first one begins at `from`, up to and with the empty line behind them; `None` when that has
-    /// not come yet.
+    /// Parses the lines of a head, the first of which starts at `from`, up to and including the empty line after them; `None` if
+    /// the empty line has not arrived yet.
     #[inline]
     pub(crate) fn read(bytes: &'a [u8], from: usize, storage: &'a mut HeaderStorage) -> Result<Option<(Self, Framing)>, Malformed> {
         let mut headers =
@@ -210,7 +210,7 @@ impl<'a> Headers<'a> {
         headers.content_length = framing.content_length;
         headers.head = bytes.get(..end).unwrap_or_default();
         headers.lines = storage.lines.get(..count).unwrap_or_default();
-        // Offsets of lines have 32 bits.
+        // Line offsets have 32 bits.
         if u32::try_from(end).is_err() {
             return Err(Malformed::TooManyLines);
         }
@@ -223,8 +223,8 @@ impl<'a> Headers<'a> {
         Ok(Some((headers, framing)))
     }
 
-    /// Marks the lines whose names stand in a Connection line. Names that frame or route the message are not a sender's to
-    /// remove, so only plain lines are taken out.
+    /// Marks the lines that a Connection line names. A sender must not remove names that frame or route the message, so only other
+    /// lines are marked.
     #[cold]
     fn drop_named(&mut self) {
         for (index, line) in self.lines.iter().enumerate() {
@@ -239,17 +239,17 @@ impl<'a> Headers<'a> {
         }
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// There is no line at all.
+    /// There are no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// Bytes of the head, with the empty line.
+    /// Bytes of the head, including the empty line.
     #[inline]
     pub(crate) fn head_len(&self) -> usize {
         self.head.len()
@@ -260,14 +260,14 @@ impl<'a> Headers<'a> {
         self.head.get(range).unwrap_or_default()
     }
 
-    /// Name and value of each line, in order.
+    /// The name and value of each line, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + '_ {
         // Tokens are ASCII.
         let name = |line: &Line| std::str::from_utf8(self.slice(line.name())).unwrap_or_default();
         self.lines.iter().map(move |line| (name(line), self.slice(line.value())))
     }
 
-    /// There is a line with a known name.
+    /// Whether there is a line with a known name.
     #[inline]
     pub fn has(&self, known: Known) -> bool {
         self.present & 1 << known as u8 != 0
@@ -288,7 +288,7 @@ impl<'a> Headers<'a> {
         self.lines.iter().filter(move |line| line.known == known).map(|line| self.slice(line.value()))
     }
 
-    /// The value of the first line called `name`, in any letter case.
+    /// The value of the first line with this name, in any letter case.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
         self.lines.iter().find(|line| self.is_called(line, name)).map(|line| self.slice(line.value()))
     }
@@ -298,13 +298,13 @@ impl<'a> Headers<'a> {
         self.slice(line.name()).eq_ignore_ascii_case(name.as_bytes())
     }
 
-    /// The set of the one Host line; empty when there is none, or more.
+    /// The set of the single Host line; empty if there is none, or more than one.
     #[inline]
     pub(crate) fn host_line(&self) -> u128 {
         u128::from(self.hosts == 1) << self.host
     }
 
-    /// The value of the one Host line; empty when there is none.
+    /// The value of the single Host line; empty if there is none.
     #[inline]
     pub(crate) fn host(&self) -> Result<&'a [u8], Malformed> {
         match self.hosts {
@@ -320,7 +320,7 @@ impl<'a> Headers<'a> {
         if self.has(known) { self.set_of(|line| line.known == known) } else { 0 }
     }
 
-    /// The set of lines called `name`, in any letter case.
+    /// The set of lines with this name, in any letter case.
     pub(crate) fn lines_called(&self, name: &str) -> u128 {
         self.set_of(|line| self.is_called(line, name))
     }
@@ -330,7 +330,7 @@ impl<'a> Headers<'a> {
         lines.fold(0, |set, (index, line)| if is_meant(line) { set | 1 << index } else { set })
     }
 
-    /// Appends the framing lines that were left out because of how they were written.
+    /// Appends the framing lines that were left out because they are rewritten.
     #[cold]
     pub(crate) fn write_unusual(&self, lines: u128, out: &mut Vec<u8>) {
         for (index, line) in self.lines.iter().enumerate().filter(|(index, _)| lines >> index & 1 == 1) {
@@ -343,7 +343,7 @@ impl<'a> Headers<'a> {
         }
     }
 
-    /// Copies what stands from `from` to the empty line, but for the lines in `dropped`, in as few spans as possible.
+    /// Copies everything from `from` to the empty line except the lines in `dropped`, in as few spans as possible.
     #[inline]
     pub(crate) fn copy_without(&self, mut dropped: u128, from: usize, out: &mut Vec<u8>) {
         let end = self.head.len().saturating_sub(2);
@@ -358,14 +358,14 @@ impl<'a> Headers<'a> {
         out.extend_from_slice(self.slice(span..end));
     }
 
-    /// Where the first line begins.
+    /// Where the first line starts.
     #[inline]
     pub(crate) fn start(&self) -> usize {
         self.lines.first().map_or(self.head.len().saturating_sub(2), |line| line.start as usize)
     }
 }
 
-/// The first byte at or behind `from` that is no text: a line break, or a fault.
+/// The first byte at or after `from` that is not text: a line break, or an error.
 #[inline(always)]
 pub(crate) fn text_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = find_control(bytes, from, b' ')?;
@@ -375,7 +375,7 @@ pub(crate) fn text_end(bytes: &[u8], from: usize) -> Option<usize> {
     Some(at)
 }
 
-/// The end of the line break that begins at `at` with CR; `None` when the LF has not come yet.
+/// The end of the line break that starts with a CR at `at`; `None` if the LF has not arrived yet.
 #[inline(always)]
 pub(crate) fn line_end(bytes: &[u8], at: usize) -> Result<Option<usize>, Malformed> {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -391,7 +391,7 @@ fn no_line_end(rest: &[u8]) -> Result<Option<usize>, Malformed> {
     }
 }
 
-/// The value of the header line whose colon stands before `from`, without the white space around it, and where the next line begins.
+/// The value of the header line whose colon is before `from`, without surrounding white space, and where the next line starts.
 #[inline(always)]
 fn value(bytes: &[u8], from: usize) -> Result<Option<(Range<usize>, usize)>, Malformed> {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
@@ -407,14 +407,14 @@ fn value(bytes: &[u8], from: usize) -> Result<Option<(Range<usize>, usize)>, Mal
     Ok(Some((start..end, next)))
 }
 
-/// There is at most one space before the value of a line, and nothing behind it but the line break.
+/// Whether there is at most one space before the value, and only the line break after it.
 #[inline]
 fn has_usual_space(bytes: &[u8], line: &Line, next: usize) -> bool {
     let before = bytes.get(line.name_end as usize + 1..line.value as usize).unwrap_or_default();
     matches!(before, b"" | b" ") && line.value_end as usize + b"\r\n".len() == next
 }
 
-/// Decimal digits only: no sign, no list, no space; 18 digits stay below 2^63.
+/// Decimal digits only: no sign, list or space. 18 digits stay below 2^63.
 fn content_length(value: &[u8]) -> Result<u64, Malformed> {
     if value.is_empty() || value.len() > 18 {
         return Err(Malformed::ContentLength);
@@ -425,9 +425,9 @@ fn content_length(value: &[u8]) -> Result<u64, Malformed> {
     })
 }
 
-/// Reads a Connection value; true when it names lines beyond the well-known tokens.
+/// Parses a Connection value; true if it names lines in addition to the well-known tokens.
 fn connection_tokens(value: &[u8], framing: &mut Framing) -> bool {
-    // What nearly all senders say.
+    // Nearly all senders send this.
     if is(value, b"keep-alive") {
         framing.keep_alive = true;
         return false;
@@ -451,7 +451,7 @@ fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
 }
 
-/// Bytes of a token (RFC 9110 §5.6.2); a table, because every head asks.
+/// Bytes of a token (RFC 9110 §5.6.2). A table, because every head needs it.
 #[allow(clippy::indexing_slicing)] // evaluated by the compiler, which checks it
 const IS_TOKEN: [bool; 256] = {
     let mut table = [false; 256];
@@ -466,13 +466,13 @@ const IS_TOKEN: [bool; 256] = {
     table
 };
 
-/// `name` can be a header name or a method.
+/// Whether `name` is a valid header name or method.
 #[inline]
 pub fn is_token(name: &[u8]) -> bool {
     !name.is_empty() && name.iter().all(|byte| IS_TOKEN.get(usize::from(*byte)).copied().unwrap_or(false))
 }
 
-/// `value` can stand in a header line: no CR, LF, NUL or other control byte but the tab.
+/// Whether `value` is a valid header value: no CR, LF, NUL or other control byte except tab.
 pub fn is_value(value: &[u8]) -> bool {
     value.iter().all(|byte| *byte == b'\t' || (*byte >= 0x20 && *byte != 0x7f))
 }

@@ -1,8 +1,8 @@
-//! HTTP/1.1 between bytes and messages, without I/O: heads are parsed strictly where request smuggling lives,
-//! bodies are followed to their end, and an edited head is written with as few copies as possible.
+//! HTTP/1.1 between bytes and messages, without I/O. It parses heads strictly to prevent request smuggling, follows bodies to their
+//! end, and writes edited heads with as few copies as possible.
 //!
-//! It deliberately knows nothing of sockets, routes or time. Every function takes bytes and returns facts, so that
-//! the same code can be driven by epoll, io_uring or a test that cuts its input at every byte.
+//! It deliberately knows nothing about sockets, routes or time. Every function takes bytes and returns facts, so the same code can
+//! be driven by epoll, by io_uring, or by a test that cuts its input at every byte.
 #![forbid(unsafe_code)]
 
 mod body;

@@ -1,31 +1,31 @@
-//! Why a message is refused. Each variant is one rule of RFC 9112 that the parser enforces.
+//! The reasons to reject a message. Each variant is one rule of RFC 9112 that the parser enforces.
 
 use std::fmt;
 
-/// The rule that a message breaks.
+/// The rule that a message violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// Not HTTP/1: the start line or a header line has bytes that do not belong there.
+    /// Not HTTP/1: the start line or a header line has invalid bytes.
     Syntax,
     /// A line ends in a bare LF.
     BareLf,
     /// A major version of HTTP other than 1.
     Version,
-    /// CONNECT: a gateway opens no tunnels to where a client wants.
+    /// CONNECT: a gateway opens no tunnels to destinations of a client's choice.
     Connect,
     /// A request target that is neither a path, nor an absolute http(s) URL, nor `*` with OPTIONS.
     Target,
-    /// No Host, more than one, or one with bytes that no authority has.
+    /// No Host, more than one, or one with bytes that are invalid in an authority.
     Host,
-    /// More header lines than allowed.
+    /// Too many header lines.
     TooManyLines,
-    /// Content-Length that is not one plain number, repeated, or beside Transfer-Encoding.
+    /// A Content-Length that is not one plain number, is repeated, or occurs together with Transfer-Encoding.
     ContentLength,
-    /// Transfer-Encoding other than exactly `chunked`, repeated, or in HTTP/1.0.
+    /// A Transfer-Encoding that is not exactly `chunked`, is repeated, or occurs in HTTP/1.0.
     TransferEncoding,
-    /// More Connection lines than any honest sender has.
+    /// More Connection lines than a legitimate sender has.
     Connection,
-    /// A chunk size, chunk ending or trailer that breaks the chunked coding.
+    /// A chunk size, chunk ending or trailer that violates the chunked coding.
     Chunk,
     /// A status code outside 100 to 599.
     Status,

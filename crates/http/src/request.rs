@@ -1,4 +1,4 @@
-//! A request head, parsed strictly. What is ambiguous between two HTTP implementations is refused, never repaired.
+//! Parses a request head strictly. Anything that two HTTP implementations could read differently is rejected, never repaired.
 
 use crate::headers::{Framing, HeaderStorage, Headers, Known, line_end};
 use crate::request_target::Target;
@@ -9,23 +9,23 @@ use std::ops::Range;
 /// The versions of HTTP/1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// HTTP/1.0: closes by default and knows no chunks.
+    /// HTTP/1.0: closes by default and has no chunks.
     Http10,
     /// HTTP/1.1.
     Http11,
 }
 
-/// One request head; borrows the bytes it was parsed from.
+/// One request head. It borrows the bytes that it was parsed from.
 pub struct Request<'a> {
     /// The method as sent; a token.
     pub method: &'a str,
-    /// Path and query exactly as sent; begins with `/`, or is `*`. Of an absolute URL, the part after the authority.
+    /// Path and query exactly as sent. Starts with `/`, or is `*`. For an absolute URL, the part after the authority.
     pub target: &'a str,
-    /// Bytes of the target that are the path.
+    /// Length of the path in the target.
     path_len: usize,
-    /// The path has no escape, and no slash with a slash or a dot behind it.
+    /// The path has no escape, and no slash is followed by a slash or a dot.
     path_is_plain: bool,
-    /// Host and port that the client asked for: of an absolute URL, else of the Host line; empty in HTTP/1.0 without one.
+    /// The requested host and port: from an absolute URL, otherwise from the Host line. Empty in HTTP/1.0 without one.
     pub authority: &'a [u8],
     /// The client's version.
     pub version: Version,
@@ -33,18 +33,18 @@ pub struct Request<'a> {
     pub headers: Headers<'a>,
     /// How the body is framed.
     pub body: Body,
-    /// The client wants to send another request on this connection.
+    /// Whether the client wants to send another request on this connection.
     pub keep_alive: bool,
-    /// The protocol that the client asks to switch to, if it does so properly.
+    /// The protocol that the client asks to switch to, if the request is valid.
     pub upgrade: Option<&'a [u8]>,
-    /// The client waits for 100 (Continue) before it sends its body.
+    /// Whether the client waits for 100 (Continue) before it sends its body.
     pub expects_continue: bool,
-    /// Bytes of the head, with the empty line.
+    /// Bytes of the head, including the empty line.
     pub head_len: usize,
 }
 
 impl<'a> Request<'a> {
-    /// Parses the head at the start of `bytes`; `None` when it is not complete yet.
+    /// Parses the head at the start of `bytes`; `None` if it is not complete yet.
     #[inline]
     pub fn parse(bytes: &'a [u8], storage: &'a mut HeaderStorage) -> Result<Option<Self>, Malformed> {
         let Some((line, lines_start)) = RequestLine::parse(bytes)? else { return Ok(None) };
@@ -93,7 +93,7 @@ impl<'a> Request<'a> {
         self.target.get(..self.path_len).unwrap_or_default()
     }
 
-    /// Whether the path means itself: it has no escape, and no slash with a slash or a dot behind it.
+    /// Whether the path is in normal form: it has no escape, and no slash is followed by a slash or a dot.
     #[inline]
     pub fn path_is_plain(&self) -> bool {
         self.path_is_plain
@@ -105,7 +105,7 @@ impl<'a> Request<'a> {
         self.target.get(self.path_len + 1..)
     }
 
-    /// A method whose repetition has no further effect (RFC 9110 §9.2.2).
+    /// Whether the method is idempotent (RFC 9110 §9.2.2).
     #[inline]
     pub fn is_idempotent(&self) -> bool {
         matches!(self.method, "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "TRACE")
@@ -123,7 +123,7 @@ struct RequestLine<'a> {
 }
 
 impl<'a> RequestLine<'a> {
-    /// The line, and where the next one begins. Empty lines before it are skipped (RFC 9112 §2.2).
+    /// The line, and where the next one starts. Empty lines before it are skipped (RFC 9112 §2.2).
     #[inline(always)]
     fn parse(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let Some(start) = skip_empty_lines(bytes)? else { return Ok(None) };
@@ -135,7 +135,7 @@ impl<'a> RequestLine<'a> {
         let Some(version) = version(bytes, target.end + 1)? else { return Ok(None) };
         let Some(end) = line_end(bytes, target.end + 1 + VERSION_BYTES)? else { return Ok(None) };
         let Target { end: target_end, path_end, path_is_plain, has_fragment, is_ascii } = target;
-        // A URI is ASCII (RFC 3986 §2). Servers disagree about other bytes.
+        // A URI is ASCII (RFC 3986 §2). Servers interpret other bytes differently.
         if !is_ascii {
             return Err(Malformed::Target);
         }
@@ -145,8 +145,8 @@ impl<'a> RequestLine<'a> {
     }
 }
 
-/// The text at `range`. UTF-8 is checked sixteen bytes at a time, but those behind the last sixteen one by one: so a little more is looked
-/// at, which nearly always is text as well.
+/// The text at `range`. UTF-8 is checked sixteen bytes at a time, and the last few bytes one by one. So a few bytes more are
+/// checked, which are nearly always text too.
 #[inline(always)]
 fn text(bytes: &[u8], range: Range<usize>) -> Result<&str, Malformed> {
     let wide = bytes.get(..range.end.next_multiple_of(16)).and_then(|wide| std::str::from_utf8(wide).ok());
@@ -159,7 +159,7 @@ fn text(bytes: &[u8], range: Range<usize>) -> Result<&str, Malformed> {
 /// Bytes of `HTTP/1.1`.
 pub(crate) const VERSION_BYTES: usize = 8;
 
-/// Where the first line begins that is not empty.
+/// Where the first non-empty line starts.
 #[inline(always)]
 pub(crate) fn skip_empty_lines(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     let mut at = 0;
@@ -175,7 +175,7 @@ pub(crate) fn skip_empty_lines(bytes: &[u8]) -> Result<Option<usize>, Malformed>
     }
 }
 
-/// The method at `start`, and what follows the space behind it.
+/// The method at `start`, and the position after the space that follows it.
 #[inline(always)]
 fn method(bytes: &[u8], start: usize) -> Result<Option<(&str, usize)>, Malformed> {
     if bytes.get(start..).is_some_and(|rest| rest.starts_with(b"GET ")) {
@@ -191,8 +191,8 @@ fn method(bytes: &[u8], start: usize) -> Result<Option<(&str, usize)>, Malformed
     Ok(end.map(|end| (std::str::from_utf8(method).unwrap_or_default(), start + end + 1)))
 }
 
-/// The version at `at`. A later minor version is read as 1.1 (RFC 9110 §2.5); another major version is refused as a version, and what is
-/// none (RFC 9112 §2.3: letters in upper case, one digit, a dot, one digit) as no request line.
+/// The version at `at`. A later minor version is read as 1.1 (RFC 9110 §2.5). Another major version is rejected as a version;
+/// anything else (RFC 9112 §2.3: letters in upper case, a digit, a dot, a digit) is rejected as a request line.
 #[inline(always)]
 pub(crate) fn version(bytes: &[u8], at: usize) -> Result<Option<Version>, Malformed> {
     const HTTP10: u64 = u64::from_le_bytes(*b"HTTP/1.0");
@@ -230,7 +230,7 @@ fn request_body(version: Version, framing: &Framing) -> Result<Body, Malformed> 
     })
 }
 
-/// The value of the one Host line; empty in HTTP/1.0 without one.
+/// The value of the single Host line; empty in HTTP/1.0 without one.
 #[inline]
 fn host<'a>(version: Version, headers: &Headers<'a>) -> Result<&'a [u8], Malformed> {
     if !headers.has(Known::Host) {
@@ -240,8 +240,8 @@ fn host<'a>(version: Version, headers: &Headers<'a>) -> Result<&'a [u8], Malform
     if is_authority(host) { Ok(host) } else { Err(Malformed::Host) }
 }
 
-/// Splits `http://authority/path` (RFC 9112 §3.2.2: the authority of an absolute target wins over Host). With the length of the path, and
-/// whether it is plain. OPTIONS of no path is about the server as a whole (§3.2.4).
+/// Splits `http://authority/path` (RFC 9112 §3.2.2: the authority of an absolute target overrides Host). Returns also the length of
+/// the path, and whether it is in normal form. OPTIONS without a path concerns the whole server (§3.2.4).
 #[cold]
 fn absolute<'a>(method: &str, target: &'a str) -> Option<(&'a [u8], &'a str, usize, bool)> {
     let scheme_len = [7, 8].into_iter().find(|len| {
@@ -258,8 +258,8 @@ fn absolute<'a>(method: &str, target: &'a str) -> Option<(&'a [u8], &'a str, usi
     Some((authority.as_bytes(), target, seen.path_end, seen.path_is_plain))
 }
 
-/// Bytes that a host name can have; a table, because every request asks. The comma is missing: RFC 3986 allows it, but nobody's host has one,
-/// and to some servers it makes a list of two hosts.
+/// Bytes of a host name. A table, because every request needs it. The comma is missing: RFC 3986 allows it, but no host has one,
+/// and some servers read it as a list of two hosts.
 #[allow(clippy::indexing_slicing)] // evaluated by the compiler, which checks it
 const IS_NAME: [bool; 256] = {
     let mut table = [false; 256];
@@ -273,7 +273,7 @@ const IS_NAME: [bool; 256] = {
     table
 };
 
-/// Host and port as RFC 3986 §3.2 has them, without user information. There is a host (RFC 9110 §4.2.1).
+/// Whether this is a host and port (RFC 3986 §3.2) without user information. The host is not empty (RFC 9110 §4.2.1).
 #[inline]
 fn is_authority(authority: &[u8]) -> bool {
     let is_name = |byte: &u8| IS_NAME.get(usize::from(*byte)).copied().unwrap_or(false);

@@ -1,21 +1,21 @@
-//! The target of a request, looked at in one pass: where it ends, where its path ends, and whether that path means itself.
+//! Scans the target of a request in one pass: where it ends, where its path ends, and whether the path is in normal form.
 
 use crate::scan::{HIGHEST, ONES, before_first, controls, equal, first_place, padded_word};
 
-/// What there is to know of a target besides its text.
+/// Facts about a target, without its text.
 pub(crate) struct Target {
-    /// Where the space stands that ends it, or what should not be there.
+    /// The position of the space that ends it, or of an invalid byte.
     pub end: usize,
     /// Where its path ends.
     pub path_end: usize,
-    /// The path has no escape, and no slash with a slash or a dot behind it.
+    /// The path has no escape, and no slash is followed by a slash or a dot.
     pub path_is_plain: bool,
     pub has_fragment: bool,
     pub is_ascii: bool,
 }
 
 impl Target {
-    /// Looks at the target that begins at `start`; `None` when its end has not come yet.
+    /// Scans the target that starts at `start`; `None` if its end has not arrived yet.
     #[inline(always)]
     pub fn read(bytes: &[u8], start: usize) -> Option<Target> {
         let (mut fragments, mut high_bits, mut oddities, mut slash_before) = (0, 0, 0, 0);
@@ -31,8 +31,8 @@ impl Target {
                 let queries = equal(word, b'?') & inside;
                 let path = inside & before_first(queries);
                 let slashes = equal(word, b'/');
-                // A dot differs from a slash in the lowest bit only. A slash that is marked by mistake is a dot behind one, which is odd
-                // in any case.
+                // A dot differs from a slash only in the lowest bit. A slash that is marked by mistake is a dot after one, which is
+                // unusual in any case.
                 let dots_and_slashes = equal(word | ONES, b'/');
                 oddities |= (equal(word, b'%') | (slashes << 8 | slash_before) & dots_and_slashes) & path;
                 slash_before = slashes >> 56;

@@ -1,29 +1,30 @@
-//! A response head, parsed as strictly as a request: an upstream that answers ambiguously is a fault, not a puzzle.
+//! Parses a response head as strictly as a request head: an ambiguous response is an upstream's fault.
 
 use crate::headers::{HeaderStorage, Headers, Known, line_end, text_end};
 use crate::request::{VERSION_BYTES, skip_empty_lines, version};
 use crate::{Body, Malformed, Version};
 
-/// One response head; borrows the bytes it was parsed from.
+/// One response head. It borrows the bytes that it was parsed from.
 pub struct Response<'a> {
-    /// The status code, 100 to 599 and beyond up to 999 as upstreams send.
+    /// The status code: 100 to 599, and up to 999 as upstreams send it.
     pub status: u16,
-    /// Where the status line goes on behind the version, if it can be passed on: there is a space before the reason, and that is ASCII.
+    /// Where the status line continues after the version, if it can be forwarded: it has a space before the reason, and the reason
+    /// is ASCII.
     pub(crate) behind_version: Option<usize>,
     /// The header lines.
     pub headers: Headers<'a>,
     /// How the body is framed.
     pub body: Body,
-    /// The connection can carry another exchange when this one is complete.
+    /// Whether the connection can carry another exchange after this one.
     pub keep_alive: bool,
-    /// The protocol switched to, with status 101.
+    /// The protocol that status 101 switches to.
     pub upgrade: Option<&'a [u8]>,
-    /// Bytes of the head, with the empty line.
+    /// Bytes of the head, including the empty line.
     pub head_len: usize,
 }
 
 impl<'a> Response<'a> {
-    /// Parses the head at the start of `bytes`, the answer to HEAD if `to_head`; `None` when it is not complete yet.
+    /// Parses the head at the start of `bytes`, which answers a HEAD request if `to_head`; `None` if it is not complete yet.
     #[inline]
     pub fn parse(bytes: &'a [u8], to_head: bool, storage: &'a mut HeaderStorage) -> Result<Option<Self>, Malformed> {
         let Some((line, lines_start)) = StatusLine::parse(bytes)? else { return Ok(None) };
@@ -60,7 +61,7 @@ struct StatusLine {
 }
 
 impl StatusLine {
-    /// The line, and where the next one begins. Empty lines before it are skipped.
+    /// The line, and where the next one starts. Empty lines before it are skipped.
     #[inline(always)]
     fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let Some(start) = skip_empty_lines(bytes)? else { return Ok(None) };

@@ -1,23 +1,24 @@
-//! Finds where things end, eight bytes at a time in a machine word. Only the lowest mark of a word counts: a borrow can set higher ones.
+//! Finds the ends of things, eight bytes at a time in a machine word. Only the lowest mark of a word is valid: a borrow can set
+//! higher ones.
 
 /// One in each byte of a word.
 pub const ONES: u64 = u64::MAX / 0xff;
 /// The highest bit of each byte.
 pub const HIGHEST: u64 = ONES << 7;
 
-/// The place of the first `byte` at or behind `from`.
+/// The position of the first `byte` at or after `from`.
 #[inline(always)]
 pub fn find(bytes: &[u8], from: usize, byte: u8) -> Option<usize> {
     first(bytes, from, |word| equal(word, byte))
 }
 
-/// The place of the first byte at or behind `from` that is below `least` or DEL. `least` is at most 128.
+/// The position of the first byte at or after `from` that is below `least`, or DEL. `least` is at most 128.
 #[inline(always)]
 pub fn find_control(bytes: &[u8], from: usize, least: u8) -> Option<usize> {
     first(bytes, from, |word| controls(word, least))
 }
 
-/// The first place that is marked in a word.
+/// The first marked position in a word.
 #[inline(always)]
 fn first(bytes: &[u8], from: usize, marks: impl Fn(u64) -> u64) -> Option<usize> {
     let mut at = from;
@@ -35,7 +36,7 @@ pub fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
-/// The same; of fewer bytes at the end, with bytes behind them that are no text and no mark.
+/// The same near the end: missing bytes are filled with bytes that are neither text nor marks.
 #[inline(always)]
 pub fn padded_word(bytes: &[u8], at: usize) -> Option<u64> {
     word(bytes, at).or_else(|| padded(bytes.get(at..)?))
@@ -48,20 +49,20 @@ fn padded(rest: &[u8]) -> Option<u64> {
     (!rest.is_empty()).then_some(u64::from_le_bytes(chunk))
 }
 
-/// Marks the bytes of a word that are `byte`.
+/// Marks the bytes of a word that equal `byte`.
 #[inline(always)]
 pub fn equal(word: u64, byte: u8) -> u64 {
     let difference = word ^ (ONES * u64::from(byte));
     difference.wrapping_sub(ONES) & !difference & HIGHEST
 }
 
-/// Marks the bytes of a word that are below `least` or DEL.
+/// Marks the bytes of a word that are below `least`, or DEL.
 #[inline(always)]
 pub fn controls(word: u64, least: u8) -> u64 {
     (word.wrapping_sub(ONES * u64::from(least)) & !word & HIGHEST) | equal(word, 0x7f)
 }
 
-/// The place of the first mark in a word.
+/// The position of the first mark in a word.
 #[inline(always)]
 pub fn first_place(marks: u64) -> Option<usize> {
     (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
@@ -74,11 +75,11 @@ pub fn before_first(marks: u64) -> u64 {
     (lowest >> 7).wrapping_sub(1)
 }
 
-/// `name` is `lower`, which is in lower case, in any letter case. All lengths from 2 to 24.
+/// Whether `name` equals `lower`, which is in lower case, in any letter case. For all lengths from 2 to 24.
 #[inline(always)]
 pub fn is<const N: usize>(name: &[u8], lower: &[u8; N]) -> bool {
     let Ok(name): Result<&[u8; N], _> = name.try_into() else { return false };
-    // In words that may overlap: the compiler would take one byte after the other.
+    // In words that may overlap: the compiler would compare one byte after the other.
     match N {
         0..4 => name.eq_ignore_ascii_case(lower),
         4..8 => (differences_4(name, lower, 0) | differences_4(name, lower, N - 4)) == 0,
@@ -87,7 +88,7 @@ pub fn is<const N: usize>(name: &[u8], lower: &[u8; N]) -> bool {
     }
 }
 
-/// Where eight bytes differ, but for the case of letters.
+/// The bits in which eight bytes differ, ignoring the case of letters.
 #[inline(always)]
 fn differences_8(name: &[u8], lower: &[u8], at: usize) -> u64 {
     match (word(name, at), word(lower, at)) {
@@ -96,7 +97,7 @@ fn differences_8(name: &[u8], lower: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The same of four bytes.
+/// The same for four bytes.
 #[inline(always)]
 fn differences_4(name: &[u8], lower: &[u8], at: usize) -> u64 {
     let half = |bytes: &[u8]| Some(u64::from(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?)));
@@ -106,7 +107,7 @@ fn differences_4(name: &[u8], lower: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The bit that is the case of a letter, for each letter of a word in lower case. Known to the compiler where the word is.
+/// The case bit of each letter of a word in lower case. A constant if the word is.
 #[inline(always)]
 fn cases(lower: u64) -> u64 {
     u64::from_le_bytes(lower.to_le_bytes().map(|byte| if byte.is_ascii_lowercase() { 0x20 } else { 0 }))

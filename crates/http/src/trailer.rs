@@ -1,8 +1,8 @@
-//! Trailer fields: which of them may pass. A server may merge them into the headers, where they would come behind everything that was decided
-//! about the message by its headers (RFC 9110 §6.5.1).
+//! Decides which trailer fields may pass. A server may merge trailers into the headers, where they would override every decision
+//! that was based on the headers (RFC 9110 §6.5.1).
 
-/// Fields that frame, route, authenticate or control a message, or tell how to read its content (RFC 9110 §6.5.1), and those by which proxies
-/// tell what they know of a client. In lower case, sorted.
+/// Fields that frame, route, authenticate or control a message, or describe its content (RFC 9110 §6.5.1), and fields in which
+/// proxies describe a client. Lower case, sorted.
 const FORBIDDEN: [&str; 61] = [
     "accept",
     "accept-charset",
@@ -67,12 +67,12 @@ const FORBIDDEN: [&str; 61] = [
     "x-tyk-api-expires",
 ];
 
-/// How the names of families of such fields begin.
+/// Prefixes of families of such fields.
 const FORBIDDEN_FAMILIES: [&str; 10] =
     ["access-control-", "if-", "proxy-", "ratelimit", "sec-", "tyk-", "x-b3-", "x-forwarded", "x-original-", "x-ratelimit-"];
 
-/// A trailer of this name may pass, if nothing else is known of it. An underscore counts as a dash: servers that make variables of fields
-/// cannot tell them apart.
+/// Whether a trailer with this name may pass, as far as its name decides. An underscore counts as a dash: servers that turn fields
+/// into variables cannot tell them apart.
 pub fn may_be_trailer(name: &str) -> bool {
     let mut bytes = [0; LONGEST];
     let name = name.as_bytes();
@@ -86,10 +86,10 @@ pub fn may_be_trailer(name: &str) -> bool {
     !is_forbidden && !FORBIDDEN_FAMILIES.iter().any(|family| start.starts_with(family.as_bytes()))
 }
 
-/// Bytes of the longest name in the list.
+/// Length of the longest name in the list.
 const LONGEST: usize = 24;
 
-/// Appends the lines of a whole trailer section, each with its line end, whose names pass.
+/// Appends those lines of a complete trailer section whose names pass, each with its line end.
 pub(crate) fn copy_lines(lines: &[u8], mut passes: impl FnMut(&str) -> bool, out: &mut Vec<u8>) {
     for line in lines.split_inclusive(|byte| *byte == b'\n') {
         let name = line.split(|byte| *byte == b':').next().and_then(|name| std::str::from_utf8(name).ok());

@@ -1,4 +1,4 @@
-//! Writes heads: an edited request for the upstream, an edited response for the client, and answers of the gateway's own.
+//! Writes heads: an edited request for the upstream, an edited response for the client, and responses that the gateway generates.
 
 use crate::headers::Known;
 use crate::{Body, HeaderEdits, Headers, Request, Response};
@@ -11,13 +11,13 @@ pub struct RequestHead<'a> {
     pub target: &'a [u8],
     /// The Host to send.
     pub host: &'a [u8],
-    /// The client's address, appended to X-Forwarded-For; `None` leaves the header alone.
+    /// The client's address, appended to X-Forwarded-For; `None` leaves the header unchanged.
     pub forwarded_for: Option<&'a [u8]>,
     /// Keep the request to switch protocols.
     pub upgrade: bool,
 }
 
-/// Appends the head of the request that goes to the upstream, always as HTTP/1.1.
+/// Appends the head of the request to the upstream, always as HTTP/1.1.
 #[inline]
 pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &HeaderEdits, out: &mut Vec<u8>) {
     let headers = &request.headers;
@@ -47,7 +47,7 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
     if let (true, Some(protocol)) = (head.upgrade, request.upgrade) {
         write_upgrade(protocol, out);
     }
-    // Some upstreams wait for a length where a method is expected to carry a body.
+    // Some upstreams expect a length if the method usually has a body.
     let bodiless = request.body == Body::None && !headers.has(Known::ContentLength);
     if bodiless && head.method != request.method.as_bytes() && matches!(head.method, b"POST" | b"PUT" | b"PATCH") {
         out.extend_from_slice(b"Content-Length: 0\r\n");
@@ -55,20 +55,21 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
     out.extend_from_slice(b"\r\n");
 }
 
-/// How a response's body reaches the client.
+/// How the body of a response reaches the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientBody {
-    /// As the upstream frames it.
+    /// With the upstream's framing.
     AsIs,
-    /// Without the chunked coding, for a client that does not know it; ends with the connection.
+    /// Without the chunked coding, for a client that does not support it; ends with the connection.
     Unchunked,
-    /// In the chunked coding, because the upstream ends it with its connection and the client's is to live on.
+    /// In the chunked coding, because the upstream's body ends with its connection and the client's connection continues.
     Chunked,
-    /// The upstream was not asked for a body, but the client was promised one: an empty one.
+    /// An empty body: the upstream sent none because none was requested, but the client expects one.
     Empty,
 }
 
-/// Appends a body's next piece as one chunk (RFC 9112 §7.1); an empty piece is none, since an empty chunk would be the last.
+/// Appends the next piece of a body as one chunk (RFC 9112 §7.1). An empty piece is not written, because an empty chunk would end
+/// the body.
 pub fn write_chunk(piece: &[u8], out: &mut Vec<u8>) {
     if piece.is_empty() {
         return;
@@ -83,10 +84,10 @@ pub fn write_chunk(piece: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// The chunk that ends a body in the chunked coding, without trailers.
+/// The chunk that ends a chunked body, without trailers.
 pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
-/// Appends the head of the response that goes to the client. `connection` is a whole line, or empty.
+/// Appends the head of the response to the client. `connection` is a whole line, or empty.
 #[inline]
 pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: &[u8], body: ClientBody, out: &mut Vec<u8>) {
     let headers: &Headers<'_> = &response.headers;
@@ -126,8 +127,8 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends a whole answer of the gateway's own. `date` and `connection` are whole lines, or empty; the body is left out when the request
-/// was HEAD.
+/// Appends a complete response that the gateway generates. `date` and `connection` are whole lines, or empty; the body is omitted
+/// if the request was HEAD.
 pub fn write_reply(
     status: u16,
     edits: &HeaderEdits,
@@ -153,7 +154,7 @@ pub fn write_reply(
     }
 }
 
-/// Appends what is nothing most of the time: looking costs less than copying no bytes.
+/// Appends text that is usually empty: the check costs less than copying no bytes.
 #[inline(always)]
 pub(crate) fn append(part: &[u8], out: &mut Vec<u8>) {
     if !part.is_empty() {
@@ -178,7 +179,7 @@ fn status_line(status: u16, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number and `behind`, in one piece.
+/// Appends a number and `behind` in one piece.
 #[inline]
 fn decimal<const N: usize>(mut number: usize, behind: &[u8; N], out: &mut Vec<u8>) {
     let mut text = [0u8; 24];
@@ -198,7 +199,7 @@ fn decimal<const N: usize>(mut number: usize, behind: &[u8; N], out: &mut Vec<u8
 
 macro_rules! statuses {
     ($($code:literal $reason:literal,)*) => {
-        /// The standard reason phrase (RFC 9110 §15, RFC 6585); empty for a code without one.
+        /// The standard reason phrase (RFC 9110 §15, RFC 6585); empty if the code has none.
         pub fn reason(status: u16) -> &'static str {
             match status {
                 $($code => $reason,)*

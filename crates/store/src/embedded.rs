@@ -1,10 +1,9 @@
-//! The store that needs nothing else installed: one SQLite file, `tollgate.db`, in a directory that one process has.
+//! The store that needs no other software: one SQLite file, `tollgate.db`, in a directory that one process owns.
 //!
-//! One thread owns the connection and answers everything: the questions that wait become one transaction, which is
-//! synced to the disk once, and only then are they answered. So the disk's latency is shared by all who wait, and nothing
-//! is answered that a crash could take back. Reads wait with the writes: they are rare, as the gateway serves from
-//! memory, and so they see every change that was asked for before them. Only the walks over everything have a connection
-//! of their own, on the thread of the caller, and do not hold up the writer.
+//! One thread owns the connection and answers everything: the waiting questions become one transaction, which is synced to the disk
+//! once, and only then are they answered. So all callers share the disk's latency, and no answer can be undone by a crash. Reads
+//! wait with the writes: they are rare, because the gateway serves from memory, and in this way they see every earlier change. Only
+//! walks over everything have their own connection, on the caller's thread, and do not delay the writer.
 
 use crate::clock::{self, Clock};
 use crate::fault::{StoreFault, StoreFaultKind};
@@ -30,11 +29,11 @@ mod loss;
 mod schema;
 mod writer;
 
-/// Room for questions that wait or are being answered: some 100,000 sessions. Whoever finds none waits, without
-/// holding up anything else.
+/// Capacity for questions that wait or are being answered: about 100,000 sessions. If it is exhausted, callers wait and hold up
+/// nothing else.
 const QUEUE_BYTES_MAX: usize = 64 << 20;
 
-/// A store in a directory. Dropping it carries out what was handed over before, which blocks for as long.
+/// A store in a directory. Dropping it carries out the questions in the queue, and blocks for as long.
 pub struct Embedded {
     /// `None` only while it is being dropped.
     queue: Option<UnboundedSender<Asked>>,
@@ -43,22 +42,22 @@ pub struct Embedded {
     clock: Clock,
     timings: Arc<Timings>,
     trouble: Arc<Trouble>,
-    /// Let go last, when the writer is gone.
+    /// Released last, when the writer is gone.
     files: Files,
 }
 
 impl Embedded {
-    /// Opens the store in a directory, making both if they are not there, and upgrades a store of an earlier version.
+    /// Opens the store in a directory, creating both if they are missing, and upgrades a store of an earlier version.
     ///
     /// # Errors
-    /// [`StoreFaultKind::InUse`] if another process, or this one, has it open; `Corrupt`, `TooNew`, `Denied`, `Full` or `Io`
-    /// for what is wrong with the files.
+    /// [`StoreFaultKind::InUse`] if another process, or this one, has it open; `Corrupt`, `TooNew`, `Denied`, `Full` or `Io` for
+    /// errors of the files.
     pub fn open(directory: &Path) -> Result<Self, StoreFault> {
         Embedded::open_with_clock(directory, clock::system())
     }
 
-    /// Opens the store that the process before this one has open, with the lock that it handed on: see [`Embedded::lock`]. A lock of
-    /// another directory is none of this one, which is then opened as by [`Embedded::open`].
+    /// Opens the store that the previous process has open, with the lock that it passed on: see [`Embedded::lock`]. If the lock
+    /// belongs to another directory, this works like [`Embedded::open`].
     ///
     /// # Errors
     /// Those of [`Embedded::open`].
@@ -68,16 +67,16 @@ impl Embedded {
         Embedded::start(files, database, clock::system())
     }
 
-    /// The lock on the directory, for a process that takes over. Both have the store until this one lets go of it, and one of them
-    /// at most should change anything.
+    /// The lock on the directory, for a process that takes over. Both have the store until this process releases it, and at most
+    /// one of them should change anything.
     ///
     /// # Errors
-    /// There is no descriptor left for it.
+    /// No descriptor is left.
     pub fn lock(&self) -> io::Result<File> {
         self.files.lock()
     }
 
-    /// The same with another time of day, which decides what has expired.
+    /// Opens the store with another time of day, which decides what has expired.
     ///
     /// # Errors
     /// Those of [`Embedded::open`].
@@ -98,16 +97,16 @@ impl Embedded {
         Ok(Embedded { queue: Some(queue), writer: Some(writer), room, clock, timings, trouble, files })
     }
 
-    /// Waits for everything that was asked before.
+    /// Waits for all earlier questions.
     ///
     /// # Errors
-    /// [`StoreFaultKind::Unavailable`] if the store stopped. What became of each question is in its own reply.
+    /// [`StoreFaultKind::Unavailable`] if the store stopped. Each question's own reply tells what became of it.
     pub async fn flush(&self) -> Result<(), StoreFault> {
-        // A question that changes nothing is answered in its turn as well.
+        // A question that changes nothing is also answered in order.
         self.ask(Question::Counters { names: Vec::new() }).await.map(|_| ())
     }
 
-    /// Waits for everything that was asked before and lets go of the files. Blocks.
+    /// Waits for all earlier questions and closes the files. Blocks.
     pub fn close(self) {
         drop(self);
     }
@@ -142,7 +141,7 @@ impl Store for Embedded {
         match &tried {
             Ok(()) => self.trouble.store(None),
             Err(fault) if fault.is_of_files() => self.trouble.store(Some(Arc::new(fault.clone()))),
-            // Somebody else writes.
+            // Another process writes.
             Err(_) => {}
         }
         tried
@@ -166,13 +165,13 @@ impl Drop for Embedded {
         self.room.close();
         self.queue = None;
         if let Some(writer) = self.writer.take() {
-            // It ends by itself once the queue is empty. If it panicked, the replies have said so.
+            // It ends by itself when the queue is empty. If it panicked, the replies have reported it.
             let _ = writer.join();
         }
     }
 }
 
-/// Hands over at once.
+/// Sends at once.
 fn answer_to(queue: &UnboundedSender<Asked>, question: Question, room: OwnedSemaphorePermit) -> Reply {
     let (reply, answer) = oneshot::channel();
     // If the writer is gone, so is the sender of the answer, which the reply reports.
@@ -180,7 +179,7 @@ fn answer_to(queue: &UnboundedSender<Asked>, question: Question, room: OwnedSema
     Box::pin(async move { answer.await.unwrap_or_else(|_| Err(closed())) })
 }
 
-/// Waits without a hold on the queue, so that a reply that nobody polls cannot keep the store from closing.
+/// Waits without holding the queue, so that a reply that nobody polls cannot keep the store from closing.
 fn ask_when_there_is_room(room: Arc<Semaphore>, weight: u32, queue: WeakUnboundedSender<Asked>, question: Question) -> Reply {
     Box::pin(async move {
         let room = room.acquire_many_owned(weight).await.map_err(|_| closed())?;

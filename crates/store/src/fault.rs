@@ -1,4 +1,4 @@
-//! Trouble of a store: what kind, and the words of what lies below. Told to whoever asked, logged there.
+//! Errors of a store: their kind, and the message of the underlying library. The caller gets them and logs them.
 
 use std::fmt;
 use std::io;
@@ -7,16 +7,16 @@ use std::path::Path;
 /// Why a store could not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreFault {
-    /// What went wrong.
+    /// The kind of error.
     pub kind: StoreFaultKind,
-    /// The file or the question concerned and the words of the library, for the log.
+    /// The file or question and the library's message, for the log.
     pub detail: String,
 }
 
-/// The kinds of trouble.
+/// The kinds of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreFaultKind {
-    /// The store is closed, or did not get to the question.
+    /// The store is closed, or did not process the question.
     Unavailable,
     /// Another process has the data directory.
     InUse,
@@ -24,25 +24,25 @@ pub enum StoreFaultKind {
     Corrupt,
     /// A later version of Tollgate wrote the store.
     TooNew,
-    /// No room on the disk.
+    /// No space on the disk.
     Full,
-    /// The operating system does not let this process read or write the files.
+    /// The operating system does not permit this process to read or write the files.
     Denied,
-    /// Any other trouble below: a failing disk, for one.
+    /// Any other underlying error, such as a failing disk.
     Io,
-    /// The question is larger than the store takes.
+    /// The question is larger than the store accepts.
     TooLarge,
-    /// The answer belongs to another question: a mistake in the program.
+    /// The answer belongs to another question: a bug.
     Mismatch,
 }
 
 impl StoreFault {
-    /// A fault and its cause's words.
+    /// A fault with the message of its cause.
     pub fn new(kind: StoreFaultKind, detail: impl fmt::Display) -> Self {
         StoreFault { kind, detail: detail.to_string() }
     }
 
-    /// The fault of a file that the system does not open, read or write.
+    /// The fault of a file that cannot be opened, read or written.
     pub(crate) fn of_file(path: &Path, error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreFaultKind::Full,
@@ -52,18 +52,18 @@ impl StoreFault {
         StoreFault::new(kind, format_args!("{}: {error}", path.display()))
     }
 
-    /// The same fault, said of a file.
+    /// The same fault, with the name of a file.
     pub(crate) fn within(self, path: &Path) -> Self {
         StoreFault::new(self.kind, format_args!("{}: {}", path.display(), self.detail))
     }
 
-    /// Whether the store as a whole can't be written to, as opposed to one question that it does not take.
+    /// Whether the whole store is not writable, as opposed to one question that it rejects.
     pub(crate) fn is_of_files(&self) -> bool {
         use StoreFaultKind::{Corrupt, Denied, Full, Io};
         matches!(self.kind, Corrupt | Denied | Full | Io)
     }
 
-    /// Whether the same question may be answered later without anyone doing something about it.
+    /// Whether the same question may succeed later without intervention.
     pub fn is_retryable(&self) -> bool {
         matches!(self.kind, StoreFaultKind::Unavailable)
     }

@@ -1,4 +1,4 @@
-//! A store that forgets everything with the process: for tests, and for gateways that keep nothing.
+//! A store that loses everything with the process: for tests, and for gateways that store nothing.
 
 use crate::clock::Clock;
 use crate::fault::StoreFault;
@@ -33,7 +33,7 @@ impl Memory {
         Memory { kept: Mutex::default(), clock }
     }
 
-    /// No step leaves the maps half changed, so that a panic elsewhere under the lock is no reason to stop.
+    /// No operation leaves the maps half changed, so a panic elsewhere under the lock is no reason to stop.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -54,7 +54,7 @@ impl Store for Memory {
     fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
         let now = (self.clock)();
         let mut after = None;
-        // By pages, so that the caller may ask something meanwhile.
+        // By pages, so that the caller may ask questions meanwhile.
         loop {
             let page = self.kept().list(kind, "", after.as_deref(), PAGE_DOCUMENTS_MAX, now);
             page.documents.iter().for_each(|(id, value)| see(id, value));
@@ -144,7 +144,7 @@ impl Kept {
         page
     }
 
-    /// Memory is fast enough to sweep all at once.
+    /// Memory is fast enough to sweep everything at once.
     fn sweep(&mut self, now: u64) {
         if !self.sweep.is_due(now) {
             return;

@@ -1,24 +1,24 @@
-//! The contract: what can be asked of a store, and what it answers. Plain values, the same for every store.
+//! The contract: the questions to a store and its answers. Plain values, the same for every store.
 
 use crate::fault::{StoreFault, StoreFaultKind};
 
-/// Longest id of a document, prefix or name of a counter. Custom keys come from clients: this is far more than a header
-/// carries, and small enough that an index of them stays an index.
+/// Maximum bytes of a document's id, or of a prefix or name of a counter. Clients choose custom keys: this is far more than a
+/// header holds, and small enough for an index.
 pub const ID_BYTES_MAX: usize = 16 << 10;
-/// Largest document. A session has some hundred bytes; an API definition with its OpenAPI document is the largest thing
-/// people store, at some hundred KiB.
+/// Maximum bytes of a document. A session has some hundred bytes; the largest documents in practice are API definitions with their
+/// OpenAPI document, some hundred KiB.
 pub const DOCUMENT_BYTES_MAX: usize = 8 << 20;
-/// Most documents on a page, whatever was asked for.
+/// Maximum documents of a page, whatever was requested.
 pub const PAGE_DOCUMENTS_MAX: usize = 10_000;
-/// A page ends with the document that reaches this: pages of large documents are short instead of enormous.
+/// A page ends with the document that reaches this size, so pages of large documents are short.
 pub const PAGE_BYTES_MAX: usize = 8 << 20;
-/// Most counters in one question: every other question waits for them, 25 ms if they are known and 100 ms if they are new
+/// Maximum counters of one question. All other questions wait meanwhile: 25 ms if the counters exist and 100 ms if they are new
 /// (measured on two busy cores).
 pub const COUNTERS_MAX: usize = 10_000;
-/// Largest question: the largest document, or that many counters with names of some 1,000 bytes.
+/// Maximum bytes of a question: the largest document, or that many counters with names of about 1,000 bytes.
 pub const QUESTION_BYTES_MAX: usize = 16 << 20;
 
-/// What a document is. Ids are unique within their kind.
+/// The kind of a document. Ids are unique within their kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// The session of a key.
@@ -31,7 +31,7 @@ pub enum Kind {
     Api,
     /// A certificate with or without its private key.
     Certificate,
-    /// What the OAuth 2.0 provider keeps: clients, codes and tokens, told apart by their ids.
+    /// The data of the OAuth 2.0 server: clients, codes and tokens, distinguished by their ids.
     OAuth,
 }
 
@@ -39,7 +39,7 @@ impl Kind {
     /// Every kind.
     pub const ALL: [Kind; 6] = [Kind::Session, Kind::OrgSession, Kind::Policy, Kind::Api, Kind::Certificate, Kind::OAuth];
 
-    /// The number in the file. Never given to another kind, not even after a kind is gone.
+    /// The number in the file. It is never reused, even if the kind is removed.
     pub(crate) fn code(self) -> i64 {
         match self {
             Kind::Session => 1,
@@ -57,13 +57,13 @@ impl Kind {
 pub struct Counter {
     /// Which one.
     pub name: String,
-    /// What it stood at.
+    /// Its value.
     pub value: i64,
-    /// From this second since 1970 on the value counts for nothing and the store forgets it. `u64::MAX`: never.
+    /// From this second since 1970, the value is void and the store deletes it. `u64::MAX` means never.
     pub renews_unix_s: u64,
 }
 
-/// What can be asked.
+/// A question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
     /// One document. Answered with [`Answer::Document`].
@@ -73,7 +73,7 @@ pub enum Question {
         /// Its id.
         id: String,
     },
-    /// Store a document, replacing what was there together with its expiry. Answered with [`Answer::Done`].
+    /// Stores a document, replacing an existing one and its expiry. Answered with [`Answer::Done`].
     Put {
         /// Its kind.
         kind: Kind,
@@ -81,10 +81,10 @@ pub enum Question {
         id: String,
         /// The document, usually JSON.
         value: Vec<u8>,
-        /// From this second since 1970 on it is not there any more.
+        /// The second since 1970 in which it expires.
         expires_unix_s: Option<u64>,
     },
-    /// Store a document unless there is one. Answered with [`Answer::Done`]; if it existed, nothing was changed.
+    /// Stores a document unless one exists. Answered with [`Answer::Done`]; if one existed, nothing was changed.
     PutNew {
         /// Its kind.
         kind: Kind,
@@ -92,71 +92,71 @@ pub enum Question {
         id: String,
         /// The document, usually JSON.
         value: Vec<u8>,
-        /// From this second since 1970 on it is not there any more.
+        /// The second since 1970 in which it expires.
         expires_unix_s: Option<u64>,
     },
-    /// Store a document in place of exactly this one. Answered with [`Answer::Done`]; if that one is not there any more, `existed` is
-    /// false and nothing was changed.
+    /// Replaces exactly this document. Answered with [`Answer::Done`]; if the document has changed or is gone, `existed` is false
+    /// and nothing was changed.
     Replace {
         /// Its kind.
         kind: Kind,
         /// Its id.
         id: String,
-        /// What must be there.
+        /// The document that must exist.
         old: Vec<u8>,
         /// The document, usually JSON.
         value: Vec<u8>,
-        /// From this second since 1970 on it is not there any more.
+        /// The second since 1970 in which it expires.
         expires_unix_s: Option<u64>,
     },
-    /// Remove a document. Answered with [`Answer::Done`].
+    /// Deletes a document. Answered with [`Answer::Done`].
     Delete {
         /// Its kind.
         kind: Kind,
         /// Its id.
         id: String,
     },
-    /// Documents in the order of their ids' bytes. Answered with [`Answer::Page`].
+    /// Documents sorted by the bytes of their ids. Answered with [`Answer::Page`].
     List {
         /// Their kind.
         kind: Kind,
-        /// What their ids begin with; empty for all.
+        /// The prefix of their ids; empty for all.
         prefix: String,
-        /// Begin behind this id, which need not exist: [`Page::next`] of the page before.
+        /// Start after this id, which need not exist: [`Page::next`] of the previous page.
         after: Option<String>,
-        /// How many at most. Zero counts as one, and more than [`PAGE_DOCUMENTS_MAX`] as that many.
+        /// Maximum number. Zero means one; above [`PAGE_DOCUMENTS_MAX`] it means that.
         limit: usize,
     },
-    /// The counters of these names, in this order, without those that are not there. Answered with [`Answer::Counters`].
+    /// The counters with these names, in this order, without missing ones. Answered with [`Answer::Counters`].
     Counters {
         /// Their names, at most [`COUNTERS_MAX`].
         names: Vec<String>,
     },
-    /// Store counters, all or none. Answered with [`Answer::Done`], where `existed` says nothing.
+    /// Stores counters, all or none. Answered with [`Answer::Done`]; its `existed` has no meaning.
     SaveCounters {
         /// The new values, at most [`COUNTERS_MAX`].
         counters: Vec<Counter>,
     },
-    /// Remove the counters of these names. Answered with [`Answer::Done`]: whether one of them existed.
+    /// Deletes the counters with these names. Answered with [`Answer::Done`]: whether one of them existed.
     DeleteCounters {
         /// Their names, at most [`COUNTERS_MAX`].
         names: Vec<String>,
     },
-    /// Remove the counters whose names begin so. Answered with [`Answer::Done`]: whether one of them existed.
+    /// Deletes the counters whose names have this prefix. Answered with [`Answer::Done`]: whether one of them existed.
     DeleteCountersUnder {
-        /// The beginning; empty for all.
+        /// The prefix; empty for all.
         prefix: String,
     },
 }
 
-/// What is answered.
+/// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The document, if it is there.
+    /// The document, if it exists.
     Document(Option<Vec<u8>>),
-    /// The change is made and will last.
+    /// The change is made and durable.
     Done {
-        /// Whether there was one before.
+        /// Whether it existed before.
         existed: bool,
     },
     /// Some documents.
@@ -165,17 +165,17 @@ pub enum Answer {
     Counters(Vec<Counter>),
 }
 
-/// A stretch of the documents of a kind.
+/// A range of the documents of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// Ids and documents.
     pub documents: Vec<(String, Vec<u8>)>,
-    /// What to ask for the next page with; `None` on the last one.
+    /// The value to request the next page with; `None` on the last one.
     pub next: Option<String>,
 }
 
 impl Answer {
-    /// What [`Question::Get`] is answered with.
+    /// The answer to [`Question::Get`].
     ///
     /// # Errors
     /// [`StoreFaultKind::Mismatch`] if this answers another question.
@@ -186,7 +186,7 @@ impl Answer {
         }
     }
 
-    /// What changes are answered with.
+    /// The answer to a change.
     ///
     /// # Errors
     /// [`StoreFaultKind::Mismatch`] if this answers another question.
@@ -197,7 +197,7 @@ impl Answer {
         }
     }
 
-    /// What [`Question::List`] is answered with.
+    /// The answer to [`Question::List`].
     ///
     /// # Errors
     /// [`StoreFaultKind::Mismatch`] if this answers another question.
@@ -208,7 +208,7 @@ impl Answer {
         }
     }
 
-    /// What [`Question::Counters`] is answered with.
+    /// The answer to [`Question::Counters`].
     ///
     /// # Errors
     /// [`StoreFaultKind::Mismatch`] if this answers another question.
@@ -219,7 +219,7 @@ impl Answer {
         }
     }
 
-    /// About how many bytes of memory it holds.
+    /// Approximate bytes of memory.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Answer::Document(document) => document.as_ref().map_or(0, Vec::len),
@@ -235,7 +235,7 @@ fn mismatch(asked: &str) -> StoreFault {
 }
 
 impl Question {
-    /// Refuses what no store takes, before it takes up room in a queue.
+    /// Rejects what no store accepts, before it takes space in a queue.
     pub(crate) fn check(&self) -> Result<(), StoreFault> {
         check_size("question", self.weight(), QUESTION_BYTES_MAX)?;
         match self {
@@ -262,7 +262,7 @@ impl Question {
         }
     }
 
-    /// About how many bytes of memory it holds.
+    /// Approximate bytes of memory.
     pub(crate) fn weight(&self) -> usize {
         size_of::<Question>()
             + match self {

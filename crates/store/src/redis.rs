@@ -1,8 +1,8 @@
-//! The store that several gateways share: a Redis server, one that sentinels watch, or a Redis Cluster. The names and
-//! values are Tyk's, so that its nodes can share it too.
+//! The store that several gateways share: a Redis server, one behind sentinels, or a Redis Cluster. Names and values are Tyk's, so
+//! that Tyk's nodes can share it too.
 //!
-//! One thread owns the connection; all questions share it, and those that come together leave in one write. What was
-//! answered is as lasting as the server is configured to make it.
+//! One thread owns the connection. All questions share it, and questions that arrive together are sent in one write. Answered
+//! changes are as durable as the server's configuration makes them.
 
 use crate::fault::{StoreFault, StoreFaultKind};
 use crate::question::{Counter, Kind, QUESTION_BYTES_MAX, Question};
@@ -34,27 +34,27 @@ pub use list_writer::{ListWriter, ListWriterState};
 pub use settings::{RedisSettings, RedisShape, RedisTls};
 pub use values::Values;
 
-/// Room for questions that wait or are being answered, as in the embedded store. Whoever finds none waits.
+/// Capacity for questions that wait or are being answered, as in the embedded store. Callers wait if it is exhausted.
 const QUEUE_BYTES_MAX: usize = 4 * QUESTION_BYTES_MAX;
 
-/// A store in Redis. Dropping it forgets what has not been carried out.
+/// A store in Redis. Dropping it discards what has not been carried out.
 pub struct Redis {
     link: Arc<Link>,
     runtime: Handle,
     room: Arc<Semaphore>,
-    /// Its end is the thread's.
+    /// Dropping it ends the thread.
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Redis {
-    /// Begins to connect, and returns without waiting for it: a server that is not there may come later.
+    /// Starts to connect and returns without waiting: the server may come up later.
     ///
     /// # Errors
     /// [`StoreFaultKind::Io`] if no thread can be started.
     pub fn open(settings: RedisSettings) -> Result<Self, StoreFault> {
         if settings.tls.is_some() {
-            // Fails if the process has one already, which is as good.
+            // Fails if the process already has one, which is fine.
             let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         }
         let io = |error| StoreFault::new(StoreFaultKind::Io, error);
@@ -72,7 +72,7 @@ impl Redis {
         Ok(Redis { link, runtime: handle, room, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Why the store can't be asked at the moment; `None` if it can.
+    /// Why the store is unavailable; `None` if it is available.
     pub fn trouble(&self) -> Option<String> {
         self.link.trouble()
     }
@@ -87,30 +87,30 @@ impl Redis {
         receiver.recv().unwrap_or(false)
     }
 
-    /// The thread's runtime, for what goes on beside questions.
+    /// The thread's runtime, for other work than questions.
     pub fn runtime(&self) -> &Handle {
         &self.runtime
     }
 
-    /// Sends a message to all who listen to a channel.
+    /// Sends a message to all subscribers of a channel.
     ///
     /// # Errors
-    /// What the server says, or that there is none.
+    /// The server's error, or that it is unavailable.
     pub fn publish(&self, channel: &str, message: &[u8]) -> impl Future<Output = Result<(), StoreFault>> + Send + 'static {
         let command = redis::cmd("PUBLISH").arg(channel).arg(message).to_owned();
         let link = self.link.clone();
         self.spawn(async move { link.ask(&command).await.map(|_| ()) })
     }
 
-    /// Listens to a channel and to changes of sessions, on the store's thread, for as long as the store lives.
+    /// Subscribes to a channel and to changes of sessions, on the store's thread, for as long as the store lives.
     pub fn listen(&self, channel: &str, hear: impl FnMut(Heard) + Send + 'static) {
         self.runtime.spawn(ear::listen(self.link.clone(), channel.to_owned(), hear));
     }
 
-    /// A document, and for how long the server will keep it if not forever.
+    /// A document, and its remaining lifetime unless it never expires.
     ///
     /// # Errors
-    /// What the server says, or that there is none.
+    /// The server's error, or that it is unavailable.
     pub async fn document(&self, kind: Kind, id: &str) -> Result<Option<(Vec<u8>, Option<Duration>)>, StoreFault> {
         let key = names::document(kind, id);
         let (get, life) = (redis::cmd("GET").arg(&key).to_owned(), redis::cmd("PTTL").arg(&key).to_owned());
@@ -121,24 +121,24 @@ impl Redis {
         Ok(value.map(|value| (value, u64::try_from(left_ms).ok().map(Duration::from_millis))))
     }
 
-    /// The ids of all documents of a kind, in order.
+    /// The ids of all documents of a kind, sorted.
     ///
     /// # Errors
-    /// What the server says, or that there is none.
+    /// The server's error, or that it is unavailable.
     pub async fn ids(&self, kind: Kind) -> Result<Vec<String>, StoreFault> {
         let link = self.link.clone();
         self.spawn(async move { walk::document_ids(&link, kind, "").await }).await
     }
 
-    /// An answer did not come in time: looks at the connection at once, rather than with the next probe.
+    /// An answer was late: probes the connection at once, instead of at the next interval.
     pub fn suspect(&self) {
         self.link.suspect();
     }
 
-    /// Runs a script on one key; it answers with whole numbers.
+    /// Runs a script on one key; the result is integers.
     ///
     /// # Errors
-    /// What the server says, or that there is none.
+    /// The server's error, or that it is unavailable.
     pub fn run(
         &self,
         script: &Script,
@@ -160,16 +160,16 @@ impl Redis {
         })
     }
 
-    /// Asks anything, in the server's own words.
+    /// Sends any command in the server's syntax.
     ///
     /// # Errors
-    /// What the server says, or that there is none.
+    /// The server's error, or that it is unavailable.
     pub async fn command(&self, command: Cmd) -> Result<Value, StoreFault> {
         let link = self.link.clone();
         self.spawn(async move { link.ask(&command).await }).await
     }
 
-    /// Runs on the store's thread, where it goes on even if nobody waits for it any longer.
+    /// Runs on the store's thread, where it continues even if nobody waits for it any more.
     fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, StoreFault>> + Send + 'static,
@@ -179,14 +179,14 @@ impl Redis {
     }
 }
 
-/// A script that the server runs as one step.
+/// A script that the server runs atomically.
 pub struct Script {
     code: &'static str,
     hash: String,
 }
 
 impl Script {
-    /// A script from its text.
+    /// Creates a script from its text.
     pub fn new(code: &'static str) -> Self {
         Script { code, hash: ::redis::Script::new(code).get_hash().to_owned() }
     }
@@ -240,7 +240,7 @@ impl Drop for Redis {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // If it panicked, the replies have said so.
+            // If it panicked, the replies have reported it.
             let _ = thread.join();
         }
     }

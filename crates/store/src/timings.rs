@@ -1,10 +1,10 @@
-//! How long a store takes to answer, counted by the threads that answer and read by anybody.
+//! The latency of a store, counted by the threads that answer and readable by all.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Upper bounds of the buckets in nanoseconds, from what a table in memory takes to what nobody waits for; one bucket more is for what
-/// is beyond.
+/// Upper bounds of the buckets in nanoseconds, from the latency of a table in memory to one that nobody waits for; one more bucket
+/// is for everything above.
 pub const BOUNDS_NS: [u64; BOUNDS] = [
     50 * US,
     100 * US,
@@ -23,12 +23,12 @@ pub const BOUNDS_NS: [u64; BOUNDS] = [
     2_000 * MS,
     5_000 * MS,
 ];
-/// How many there are.
+/// The number of buckets.
 pub const BOUNDS: usize = 16;
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 
-/// Times from questions to their answers.
+/// Durations from questions to their answers.
 #[derive(Debug, Default)]
 pub struct Timings {
     buckets: [AtomicU64; BOUNDS + 1],
@@ -37,7 +37,7 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// Counts an answer to what was asked at `asked`, and whether it was a fault.
+    /// Counts an answer to a question of the time `asked`, and whether it was a fault.
     pub(crate) fn add(&self, asked: Instant, is_fault: bool) {
         self.add_time(asked.elapsed(), is_fault);
     }
@@ -57,12 +57,12 @@ impl Timings {
         std::array::from_fn(|index| self.buckets.get(index).map_or(0, |bucket| bucket.load(Ordering::Relaxed)))
     }
 
-    /// Nanoseconds of all of them.
+    /// Sum of all durations in nanoseconds.
     pub fn sum_ns(&self) -> u64 {
         self.sum_ns.load(Ordering::Relaxed)
     }
 
-    /// Those that were faults.
+    /// Answers that were faults.
     pub fn faults(&self) -> u64 {
         self.faults.load(Ordering::Relaxed)
     }

@@ -1,24 +1,24 @@
-//! Usage by minute, in a file of its own: how often, how long and with what result an API, a key, a path was used. Adding is one
-//! transaction for a batch; asking sums over a span of time. Knows no HTTP.
+//! Usage by minute, in a separate file: how often, how long and with what result an API, a key or a path was used. Adding a batch
+//! is one transaction; a query sums over a period. Independent of HTTP.
 
 use crate::fault::{StoreFault, StoreFaultKind};
 use rusqlite::{Connection, OpenFlags, Row, params_from_iter, types::Value};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long to wait for whoever else has the file.
+/// Maximum wait for another process that uses the file.
 const BUSY: Duration = Duration::from_secs(5);
-/// Buckets of times: the last is for what is beyond all bounds.
+/// Buckets of durations: the last one is for everything above all bounds.
 pub const BUCKETS: usize = 17;
 
-/// What is counted apart, in one minute.
+/// The dimensions of one minute's counts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UsageKey {
     /// Unix time divided by 60.
     pub minute: i64,
     /// Id of the API.
     pub api: String,
-    /// The key as it is shown; empty without one.
+    /// The key in the form in which it is shown; empty without a key.
     pub key: String,
     /// Name of the version.
     pub version: String,
@@ -30,26 +30,26 @@ pub struct UsageKey {
     pub status: u16,
 }
 
-/// What is counted.
+/// The counts.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct UsageCounts {
     /// Requests.
     pub hits: u64,
-    /// Sum of their times, in microseconds.
+    /// Sum of their durations, in microseconds.
     pub total_us: u64,
     /// The upstream's part.
     pub upstream_us: u64,
-    /// The longest.
+    /// The longest duration.
     pub max_us: u64,
-    /// From clients.
+    /// Bytes from clients.
     pub request_bytes: u64,
-    /// To clients.
+    /// Bytes to clients.
     pub response_bytes: u64,
-    /// Times by bucket.
+    /// Durations by bucket.
     pub buckets: [u64; BUCKETS],
 }
 
-/// What usage can be summed by.
+/// The dimensions to group by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageBy {
     /// Id of the API.
@@ -64,16 +64,16 @@ pub enum UsageBy {
     Path,
     /// Status code.
     Status,
-    /// Spans of this many minutes.
+    /// Intervals of this many minutes.
     Time(u32),
 }
 
-/// A question.
+/// A query.
 #[derive(Clone, Debug)]
 pub struct UsageQuestion {
     /// First minute.
     pub from: i64,
-    /// First minute that is not in it.
+    /// The first minute after the period.
     pub to: i64,
     /// Only this API.
     pub api: Option<String>,
@@ -85,18 +85,18 @@ pub struct UsageQuestion {
     pub version: Option<String>,
     /// Only this method.
     pub method: Option<String>,
-    /// Only status codes from the first to the last.
+    /// Only status codes in this range, inclusive.
     pub status: Option<(u16, u16)>,
-    /// What to sum by.
+    /// What to group by.
     pub by: UsageBy,
-    /// Rows at most: those with the most hits, or the earliest spans of time.
+    /// Maximum rows: those with the most hits, or the earliest intervals.
     pub rows_max: usize,
 }
 
 /// One row of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageRow {
-    /// What it is about; the first minute of a span of time.
+    /// The value of the group; for intervals, the first minute.
     pub value: String,
     /// Sums.
     pub counts: UsageCounts,
@@ -124,7 +124,7 @@ impl UsageCounts {
 }
 
 impl Usage {
-    /// The usage kept in a directory; makes the file.
+    /// Opens the usage file in a directory, and creates it if it is missing.
     pub fn open(directory: &Path) -> Result<Self, StoreFault> {
         std::fs::create_dir_all(directory).map_err(|error| StoreFault::new(StoreFaultKind::Io, error))?;
         let usage = Usage { path: directory.join("usage.db") };
@@ -146,12 +146,12 @@ impl Usage {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(BUSY)?;
-        // Usage may lose its last moments with the power, but is never broken.
+        // Usage may lose its last moments in a power failure, but is never corrupted.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         Ok(connection)
     }
 
-    /// Adds counts to those that are there.
+    /// Adds counts to the existing ones.
     pub fn add(&self, rows: &[(UsageKey, UsageCounts)]) -> Result<(), StoreFault> {
         let mut connection = self.connect()?;
         let transaction = connection.transaction()?;
@@ -179,12 +179,12 @@ impl Usage {
         Ok(())
     }
 
-    /// Forgets what is older than a minute. How many rows.
+    /// Deletes everything before a minute. Returns the number of rows.
     pub fn remove_before(&self, minute: i64) -> Result<usize, StoreFault> {
         Ok(self.connect()?.execute("DELETE FROM usage WHERE minute < ?1", [minute])?)
     }
 
-    /// Answers a question.
+    /// Answers a query.
     pub fn ask(&self, question: &UsageQuestion) -> Result<Vec<UsageRow>, StoreFault> {
         let connection = self.connect()?;
         let (value, order) = match question.by {

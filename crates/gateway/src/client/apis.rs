@@ -13,7 +13,7 @@ pub enum Apis {
     List,
     /// Show an API's definition, as JSON.
     Show(Named),
-    /// Add definitions, or replace those with the same ids.
+    /// Add definitions, or replace those with the same id.
     #[command(
         after_help = "Examples:\n  tollgate apis add hello.json\n  tollgate apis add --listen-path /hello/ --target http://127.0.0.1:9090/ \
                             --keyless"
@@ -24,7 +24,7 @@ pub enum Apis {
     Delete(Delete),
 }
 
-/// Which API.
+/// The API.
 #[derive(Debug, Args)]
 pub struct Named {
     /// The API's id
@@ -35,22 +35,22 @@ pub struct Named {
 /// Options of `add`.
 #[derive(Debug, Args)]
 pub struct Add {
-    /// Definitions as JSON, - for standard input
+    /// Files with definitions as JSON, - for standard input
     #[arg(value_name = "FILE", required_unless_present = "listen_path", conflicts_with = "listen_path")]
     files: Vec<PathBuf>,
     /// Instead of a file: the path that clients use
     #[arg(long, value_name = "PATH", requires = "target")]
     listen_path: Option<String>,
-    /// The URL that requests are sent to
+    /// URL to forward requests to
     #[arg(long, value_name = "URL", requires = "listen_path")]
     target: Option<String>,
     /// The API's id [default: from the listen path]
     #[arg(long, value_name = "ID", requires = "listen_path")]
     id: Option<String>,
-    /// Its name for people [default: its id]
+    /// A name for people [default: the id]
     #[arg(long, value_name = "TEXT", requires = "listen_path")]
     name: Option<String>,
-    /// Let everybody call it, without a key
+    /// Admit everybody, without a key
     #[arg(long, requires = "listen_path")]
     keyless: bool,
 }
@@ -130,7 +130,7 @@ fn add(options: &Add, gateway: &Gateway) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The least that an API needs.
+/// The minimum of an API.
 fn definition(options: &Add, listen_path: &str, target: &str) -> Value {
     let slug = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let from_path: String = listen_path.chars().map(slug).collect();

@@ -20,7 +20,7 @@ pub enum Certs {
     Delete(Delete),
 }
 
-/// Whose certificates.
+/// The organisation.
 #[derive(Debug, Args)]
 pub struct Org {
     /// Only certificates of this organisation
@@ -28,7 +28,7 @@ pub struct Org {
     org: String,
 }
 
-/// Which certificate.
+/// The certificate.
 #[derive(Debug, Args)]
 pub struct Named {
     /// The certificate's id
@@ -39,10 +39,10 @@ pub struct Named {
 /// Options of `add`.
 #[derive(Debug, Args)]
 pub struct Add {
-    /// PEM files that belong together: the certificate, those that signed it, its private key; - for standard input
+    /// PEM files of one certificate: the certificate, its chain, its private key; - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The organisation that it belongs to
+    /// The organisation that owns it
     #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
     org: String,
 }

@@ -5,23 +5,23 @@ use super::{Failure, Gateway, segment, table};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
-/// Commands about the clients of the OAuth 2.0 provider.
+/// Commands about the clients of the OAuth 2.0 server.
 #[derive(Debug, Subcommand)]
 pub enum Clients {
     /// List the clients of an API.
     List(Api),
     /// Show a client with its secret.
     Show(Named),
-    /// Make a client, or replace the one with the same id.
+    /// Create a client, or replace the one with the same id.
     #[command(
         after_help = "Examples:\n  tollgate clients create --api orders --policy gold --redirect-uri https://app.example.com/callback\n  \
                             tollgate clients create --policy gold\n  \
                             tollgate clients create --api orders --policy gold --public --redirect-uri com.example.app:/callback"
     )]
     Create(Create),
-    /// Give a client another secret.
+    /// Replace the secret of a client.
     Rotate(Named),
-    /// List the tokens of a client that have not ended.
+    /// List the valid tokens of a client.
     Tokens(Named),
     /// Revoke all tokens of a client.
     Revoke(Named),
@@ -30,7 +30,7 @@ pub enum Clients {
     Delete(Named),
 }
 
-/// Which API.
+/// The API.
 #[derive(Debug, Args)]
 pub struct Api {
     /// The API's id
@@ -38,7 +38,7 @@ pub struct Api {
     api: String,
 }
 
-/// Which client.
+/// The client.
 #[derive(Debug, Args)]
 pub struct Named {
     /// The API's id
@@ -52,22 +52,22 @@ pub struct Named {
 /// Options of `create`.
 #[derive(Debug, Args)]
 pub struct Create {
-    /// The API that it is for [default: all APIs of the policy]
+    /// The API that the client is for [default: all APIs of the policy]
     #[arg(long, value_name = "ID", required_unless_present = "policy")]
     api: Option<String>,
     /// The policy of its tokens
     #[arg(long, value_name = "ID")]
     policy: Option<String>,
-    /// Where its users may be sent back to
+    /// URL to redirect its users to
     #[arg(long, value_name = "URL")]
     redirect_uri: Option<String>,
     /// The client's id [default: a random one]
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// What it is, for people
+    /// A description for people
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// It can keep no secret, as an app on a phone or in a browser: it gets none, and uses codes with a proof (PKCE)
+    /// The client cannot keep a secret, like an app on a phone or in a browser: it gets none, and uses codes with PKCE
     #[arg(long)]
     public: bool,
 }

@@ -1,4 +1,4 @@
-//! One request to the control API over a connection of its own, plain or over TLS, within a time.
+//! One request to the control API over a separate connection, plain or TLS, with a time limit.
 
 use super::Failure;
 use crate::base::tls::{self, Library, TlsRules};
@@ -14,21 +14,21 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tollgate_model::config::GatewayConfig;
 
-/// Bytes of an answer: the definitions of 10,000 APIs at some 10 KiB.
+/// Maximum bytes of an answer: the definitions of 10,000 APIs of about 10 KiB.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
-/// Where a gateway is.
+/// The address of a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     tls: bool,
     host: String,
     port: u16,
-    /// What comes before `/tyk`, if something in front of the gateway wants it.
+    /// A prefix of `/tyk`, for a proxy in front of the gateway.
     base: String,
 }
 
 impl Address {
-    /// `http://host:port`; without a scheme it is http.
+    /// Parses `http://host:port`; without a scheme it is http.
     pub fn parse(url: &str) -> Result<Self, String> {
         let whole = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let uri: http::Uri = whole.parse().map_err(|error: http::uri::InvalidUri| error.to_string())?;
@@ -55,7 +55,7 @@ impl Address {
         Ok(Address { tls, host, port, base: uri.path().trim_end_matches('/').to_owned() })
     }
 
-    /// Where the gateway of a configuration can be reached from its own machine.
+    /// The address of a configuration's gateway, from its own machine.
     pub fn of(config: &GatewayConfig) -> Self {
         let own = &config.tollgate.control_listen_address;
         let written = if config.control_api_port == 0 || own.is_empty() { &config.listen_address } else { own };

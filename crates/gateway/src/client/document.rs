@@ -1,4 +1,4 @@
-//! Documents that a command is given: a file, or standard input for `-`.
+//! Documents for a command: a file, or standard input for `-`.
 
 use super::Failure;
 use serde_json::Value;

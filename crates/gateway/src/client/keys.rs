@@ -13,15 +13,15 @@ use std::path::PathBuf;
 pub enum Keys {
     /// List the keys, or their hashes.
     List(List),
-    /// Show what a key may do and what is left of its quota.
+    /// Show the rights, limits and remaining quota of a key.
     Show(Named),
-    /// Make a key.
+    /// Create a key.
     #[command(after_help = "Examples:\n  tollgate keys create --api hello --rate 100 --per 60 --quota 1000 --expires 30d\n  \
                             tollgate keys create --policy gold --alias 'first customer'\n  tollgate keys create --file session.json")]
     Create(Create),
-    /// Change a key: what is not named stays, and so do its counters.
+    /// Change a key: other fields and the counters stay.
     Update(Update),
-    /// Delete keys: the next request with one is refused.
+    /// Delete keys: the gateway refuses their next request.
     #[command(visible_alias = "rm")]
     Delete(Delete),
 }
@@ -32,15 +32,15 @@ pub struct List {
     /// Only keys that may call this API
     #[arg(long, value_name = "ID")]
     api: Option<String>,
-    /// Only keys that begin so, with their organisation for one
+    /// Only keys with this prefix, such as their organisation
     #[arg(long, value_name = "TEXT")]
     prefix: Option<String>,
-    /// Names alone, one a line
+    /// Print only the names, one per line
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// Which key.
+/// The key.
 #[derive(Debug, Args)]
 pub struct Named {
     /// The key, or its hash with --hash
@@ -50,26 +50,26 @@ pub struct Named {
     naming: Naming,
 }
 
-/// How a key is named.
+/// How to find a key.
 #[derive(Debug, Default, Args)]
 pub struct Naming {
-    /// The key is named by its hash
+    /// KEY is a hash
     #[arg(long)]
     hash: bool,
-    /// Organisation of a key that is named without it
+    /// Organisation of a key that is given without it
     #[arg(long = "of-org", value_name = "ID")]
     org: Option<String>,
 }
 
-/// What a key gets.
+/// The rights and limits of a key.
 #[derive(Debug, Default, Args)]
 pub struct Wishes {
     #[command(flatten)]
     grants: Grants,
-    /// Id of a policy that decides about limits and rights; for several, again
+    /// Id of a policy with limits and rights; repeat for several
     #[arg(long = "policy", value_name = "ID")]
     policies: Vec<String>,
-    /// When it ends: never, a time from now such as 30d, or a date
+    /// When it expires: never, a time from now such as 30d, or a date
     #[arg(long, value_name = "WHEN", value_parser = End::parse)]
     expires: Option<End>,
     /// A name for people
@@ -82,13 +82,13 @@ pub struct Wishes {
 pub struct Create {
     #[command(flatten)]
     wishes: Wishes,
-    /// A key of your own choice, instead of a random one
+    /// A key of your choice instead of a random one
     #[arg(long, value_name = "KEY")]
     name: Option<String>,
-    /// The whole session as JSON, - for standard input; other options are laid over it
+    /// File with the whole session as JSON, - for standard input; other options override it
     #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The key alone
+    /// Print only the key
     #[arg(long, short)]
     quiet: bool,
 }
@@ -100,16 +100,16 @@ pub struct Update {
     key: Named,
     #[command(flatten)]
     wishes: Wishes,
-    /// Refuse the key until it is made active again
+    /// Refuse the key until it is active again
     #[arg(long, conflicts_with = "active")]
     inactive: bool,
-    /// Let the key in again
+    /// Accept the key again
     #[arg(long)]
     active: bool,
-    /// The whole new session as JSON, - for standard input; other options are laid over it
+    /// File with the whole new session as JSON, - for standard input; other options override it
     #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Begin rates and quotas anew
+    /// Reset the counters of rates and quotas
     #[arg(long)]
     reset: bool,
 }
@@ -140,7 +140,7 @@ impl Naming {
         format!("{hashed}org_id={}", segment(self.org.as_deref().unwrap_or_default()))
     }
 
-    /// The path of a key, with the query that names it.
+    /// The path of a key, with the query that finds it.
     fn path(&self, key: &str) -> String {
         format!("/tyk/keys/{}?{}", segment(key), self.query())
     }
@@ -160,7 +160,7 @@ fn list(options: &List, gateway: &Gateway) -> Result<(), Failure> {
     }
     let mut rows = Vec::with_capacity(keys.len());
     for key in keys {
-        // The list has hashes where keys are hashed; which it is shows when they are asked for. One may go meanwhile.
+        // If keys are hashed, the list has hashes; only a request shows which it is. A key may be deleted meanwhile.
         let path = format!("/tyk/keys/{}", segment(key));
         let session = match gateway.find(&path)? {
             Some(session) => session,
@@ -200,10 +200,10 @@ fn show(key: &Named, gateway: &Gateway) -> Result<(), Failure> {
             ("policies", shown(&session, "apply_policies")),
             ("rate", session::rate(&session)),
             ("quota", session::quota(&session)),
-            ("left of it", left),
-            ("it renews", renews),
+            ("quota left", left),
+            ("quota renews", renews),
             ("expires", ends(&session)),
-            ("made", shown(&session, "date_created")),
+            ("created", shown(&session, "date_created")),
             ("tags", shown(&session, "tags")),
         ];
         let rows: Vec<_> = rows.into_iter().filter(|(_, value)| !value.is_empty()).collect();
@@ -215,7 +215,7 @@ fn show(key: &Named, gateway: &Gateway) -> Result<(), Failure> {
             })
             .collect();
         let rights = if rights.is_empty() {
-            "it may call everything".to_owned()
+            "may call every API".to_owned()
         } else {
             table::columns(&["api", "name", "versions", "rate", "quota"], rights)
         };
@@ -227,7 +227,7 @@ fn show(key: &Named, gateway: &Gateway) -> Result<(), Failure> {
 fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
     let wishes = &options.wishes;
     if options.file.is_none() && !wishes.grants.name_apis() && wishes.policies.is_empty() {
-        let message = "a key needs something that it may call: --api, --policy or --file (see tollgate keys create --help)";
+        let message = "a key needs access rights: --api, --policy or --file (see tollgate keys create --help)";
         return Err(Failure::Usage(message.to_owned()));
     }
     let mut session = match &options.file {
@@ -244,7 +244,7 @@ fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
         Some(name) => {
             let org = session.get("org_id").and_then(Value::as_str).unwrap_or_default();
             if gateway.find(&format!("/tyk/keys/{}?org_id={}", segment(name), segment(org)))?.is_some() {
-                return Err(Failure::Refused(format!("there is a key {name} already: change it with tollgate keys update")));
+                return Err(Failure::Refused(format!("the key {name} exists already: change it with tollgate keys update")));
             }
             format!("/tyk/keys/{}", segment(name))
         }
@@ -258,10 +258,7 @@ fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
     gateway.print(&answer, || {
         let mut rows = vec![("key", field("key").to_owned())];
         if !field("key_hash").is_empty() {
-            rows.push((
-                "hash",
-                format!("{} (the gateway shows the key by this, and the key itself never again)", field("key_hash")),
-            ));
+            rows.push(("hash", format!("{} (from now on the gateway shows this hash instead of the key)", field("key_hash"))));
         }
         table::pairs(rows)
     });
@@ -273,7 +270,7 @@ impl Wishes {
         self.grants.apply(session, gateway)?;
         for id in &self.policies {
             let Some(policy) = gateway.find(&format!("/tyk/policies/{}", segment(id)))? else {
-                return Err(Failure::Refused(format!("there is no policy with the id {id} (tollgate policies list names them)")));
+                return Err(Failure::Refused(format!("there is no policy with the id {id} (tollgate policies list shows them)")));
             };
             if let Some(org) = policy.get("org_id").filter(|org| org.as_str().is_some_and(|org| !org.is_empty())) {
                 session.entry("org_id").or_insert_with(|| org.clone());

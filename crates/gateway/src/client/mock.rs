@@ -1,6 +1,5 @@
-//! The mock upstream behind `tollgate mock`: a small HTTP/1.1 server to try a gateway against.
-//! It answers with known bodies, sizes and delays, and tells what it was sent. It keeps no state and
-//! is no part of the gateway's data path, so it is built for clarity on hyper.
+//! The mock upstream of `tollgate mock`: a small HTTP/1.1 server to try a gateway with. It returns known bodies, sizes and delays,
+//! and reports what it received. It has no state and is not part of the gateway's data path, so it is built for clarity on hyper.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -18,11 +17,11 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Map, Value, json};
 
-/// What `/json/valid` answers: as long as the small body that gateway benchmarks commonly use.
+/// The body of `/json/valid`: as long as the small body that gateway benchmarks commonly use.
 const JSON_VALID: &str = r#"{"status":"ok","message":"a small answer of sixty-nine bytes in all"}"#;
 const _: () = assert!(JSON_VALID.len() == 69);
 
-/// Cut off in the middle of a string, so every JSON parser refuses it.
+/// Cut off in the middle of a string, so every JSON parser rejects it.
 const JSON_INVALID: &str = r#"{"status":"ok","message":"this never en"#;
 
 const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<answer><status>ok</status></answer>\n";
@@ -34,7 +33,7 @@ const DELAY_MAX: Duration = Duration::from_secs(600);
 const FILLER_BYTES: usize = 64 * 1024;
 static FILLER: [u8; FILLER_BYTES] = [b'x'; FILLER_BYTES];
 
-/// How long accepting rests after a failure such as "too many open files".
+/// Pause after accepting failed, for example with "too many open files".
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves on `listener` until the process ends; returns only when the runtime cannot be set up.
@@ -102,7 +101,7 @@ async fn answer(request: Request<Incoming>) -> Response<MockBody> {
     }
 }
 
-/// What the mock saw, as JSON. Reads the body to its end, keeping only its length.
+/// What the mock received, as JSON. Reads the body to its end, but keeps only its length.
 async fn describe(request: Request<Incoming>) -> Value {
     let (head, mut body) = request.into_parts();
     let mut body_bytes: u64 = 0;
@@ -127,7 +126,7 @@ async fn describe(request: Request<Incoming>) -> Value {
     })
 }
 
-/// A header that was sent more than once becomes a list, in the order of arrival.
+/// A repeated header becomes a list, in the order of arrival.
 fn headers_as_json(headers: &HeaderMap) -> Value {
     let mut object = Map::new();
     for name in headers.keys() {
@@ -139,7 +138,7 @@ fn headers_as_json(headers: &HeaderMap) -> Value {
     Value::Object(object)
 }
 
-/// Sends the request's body back as it arrives, with the type it came with.
+/// Returns the request's body as it arrives, with its type.
 fn echo_body(request: Request<Incoming>) -> Response<MockBody> {
     let content_type = request.headers().get(CONTENT_TYPE).cloned();
     let mut response = Response::new(MockBody::Echo(request.into_body()));
@@ -178,7 +177,7 @@ fn first_segment(path: &str) -> (&str, &str) {
     path.split_once('/').unwrap_or((path, ""))
 }
 
-/// `250us`, `100ms`, `1.5s`, `2m`; a bare number is seconds. Above [`DELAY_MAX`] there is no answer.
+/// `250us`, `100ms`, `1.5s`, `2m`; a plain number is seconds. `None` above [`DELAY_MAX`].
 fn duration(text: &str) -> Option<Duration> {
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
@@ -215,7 +214,7 @@ fn status(text: &str) -> Option<StatusCode> {
 
 enum MockBody {
     Whole(Bytes),
-    /// So many bytes still to send.
+    /// This many bytes are left to send.
     Filler(u64),
     Echo(Incoming),
 }

@@ -14,16 +14,16 @@ pub enum Policies {
     List,
     /// Show a policy.
     Show(Named),
-    /// Make a policy, or replace the one with the same id.
+    /// Create a policy, or replace the one with the same id.
     #[command(after_help = "Examples:\n  tollgate policies create --id gold --api hello --rate 100 --per 60 --quota 10000\n  \
                             tollgate policies create --file gold.json")]
     Create(Box<Create>),
-    /// Delete policies: keys that have no other are refused.
+    /// Delete policies: keys without another policy are refused.
     #[command(visible_alias = "rm")]
     Delete(Delete),
 }
 
-/// Which policy.
+/// The policy.
 #[derive(Debug, Args)]
 pub struct Named {
     /// The policy's id
@@ -37,15 +37,15 @@ pub struct Create {
     /// The policy's id [default: a random one]
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// Its name for people
+    /// A name for people
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
     #[command(flatten)]
     grants: Grants,
-    /// How long new keys with it are valid
+    /// Lifetime of new keys with this policy
     #[arg(long, value_name = "TIME", value_parser = whole_seconds)]
     keys_expire_in: Option<i64>,
-    /// The whole policy as JSON, - for standard input; other options are laid over it
+    /// File with the whole policy as JSON, - for standard input; other options override it
     #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
 }

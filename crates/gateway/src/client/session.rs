@@ -1,4 +1,4 @@
-//! The options that say what a key or a policy may do, laid into its document.
+//! The options for the rights and limits of a key or a policy, and how they change its document.
 
 use super::span::{seconds, whole_seconds};
 use super::{Failure, Gateway, segment};
@@ -8,28 +8,28 @@ use serde_json::{Map, Value, json};
 /// Limits and rights.
 #[derive(Debug, Default, Args)]
 pub struct Grants {
-    /// Id of an API that may be called; for several, again
+    /// Id of an API that may be called; repeat for several
     #[arg(long = "api", value_name = "ID")]
     apis: Vec<String>,
     /// Requests in --per
     #[arg(long, value_name = "N", value_parser = positive)]
     rate: Option<f64>,
-    /// What --rate is about: seconds, or 1m, 1h [default: 60]
+    /// Period of --rate: seconds, or 1m, 1h [default: 60]
     #[arg(long, value_name = "TIME", value_parser = seconds, requires = "rate")]
     per: Option<f64>,
     /// Requests in --quota-renews
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     quota: Option<i64>,
-    /// When a quota begins anew, from its first request on: seconds, or 24h, 30d [default: 30d]
+    /// Period of --quota, which starts with the first request: seconds, or 24h, 30d [default: 30d]
     #[arg(long, value_name = "TIME", value_parser = whole_seconds, requires = "quota")]
     quota_renews: Option<i64>,
     /// The organisation [default: that of the API or policy, else default]
     #[arg(long, value_name = "ID")]
     org: Option<String>,
-    /// A tag for analytics records; for several, again
+    /// A tag for analytics records; repeat for several
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// A value for $tyk_meta.NAME; for several, again
+    /// A value for $tyk_meta.NAME; repeat for several
     #[arg(long = "meta", value_name = "NAME=VALUE", value_parser = name_and_value)]
     meta: Vec<(String, String)>,
 }
@@ -43,7 +43,7 @@ impl Grants {
         !self.apis.is_empty()
     }
 
-    /// Writes what was asked for into a session or a policy. The first API decides about the organisation of a new one.
+    /// Applies the options to a session or a policy. For a new one, the first API determines the organisation.
     pub fn apply(&self, document: &mut Map<String, Value>, gateway: &Gateway) -> Result<(), Failure> {
         for id in &self.apis {
             let api = api(id, gateway)?;
@@ -74,7 +74,7 @@ impl Grants {
     }
 }
 
-/// Sets a member of the object under a name, which is made if it is not there.
+/// Sets a member of the object with a name, and creates the object if it is missing.
 fn insert_below(document: &mut Map<String, Value>, name: &str, key: &str, value: Value) {
     match document.get_mut(name) {
         Some(Value::Object(members)) => drop(members.insert(key.to_owned(), value)),
@@ -82,7 +82,7 @@ fn insert_below(document: &mut Map<String, Value>, name: &str, key: &str, value:
     }
 }
 
-/// The definition of an API; when there is none, the failure names those that are there.
+/// The definition of an API; if it does not exist, the failure names the existing ones.
 fn api(id: &str, gateway: &Gateway) -> Result<Value, Failure> {
     if let Some(api) = gateway.find(&format!("/tyk/apis/{}", segment(id)))? {
         return Ok(api);
@@ -122,7 +122,7 @@ fn name_and_value(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// A number of a document as people read it.
+/// A number of a document, formatted for people.
 pub fn shown(document: &Value, name: &str) -> String {
     match document.get(name) {
         Some(Value::Number(number)) => number.to_string(),
@@ -148,7 +148,7 @@ pub fn quota(document: &Value) -> String {
     }
 }
 
-/// The ids of the APIs that may be called.
+/// The ids of the permitted APIs.
 pub fn apis(document: &Value) -> String {
     let rights = document.get("access_rights").and_then(Value::as_object);
     let ids: Vec<&str> = rights.into_iter().flatten().map(|(id, _)| id.as_str()).collect();

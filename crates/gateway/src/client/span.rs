@@ -21,11 +21,11 @@ pub fn whole_seconds(text: &str) -> Result<i64, String> {
     if seconds.fract() == 0.0 && seconds < 1e15 { Ok(seconds as i64) } else { Err("must be whole seconds".to_owned()) }
 }
 
-/// When something ends.
+/// When something expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Never,
-    /// So many seconds from now.
+    /// This many seconds from now.
     After(i64),
     /// Seconds since 1970.
     At(i64),
@@ -59,7 +59,7 @@ impl End {
     }
 }
 
-/// A moment as a date and how far it is away.
+/// A time as a date, with its distance from now.
 pub fn moment(unix_s: i64, now_unix_s: u64) -> String {
     let Some(at) = u64::try_from(unix_s).ok().filter(|at| (1..253_402_300_800).contains(at)) else { return "never".to_owned() };
     let date = format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(at));
@@ -70,7 +70,7 @@ pub fn moment(unix_s: i64, now_unix_s: u64) -> String {
     }
 }
 
-/// A span in its largest unit.
+/// A duration in its largest unit.
 pub fn span(seconds: u64) -> String {
     let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
     match units.iter().find(|(size, _)| seconds >= 2 * size || (seconds >= *size && seconds.is_multiple_of(*size))) {

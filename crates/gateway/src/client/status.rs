@@ -4,7 +4,7 @@ use super::session::shown;
 use super::{Failure, Gateway, print, table};
 use serde_json::{Value, json};
 
-/// Whether the gateway is up and ready, and how much it serves; fails when it is not ready.
+/// Shows whether the gateway is up and ready, and how much it serves; fails if it is not ready.
 pub fn status(gateway: &Gateway) -> Result<(), Failure> {
     let [hello, ready] = &gateway.health_names;
     let (_, hello) = gateway.ask("GET", &format!("/{hello}"), None)?;
@@ -40,7 +40,7 @@ pub fn status(gateway: &Gateway) -> Result<(), Failure> {
     if is_ready { Ok(()) } else { Err(Failure::Refused("the gateway is not ready".to_owned())) }
 }
 
-/// Whether the gateway is ready, and nothing else: one request that costs it nothing.
+/// Checks only readiness: one request that costs the gateway nothing.
 pub fn ready(gateway: &Gateway) -> Result<(), Failure> {
     let [_, ready] = &gateway.health_names;
     let (status, document) = gateway.ask("GET", &format!("/{ready}"), None)?;
@@ -51,7 +51,7 @@ pub fn ready(gateway: &Gateway) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reloads and waits; fails when a file is broken.
+/// Reloads and waits; fails if a file is broken.
 pub fn reload(gateway: &Gateway) -> Result<(), Failure> {
     let answer = gateway.get("/tyk/reload?block=true")?;
     if gateway.json {

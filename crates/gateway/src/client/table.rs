@@ -1,4 +1,4 @@
-//! Rows and columns for people: aligned, without frames, so that `grep` and `awk` work on them too.
+//! Rows and columns for people: aligned, without frames, so that `grep` and `awk` work on them.
 
 use comfy_table::{ContentArrangement, Table, presets};
 

@@ -1,4 +1,4 @@
-//! `tollgate top`: what a running gateway does at the moment, from its control API; live in a terminal, or once as text or JSON.
+//! `tollgate top`: shows a running gateway from its control API, live in a terminal, or once as text or JSON.
 
 mod client;
 mod sample;
@@ -12,7 +12,7 @@ use std::error::Error;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// Runs until it is told to stop.
+/// Runs until the user ends it.
 pub fn top(options: TopOptions) -> Result<(), Box<dyn Error>> {
     let secret = options.secret.clone().unwrap_or_default();
     let client = Client::new(&options.url, secret)?;

@@ -1,4 +1,4 @@
-//! The command line as it was typed.
+//! The command line as typed.
 
 use crate::observe::logs::LogFormat;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
@@ -15,10 +15,10 @@ use std::path::PathBuf;
     disable_version_flag = true,
     args_conflicts_with_subcommands = true
 )]
-#[command(after_help = "Without a command, tollgate runs the gateway. Environment: TYK_GW_* and TOLLGATE_* override the \
-                        configuration file; NO_COLOR switches colours off. The commands that ask a running \
-                        gateway end with 0 when all is well, 1 when the gateway says no, 2 for a wrong command line, 3 when \
-                        nobody answers, 4 when the secret is missing or wrong.")]
+#[command(after_help = "Without a command, tollgate runs the gateway. The environment variables TYK_GW_* and TOLLGATE_* override \
+                        the configuration file; NO_COLOR disables colours. Commands that talk to a running gateway exit with 0 on \
+                        success, 1 if the gateway refuses, 2 for a wrong command line, 3 if it does not answer, 4 if the secret is \
+                        missing or wrong.")]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -29,7 +29,7 @@ pub struct Cli {
     version: Option<bool>,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the gateway (the default).
@@ -37,19 +37,19 @@ pub enum Command {
     Run(RunOptions),
     /// Print the version.
     Version,
-    /// Check configuration files and API definitions, and say what is wrong with them.
+    /// Check configuration files and API definitions, and report errors and fields without effect.
     Check(CheckOptions),
-    /// Show what a running gateway does: requests, latency, refusals, busiest APIs and keys.
+    /// Show a running gateway: requests, latency, rejections, busiest APIs and keys.
     Top(TopOptions),
-    /// Copy keys and quotas from one store to the other
+    /// Copy keys and quotas from one store to another
     Migrate(MigrateOptions),
-    /// Run a small upstream to try things on: /json/valid, /echo, /delay/100ms, /size/64k and more.
+    /// Run a small upstream for trying things out: /json/valid, /echo, /delay/100ms, /size/64k and more.
     Mock(MockOptions),
     #[command(flatten)]
     Ask(Box<crate::client::Request>),
 }
 
-/// Options of `run`. They win over the environment, which wins over the file.
+/// Options of `run`. They override the environment, which overrides the file.
 #[derive(Debug, Default, Args)]
 pub struct RunOptions {
     /// Configuration file, JSON or YAML [default: ./tyk.conf, ~/.config/tyk/tyk.conf or /etc/tyk/tyk.conf, else built-in settings]
@@ -61,18 +61,18 @@ pub struct RunOptions {
     /// Address to listen on [default: listen_address of the configuration, all addresses]
     #[arg(long, value_name = "IP")]
     pub listen_address: Option<IpAddr>,
-    /// Form of the log, which goes to standard error [default: log_format of the configuration, text]
+    /// Format of the log, which goes to standard error [default: log_format of the configuration, text]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
-    /// Log more: every refusal and every failed exchange
+    /// Log more: every rejection and every failed exchange
     #[arg(long)]
     pub debug: bool,
-    /// Flags of Tyk's that are taken and have no effect.
+    /// Flags of Tyk that are accepted and have no effect.
     #[command(flatten)]
     pub without_effect: WithoutEffect,
 }
 
-/// What service files for Tyk may have.
+/// Flags that service files for Tyk may have.
 #[derive(Debug, Default, Args)]
 pub struct WithoutEffect {
     #[arg(long, hide = true)]
@@ -110,7 +110,7 @@ pub struct CheckOptions {
     /// Configuration files, API definitions, or directories of definitions
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Configuration that definitions are checked with [default: the first among FILE, else the one that run finds]
+    /// Configuration to check definitions against [default: the first among FILE, else the one that run finds]
     #[arg(long, short = 'c', value_name = "FILE")]
     pub conf: Option<PathBuf>,
 }
@@ -118,8 +118,8 @@ pub struct CheckOptions {
 /// Options of `migrate`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Both stores are those of the configuration: tollgate.data_dir, which no running gateway may use meanwhile, and \
-                        storage. What is there already is replaced; nothing is removed. Running it again does no harm."
+    after_help = "Both stores come from the configuration: tollgate.data_dir, which no running gateway may use meanwhile, and \
+                        storage. Existing entries of the target are replaced; nothing is deleted. It is safe to run it again."
 )]
 pub struct MigrateOptions {
     /// The store to read
@@ -131,15 +131,15 @@ pub struct MigrateOptions {
     /// Configuration file, found as `run` finds it
     #[arg(long, short = 'c', value_name = "FILE")]
     pub conf: Option<PathBuf>,
-    /// Only say what would be copied
+    /// Only report what would be copied
     #[arg(long)]
     pub dry_run: bool,
 }
 
-/// A store that can be configured.
+/// A store that the configuration can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StoreName {
-    /// The one in the data directory.
+    /// The store in the data directory.
     Embedded,
     /// A server, one behind sentinels, or a cluster.
     Redis,
@@ -165,19 +165,19 @@ pub struct MockOptions {
 /// Options of `top`.
 #[derive(Debug, Args)]
 pub struct TopOptions {
-    /// Where the control API is
+    /// URL of the control API
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
     pub url: String,
     /// Secret of the control API
     #[arg(long, value_name = "SECRET", env = "TYK_GW_SECRET", hide_env_values = true)]
     pub secret: Option<String>,
-    /// Milliseconds between two looks
+    /// Milliseconds between two samples
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     pub interval_ms: u64,
-    /// Look once, for one interval, and print text
+    /// Take one sample and print it as text
     #[arg(long)]
     pub once: bool,
-    /// The same as JSON
+    /// Take one sample and print it as JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -256,7 +256,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
 fn a_name_that_is_taken_is_not_taken_again() {
     let (_upstream, gateway) = started(json!({}));
     tollgate(&gateway, "keys create --api a --name mine --alias first").ok();
-    tollgate(&gateway, "keys create --api a --name mine").fails(1, "there is a key mine already");
+    tollgate(&gateway, "keys create --api a --name mine").fails(1, "the key mine exists already");
     assert_eq!(tollgate(&gateway, "keys show defaultmine --json").json()["alias"], "first");
 }
 

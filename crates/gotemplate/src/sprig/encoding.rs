@@ -18,7 +18,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     call("mustFromJson", 1, 1, |given| read(text(given, 0)?)),
     call("b64enc", 1, 1, |given| Ok(STANDARD.encode(text(given, 0)?).into())),
     call("b64dec", 1, 1, |given| {
-        // As in sprig, what is wrong is the result.
+        // As in sprig, the result is the error.
         let decoded = STANDARD.decode(text(given, 0)?);
         Ok(decoded.map_or_else(|_| "illegal base64 data".to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned()).into())
     }),
@@ -73,7 +73,7 @@ fn base(path: &str) -> &str {
     }
 }
 
-/// The shortest path that means the same.
+/// The shortest equivalent path.
 fn clean(path: &str) -> String {
     let is_rooted = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! Lists. None is changed in place.
+//! Functions on lists. None of them changes a list in place.
 
 use super::{is_empty, stored};
 use crate::arguments::{ANY, Function, ITEMS_MAX, Outcome, any, call, int, items};
@@ -99,7 +99,7 @@ fn bounded_list(values: impl Iterator<Item = Value>) -> Outcome {
     Ok(Value::list(values))
 }
 
-/// Comparing each with each is bounded like all lists are, at a tenth of a second.
+/// Comparing each item with each other is limited to a tenth of a second by the maximum length of lists.
 const COMPARED_MAX: usize = 3_000;
 
 fn unique(given: &[Value]) -> Outcome {
@@ -146,7 +146,7 @@ fn chunk(given: &[Value]) -> Outcome {
     Ok(Value::list(items(given, 1)?.chunks(size).map(|chunk| Value::list(chunk.iter().cloned()))))
 }
 
-/// Integers from one to before another.
+/// The integers from one up to, but not including, another.
 fn steps(start: i64, stop: i64, step: i64) -> Outcome {
     let fits = |number: i64| if step > 0 { number < stop } else { number > stop };
     let is_empty = if stop < start { step >= 0 } else { step <= 0 };
@@ -157,7 +157,7 @@ fn steps(start: i64, stop: i64, step: i64) -> Outcome {
     bounded_list(numbers.map(Value::Int))
 }
 
-/// Like the program `seq`: one to three numbers, the last of which is reached.
+/// Like the program `seq`: one to three numbers; the last one is included.
 fn sequence(given: &[Value]) -> Outcome {
     let numbers: Vec<_> = (0..given.len()).map(|at| int(given, at)).collect::<Result<_, _>>()?;
     let direction = |start: i64, end: i64| if end < start { -1 } else { 1 };

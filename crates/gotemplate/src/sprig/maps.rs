@@ -1,4 +1,4 @@
-//! Maps, and what to take when there is nothing. `set`, `unset`, `merge` and `mergeOverwrite` change a map in place, as in Go.
+//! Functions on maps, and default values. `set`, `unset`, `merge` and `mergeOverwrite` change a map in place, as in Go.
 
 use super::{is_empty, stored};
 use crate::arguments::{ANY, Function, Outcome, any, call, map, text};
@@ -60,7 +60,7 @@ fn set(given: &[Value]) -> Outcome {
     Ok(any(given, 0).clone())
 }
 
-/// Whether a map is, or is somewhere inside of, a value: printing it would not end, and its memory would never be free.
+/// Whether a value is or contains `sought`. To store it there would make a cycle, which prints forever and leaks its memory.
 fn contains(value: &Value, sought: &MapValue) -> bool {
     match value {
         Value::Map(map) => Rc::ptr_eq(&map.0, &sought.0) || map.entries().iter().any(|(_, value)| contains(value, sought)),
@@ -89,7 +89,7 @@ fn chosen(given: &[Value], keep: bool) -> Outcome {
     Ok(Value::map(entries))
 }
 
-/// Members of later maps are added to the first, deeply; one that is there and not empty stays, or is replaced.
+/// Adds the members of later maps to the first one, recursively. A member that exists and is not empty is kept, or is replaced.
 fn merged(given: &[Value], overwrite: bool) -> Outcome {
     let target = map(given, 0)?;
     for at in 1..given.len() {
@@ -114,7 +114,7 @@ fn merge_into(target: &MapValue, source: &MapValue, overwrite: bool) {
     }
 }
 
-/// A member of a member; the last but one argument when there is none.
+/// A member of a member; the second to last argument if it is missing.
 fn dig(given: &[Value]) -> Outcome {
     let (path, fallback) = (given.len() - 2, any(given, given.len() - 2));
     let mut value = any(given, given.len() - 1).clone();

@@ -1,4 +1,4 @@
-//! Numbers. Integer functions take anything: a text is read, a number with a fraction is cut.
+//! Functions on numbers. Integer functions accept any value: they parse a text, and truncate a number with a fraction.
 
 use crate::arguments::{ANY, Function, Outcome, any, call, int, text};
 use crate::number;
@@ -38,10 +38,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     call("round", 2, 3, round),
 ];
 
-/// Digits behind the point that a division keeps.
+/// Digits after the point in the result of a division.
 const DIVISION_DIGITS: i64 = 16;
 
-/// Any value as an integer; 0 for what is none.
+/// Converts any value to an integer; 0 if it is not a number.
 #[expect(clippy::cast_possible_truncation, reason = "a float is cut, as Go does it")]
 pub(super) fn whole(value: &Value) -> i64 {
     match value {
@@ -59,7 +59,7 @@ pub(super) fn whole(value: &Value) -> i64 {
     }
 }
 
-/// Any value as a float; 0 for what is none.
+/// Converts any value to a float; 0 if it is not a number.
 #[expect(clippy::cast_precision_loss, reason = "a large integer is rounded, as Go does it")]
 fn real(value: &Value) -> f64 {
     match value {
@@ -76,7 +76,7 @@ fn divided(given: &[Value], divide: fn(i64, i64) -> Option<i64>) -> Outcome {
     divide(dividend, divisor).map(Value::from).ok_or_else(|| "integer divide by zero".to_owned())
 }
 
-/// Reckons in decimal digits, so that 0.1 and 0.2 are 0.3.
+/// Calculates in decimal digits, so that 0.1 + 0.2 is 0.3.
 fn decimals(given: &[Value], reckon: impl Fn(BigDecimal, BigDecimal) -> Result<BigDecimal, String>) -> Outcome {
     let mut numbers = given.iter().map(|value| {
         let number = real(value);
@@ -87,7 +87,7 @@ fn decimals(given: &[Value], reckon: impl Fn(BigDecimal, BigDecimal) -> Result<B
     Ok(result.to_f64().unwrap_or(0.0).into())
 }
 
-/// To a number of digits behind the point. A third argument says from which fraction on it goes up.
+/// Rounds to a number of digits after the point. A third argument is the fraction from which it rounds up.
 fn round(given: &[Value]) -> Outcome {
     let up_from = given.get(2).map_or(0.5, real);
     let places = i32::try_from(int(given, 1)?).map_err(|_| "too many digits".to_owned())?;

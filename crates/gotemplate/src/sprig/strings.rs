@@ -1,4 +1,4 @@
-//! Texts: trimming, cutting, case, joining.
+//! Functions on texts: trimming, cutting, case, joining.
 
 use crate::arguments::{ANY, Function, Outcome, any, bounded, call, int, text};
 use crate::print;
@@ -71,7 +71,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The first letter of each word in upper or lower case.
+/// Changes the first letter of each word to upper or lower case.
 fn by_word(text: &str, upper: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
@@ -87,7 +87,7 @@ fn by_word(text: &str, upper: bool) -> String {
     out
 }
 
-/// Upper case becomes lower; lower case becomes upper, or title case at the start of a word.
+/// Changes upper case to lower case, and lower case to upper case, or to title case at the start of a word.
 fn swapped(text: &str) -> String {
     let swap = |character: char| {
         if character.is_uppercase() { character.to_lowercase().next() } else { character.to_uppercase().next() }
@@ -103,7 +103,7 @@ fn repeat(given: &[Value]) -> Outcome {
     Ok(text.repeat(count).into())
 }
 
-/// Bytes from one place to another, where a character that is cut is left out.
+/// The bytes between two positions, without characters that are cut.
 fn cut(text: &str, start: usize, end: usize) -> String {
     String::from_utf8_lossy(text.as_bytes().get(start..end).unwrap_or_default()).into_owned()
 }
@@ -131,7 +131,7 @@ fn truncate(given: &[Value]) -> Outcome {
     Ok(if count < 0 { cut(text, text.len() - size, text.len()) } else { cut(text, 0, size) }.into())
 }
 
-/// At most so many bytes, the last three of which are dots when something is left out.
+/// At most this many bytes; if something is cut, the last three are dots.
 fn abbreviate(given: &[Value]) -> Outcome {
     let (width, text) = (int(given, 0)?, text(given, 1)?);
     let Ok(width) = usize::try_from(width) else { return Ok(text.into()) };
@@ -152,7 +152,7 @@ fn replace(given: &[Value]) -> Outcome {
     Ok(source.replace(old, new).into())
 }
 
-/// What is not nil, written one by one with blanks between.
+/// Joins all values that are not nil with spaces.
 fn each(given: &[Value], write: fn(&Value) -> String) -> String {
     let written: Vec<_> = given.iter().filter(|value| !value.is_nil()).map(write).collect();
     written.join(" ")
@@ -167,12 +167,12 @@ fn indented(given: &[Value]) -> Result<String, String> {
     Ok(format!("{pad}{}", text.replace('\n', &format!("\n{pad}"))))
 }
 
-/// The parts as the members `_0`, `_1` and so on.
+/// The parts as members `_0`, `_1` and so on.
 fn numbered<'t>(parts: impl Iterator<Item = &'t str>) -> Value {
     Value::map(parts.enumerate().map(|(index, part)| (format!("_{index}"), Value::string(part))))
 }
 
-/// As `strings.Split`: with no separator, the characters.
+/// Like `strings.Split`: without a separator, the characters.
 fn pieces(text: &str, separator: &str) -> Vec<Value> {
     if separator.is_empty() {
         return text.chars().map(|character| Value::from(character.to_string())).collect();
@@ -180,7 +180,7 @@ fn pieces(text: &str, separator: &str) -> Vec<Value> {
     text.split(separator).map(Value::string).collect()
 }
 
-/// A list as texts without what is nil; any other value as the only text.
+/// A list as texts, without nil; any other value as the only text.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::List(items) => items.iter().filter(|item| !item.is_nil()).map(print::text_of).collect(),

@@ -1,34 +1,34 @@
-//! The grammar of chunk extensions (RFC 9112 §7.1.1), byte by byte. Nothing is kept of them: they are read only to be refused when they are
-//! none, since other servers may find the end of such a line elsewhere.
+//! The grammar of chunk extensions (RFC 9112 §7.1.1), byte by byte. They are parsed only to reject invalid ones, because other
+//! servers may find the end of such a line elsewhere; nothing is stored.
 
 use crate::is_token;
 
-/// Where in the extensions of a chunk the next byte stands.
+/// The state of parsing the extensions of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extension {
-    /// Behind the size or a whole extension, with or without white space: a semicolon begins the next one.
+    /// After the size or a whole extension, with or without white space: a semicolon starts the next one.
     Between,
-    /// Behind a semicolon: white space, or a name.
+    /// After a semicolon: white space, or a name.
     NameStart,
     Name,
-    /// White space behind a name.
+    /// White space after a name.
     NameEnd,
-    /// Behind an equals sign: white space, or a value.
+    /// After an equals sign: white space, or a value.
     ValueStart,
     Token,
     Quoted,
-    /// Behind a backslash in a quoted value.
+    /// After a backslash in a quoted value.
     Escaped,
     QuotedEnd,
 }
 
 impl Extension {
-    /// The line may end here.
+    /// Whether the line may end here.
     pub fn may_end(self) -> bool {
         matches!(self, Extension::Name | Extension::Token | Extension::QuotedEnd)
     }
 
-    /// The place behind this byte; `None` when it may not stand here.
+    /// The state after this byte; `None` if the byte is not allowed here.
     pub fn next(self, byte: u8) -> Option<Extension> {
         use Extension::*;
         let is_space = matches!(byte, b' ' | b'\t');

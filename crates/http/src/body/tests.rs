@@ -1,6 +1,6 @@
 use crate::{Body, BodyReader, Malformed};
 
-/// What a body reader makes of `bytes` whatever way they are cut: bytes taken and content.
+/// The result of a body reader for `bytes`, however they are cut: bytes taken and content.
 fn check(body: Body, bytes: &[u8], expect: Result<(usize, &[u8]), Malformed>) {
     for piece in [1, 2, 3, 7, bytes.len().max(1)] {
         let mut reader = BodyReader::new(body);
@@ -53,7 +53,7 @@ fn a_broken_chunked_coding_is_refused() {
         b"1\r\nx\n",
         b"1\r\nx\r\r",
         b"1;a\nx\r\n",
-        // Extensions that are none (RFC 9112 §7.1.1).
+        // Invalid extensions (RFC 9112 §7.1.1).
         b"1;\r\n",
         b"1; \r\n",
         b"1 ;\r\n",
@@ -112,7 +112,7 @@ fn trailer_lines_come_out_whole_wherever_the_bytes_are_cut() {
     }
 }
 
-/// What is sent on of `bytes`, in pieces of this size.
+/// The forwarded form of `bytes`, in pieces of this size.
 fn relayed(body: Body, bytes: &[u8], piece: usize) -> (usize, Vec<u8>) {
     let mut reader = BodyReader::new(body);
     let (mut sent, mut trailers, mut taken) = (Vec::new(), Vec::new(), 0);

@@ -135,7 +135,7 @@ fn storage_is_used_again() {
     assert_eq!(request.headers.iter().collect::<Vec<_>>(), [("hOST", &b"b"[..])]);
 }
 
-/// What a rule of the RFCs about request heads demands of whoever forwards them.
+/// What a rule of the RFCs about request heads requires of intermediaries.
 enum Expect {
     Accepted(crate::Version, Body),
     Refused(Malformed),

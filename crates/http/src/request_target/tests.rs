@@ -1,6 +1,6 @@
 use super::*;
 
-/// Targets of all lengths around one word and two, of the bytes that mean something at any place.
+/// Targets of all lengths around one and two words, with the bytes that have a meaning at every position.
 #[test]
 fn one_pass_sees_what_many_see() {
     let alphabet = *b"aa//..%?#-\xc3\xbe\"\x21\x40";

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Every byte at every place of a word, behind bytes of every kind.
+/// Every byte at every position of a word, after bytes of every kind.
 #[test]
 fn the_first_place_is_found_wherever_it_is() {
     for filler in [b'a', b' ', 0x80, 0xff, b'~'] {
@@ -35,7 +35,7 @@ fn only_letters_have_a_case() {
     }
 }
 
-/// Words overlap, so each length has its own way of covering a name.
+/// Words overlap, so each length covers a name in its own way.
 #[test]
 fn a_byte_that_differs_is_seen_at_each_place_of_each_length() {
     fn check<const N: usize>() {

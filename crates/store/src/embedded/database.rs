@@ -1,4 +1,4 @@
-//! The SQL: how questions are carried out on one connection, within a transaction that the caller bounds.
+//! The SQL: carries out questions on one connection, within a transaction that the caller bounds.
 
 use super::schema;
 use crate::fault::{StoreFault, StoreFaultKind};
@@ -7,12 +7,12 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBe
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long to wait for an operator's tool that has the database locked.
+/// Maximum wait for an operator's tool that has locked the database.
 const BUSY_MS_MAX: u64 = 5_000;
-/// Pages of 4 KiB kept in memory by the writer, as negative KiB: the inner pages of a million sessions.
+/// The writer's page cache, as negative KiB: the inner pages of a million sessions.
 const CACHE_KIB: i64 = -16_384;
-/// Pages in the log before they are moved to the database: 16 MiB, as the names come in no order and a batch may touch as
-/// many pages as it has questions. More would only make the file larger and the next start longer.
+/// Pages of 4 KiB in the log before they are moved to the database: 16 MiB, because names come in no order and a batch may touch as
+/// many pages as it has questions. More would only enlarge the file and slow down the next start.
 const LOG_PAGES_MAX: i64 = 4_096;
 
 /// A connection.
@@ -22,7 +22,7 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Opens the file to read and write, and upgrades it.
+    /// Opens the file for reading and writing, and upgrades it.
     pub(super) fn open(path: &Path) -> Result<Self, StoreFault> {
         Database::open_or_fault(path).map_err(|fault: StoreFault| fault.within(path))
     }
@@ -35,24 +35,24 @@ impl Database {
             let detail = format_args!("the file system does not take a write-ahead log (journal mode {mode})");
             return Err(StoreFault::new(StoreFaultKind::Io, detail));
         }
-        // Synced with every transaction: what was answered survives the loss of power as well.
+        // Synced with every transaction: answered changes survive a power failure too.
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "cache_size", CACHE_KIB)?;
         connection.query_row(&format!("PRAGMA wal_autocheckpoint = {LOG_PAGES_MAX}"), (), |_| Ok(()))?;
-        // Give the room back that the log took while a long walk kept it from being emptied.
+        // Truncates a log that grew because a long walk kept it from being emptied.
         connection.query_row(&format!("PRAGMA journal_size_limit = {}", LOG_PAGES_MAX * 4_096), (), |_| Ok(()))?;
         schema::migrate(&mut connection)?;
         Ok(Database { connection, path: path.to_owned() })
     }
 
-    /// Opens the file beside the writer, to read.
+    /// Opens the file for reading, in addition to the writer.
     pub(super) fn open_for_reading(path: &Path) -> Result<Self, StoreFault> {
         let database = Database::open_beside(path)?;
         let only = database.connection.pragma_update(None, "query_only", true);
         only.map_err(|error| StoreFault::from(error).within(path)).map(|()| database)
     }
 
-    /// Opens the file beside the writer, for a moment.
+    /// Opens the file for a moment, in addition to the writer.
     pub(super) fn open_beside(path: &Path) -> Result<Self, StoreFault> {
         let open = || {
             let connection = Connection::open_with_flags(path, flags())?;
@@ -68,7 +68,7 @@ impl Database {
         self.connection.execute_batch(sql).unwrap();
     }
 
-    /// Moves what is in the log to the database and empties it. The database alone is the store then, until the next change.
+    /// Moves the log into the database and empties it. Until the next change, the database file alone is the store.
     pub(super) fn fold_log(&self) -> Result<(), StoreFault> {
         let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
         let is_busy = self.connection.query_row(sql, (), |row| row.get::<_, bool>(0));
@@ -78,7 +78,7 @@ impl Database {
         }
     }
 
-    /// Writes to the log what the database says already.
+    /// Writes a value that the database already has to the log.
     pub(super) fn try_write(&mut self) -> Result<(), StoreFault> {
         let mut write = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -89,14 +89,14 @@ impl Database {
         write().map_err(|fault: StoreFault| fault.within(&self.path))
     }
 
-    /// Does all of it and syncs it to the disk, or nothing.
+    /// Carries out all of it and syncs it to the disk, or nothing.
     pub(super) fn transaction<T>(&mut self, work: impl FnOnce(&Statements) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
         let Database { connection, path } = self;
         Self::carry_out(connection, work).map_err(|fault| if fault.is_of_files() { fault.within(path) } else { fault })
     }
 
     fn carry_out<T>(connection: &mut Connection, work: impl FnOnce(&Statements) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
-        // Begun without a lock, so that reads alone neither lock nor sync. Dropped without a commit, it is undone.
+        // Starts without a lock, so that reads alone neither lock nor sync. Dropped without a commit, it is rolled back.
         let statements = Statements { transaction: connection.transaction()? };
         let done = work(&statements)?;
         statements.transaction.commit()?;
@@ -133,13 +133,13 @@ impl Database {
     }
 }
 
-/// What can be done within a transaction.
+/// The operations within a transaction.
 pub(super) struct Statements<'c> {
     transaction: Transaction<'c>,
 }
 
 impl Statements<'_> {
-    /// Carries a question out.
+    /// Carries out a question.
     pub(super) fn answer(&self, question: &Question, now: u64) -> Result<Answer, StoreFault> {
         match question {
             Question::Get { kind, id } => self.get(*kind, id, now).map(Answer::Document),
@@ -186,7 +186,7 @@ impl Statements<'_> {
         }
     }
 
-    /// Removes some of what has expired, and says how much.
+    /// Deletes some expired rows, and returns their number.
     pub(super) fn remove_expired(&self, now: u64, rows_max: usize) -> Result<usize, StoreFault> {
         let bounds = (seconds(now), i64::try_from(rows_max).unwrap_or(i64::MAX));
         let documents = "DELETE FROM document WHERE (kind, id) IN
@@ -255,7 +255,7 @@ impl Statements<'_> {
         Ok(counters)
     }
 
-    /// Most often only the value is new, and the index of the renewals stays as it is.
+    /// Usually only the value is new, and the index of expiries does not change.
     fn save_counter(&self, counter: &Counter) -> Result<(), StoreFault> {
         let values = (&counter.name, counter.value, seconds(counter.renews_unix_s));
         let known = self.execute("UPDATE counter SET value = ?2 WHERE name = ?1 AND renews_unix_s = ?3", values)?;
@@ -277,7 +277,7 @@ impl Statements<'_> {
     }
 }
 
-/// No threads share a connection, so that SQLite need not lock it. The file is there already, with its mode.
+/// Threads do not share a connection, so SQLite need not lock it. The file exists already, with its mode.
 fn flags() -> OpenFlags {
     OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
@@ -287,11 +287,11 @@ fn seconds(unix_s: u64) -> i64 {
     i64::try_from(unix_s).unwrap_or(i64::MAX)
 }
 
-/// The first text behind all that begin with `prefix`; none if there is no such text.
+/// The first text after all texts with this `prefix`; `None` if there is no such text.
 fn end_of(prefix: &str) -> Option<String> {
     let mut end = prefix.to_owned();
     while let Some(last) = end.pop() {
-        // Counts over the gap of the surrogates as well.
+        // This also skips the gap of the surrogates.
         if let Some(next) = (last..=char::MAX).nth(1) {
             end.push(next);
             return Some(end);
@@ -325,7 +325,7 @@ impl From<rusqlite::Error> for StoreFault {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreFaultKind::Unavailable,
             Some(ErrorCode::TooBig) => StoreFaultKind::TooLarge,
             Some(_) => StoreFaultKind::Io,
-            // Not SQLite but the reading of its rows: a column that does not hold what was written.
+            // Not an error of SQLite, but of reading its rows: a column does not hold what was written.
             None => StoreFaultKind::Corrupt,
         };
         StoreFault::new(kind, error)

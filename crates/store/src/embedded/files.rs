@@ -1,7 +1,7 @@
-//! The directory, the lock that one process has on it, and the database's file with its mode.
+//! The directory, the lock that one process holds on it, and the database file with its mode.
 //!
-//! A lock file of our own rather than SQLite's exclusive locking: with that, an operator could not look into or back up
-//! the database of a running gateway. The kernel lets go of the lock with the process, however it ends.
+//! We use our own lock file instead of SQLite's exclusive locking, which would keep operators from inspecting or backing up the
+//! database of a running gateway. The kernel releases the lock with the process, however it ends.
 
 use super::loss::keep_what_is_left;
 use crate::fault::{StoreFault, StoreFaultKind};
@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 
 const DATABASE: &str = "tollgate.db";
 const LOCK: &str = "tollgate.lock";
-/// Sessions and private keys are nobody else's to read.
+/// Nobody else may read sessions and private keys.
 pub(super) const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 
-/// The files of a store, taken by this process for as long as this lives.
+/// The files of a store, held by this process for as long as this value lives.
 pub(super) struct Files {
     database: PathBuf,
     /// Locked until it is closed.
@@ -24,7 +24,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Makes what is not there and locks the directory, unless `handed_on` is its lock already.
+    /// Creates missing files and locks the directory, unless `handed_on` already is its lock.
     pub(super) fn take(directory: &Path, handed_on: Option<File>) -> Result<Self, StoreFault> {
         let made = DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(directory);
         made.map_err(|error| StoreFault::of_file(directory, &error))?;
@@ -38,29 +38,29 @@ impl Files {
                 lock
             }
         };
-        // SQLite gives its other files the mode of this one.
+        // SQLite gives its other files this mode.
         let file = private(&database).map_err(|error| StoreFault::of_file(&database, &error))?;
         let mode = file.metadata().map_err(|error| StoreFault::of_file(&database, &error))?.permissions().mode();
         if mode & 0o777 != FILE_MODE {
             file.set_permissions(Permissions::from_mode(FILE_MODE)).map_err(|error| StoreFault::of_file(&database, &error))?;
         }
-        // SQLite syncs the directory for the files that it makes; this one was made here.
+        // SQLite syncs the directory for files that it creates; this file was created here.
         File::open(directory).and_then(|directory| directory.sync_all()).map_err(|error| StoreFault::of_file(directory, &error))?;
         Ok(Files { database, lock })
     }
 
-    /// The lock once more: it is held until both are closed.
+    /// The lock again: it is held until both are closed.
     pub(super) fn lock(&self) -> io::Result<File> {
         self.lock.try_clone()
     }
 
-    /// Where the database is.
+    /// The path of the database.
     pub(super) fn database(&self) -> &Path {
         &self.database
     }
 }
 
-/// Whether an open file is the one of this path.
+/// Whether an open file is the one at this path.
 fn is_at(file: &File, path: &Path) -> bool {
     let same = |one: Metadata, other: Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
     file.metadata().is_ok_and(|own| std::fs::metadata(path).is_ok_and(|there| same(own, there)))

@@ -1,5 +1,5 @@
-//! What a start finds where a store was: a file that somebody emptied, or a log that was cut. SQLite would take the one for a new database
-//! and the other for a shorter history; here it is an error in the log, and what is left is kept beside the new files.
+//! Detects at start that a store has lost data: an emptied file, or a truncated log. SQLite would take the first for a new database
+//! and the second for a shorter history. Here it is an error in the log, and the remains are kept next to the new files.
 
 use super::files::FILE_MODE;
 use crate::clock;
@@ -10,20 +10,21 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// SQLite's names for what belongs to a database: its log, and the index of that, which is memory of all who have it open.
+/// SQLite's names for the other files of a database: its log, and the index of the log, which all processes with the database open
+/// share in memory.
 const LOG: &str = "-wal";
 const INDEX: &str = "-shm";
-/// Bytes before the first frame of a log, and before the page in each of them: <https://www.sqlite.org/walformat.html>.
+/// Bytes before the first frame of a log, and before the page in each frame: <https://www.sqlite.org/walformat.html>.
 const LOG_HEAD_BYTES: u64 = 32;
 const FRAME_HEAD_BYTES: u64 = 24;
-/// Bytes of the index that say how far the log goes: two copies of the same, and how much of it is in the database already.
+/// Bytes of the index that tell how far the log goes: two copies of it, and how much of it the database already has.
 const INDEX_HEAD_BYTES: usize = 100;
 const INDEX_COPY_BYTES: usize = 48;
 
-/// Looks at the files of a database that nobody has open, before SQLite does.
+/// Examines the files of a database that nobody has open, before SQLite does.
 ///
 /// # Errors
-/// What is left can't be kept.
+/// The remains cannot be kept.
 pub(super) fn keep_what_is_left(database: &Path) -> Result<(), StoreFault> {
     let log = beside(database, LOG);
     let (database_bytes, log_bytes) = (bytes_of(database)?, bytes_of(&log)?);
@@ -62,7 +63,7 @@ pub(super) fn keep_what_is_left(database: &Path) -> Result<(), StoreFault> {
     Ok(())
 }
 
-/// How long the log was when it was last written to; `None` when that is not known, or when the database has all of it.
+/// The length of the log after its last write; `None` if unknown, or if the database has all of it.
 fn log_bytes_needed(database: &Path) -> Option<u64> {
     let mut index = [0; INDEX_HEAD_BYTES];
     File::open(beside(database, INDEX)).ok()?.read_exact(&mut index).ok()?;
@@ -74,7 +75,7 @@ fn log_bytes_needed(database: &Path) -> Option<u64> {
     if !is_whole || frames <= frames_in_database {
         return None;
     }
-    // After a loss of power the index may be of an older log.
+    // After a power failure the index may belong to an older log.
     let mut log_head = [0; LOG_HEAD_BYTES as usize];
     let has_head = File::open(beside(database, LOG)).and_then(|mut log| log.read_exact(&mut log_head)).is_ok();
     if has_head && log_head.get(16..24) != first.get(32..40) {
@@ -87,12 +88,12 @@ fn log_bytes_needed(database: &Path) -> Option<u64> {
     Some(LOG_HEAD_BYTES + u64::from(frames) * (FRAME_HEAD_BYTES + page_bytes))
 }
 
-/// Sessions and private keys may be in it.
+/// The files may contain sessions and private keys.
 fn make_private(path: &Path) -> io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(FILE_MODE))
 }
 
-/// A name that no file has, with the second in it.
+/// A name that no file has, with the time in seconds.
 fn kept_name(database: &Path, what: &str) -> Result<PathBuf, StoreFault> {
     let now = i64::try_from((clock::system())()).unwrap_or_default();
     let sql = "SELECT strftime('%Y%m%dT%H%M%SZ', ?1, 'unixepoch')";

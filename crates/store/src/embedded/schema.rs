@@ -1,11 +1,11 @@
-//! The tables, by version. `PRAGMA user_version` says how many steps a file has gone; a newer version of the gateway
-//! takes the rest. A released step is never edited: a change is a further step.
+//! The tables, by version. `PRAGMA user_version` is the number of steps that a file has gone; a newer version of the gateway runs
+//! the rest. A released step is never edited: a change is another step.
 
 use crate::fault::{StoreFault, StoreFaultKind};
 use rusqlite::{Connection, TransactionBehavior};
 
-/// Each step and what it does. Both tables are trees by name, without row numbers: the names come in no order, and so a
-/// change touches one page instead of two.
+/// The steps. Both tables are trees by name, without row numbers: names come in no order, so a change touches one page instead of
+/// two.
 const STEPS: [&str; 1] = [
     // 1: documents and counters.
     "CREATE TABLE document (
@@ -24,10 +24,10 @@ const STEPS: [&str; 1] = [
     CREATE INDEX counter_renewal ON counter (renews_unix_s);",
 ];
 
-/// Marks the file as ours (`Toll`), for SQLite's tools and so that no other program's database is taken for a store.
+/// Marks the file as ours (`Toll`), for SQLite's tools and to reject databases of other programs.
 const APPLICATION_ID: i64 = 0x546f_6c6c;
 
-/// Brings a file to the latest version, all steps or none.
+/// Upgrades a file to the latest version, all steps or none.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreFault> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let number = |pragma| transaction.query_row(pragma, (), |row| row.get::<_, i64>(0));

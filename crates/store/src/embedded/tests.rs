@@ -26,7 +26,7 @@ fn fault(opened: Result<Embedded, StoreFault>) -> StoreFault {
     opened.err().expect("it must not open")
 }
 
-/// A store on a database that the test has changed.
+/// A store on a database that the test has modified.
 fn open_changed(directory: &Path, clock: Clock, sql: &str) -> Embedded {
     let files = Files::take(directory, None).unwrap();
     let database = Database::open(files.database()).unwrap();
@@ -56,7 +56,7 @@ fn a_lock_that_is_handed_on_lets_one_more_in_and_nobody_else() {
     first.close();
     assert_eq!(fault(Embedded::open(directory.path())).kind, StoreFaultKind::InUse, "the second one has it");
     wait(second.ask(put("b", b"2".to_vec(), None))).unwrap();
-    // The lock of one directory opens no other.
+    // The lock of one directory does not open another.
     let third = Embedded::open(other.path()).unwrap();
     assert_eq!(fault(Embedded::open_with_lock(other.path(), second.lock().unwrap())).kind, StoreFaultKind::InUse);
     drop(third);
@@ -120,11 +120,11 @@ fn a_newer_schema_is_refused_and_left_alone() {
     let refused = fault(Embedded::open(directory.path()));
     assert_eq!(refused.kind, StoreFaultKind::TooNew);
     assert!(refused.detail.ends_with("its schema is version 7, this program knows versions up to 1"), "{refused}");
-    // The refusal let go of the lock.
+    // The failed attempt released the lock.
     assert_eq!(fault(Embedded::open(directory.path())).kind, StoreFaultKind::TooNew);
 }
 
-/// Zeroes, noise and a missing end, at many places: whatever happens, it is an answer or a fault.
+/// Zeroes, noise and a missing end, at many places: the result is always an answer or a fault.
 #[test]
 fn a_damaged_file_is_a_fault_and_never_a_panic() {
     let original = tempdir().unwrap();
@@ -160,7 +160,7 @@ fn a_damaged_file_is_a_fault_and_never_a_panic() {
     assert!(corrupt > bytes.len() / 4_096, "{corrupt} of {} damages were noticed", 3 * bytes.len() / 4_096);
 }
 
-/// Uses everything once and returns the faults.
+/// Uses every operation once and returns the faults.
 fn used(store: &Embedded) -> Vec<StoreFault> {
     let list = Question::List { kind: Kind::Session, prefix: String::new(), after: None, limit: 10_000 };
     let questions = [get("k7"), list, put("k7", b"1".to_vec(), None), Question::DeleteCountersUnder { prefix: String::new() }];
@@ -170,7 +170,7 @@ fn used(store: &Embedded) -> Vec<StoreFault> {
     faults
 }
 
-/// SQLite's own limit in place of a full disk: the library reports both alike.
+/// SQLite's own limit instead of a full disk: the library reports both in the same way.
 #[test]
 fn a_full_disk_loses_nothing_and_passes() {
     let directory = tempdir().unwrap();
@@ -214,7 +214,7 @@ fn the_sweep_gives_room_back() {
     wait(store.flush()).unwrap();
     assert_eq!(rows(), 2_501, "not yet due");
     time.store(1_100, Relaxed);
-    // Each is followed by one go, which is done before the next is answered.
+    // Each is followed by one sweep, which ends before the next is answered.
     for left in [2_501, 1_501, 501, 1] {
         wait(store.flush()).unwrap();
         assert!(rows() <= left, "{} of at most {left}", rows());
@@ -227,7 +227,7 @@ fn the_sweep_gives_room_back() {
 fn whoever_finds_no_room_waits_and_nobody_else() {
     let directory = tempdir().unwrap();
     let store = Embedded::open(directory.path()).unwrap();
-    // Half as much again as there is room for.
+    // One and a half times the capacity.
     let count = QUEUE_BYTES_MAX * 3 / 2 / DOCUMENT_BYTES_MAX;
     let replies: Vec<_> = (0..count).map(|n| store.ask(put(&format!("{n}"), vec![b'v'; DOCUMENT_BYTES_MAX], None))).collect();
     wait(async {
@@ -273,10 +273,10 @@ fn a_full_disk_is_told_until_something_can_be_written_again() {
     assert_eq!(full.kind, StoreFaultKind::Full);
     assert!(full.to_string().contains("/tollgate.db: "), "{full}");
     assert_eq!(store.trouble().as_deref(), Some(&full));
-    // What is asked and not changed is answered meanwhile.
+    // Reads are answered meanwhile.
     assert!(wait(store.ask(get("0"))).unwrap().into_document().unwrap().is_some());
     assert!(store.trouble().is_some());
-    // The connection that tries has no such bound.
+    // The connection that tries has no such limit.
     store.try_write().unwrap();
     assert_eq!(store.trouble(), None);
 }

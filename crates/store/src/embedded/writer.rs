@@ -1,5 +1,5 @@
-//! The thread that answers: takes the questions that wait, carries them out in one transaction, and answers them when it
-//! is on the disk.
+//! The thread that answers. It takes the waiting questions, carries them out in one transaction, and answers them when it is on the
+//! disk.
 
 use super::database::Database;
 use crate::clock::Clock;
@@ -13,16 +13,16 @@ use std::time::Instant;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-/// Most questions in one transaction: those who ask first wait for the last of them.
+/// Maximum questions in one transaction: the first callers wait for the last ones.
 const BATCH_QUESTIONS_MAX: usize = 1_024;
-/// A transaction ends with the answer that reaches this: answers are held until it is on the disk.
+/// A transaction ends with the answer that reaches this size, because answers are held until it is on the disk.
 const BATCH_ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// A question on its way.
+/// A question in the queue.
 pub(super) struct Asked {
     pub(super) question: Question,
     pub(super) reply: oneshot::Sender<Result<Answer, StoreFault>>,
-    /// Its share of the queue, given back once it is answered.
+    /// Its share of the queue, returned when it is answered.
     pub(super) room: OwnedSemaphorePermit,
     /// When it was asked.
     pub(super) at: Instant,
@@ -38,7 +38,7 @@ pub(super) struct Writer {
     trouble: Arc<Trouble>,
 }
 
-/// Why nothing can be written, while that is so.
+/// Why nothing can be written at the moment.
 pub(super) type Trouble = ArcSwapOption<StoreFault>;
 
 impl Writer {
@@ -52,7 +52,7 @@ impl Writer {
         Writer { database, questions, clock, sweep: Sweep::default(), timings, trouble }
     }
 
-    /// Answers until nobody can ask any more and nothing waits.
+    /// Answers until all senders are gone and the queue is empty.
     pub(super) fn run(mut self) {
         while let Some(first) = self.questions.blocking_recv() {
             let now = (self.clock)();
@@ -67,7 +67,7 @@ impl Writer {
         }
     }
 
-    /// Takes questions into `batch` for as long as some wait, and returns their answers when the changes are on the disk.
+    /// Takes waiting questions into `batch`, and returns their answers when the changes are on the disk.
     fn carry_out(&mut self, first: Asked, batch: &mut Vec<Asked>, now: u64) -> Result<Vec<Answer>, StoreFault> {
         let Writer { database, questions, .. } = self;
         let mut next = Some(first);
@@ -84,12 +84,12 @@ impl Writer {
             }
             Ok(())
         });
-        // Not begun: the question still has to be told so.
+        // The transaction did not start; the question still needs an answer.
         batch.extend(next);
         carried_out.map(|()| answers)
     }
 
-    /// After a fault nothing of the transaction is left, and it is not known whose it was: each has its own.
+    /// After a fault nothing of the transaction is left, and the cause may be any question: so each one gets its own transaction.
     fn carry_out_alone(&mut self, batch: Vec<Asked>, fault: StoreFault, now: u64) {
         if fault.is_of_files() {
             self.trouble.store(Some(Arc::new(fault.clone())));
@@ -103,7 +103,7 @@ impl Writer {
         }
     }
 
-    /// A sweep that fails is tried again after the next questions; they meet the same trouble and report it.
+    /// A failed sweep is repeated after the next questions; they get the same error and report it.
     fn sweep(&mut self, now: u64) {
         if !self.sweep.is_due(now) {
             return;
@@ -118,7 +118,7 @@ impl Asked {
     fn answer(self, answer: Result<Answer, StoreFault>, timings: &Timings) {
         drop(self.room);
         timings.add(self.at, answer.is_err());
-        // Nobody may be waiting for it: that is theirs to decide.
+        // The caller may not wait for it any more.
         let _ = self.reply.send(answer);
     }
 }

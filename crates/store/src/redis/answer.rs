@@ -1,4 +1,4 @@
-//! How each question is put to Redis, and what its answers mean.
+//! Translates each question into commands, and Redis's replies into answers.
 
 use super::link::Link;
 use super::{names, walk};
@@ -8,12 +8,12 @@ use futures_util::future::{join, join_all};
 use redis::{Cmd, FromRedisValue, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Beyond this second, in the year 9999, is forever: the server counts milliseconds in 63 bits.
+/// After this second, in the year 9999, means never: the server counts milliseconds in 63 bits.
 const FOREVER_UNIX_S: u64 = 253_402_300_799;
-/// Questions about single keys that are on their way together.
+/// Maximum concurrent commands for single keys.
 pub(super) const TOGETHER_MAX: usize = 64;
 
-/// Stores a document in place of exactly one other, for so many milliseconds: none when that is past, for ever when it is empty.
+/// Replaces exactly one document by another with a lifetime in milliseconds: past deletes it, empty means forever.
 const REPLACE: &str = "
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[3] == '' then redis.call('SET', KEYS[1], ARGV[2])
@@ -31,7 +31,7 @@ pub(super) async fn answer(link: &Link, question: Question) -> Result<Answer, St
         Question::Put { kind, id, value, expires_unix_s } => {
             let key = names::document(kind, &id);
             let (exists, put) = (redis::cmd("EXISTS").arg(&key).to_owned(), set(&key, &value, expires_unix_s));
-            // Sent one behind the other on one connection: nothing of this gateway comes between them.
+            // Sent one after the other on one connection: no command of this gateway comes in between.
             let (existed, done) = join(link.ask(&exists), link.ask(&put)).await;
             done?;
             Ok(Answer::Done { existed: read(existed?)? })
@@ -70,7 +70,7 @@ pub(super) async fn answer(link: &Link, question: Question) -> Result<Answer, St
     }
 }
 
-/// A page takes a walk over all names: the server has no order among them.
+/// A page needs a scan of all names, because the server does not sort them.
 async fn list(link: &Link, kind: Kind, prefix: &str, after: Option<&str>, limit: usize) -> Result<Page, StoreFault> {
     let limit = limit.clamp(1, PAGE_DOCUMENTS_MAX);
     let mut ids = walk::document_ids(link, kind, prefix).await?;
@@ -97,7 +97,7 @@ async fn list(link: &Link, kind: Kind, prefix: &str, after: Option<&str>, limit:
     Ok(page)
 }
 
-/// Those of the documents that are still there.
+/// The documents that still exist.
 pub(super) async fn documents(link: &Link, kind: Kind, ids: Vec<String>) -> Result<Vec<(String, Vec<u8>)>, StoreFault> {
     let get = |id: &String| redis::cmd("GET").arg(names::document(kind, id)).to_owned();
     let values = ask_all(link, ids.iter().map(get).collect()).await?;
@@ -110,7 +110,7 @@ pub(super) async fn documents(link: &Link, kind: Kind, ids: Vec<String>) -> Resu
     Ok(documents)
 }
 
-/// Those of the counters that are there.
+/// The counters that exist.
 pub(super) async fn counters(link: &Link, names: &[String]) -> Result<Vec<Counter>, StoreFault> {
     let mut counters = Vec::new();
     for some in names.chunks(TOGETHER_MAX) {
@@ -124,7 +124,7 @@ pub(super) async fn counters(link: &Link, names: &[String]) -> Result<Vec<Counte
         for name in some {
             let (Some(value), Some(left_ms)) = (answers.next(), answers.next()) else { break };
             let (value, left_ms) = (read::<Option<i64>>(value)?, read::<i64>(left_ms)?);
-            // Between the two it may have expired.
+            // It may have expired between the two commands.
             let (Some(value), true) = (value, left_ms != -2) else { continue };
             let renews_unix_s = u64::try_from(left_ms).map_or(u64::MAX, |left_ms| (now_ms + left_ms + 500) / 1_000);
             counters.push(Counter { name: name.clone(), value, renews_unix_s });
@@ -133,7 +133,7 @@ pub(super) async fn counters(link: &Link, names: &[String]) -> Result<Vec<Counte
     Ok(counters)
 }
 
-/// One server stores all or none; a cluster stores each by itself.
+/// A single server stores all or none; a cluster stores each separately.
 async fn save_counters(link: &Link, counters: &[Counter]) -> Result<Answer, StoreFault> {
     for some in counters.chunks(TOGETHER_MAX) {
         let save = |counter: &Counter| {
@@ -156,12 +156,12 @@ async fn delete(link: &Link, keys: &[String]) -> Result<bool, StoreFault> {
     Ok(gone > 0)
 }
 
-/// Asks several things together.
+/// Sends several commands together.
 async fn ask_all(link: &Link, commands: Vec<Cmd>) -> Result<Vec<Value>, StoreFault> {
     join_all(commands.iter().map(|command| link.ask(command))).await.into_iter().collect()
 }
 
-/// Stores a value; one that has expired already is a deletion.
+/// Stores a value; if it has already expired, deletes it.
 fn set(key: &str, value: &[u8], expires_unix_s: Option<u64>) -> Cmd {
     if is_past(expires_unix_s) {
         return redis::cmd("DEL").arg(key).to_owned();
@@ -174,7 +174,7 @@ fn set(key: &str, value: &[u8], expires_unix_s: Option<u64>) -> Cmd {
     set
 }
 
-/// Milliseconds until then, if it ever comes. As a time from now: the server's clock may be another.
+/// Milliseconds until then, if it ever comes. Relative to now, because the server's clock may differ.
 fn left_ms(expires_unix_s: Option<u64>) -> Option<u64> {
     let expires = expires_unix_s.filter(|expires| *expires < FOREVER_UNIX_S)?;
     Some((expires * 1_000).saturating_sub(now_ms()))

@@ -1,5 +1,5 @@
-//! Lists and sets beside the documents of a kind, where Tyk's nodes look for them: who belongs together, and when it ends. Each
-//! command is about one name, so that a cluster takes it.
+//! Lists and sets in addition to the documents of a kind, under the names that Tyk's nodes use: what belongs together, and when it
+//! expires. Each command uses one name, so that a cluster accepts it.
 
 use super::{Redis, answer, names};
 use crate::fault::StoreFault;
@@ -7,24 +7,24 @@ use crate::question::Kind;
 use redis::{Cmd, FromRedisValue};
 
 impl Redis {
-    /// The values of a list, in order; none if there is no such list.
+    /// The values of a list, in order; empty if the list does not exist.
     ///
     /// # Errors
-    /// What the server says, or that there is none.
+    /// The server's error, or that it is unavailable.
     pub async fn list(&self, kind: Kind, id: &str) -> Result<Vec<String>, StoreFault> {
         self.told(named("LRANGE", kind, id).arg(0).arg(-1)).await
     }
 
-    /// Puts a value at the end of a list and nowhere else in it.
+    /// Puts a value at the end of a list and removes it elsewhere in the list.
     ///
     /// # Errors
-    /// As for [`Redis::list`]; it may be gone from the list then.
+    /// As for [`Redis::list`]; the value may then be missing from the list.
     pub async fn put_last(&self, kind: Kind, id: &str, value: &str) -> Result<(), StoreFault> {
         self.take_out(kind, id, value).await?;
         self.told::<i64>(named("RPUSH", kind, id).arg(value)).await.map(|_| ())
     }
 
-    /// Takes a value out of a list.
+    /// Removes a value from a list.
     ///
     /// # Errors
     /// As for [`Redis::list`].
@@ -32,7 +32,7 @@ impl Redis {
         self.told::<i64>(named("LREM", kind, id).arg(0).arg(value)).await.map(|_| ())
     }
 
-    /// Puts a value into a set in place of another one, either of which may be nothing.
+    /// Replaces one value of a set by another; either may be missing.
     ///
     /// # Errors
     /// As for [`Redis::list`].
@@ -46,7 +46,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Puts a name into a set that is ordered by when things end, in seconds since 1970.
+    /// Puts a name into a set that is sorted by expiry, in seconds since 1970.
     ///
     /// # Errors
     /// As for [`Redis::list`].
@@ -54,7 +54,7 @@ impl Redis {
         self.told::<i64>(named("ZADD", kind, id).arg(ends_unix_s).arg(name)).await.map(|_| ())
     }
 
-    /// Names and ends of what has not ended by then, the first to end first.
+    /// Names and expiry of the entries that have not expired by then, the earliest first.
     ///
     /// # Errors
     /// As for [`Redis::list`].
@@ -64,7 +64,7 @@ impl Redis {
         Ok(found.into_iter().map(|(name, ends)| (name, ends.max(0.0) as u64)).collect())
     }
 
-    /// Takes a name out of such a set.
+    /// Removes a name from such a set.
     ///
     /// # Errors
     /// As for [`Redis::list`].
@@ -72,7 +72,7 @@ impl Redis {
         self.told::<i64>(named("ZREM", kind, id).arg(name)).await.map(|_| ())
     }
 
-    /// Takes out of such a set what had ended by then.
+    /// Removes the entries of such a set that had expired by then.
     ///
     /// # Errors
     /// As for [`Redis::list`].
@@ -85,7 +85,7 @@ impl Redis {
     }
 }
 
-/// The beginning of a command about one name.
+/// The start of a command about one name.
 fn named(command: &str, kind: Kind, id: &str) -> Cmd {
     redis::cmd(command).arg(names::document(kind, id)).to_owned()
 }

@@ -1,4 +1,4 @@
-//! One connection, whatever stands at its other end: how it is made, and what its errors mean.
+//! One connection to a server, a sentinel's master or a cluster: how to open it, and what its errors mean.
 
 use super::settings::{RedisSettings, RedisShape};
 use crate::fault::{StoreFault, StoreFaultKind};
@@ -10,9 +10,9 @@ use redis::sentinel::{SentinelClientBuilder, SentinelServerType};
 use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, ProtocolVersion, RedisError, RedisResult, ServerErrorKind, Value};
 use std::time::Duration;
 
-/// Times that a cluster's node is asked again after it moved or went.
+/// Retries of a command in a cluster after a node moved or disappeared.
 const CLUSTER_TRIES: u32 = 3;
-/// Most milliseconds between two of them.
+/// Maximum milliseconds between two retries.
 const CLUSTER_WAIT_MS_MAX: u64 = 200;
 
 /// A connection that many questions share.
@@ -34,7 +34,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Asks one thing.
+    /// Sends one command.
     pub(super) async fn ask(&self, command: &Cmd) -> RedisResult<Value> {
         match self {
             Connection::Single(connection) => connection.clone().req_packed_command(command).await?.extract_error(),
@@ -42,7 +42,7 @@ impl Connection {
         }
     }
 
-    /// Places that together have all keys: for walks over everything.
+    /// Parts that together have all keys, for scans.
     pub(super) async fn parts(&self) -> RedisResult<Vec<Part>> {
         let Connection::Cluster(_) = self else { return Ok(vec![Part::Whole]) };
         let slots = self.ask(redis::cmd("CLUSTER").arg("SLOTS")).await?;
@@ -50,7 +50,7 @@ impl Connection {
         let mut masters: Vec<(Value, u16)> = Vec::new();
         for range in ranges {
             let (Some(Value::Int(first)), Some(Value::Array(master))) = (range.first(), range.get(2)) else { continue };
-            // The address without what servers add about it.
+            // The address without the details that servers add.
             let place = Value::Array(master.iter().take(2).cloned().collect());
             if !masters.iter().any(|(known, _)| *known == place) {
                 masters.push((place, u16::try_from(*first).unwrap_or_default()));
@@ -59,7 +59,7 @@ impl Connection {
         Ok(masters.into_iter().map(|(_, slot)| Part::MasterOf(slot)).collect())
     }
 
-    /// Asks one part.
+    /// Sends a command to one part.
     pub(super) async fn ask_part(&self, part: Part, command: &Cmd) -> RedisResult<Value> {
         match (self, part) {
             (Connection::Cluster(connection), Part::MasterOf(slot)) => {
@@ -75,11 +75,11 @@ impl Connection {
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     Whole,
-    /// Of a cluster: what the master of this slot has.
+    /// In a cluster: the keys of the master of this slot.
     MasterOf(u16),
 }
 
-/// A connection that also hears what nobody asked for: to the server, or to any one node of a cluster.
+/// A connection that also receives messages: to the server, or to any one node of a cluster.
 pub(super) async fn open_ear(settings: &RedisSettings, ear: impl AsyncPushSender) -> RedisResult<MultiplexedConnection> {
     let config = times(settings).set_push_sender(ear);
     match &settings.shape {
@@ -99,7 +99,7 @@ pub(super) async fn open_ear(settings: &RedisSettings, ear: impl AsyncPushSender
     }
 }
 
-/// A connection for a thread that waits for its answers.
+/// A connection for a thread that blocks for its answers.
 pub(super) fn open_blocking(
     settings: &RedisSettings,
     connect_time_max: Duration,
@@ -123,7 +123,7 @@ fn ask_blocking(connection: &mut impl redis::ConnectionLike, command: &str) -> R
     connection.req_command(&redis::cmd(command))?.extract_error()
 }
 
-/// Values are written to masters. Servers that are not quite Redis need not know the question, and users need not be allowed to ask it.
+/// Writes need a master. Servers that only resemble Redis may not know the command, and users may lack permission for it.
 pub(super) fn refuse_replica(role: RedisResult<Value>) -> RedisResult<()> {
     match role {
         Ok(Value::Array(role)) if role.first() == Some(&Value::BulkString(b"slave".to_vec())) => {
@@ -172,7 +172,7 @@ fn server(settings: &RedisSettings) -> RedisResult<Client> {
     Err(last)
 }
 
-/// Those to ask, if sentinels know which server is the master.
+/// The sentinels to query, if there are any.
 fn sentinels(settings: &RedisSettings) -> RedisResult<Option<SentinelClientBuilder>> {
     let RedisShape::Sentinel { master, password } = &settings.shape else { return Ok(None) };
     let login = settings.login();
@@ -218,7 +218,7 @@ fn cluster(settings: &RedisSettings) -> RedisResult<ClusterClient> {
     builder.build()
 }
 
-/// Whether the connection is of no use after this.
+/// Whether the connection is unusable after this error.
 pub(super) fn breaks(error: &RedisError) -> bool {
     let server = matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! Keeps one connection: makes it, watches it, makes it again. While there is none, who asks is told so at once.
+//! Keeps one connection: opens it, monitors it, reopens it. Without a connection, callers get an error at once.
 
 use super::connection::{Connection, breaks, refuse_replica};
 use super::settings::RedisSettings;
@@ -10,19 +10,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Between two looks at a connection that nobody complains about.
+/// Time between two probes of a connection that works.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
-/// A server that does not answer a ping for this long counts as gone: those who ask should not all find out for themselves.
+/// A server that does not answer a ping within this time counts as gone, so that not every caller has to wait for a timeout.
 const PROBE_TIME_MAX: Duration = Duration::from_millis(500);
-/// Between attempts to connect: short, as gateways wait for it, and growing, as there are many of them.
+/// Time between attempts to connect: short, because gateways wait for it; increasing, because there are many gateways.
 const RETRY_AFTER_MIN: Duration = Duration::from_millis(50);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(1);
 
-/// The connection at the moment, shared by all who ask.
+/// The current connection, shared by all callers.
 pub(super) struct Link {
     settings: RedisSettings,
     state: ArcSwap<State>,
-    /// Somebody met an error that a living connection does not have.
+    /// A caller got an error that a working connection does not return.
     suspicion: Notify,
     /// The state has changed.
     changed: Notify,
@@ -60,7 +60,7 @@ impl Link {
         }
     }
 
-    /// Waits until there is a connection, at most this long.
+    /// Waits for a connection, at most this long.
     pub(super) async fn wait_until_up(&self, time_max: Duration) -> bool {
         let up = async {
             loop {
@@ -74,7 +74,7 @@ impl Link {
         tokio::time::timeout(time_max, up).await.is_ok()
     }
 
-    /// Asks one thing, and notices what its failure says about the connection.
+    /// Sends one command, and notices what an error says about the connection.
     pub(super) async fn ask(&self, command: &Cmd) -> Result<Value, StoreFault> {
         let connection = self.connection()?;
         let asked = Instant::now();
@@ -96,12 +96,12 @@ impl Link {
         })
     }
 
-    /// An answer did not come in time: looks at the connection now rather than with the next probe.
+    /// An answer was late: probes the connection now instead of at the next interval.
     pub(super) fn suspect(&self) {
         self.suspicion.notify_one();
     }
 
-    /// Connects and watches for as long as the process lives.
+    /// Connects and monitors for as long as the process lives.
     pub(super) async fn keep(self: Arc<Self>) {
         let place = self.settings.place();
         let mut retry_after = RETRY_AFTER_MIN;
@@ -120,7 +120,7 @@ impl Link {
                 Err(error) => {
                     let why = error.to_string();
                     self.enter(State::Down(format!("{place}: {why}")));
-                    // One line for each state, not for each attempt.
+                    // One line per change of state, not per attempt.
                     if told.is_none() {
                         tracing::error!(redis = place, why, "Redis can't be reached; trying on");
                         told = Some(why);
@@ -145,7 +145,7 @@ impl Link {
         opened.await.unwrap_or_else(|_| Err(timed_out("no answer in time")))
     }
 
-    /// Returns with the reason when the connection is dead.
+    /// Returns the reason when the connection is dead.
     async fn watch(&self, connection: &Connection) -> String {
         loop {
             tokio::select! {
@@ -155,14 +155,14 @@ impl Link {
             let probed = tokio::time::timeout(PROBE_TIME_MAX, probe(connection)).await;
             match probed.unwrap_or_else(|_| Err(timed_out("a ping is not answered"))) {
                 Err(error) if breaks(&error) => return error.to_string(),
-                // Whatever else a server may say to a ping, it is there.
+                // Any other reply to a ping also shows that the server is alive.
                 Ok(()) | Err(_) => {}
             }
         }
     }
 }
 
-/// Whether the server answers, and takes writes.
+/// Whether the server answers and accepts writes.
 async fn probe(connection: &Connection) -> RedisResult<()> {
     connection.ask(&redis::cmd("PING")).await?;
     if let Connection::Single(_) = connection {

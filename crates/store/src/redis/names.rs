@@ -1,13 +1,13 @@
-//! What things are called in Redis: Tyk's names wherever Tyk has one, so that both can share a Redis.
+//! Names in Redis: Tyk's names wherever Tyk has one, so that both can share a Redis.
 
 use crate::question::Kind;
 
-/// Begins the names of counters that Tyk has too; they are the names.
+/// Prefix of counters that Tyk has too; they keep their names.
 const QUOTA: &str = "quota-";
-/// Begins the names of all other counters.
+/// Prefix of all other counters.
 const COUNTER: &str = "tollgate.counter.";
 
-/// What the names of a kind's documents begin with.
+/// Prefix of the documents of a kind.
 pub(super) fn prefix(kind: Kind) -> &'static str {
     match kind {
         Kind::Session => "apikey-",
@@ -29,12 +29,12 @@ pub(super) fn counter(name: &str) -> String {
     if name.starts_with(QUOTA) { name.to_owned() } else { format!("{COUNTER}{name}") }
 }
 
-/// What [`counter`] made a name from.
+/// The inverse of [`counter`].
 pub(super) fn counter_name(key: &str) -> Option<&str> {
     if key.starts_with(QUOTA) { Some(key) } else { key.strip_prefix(COUNTER) }
 }
 
-/// Patterns that fit the names of all counters that begin with `prefix`, and perhaps others.
+/// Patterns that match all counters with this `prefix`, and perhaps others.
 pub(super) fn counter_patterns(prefix: &str) -> Vec<String> {
     let mut patterns = vec![format!("{COUNTER}{}*", literal(prefix))];
     if prefix.starts_with(QUOTA) {
@@ -45,7 +45,7 @@ pub(super) fn counter_patterns(prefix: &str) -> Vec<String> {
     patterns
 }
 
-/// A pattern that fits only this text.
+/// A pattern that matches only this text.
 pub(super) fn literal(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Where a Redis is and how it is talked to. Plain values; certificates are read already.
+//! The address of a Redis and how to connect to it. Plain values; certificates are already loaded.
 
 use redis::{
     ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion, RedisConnectionInfo, RedisResult,
@@ -6,12 +6,12 @@ use redis::{
 };
 use std::time::Duration;
 
-/// A Redis, or several that belong together.
+/// One Redis, or several servers that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedisSettings {
-    /// How the servers belong together.
+    /// How the servers are related.
     pub shape: RedisShape,
-    /// Host and port of the server, the sentinels, or some nodes of the cluster.
+    /// Host and port of the server, of the sentinels, or of some nodes of the cluster.
     pub addresses: Vec<(String, u16)>,
     /// User of the access control list.
     pub username: Option<String>,
@@ -19,22 +19,22 @@ pub struct RedisSettings {
     pub password: Option<String>,
     /// Number of the database; a cluster has only 0.
     pub database: i64,
-    /// TLS, if the servers speak it.
+    /// TLS, if the servers use it.
     pub tls: Option<RedisTls>,
-    /// Longest time for a connection, with TLS and authentication.
+    /// Maximum time to connect, including TLS and authentication.
     pub connect_time_max: Duration,
-    /// Longest time for an answer.
+    /// Maximum time for an answer.
     pub answer_time_max: Duration,
 }
 
-/// How servers belong together.
+/// How servers are related.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedisShape {
     /// One server.
     Single,
-    /// Sentinels name the server that is the master at the moment.
+    /// Sentinels name the current master.
     Sentinel {
-        /// What the sentinels call it.
+        /// The master's name at the sentinels.
         master: String,
         /// The sentinels' own password.
         password: Option<String>,
@@ -48,9 +48,9 @@ pub enum RedisShape {
 pub struct RedisTls {
     /// Accept any certificate.
     pub insecure: bool,
-    /// Who may sign the server's certificate, PEM; the system's roots if not set.
+    /// Authorities for the server's certificate, PEM; the system's if not set.
     pub authorities: Option<Vec<u8>>,
-    /// Certificate and key to show, PEM.
+    /// Client certificate and key, PEM.
     pub own: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -70,7 +70,7 @@ impl Default for RedisSettings {
 }
 
 impl RedisSettings {
-    /// For people: no passwords.
+    /// For people: without passwords.
     pub(super) fn place(&self) -> String {
         let addresses: Vec<String> = self.addresses.iter().map(|(host, port)| format!("{host}:{port}")).collect();
         let addresses = addresses.join(", ");

@@ -1,5 +1,5 @@
-//! Walks over all names of a server or a cluster. The server hands them out in no order and perhaps twice; here they are
-//! put in order. Only names are held, documents are fetched as they are needed.
+//! Scans all names of a server or a cluster. The server returns them in no order and perhaps twice; the scan sorts them. It holds
+//! only names and fetches documents as they are needed.
 
 use super::answer::{self, TOGETHER_MAX, read};
 use super::link::Link;
@@ -11,12 +11,12 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, channel};
 
-/// Names that the server looks at for one answer: some hundred microseconds in which others wait.
+/// Names that the server examines per reply: some hundred microseconds during which others wait.
 const NAMES_PER_ANSWER: usize = 1_000;
 
 type Pages<T> = Receiver<Result<Vec<T>, StoreFault>>;
 
-/// All documents of a kind, some at a time.
+/// All documents of a kind, in portions.
 pub(super) fn documents(runtime: &Handle, link: Arc<Link>, kind: Kind) -> Pages<(String, Vec<u8>)> {
     let (sender, pages) = channel(1);
     runtime.spawn(async move {
@@ -36,7 +36,7 @@ pub(super) fn documents(runtime: &Handle, link: Arc<Link>, kind: Kind) -> Pages<
     pages
 }
 
-/// All counters, some at a time.
+/// All counters, in portions.
 pub(super) fn counters(runtime: &Handle, link: Arc<Link>) -> Pages<Counter> {
     let (sender, pages) = channel(1);
     runtime.spawn(async move {
@@ -55,7 +55,7 @@ pub(super) fn counters(runtime: &Handle, link: Arc<Link>) -> Pages<Counter> {
     pages
 }
 
-/// The ids of a kind that begin with `prefix`, in order.
+/// The ids of a kind with this `prefix`, sorted.
 pub(super) async fn document_ids(link: &Link, kind: Kind, prefix: &str) -> Result<Vec<String>, StoreFault> {
     let begin = names::prefix(kind);
     let pattern = format!("{}{}*", names::literal(begin), names::literal(prefix));
@@ -63,7 +63,7 @@ pub(super) async fn document_ids(link: &Link, kind: Kind, prefix: &str) -> Resul
     Ok(keys.iter().filter_map(|key| key.strip_prefix(begin)).map(str::to_owned).collect())
 }
 
-/// The names of counters that begin with `prefix`, in order.
+/// The names of counters with this `prefix`, sorted.
 pub(super) async fn counter_names(link: &Link, prefix: &str) -> Result<BTreeSet<String>, StoreFault> {
     let mut found = BTreeSet::new();
     for pattern in names::counter_patterns(prefix) {
@@ -84,7 +84,7 @@ async fn keys(link: &Link, pattern: &str) -> Result<BTreeSet<String>, StoreFault
             scan.arg(&cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(NAMES_PER_ANSWER);
             let answer = link.notice(connection.ask_part(part, &scan).await)?;
             let (next, found): (String, Vec<Vec<u8>>) = read(answer)?;
-            // Ours are text; what is not is somebody else's.
+            // Our names are text; anything else belongs to another program.
             keys.extend(found.into_iter().filter_map(|key| String::from_utf8(key).ok()));
             cursor = next;
             if cursor == "0" {

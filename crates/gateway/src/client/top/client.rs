@@ -1,4 +1,4 @@
-//! The control API as `top` asks it: one request on one connection.
+//! The control API client of `top`: one request per connection.
 
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -6,10 +6,10 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 const TIME_MAX: Duration = Duration::from_secs(10);
-/// Bytes of an answer; a thousand APIs take about one MB.
+/// Maximum bytes of an answer; a thousand APIs take about one MB.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Where the control API is.
+/// The address of the control API.
 pub struct Client {
     authority: String,
     secret: String,
@@ -33,7 +33,7 @@ impl Client {
         Ok(Client { authority, secret })
     }
 
-    /// The JSON of an endpoint; `None` when there is none.
+    /// The JSON of an endpoint; `None` if it does not exist.
     pub fn get(&self, path: &str) -> Result<Option<Value>, String> {
         let (status, body) = self.ask(path).map_err(|error| format!("http://{}: {error}", self.authority))?;
         match status {

@@ -1,17 +1,17 @@
-//! The figures of one moment, and what happened between two of them.
+//! The metrics at one moment, and the difference between two moments.
 
 use super::client::Client;
 use crate::observe::{Distribution, OWN_NS, REQUEST_NS};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The figures of one moment.
+/// The metrics at one moment.
 pub struct Sample {
     live: Value,
     keys: Vec<(String, u64)>,
 }
 
-/// What happened between two moments.
+/// The difference between two moments.
 #[derive(Debug, Default, PartialEq)]
 pub struct View {
     pub version: String,
@@ -19,13 +19,13 @@ pub struct View {
     pub requests_per_s: f64,
     pub clients: u64,
     pub upstreams: u64,
-    /// Share of its time that each thread works.
+    /// The share of time in which each thread works.
     pub busy: Vec<f64>,
     /// The busiest first.
     pub apis: Vec<ApiView>,
-    /// Requests turned away or failed, by cause, per second.
+    /// Rejected and failed requests per second, by cause.
     pub causes: Vec<(String, f64)>,
-    /// Keys and their requests lately, if usage is recorded.
+    /// Keys and their recent requests, if usage is recorded.
     pub keys: Vec<(String, u64)>,
 }
 
@@ -35,7 +35,7 @@ pub struct ApiView {
     pub id: String,
     pub name: String,
     pub requests_per_s: f64,
-    /// Answers with 4xx and 5xx.
+    /// Responses with 4xx and 5xx.
     pub client_errors_per_s: f64,
     pub server_errors_per_s: f64,
     pub in_flight: u64,
@@ -46,7 +46,7 @@ pub struct ApiView {
 }
 
 impl Sample {
-    /// Asks for the figures.
+    /// Requests the metrics.
     pub fn take(client: &Client) -> Result<Self, String> {
         let live =
             client.get("/tyk/live")?.ok_or("the gateway has no figures: tollgate.metrics.enabled is false, or it is older")?;
@@ -147,7 +147,7 @@ fn number(value: &Value, path: &str) -> f64 {
     value.pointer(path).and_then(Value::as_f64).unwrap_or_default()
 }
 
-/// The times between two moments.
+/// The durations between two moments.
 fn times(old: &Value, new: &Value, path: &str) -> Distribution {
     let mut times = Distribution::default();
     for (index, bucket) in times.buckets.iter_mut().enumerate() {

@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 struct Screen {
     view: View,
     trouble: Option<String>,
-    /// Rows of the table that are above the screen.
+    /// Rows of the table above the screen.
     scrolled: usize,
 }
 
-/// Shows figures until `q`, Escape or Ctrl-C.
+/// Shows metrics until `q`, Escape or Ctrl-C.
 pub fn run(client: &Client, interval: Duration) -> Result<(), Box<dyn Error>> {
     // A gateway that can't be asked at all is told in plain words, not on a screen that goes away.
     let mut last = Sample::take(client)?;
@@ -56,7 +56,7 @@ pub fn run(client: &Client, interval: Duration) -> Result<(), Box<dyn Error>> {
 }
 
 impl Screen {
-    /// Acts on a key; true when it is one that ends.
+    /// Handles a key; true if it ends the program.
     fn is_end(&mut self, event: &Event) -> bool {
         let Event::Key(key) = event else { return false };
         if key.kind != KeyEventKind::Press {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// The header of the table of APIs and its rows.
 pub const COLUMNS: [&str; 8] = ["API", "req/s", "4xx/s", "5xx/s", "in flight", "p50 ms", "p99 ms", "own p99 ms"];
 
-/// What stands above the table.
+/// The lines above the table.
 pub fn summary(view: &View) -> String {
     let busy: Vec<String> = view.busy.iter().map(|busy| format!("{:.0}%", busy * 100.0)).collect();
     let View { version, requests_per_s, clients, upstreams, .. } = view;
@@ -36,7 +36,7 @@ pub fn rows(view: &View) -> Vec<[String; 8]> {
     view.apis.iter().map(row).collect()
 }
 
-/// Everything.
+/// The whole view.
 pub fn table(view: &View) -> String {
     let mut text = summary(view);
     text.push_str("\n\n");

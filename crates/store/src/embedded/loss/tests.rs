@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::tempdir;
 
-/// The files of a store that was killed: copied while it had them open, in the order in which they depend on each other.
+/// The files of a killed store: copied while they were open, in the order of their dependencies.
 fn killed(directory: &Path, keys: u32) {
     let living = tempdir().unwrap();
     let store = Embedded::open(living.path()).unwrap();
@@ -16,7 +16,7 @@ fn killed(directory: &Path, keys: u32) {
     }
 }
 
-/// Names in a directory that are not those of an open store.
+/// Names in a directory other than those of an open store.
 fn kept(directory: &Path) -> Vec<String> {
     let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> =
@@ -53,7 +53,7 @@ fn an_emptied_file_is_kept_with_its_log() {
     assert!(names.len() == 3 && names[0].starts_with("tollgate.db.emptied-2"), "{names:?}");
     assert_eq!(names[2], format!("{}-wal", names[0]));
     assert_eq!(fs::read(directory.path().join(&names[2])).unwrap(), log);
-    // The new one is a store like any other.
+    // The new one is an ordinary store.
     wait(store.ask(put("new", b"1".to_vec(), None))).unwrap();
     store.close();
     Embedded::open(directory.path()).unwrap();

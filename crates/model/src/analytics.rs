@@ -14,7 +14,7 @@ mod protobuf;
 
 pub use json::JsonTimes;
 
-/// What a request without a version is recorded under.
+/// The recorded version of requests without one.
 pub const NOT_VERSIONED: &str = "Non Versioned";
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -22,7 +22,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// One request.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct AnalyticsRecord<'a> {
-    /// What it has in common with others.
+    /// The part in common with other requests.
     #[serde(flatten)]
     pub common: Common<'a>,
     /// The rest.
@@ -48,7 +48,7 @@ pub struct Common<'a> {
     pub year: i64,
     /// Of the day, UTC.
     pub hour: i64,
-    /// The key, hashed if keys are.
+    /// The key, hashed if keys are hashed.
     pub api_key: Cow<'a, str>,
     /// Name of the version.
     pub api_version: Cow<'a, str>,
@@ -58,11 +58,11 @@ pub struct Common<'a> {
     pub api_id: Cow<'a, str>,
     /// Its organisation.
     pub org_id: Cow<'a, str>,
-    /// The OAuth client that the key was made for.
+    /// The OAuth client that the key belongs to.
     pub oauth_id: Cow<'a, str>,
     /// The client's.
     pub ip_address: Cow<'a, str>,
-    /// Where that is.
+    /// Its location.
     pub geo: Geo,
     /// Of key, policy, organisation, API and headers.
     pub tags: Vec<Cow<'a, str>>,
@@ -72,21 +72,21 @@ pub struct Common<'a> {
     pub api_schema: Cow<'a, str>,
     /// Of the API.
     pub listen_path: Cow<'a, str>,
-    /// Of a document store; always empty.
+    /// For a document store; always empty.
     #[serde(skip)]
     pub collection_name: Cow<'a, str>,
 }
 
-/// What is one request's own.
+/// The part specific to one request.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Own<'a> {
-    /// Without the listen path, perhaps made uniform; the pattern of a tracked endpoint.
+    /// Without the listen path, possibly normalised; for a tracked endpoint, its pattern.
     pub path: Cow<'a, str>,
     /// The same without either.
     pub raw_path: Cow<'a, str>,
     /// As the client sent it.
     pub original_path: Cow<'a, str>,
-    /// Bytes that the request's body says it has; -1 when it does not.
+    /// The declared length of the request's body; -1 if not declared.
     pub content_length: i64,
     /// Status code.
     pub response_code: i64,
@@ -95,17 +95,17 @@ pub struct Own<'a> {
     pub timestamp: Time,
     /// Milliseconds.
     pub request_time: i64,
-    /// Base64 of the request, when it is recorded in full.
+    /// The request in Base64, for detailed recording.
     pub raw_request: Cow<'a, str>,
-    /// Base64 of the response, when it is recorded in full.
+    /// The response in Base64, for detailed recording.
     pub raw_response: Cow<'a, str>,
     /// Bytes.
     pub network: Network,
     /// Milliseconds.
     pub latency: Latency,
-    /// The endpoint is a tracked one.
+    /// Whether the endpoint is tracked.
     pub track_path: bool,
-    /// When the record may be forgotten.
+    /// When the record expires.
     #[serde(rename = "expireAt", serialize_with = "time_text")]
     pub expire_at: Time,
 }
@@ -120,14 +120,14 @@ pub struct Time {
 }
 
 impl Time {
-    /// So many nanoseconds after 1970.
+    /// From nanoseconds since 1970.
     #[inline]
     pub fn from_unix_ns(ns: u64) -> Self {
         Time { unix_s: (ns / NS_PER_S) as i64, ns: (ns % NS_PER_S) as u32 }
     }
 }
 
-/// Where an address is.
+/// The location of an address.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Geo {
@@ -157,7 +157,7 @@ pub struct City {
     pub names: BTreeMap<String, String>,
 }
 
-/// A place.
+/// A location.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Location {

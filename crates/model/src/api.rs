@@ -68,88 +68,88 @@ pub struct ApiDefinition {
     pub api_id: String,
     /// The organisation that owns the API.
     pub org_id: String,
-    /// The identity in the database that the document came from; cosmetic.
+    /// The identifier in the database that the document came from; cosmetic.
     pub id: String,
-    /// Not consulted: a definition without it is served, as in Tyk. `None` when not written.
+    /// Ignored: a definition without it is served, as in Tyk. `None` if missing.
     pub active: Option<bool>,
     /// Reachable through `tyk://` from other APIs only.
     pub internal: bool,
     /// Shards this API belongs to.
     pub tags: Vec<String>,
-    /// Takes `tags` out of effect.
+    /// Disables `tags`.
     pub tags_disabled: bool,
 
     /// No authentication, no key limits.
     pub use_keyless: bool,
-    /// Authentication by key, also when other methods are switched on; the default when none is.
+    /// Authentication by key, in addition to other enabled methods; the default if none is enabled.
     pub use_standard_auth: bool,
     /// Where the key is found, if `auth_configs.authToken` does not say it.
     pub auth: AuthConfig,
-    /// Where each method finds its credentials, by method: `authToken`, `jwt`, `basic`, `hmac`, `oauth` and so on.
+    /// Where each method looks for its credentials: `authToken`, `jwt`, `basic`, `hmac`, `oauth` and so on.
     pub auth_configs: BTreeMap<String, AuthConfig>,
     /// Remove the credentials before the request goes upstream.
     pub strip_auth_data: bool,
     /// JSON Web Tokens.
     pub enable_jwt: bool,
-    /// What tokens are signed with: `hmac`, which is the default, `rsa`, `ecdsa` or `eddsa` (Tyk has no such).
+    /// How tokens are signed: `hmac` (the default), `rsa`, `ecdsa` or `eddsa` (not in Tyk).
     pub jwt_signing_method: String,
     /// What signatures are checked with, in Base64: a secret, a public key or certificate in PEM, or the URL of a key set; a URL
     /// may also stand plainly. Empty: each key has its own in `jwt_data`.
     pub jwt_source: String,
-    /// Key sets of several issuers, in place of `jwt_source`.
+    /// Key sets of several issuers, instead of `jwt_source`.
     pub jwt_jwks_uris: Vec<JwksUri>,
-    /// The claim that says who it is, before `sub`.
+    /// The claim with the identity; takes precedence over `sub`.
     pub jwt_identity_base_field: String,
     /// The claim that names a key whose policy applies.
     pub jwt_client_base_field: String,
     /// The claim that names the policy.
     pub jwt_policy_field_name: String,
-    /// Policies for tokens that name none.
+    /// Policies for tokens that name no policy.
     pub jwt_default_policies: Vec<String>,
-    /// Seconds by which clocks may differ.
+    /// Allowed clock difference in seconds.
     #[serde(deserialize_with = "whole")]
     pub jwt_issued_at_validation_skew: i64,
-    /// As `jwt_issued_at_validation_skew`.
+    /// Like `jwt_issued_at_validation_skew`.
     #[serde(deserialize_with = "whole")]
     pub jwt_expires_at_validation_skew: i64,
-    /// As `jwt_issued_at_validation_skew`.
+    /// Like `jwt_issued_at_validation_skew`.
     #[serde(deserialize_with = "whole")]
     pub jwt_not_before_validation_skew: i64,
-    /// Do not look at `iat`.
+    /// Ignore `iat`.
     pub jwt_disable_issued_at_validation: bool,
-    /// Do not look at `exp`.
+    /// Ignore `exp`.
     pub jwt_disable_expires_at_validation: bool,
-    /// Do not look at `nbf`.
+    /// Ignore `nbf`.
     pub jwt_disable_not_before_validation: bool,
-    /// Without `jwt_source`: the key is named by a claim even when the token has a `kid`.
+    /// Without `jwt_source`: a claim names the key even if the token has a `kid`.
     pub jwt_skip_kid: bool,
     /// Older form of `scopes.jwt.scope_to_policy`.
     pub jwt_scope_to_policy_mapping: BTreeMap<String, String>,
     /// Older form of `scopes.jwt.scope_claim_name`.
     pub jwt_scope_claim_name: String,
-    /// Which policies the scopes of a token stand for.
+    /// The policies of a token's scopes.
     pub scopes: Scopes,
     /// OAuth 2.0 with the gateway as server.
     pub use_oauth2: bool,
-    /// What clients may ask of it.
+    /// What its clients may request.
     pub oauth_meta: OAuthMeta,
-    /// Who is told of its new tokens.
+    /// Who is notified of new tokens.
     pub notifications: Notifications,
     /// Tokens of another OAuth 2.0 server, by introspection.
     pub external_oauth: ExternalOAuth,
     /// OpenID Connect.
     pub use_openid: bool,
-    /// Whose tokens.
+    /// Its providers.
     pub openid_options: OpenIdOptions,
     /// HTTP basic.
     pub use_basic_auth: bool,
-    /// How.
+    /// Its settings.
     pub basic_auth: BasicAuth,
     /// Requests signed with a shared secret.
     pub enable_signature_checking: bool,
-    /// Algorithms that signatures may be made with; all of them when empty.
+    /// Allowed signature algorithms; empty means all.
     pub hmac_allowed_algorithms: Vec<String>,
-    /// Milliseconds by which a signed date may differ; any when not more than 0.
+    /// Allowed difference of a signed date in milliseconds; unlimited if 0 or less.
     pub hmac_allowed_clock_skew: f64,
     /// Client certificates: those of `client_certificates`.
     pub use_mutual_tls_auth: bool,
@@ -160,21 +160,21 @@ pub struct ApiDefinition {
     /// Any plugin; not supported yet.
     pub custom_plugin_auth_enabled: bool,
 
-    /// Where several methods are on, the one that the session comes from: `auth_token` and others.
+    /// If several methods are enabled, the one that provides the session: `auth_token` and others.
     pub base_identity_provided_by: String,
-    /// Seconds for which sessions of keys for this API are kept; for ever when not more than 0.
+    /// Seconds that sessions of keys for this API are kept; forever if 0 or less.
     #[serde(deserialize_with = "whole")]
     pub session_lifetime: i64,
     /// No session ends before its key expires.
     pub session_lifetime_respects_key_expiration: bool,
-    /// New keys do not begin their quota when they are made.
+    /// Creating a key does not start its quota.
     pub dont_set_quota_on_create: bool,
 
-    /// How a request names the version it wants.
+    /// How a request selects a version.
     pub definition: VersionSelector,
     /// What each version does.
     pub version_data: VersionData,
-    /// Where requests come in and where they go.
+    /// Where requests arrive and where they are forwarded to.
     pub proxy: Proxy,
 
     /// No analytics for this API.
@@ -183,7 +183,7 @@ pub struct ApiDefinition {
     pub enable_detailed_recording: bool,
     /// Traces of this API have a span for each middleware.
     pub detailed_tracing: bool,
-    /// Seconds after which analytics records of this API may be forgotten; never when 0.
+    /// Seconds after which analytics records of this API expire; 0 means never.
     #[serde(deserialize_with = "whole")]
     pub expire_analytics_after: i64,
     /// Request headers whose values become tags of analytics records.
@@ -192,9 +192,9 @@ pub struct ApiDefinition {
     pub disable_rate_limit: bool,
     /// No key quotas on this API.
     pub disable_quota: bool,
-    /// Limit over all callers together.
+    /// Limit for all callers together.
     pub global_rate_limit: GlobalRateLimit,
-    /// Provide `$tyk_context.*` to header values and rewrites.
+    /// Enable `$tyk_context.*` in header values and rewrites.
     pub enable_context_vars: bool,
     /// Cross-origin resource sharing.
     #[serde(rename = "CORS")]
@@ -202,24 +202,24 @@ pub struct ApiDefinition {
 
     /// Without effect, unless `ip_access_control_disabled` is set: `allowed_ips` applies whenever it has entries.
     pub enable_ip_whitelisting: bool,
-    /// Addresses or CIDR ranges that may call.
+    /// Addresses or CIDR ranges that are allowed.
     pub allowed_ips: Vec<String>,
-    /// Decorative, as `enable_ip_whitelisting`.
+    /// Decorative, like `enable_ip_whitelisting`.
     pub enable_ip_blacklisting: bool,
-    /// Addresses or CIDR ranges that may not call.
+    /// Addresses or CIDR ranges that are blocked.
     pub blacklisted_ips: Vec<String>,
-    /// Takes lists whose `enable_*` is not set out of effect.
+    /// Disables lists whose `enable_*` is not set.
     pub ip_access_control_disabled: bool,
 
-    /// The host this API answers for, when the gateway has `enable_custom_domains`.
+    /// The host of this API, if the gateway has `enable_custom_domains`.
     pub domain: String,
-    /// Takes `domain` out of effect.
+    /// Disables `domain`.
     pub domain_disabled: bool,
     /// When the API stops, UTC, `2006-01-02 15:04`.
     pub expiration: String,
     /// Empty, `http`, `https` or `h2c`.
     pub protocol: String,
-    /// A listener of its own; 0 for the gateway's.
+    /// A separate listener; 0 for the gateway's.
     pub listen_port: u16,
     /// `mcp` for the Model Context Protocol, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub application_protocol: String,
@@ -227,30 +227,30 @@ pub struct ApiDefinition {
     pub custom_middleware: Value,
     /// A bundle of plugins, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub custom_middleware_bundle: String,
-    /// Takes `custom_middleware_bundle` out of effect.
+    /// Disables `custom_middleware_bundle`.
     pub custom_middleware_bundle_disabled: bool,
     /// GraphQL, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub graphql: Value,
-    /// Work on responses, by name.
+    /// Response processors, by name.
     pub response_processors: Vec<ResponseProcessor>,
-    /// Server certificates, as identifiers or file names; each is shown for the hosts that stand in it.
+    /// Server certificates, as identifiers or file names; each is used for the hosts in it.
     pub certificates: Vec<String>,
-    /// Client certificates that may call, or authorities that issued them, as identifiers or file names.
+    /// Accepted client certificates, or authorities that issued them, as identifiers or file names.
     pub client_certificates: Vec<String>,
 
-    /// What Tyk does not have.
+    /// Settings that are not in Tyk.
     pub tollgate: Tollgate,
-    /// Certificates to show to upstreams, by host, `*.domain` or `*`.
+    /// Client certificates for upstreams, by host, `*.domain` or `*`.
     pub upstream_certificates: BTreeMap<String, String>,
-    /// Takes `upstream_certificates` out of effect.
+    /// Disables `upstream_certificates`.
     pub upstream_certificates_disabled: bool,
     /// Public keys of upstreams by host, `*.domain` or `*`: SHA-256 fingerprints, comma separated.
     pub pinned_public_keys: BTreeMap<String, String>,
-    /// Takes `pinned_public_keys` out of effect.
+    /// Disables `pinned_public_keys`.
     pub certificate_pinning_disabled: bool,
 }
 
-/// `definition`: how a request names the version it wants.
+/// `definition`: how a request selects a version.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct VersionSelector {
@@ -258,15 +258,15 @@ pub struct VersionSelector {
     pub location: VersionLocation,
     /// The header or query parameter with the version.
     pub key: String,
-    /// The version when a request names none (new style: a name in `versions`, or `self`).
+    /// The version of requests that name none (new style: a name in `versions`, or `self`).
     pub default: String,
     /// Older name of `strip_versioning_data`.
     pub strip_path: bool,
     /// Remove the version before the request goes upstream.
     pub strip_versioning_data: bool,
-    /// Regular expression for the version in a path; empty takes the first segment.
+    /// Regular expression for the version in a path; empty means the first segment.
     pub url_versioning_pattern: String,
-    /// Serve the default version when a request names one that does not exist.
+    /// Serve the default version if a request names an unknown one.
     pub fallback_to_default: bool,
     /// New style: each version is an API of its own.
     pub enabled: bool,
@@ -289,47 +289,47 @@ pub enum VersionLocation {
     UrlParam,
     /// The path.
     Url,
-    /// Nowhere, or a word that is none of the above; fine for an API without versions.
+    /// Nowhere, or an unknown word; valid for an API without versions.
     #[default]
     #[serde(other)]
     Unset,
 }
 
-/// A limit over all callers of an API.
+/// A limit for all callers of an API.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct GlobalRateLimit {
-    /// Takes the limit out of effect.
+    /// Disables the limit.
     pub disabled: bool,
-    /// Requests; no limit when 0.
+    /// Requests; 0 means no limit.
     pub rate: f64,
-    /// Seconds; no limit when 0.
+    /// Seconds; 0 means no limit.
     pub per: f64,
-    /// Count and report, but refuse nobody. Tyk has no such field.
+    /// Count and report, but reject nobody. Not in Tyk.
     pub dry_run: bool,
-    /// What holds while the store does not answer, in place of what the API says. Tyk has no such field.
+    /// What applies while the store does not answer; overrides the API's setting. Not in Tyk.
     pub on_store_failure: Option<OnStoreFailure>,
 }
 
-/// Work on responses that Tyk wants listed by name.
+/// A response processor, which Tyk requires to be listed by name.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ResponseProcessor {
     /// `header_injector`, `header_transform`, `response_body_transform` and others.
     pub name: String,
-    /// What it needs to know, different for each.
+    /// Its options, different for each.
     pub options: Value,
 }
 
 impl ApiDefinition {
-    /// Reads a definition that holds no references to secrets: any reference is an error.
+    /// Reads a definition without references to secrets: any reference is an error.
     ///
-    /// The result is the definition with its warnings and ignored fields, or everything that is wrong with it.
+    /// The result is the definition with its warnings and ignored fields, or all its problems.
     pub fn parse(text: &[u8], file: Option<&Path>) -> Result<(ApiDefinition, Vec<Problem>), Vec<Problem>> {
         ApiDefinition::parse_with(text, file, &|_, _| None)
     }
 
-    /// Reads a definition and looks its references to secrets up; see [`resolve_references`].
+    /// Reads a definition and resolves its references to secrets; see [`resolve_references`].
     pub fn parse_with(
         text: &[u8],
         file: Option<&Path>,
@@ -344,7 +344,7 @@ impl ApiDefinition {
         }
     }
 
-    /// The same for a document that is JSON already.
+    /// The same for a parsed JSON document.
     pub fn from_value(
         raw: Value,
         file: Option<&Path>,
@@ -368,39 +368,39 @@ impl ApiDefinition {
         findings.within(file).conclude(definition)
     }
 
-    /// A definition as the control API shows it, with the fields that were not written.
+    /// A definition as the control API shows it, including missing fields.
     pub fn shown(raw: &Value) -> Value {
         Document::Api.with_zeros(raw)
     }
 
-    /// Where the key is found: `auth_configs.authToken`, else `auth`.
+    /// Where to look for the key: `auth_configs.authToken`, otherwise `auth`.
     pub fn auth_token(&self) -> &AuthConfig {
         self.auth_configs.get("authToken").unwrap_or(&self.auth)
     }
 
-    /// The rules for cross-origin requests, `None` when they are switched off.
+    /// The rules for cross-origin requests, `None` if they are disabled.
     pub fn cors(&self) -> Option<&Cors> {
         self.cors.enable.then_some(&self.cors)
     }
 
-    /// The limit over all callers as requests and seconds, `None` when there is none.
+    /// The limit for all callers as requests and seconds, `None` if there is none.
     pub fn rate_limit(&self) -> Option<(f64, f64)> {
         let GlobalRateLimit { disabled, rate, per, .. } = self.global_rate_limit;
         (!disabled && rate > 0.0 && per > 0.0).then_some((rate, per))
     }
 
-    /// The host this API answers for, `None` for any.
+    /// The host of this API, `None` for any.
     pub fn host(&self) -> Option<&str> {
         (!self.domain_disabled && !self.domain.is_empty()).then_some(self.domain.as_str())
     }
 
-    /// The entries of `allowed_ips` that are in effect; empty means that everyone may call.
+    /// The effective entries of `allowed_ips`; empty means that everyone is allowed.
     pub fn ip_allow_list(&self) -> &[String] {
         let applies = self.enable_ip_whitelisting || !self.ip_access_control_disabled;
         if applies { &self.allowed_ips } else { &[] }
     }
 
-    /// The entries of `blacklisted_ips` that are in effect.
+    /// The effective entries of `blacklisted_ips`.
     pub fn ip_block_list(&self) -> &[String] {
         let applies = self.enable_ip_blacklisting || !self.ip_access_control_disabled;
         if applies { &self.blacklisted_ips } else { &[] }
@@ -415,7 +415,7 @@ impl ApiDefinition {
         self.unsupported_auth_fields().map(|(_, method)| method).collect()
     }
 
-    /// Tyk field and name of each method asked for and not supported.
+    /// Tyk field and name of each required, unsupported method.
     fn unsupported_auth_fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         [
             (
@@ -432,7 +432,7 @@ impl ApiDefinition {
     }
 }
 
-/// What is said of a document that is an OpenAPI description, Tyk's or another; `None` for any other document.
+/// The message for an OpenAPI description, Tyk's or another; `None` for any other document.
 pub(crate) fn openapi_problem(document: &Value) -> Option<Problem> {
     let member = ["openapi", "swagger", "x-tyk-api-gateway"].into_iter().find(|member| document.get(member).is_some())?;
     let message = "an OpenAPI document; only classic API definitions are supported yet";

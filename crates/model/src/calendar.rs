@@ -1,6 +1,6 @@
 //! Dates of Unix time, UTC.
 
-/// A second, by the calendar.
+/// A second as a calendar date and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// In full.
@@ -18,7 +18,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The moment of a Unix time. Days are counted in eras of 400 years that begin in March, so that the leap day is a year's last.
+    /// Converts a Unix time. Days are counted in eras of 400 years that start in March, so the leap day is the last day of a year.
     pub fn of(unix_s: i64) -> Moment {
         let (days, seconds) = (unix_s.div_euclid(86_400), unix_s.rem_euclid(86_400));
         let days = days + 719_468;
@@ -38,7 +38,7 @@ impl Moment {
     }
 }
 
-/// A time as RFC 3339 writes it, with milliseconds.
+/// A time in RFC 3339 format, with milliseconds.
 pub fn rfc3339(unix_s: i64, ns: u32) -> String {
     let mut text = Vec::with_capacity("1970-01-01T00:00:00.000Z".len());
     append_second(&mut text, unix_s);
@@ -46,14 +46,14 @@ pub fn rfc3339(unix_s: i64, ns: u32) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Writes a second, without what follows it.
+/// Writes a time up to the second.
 fn append_second(out: &mut Vec<u8>, unix_s: i64) {
     let Moment { year, month, day, hour, minute, second } = Moment::of(unix_s);
     if !(0..=9_999).contains(&year) {
         out.extend_from_slice(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}").as_bytes());
         return;
     }
-    // Formatting costs ten times as much.
+    // The formatter takes ten times as long.
     let digit = |number: u32| b'0' + (number % 10) as u8;
     let pair = |number: u8| [b'0' + number / 10, b'0' + number % 10];
     let year = year as u32;
@@ -70,7 +70,7 @@ fn append_milliseconds(out: &mut Vec<u8>, ns: u32) {
     out.extend_from_slice(&[b'.', hundreds, tens, ones, b'Z']);
 }
 
-/// Writes times as [`rfc3339`] does, many of the same second in a row: what they have in common is made once.
+/// Writes times like [`rfc3339`], for many times of the same second in a row: it formats the common part once.
 #[derive(Clone, Debug, Default)]
 pub struct TimeWriter {
     unix_s: Option<i64>,

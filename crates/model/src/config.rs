@@ -28,7 +28,7 @@ pub use server::{Certificate, HttpServerOptions};
 pub use storage::Storage;
 pub use tollgate::{Dns, Limits, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore, Timeouts, Tollgate};
 
-/// The secret that Tyk has when none is configured, known to everyone.
+/// Tyk's built-in secret, which everyone knows.
 const WELL_KNOWN_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";
 
 /// The default of `min_token_length`.
@@ -47,17 +47,17 @@ pub struct GatewayConfig {
     pub listen_address: String,
     /// Port to listen on; 8080.
     pub listen_port: u16,
-    /// The host that the control API answers for, and APIs without a domain; empty for any.
+    /// The host of the control API and of APIs without a domain; empty for any.
     pub hostname: String,
-    /// The host of the control API when it has a port of its own; empty for any.
+    /// The host of the control API on its separate port; empty for any.
     pub control_api_hostname: String,
-    /// A port of its own for the control API; 0 to share `listen_port`.
+    /// A separate port for the control API; 0 to share `listen_port`.
     pub control_api_port: u16,
-    /// What `X-Tyk-Authorization` must be; empty to have one made at start. Unlike Tyk there is no built-in one.
+    /// The value that `X-Tyk-Authorization` must have; generated at start if empty. Unlike Tyk, there is no built-in one.
     pub secret: String,
     /// The secret of this node towards a dashboard.
     pub node_secret: String,
-    /// Name of the response header with the version served; empty for none.
+    /// Name of the response header with the selected version; empty for none.
     pub version_header: String,
     /// Accept configurations that are known to be unsafe.
     pub allow_insecure_configs: bool,
@@ -68,149 +68,149 @@ pub struct GatewayConfig {
     pub app_path: PathBuf,
     /// Directory of templates; `templates`.
     pub template_path: PathBuf,
-    /// Which of the definitions are this gateway's.
+    /// Which definitions this gateway serves.
     pub db_app_conf_options: DbAppConfOptions,
     /// Where policies come from.
     pub policies: Policies,
     /// Values for `secrets://name` references.
     pub secrets: BTreeMap<String, String>,
-    /// Where `file://` references are read.
+    /// Base directory of `file://` references.
     pub file: FileReferences,
 
-    /// Keys are known to the control API and to analytics by their hash alone.
+    /// The control API and analytics see only hashes of keys.
     pub hash_keys: bool,
-    /// The shape of new keys, and how keys are hashed.
+    /// The format of new keys, and how keys are hashed.
     pub hash_key_function: KeyFunction,
-    /// Functions that this gateway had before: custom keys made then are found too.
+    /// Earlier functions of this gateway, so that custom keys from that time are found.
     pub hash_key_function_fallback: Vec<KeyFunction>,
     /// Shortest key that is accepted, in bytes; 3 when 0.
     pub min_token_length: usize,
-    /// Let the control API make keys without access rights, which may call everything.
+    /// Allow keys without access rights, which may call every API.
     pub allow_master_keys: bool,
-    /// Let the control API list keys by their hashes.
+    /// Allow the control API to list keys by their hashes.
     pub enable_hashed_keys_listing: bool,
-    /// The control API and requests name custom keys by their whole text, not by what comes after the organisation.
+    /// The control API and requests find custom keys by their whole text, not by the part after the organisation.
     pub disable_key_actions_by_username: bool,
-    /// Seconds for which every session is kept; see `force_global_session_lifetime`.
+    /// Seconds that every session is kept; see `force_global_session_lifetime`.
     pub global_session_lifetime: i64,
-    /// `global_session_lifetime` holds whatever APIs and sessions say.
+    /// `global_session_lifetime` overrides APIs and sessions.
     pub force_global_session_lifetime: bool,
     /// No session ends before its key expires.
     pub session_lifetime_respects_key_expiration: bool,
-    /// Hold organisations to the quotas of their own sessions.
+    /// Enforce the quotas in organisations' sessions.
     pub enforce_org_quotas: bool,
-    /// Records of requests expire as the sessions of their organisations say.
+    /// Analytics records expire as organisations' sessions say.
     pub enforce_org_data_age: bool,
     /// No sessions for organisations.
     pub suppress_default_org_store: bool,
-    /// Count requests in windows that begin with their first request.
+    /// Count requests in windows that start with their first request.
     pub enable_fixed_window_rate_limiter: bool,
-    /// Count requests of the time just past.
+    /// Count requests in a sliding window.
     pub enable_redis_rolling_limiter: bool,
     /// The same as `enable_redis_rolling_limiter`.
     pub enable_sentinel_rate_limiter: bool,
-    /// Without effect: where Tyk's own limiter for one node ends; 5.
+    /// No effect: the threshold of Tyk's single-node limiter; 5.
     pub drl_threshold: f64,
 
-    /// Let APIs answer for hosts of their own.
+    /// Allow APIs to have their own hosts.
     pub enable_custom_domains: bool,
-    /// Endpoint paths match in any letter case.
+    /// Endpoint paths ignore letter case.
     pub ignore_endpoint_case: bool,
-    /// The side towards clients.
+    /// Settings towards clients.
     pub http_server_options: HttpServerOptions,
     /// No keep-alive towards clients.
     pub close_connections: bool,
     /// No `X-Generator` header.
     pub hide_generator_header: bool,
-    /// Status and text of refusals, by their identifier.
+    /// Status and text of rejections, by identifier.
     pub override_messages: BTreeMap<String, MessageOverride>,
-    /// `quotas` (also when empty) or `rate_limits`: what the `X-RateLimit-*` response headers say.
+    /// The content of the `X-RateLimit-*` response headers: `quotas` (also if empty) or `rate_limits`.
     pub rate_limit_response_headers: String,
 
-    /// Seconds that an upstream has to connect and to begin its response; 30.
+    /// Seconds for an upstream to connect and to start its response; 30.
     pub proxy_default_timeout: f64,
     /// Accept any certificate of an upstream.
     pub proxy_ssl_insecure_skip_verify: bool,
-    /// Accept any certificate where key sets for JSON Web Tokens are fetched from.
+    /// Accept any certificate when fetching key sets for JSON Web Tokens.
     pub jwt_ssl_insecure_skip_verify: bool,
     /// Key sets for JSON Web Tokens.
     pub jwks: Jwks,
-    /// Lowest TLS version to upstreams as on the wire (771 is TLS 1.2), 0 for the default.
+    /// Lowest TLS version to upstreams by number (771 is TLS 1.2), 0 for the default.
     pub proxy_ssl_min_version: u16,
-    /// Highest TLS version to upstreams as on the wire (772 is TLS 1.3), 0 for the default.
+    /// Highest TLS version to upstreams by number (772 is TLS 1.3), 0 for the default.
     pub proxy_ssl_max_version: u16,
     /// Cipher suites for TLS 1.2 to upstreams, by name; empty for the default.
     pub proxy_ssl_ciphers: Vec<String>,
-    /// An upstream's certificate must have the host as its common name; alternative names do not count.
+    /// The common name of an upstream's certificate must be the host; alternative names do not count.
     pub ssl_force_common_name_check: bool,
-    /// HTTP/2 to `https` upstreams that have it.
+    /// HTTP/2 to `https` upstreams that support it.
     pub proxy_enable_http2: bool,
-    /// Client certificates, and certificates of the gateway's own.
+    /// Client certificates, and certificates for upstreams.
     pub security: Security,
     /// No keep-alive towards upstreams.
     pub proxy_close_connections: bool,
-    /// Idle connections to all upstreams together; 0 for no limit.
+    /// Maximum idle connections to all upstreams together; 0 for no limit.
     pub max_idle_connections: u64,
-    /// Idle connections to one upstream; 500. Tyk's own default of 2 is the usual cause of its slow benchmarks.
+    /// Maximum idle connections to one upstream; 500. Tyk's default of 2 is the usual cause of its slow benchmarks.
     pub max_idle_connections_per_host: u64,
     /// Seconds after which a connection to an upstream is replaced; 0 for never.
     pub max_conn_time: u64,
-    /// Remembering the addresses of upstreams.
+    /// Cache of upstream addresses.
     pub dns_cache: DnsCache,
 
-    /// Figures about single APIs.
+    /// Health figures of single APIs.
     pub health_check: HealthCheck,
     /// Name of the health endpoint; `hello`.
     pub health_check_endpoint_name: String,
     /// Name of the readiness endpoint; `ready`.
     pub readiness_check_endpoint_name: String,
-    /// Seconds that requests in flight have at shutdown; 30.
+    /// Seconds for requests in flight at shutdown; 30.
     pub graceful_shutdown_timeout_duration: u64,
-    /// Seconds between two reloads that nobody waits for; 1 when less.
+    /// Minimum seconds between two reloads for which no caller waits; at least 1.
     pub reload_interval: f64,
-    /// Do not reload when another node says so.
+    /// Do not reload when another node asks for it.
     pub suppress_redis_signal_reload: bool,
-    /// `debug`, `info` (also when empty), `warn` or `error`.
+    /// `debug`, `info` (also if empty), `warn` or `error`.
     pub log_level: String,
-    /// `default` (also when empty) or `json`.
+    /// `default` (also if empty) or `json`.
     pub log_format: String,
 
     /// The Redis that several gateways share; without it the embedded store is used.
     pub storage: Storage,
-    /// Analytics records go to a Redis of their own.
+    /// Analytics records go to a separate Redis.
     pub enable_separate_analytics_store: bool,
-    /// Which.
+    /// That Redis.
     pub analytics_storage: Storage,
-    /// Cached responses go to a Redis of their own.
+    /// Cached responses go to a separate Redis.
     pub enable_separate_cache_store: bool,
-    /// Which.
+    /// That Redis.
     pub cache_storage: Storage,
-    /// Seconds for which access tokens of the OAuth 2.0 provider are good; an hour when 0.
+    /// Lifetime in seconds of access tokens of the OAuth 2.0 server; 0 means an hour.
     pub oauth_token_expire: u64,
-    /// Seconds for which its refresh tokens are good; 14 days when 0.
+    /// Lifetime in seconds of its refresh tokens; 0 means 14 days.
     pub oauth_refresh_token_expire: u64,
-    /// Seconds for which tokens that have ended stay in the lists of a shared store; a day when 0.
+    /// Seconds that expired tokens stay in the lists of a shared store; 0 means a day.
     pub oauth_token_expired_retain_period: u64,
-    /// What stands between several redirect URIs of one client; empty when a client has one.
+    /// Separator between several redirect URIs of one client; empty if a client has one.
     pub oauth_redirect_uri_separator: String,
-    /// Status of refused token requests; 403 when 0.
+    /// Status of rejected token requests; 0 means 403.
     pub oauth_error_status_code: u16,
     /// Record requests for analytics.
     pub enable_analytics: bool,
-    /// How.
+    /// Its settings.
     pub analytics_config: AnalyticsConfig,
-    /// A line for each request.
+    /// A log line for each request.
     pub access_logs: AccessLogs,
-    /// Log requests that no API is for.
+    /// Log requests that match no API.
     pub track_404_logs: bool,
     /// `host:port` of a StatsD server; empty for none.
     pub statsd_connection_string: String,
-    /// What its names begin with.
+    /// Prefix of its names.
     pub statsd_prefix: String,
-    /// Traces and figures for a collector.
+    /// Traces and metrics for a collector.
     pub opentelemetry: OpenTelemetry,
 
-    /// Settings that Tyk does not have.
+    /// Settings that are not in Tyk.
     pub tollgate: Tollgate,
 }
 
@@ -222,11 +222,11 @@ pub struct Policies {
     pub policy_source: String,
     /// The policies file.
     pub policy_record_name: PathBuf,
-    /// A directory with one policy per file, which the control API writes to.
+    /// A directory with one policy per file; the control API writes to it.
     pub policy_path: PathBuf,
     /// The address of a dashboard.
     pub policy_connection_string: String,
-    /// Let policies choose their own identifiers.
+    /// Allow policies to choose their own identifiers.
     pub allow_explicit_policy_id: bool,
 }
 
@@ -244,7 +244,7 @@ pub struct DbAppConfOptions {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FileReferences {
-    /// When not empty, `file://` references are read below this directory and nowhere else.
+    /// If not empty, `file://` references may only read below this directory.
     pub base_path: PathBuf,
 }
 
@@ -252,7 +252,7 @@ pub struct FileReferences {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Jwks {
-    /// How key sets are kept.
+    /// Cache of key sets.
     pub cache: JwksCache,
 }
 
@@ -260,17 +260,17 @@ pub struct Jwks {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct JwksCache {
-    /// Seconds after which a key set is fetched again; 0 for 240.
+    /// Seconds after which a key set is fetched again; 0 means 240.
     pub timeout: u64,
 }
 
-/// `health_check`: figures about single APIs, as the control API's `health` shows them.
+/// `health_check`: figures of single APIs for the control API's `health`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HealthCheck {
-    /// Collect them.
+    /// Whether to collect them.
     pub enable_health_checks: bool,
-    /// Seconds that they are about; 60 when 0.
+    /// Their period in seconds; 0 means 60.
     pub health_check_value_timeouts: i64,
 }
 
@@ -288,13 +288,13 @@ pub struct MessageOverride {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DnsCache {
-    /// Whether addresses are remembered longer than DNS says.
+    /// Whether addresses are kept longer than their TTL.
     pub enabled: bool,
-    /// Seconds to remember an address; -1 for as long as DNS says.
+    /// Seconds to keep an address; -1 means its TTL.
     pub ttl: i64,
     /// Seconds between removals of old addresses.
     pub check_interval: i64,
-    /// `no_cache`, `pick_first` or `random`: what to do with a name that has several addresses.
+    /// `no_cache`, `pick_first` or `random`: the choice among several addresses of a name.
     pub multiple_ips_handle_strategy: String,
 }
 
@@ -324,7 +324,7 @@ impl Default for GatewayConfig {
 }
 
 impl GatewayConfig {
-    /// What a configuration file without any field means.
+    /// The configuration of an empty file.
     pub fn of_empty_file() -> GatewayConfig {
         GatewayConfig {
             listen_address: String::new(),
@@ -417,27 +417,27 @@ impl GatewayConfig {
         own.into_iter().chain([&self.storage]).find(|storage| storage.is_redis())
     }
 
-    /// The shortest key that is accepted: `min_token_length`, 3 when that is 0.
+    /// The minimum bytes of a key: `min_token_length`; 0 means 3.
     pub fn token_bytes_min(&self) -> usize {
         if self.min_token_length == 0 { TOKEN_BYTES_MIN } else { self.min_token_length }
     }
 
-    /// `hash_key_function` and after it the functions that were in use before, as [`crate::key::candidates`] wants them.
+    /// `hash_key_function`, followed by the earlier functions, as [`crate::key::candidates`] expects them.
     pub fn key_functions(&self) -> Vec<KeyFunction> {
         std::iter::once(self.hash_key_function).chain(self.hash_key_function_fallback.iter().copied()).collect()
     }
 
-    /// The time that an upstream has to connect and to begin its response.
+    /// The time for an upstream to connect and to start its response.
     pub fn proxy_timeout(&self) -> Duration {
         span::seconds(self.proxy_default_timeout).filter(|timeout| !timeout.is_zero()).unwrap_or(Duration::from_secs(30))
     }
 
-    /// The time between two reloads that nobody waits for.
+    /// The minimum time between two reloads for which no caller waits.
     pub fn reload_interval(&self) -> Duration {
         span::seconds(self.reload_interval).unwrap_or_default().max(Duration::from_secs(1))
     }
 
-    /// The time that requests in flight have at shutdown.
+    /// The time for requests in flight at shutdown.
     pub fn drain_timeout(&self) -> Duration {
         match self.tollgate.timeouts.drain_ms {
             0 => Duration::from_secs(self.graceful_shutdown_timeout_duration),

@@ -12,21 +12,21 @@ use serde_json::{Map, Value};
 
 use crate::json_path::{JsonPath, Step};
 
-/// Enough to see what is wrong with a document; a document with more was not meant for us.
+/// Enough to diagnose a document; one with more problems is of another kind.
 const MISTAKES_MAX: usize = 50;
 
 /// Values that are looked at for mistakes in one document, each once for each mistake: a second or so. In a large one fewer mistakes are found.
 const VISITS_MAX: usize = 5_000_000;
 
-/// What [`decode`] made of a document.
+/// The result of [`decode`].
 pub(crate) struct Decoded<T> {
-    /// `None` when the document as a whole is not usable.
+    /// `None` if the document as a whole is unusable.
     pub(crate) value: Option<T>,
     /// Values of the wrong type.
     pub(crate) mistakes: Vec<(JsonPath, String)>,
-    /// Fields that `T` does not have.
+    /// Fields that are not in `T`.
     pub(crate) unknown: Vec<(JsonPath, Value)>,
-    /// Fields written more than once in different letter case; the last is the one used, or the exact spelling.
+    /// Fields that occur more than once in different letter case; the exact spelling or the last one is used.
     pub(crate) repeated: Vec<JsonPath>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn decode<T: DeserializeOwned>(document: &Value) -> Decoded<T> {
     }
 }
 
-/// How many values a document has, itself included.
+/// The number of values in a document, including itself.
 fn values_in(document: &Value) -> usize {
     1 + match document {
         Value::Array(items) => items.iter().map(values_in).sum(),
@@ -62,7 +62,7 @@ fn values_in(document: &Value) -> usize {
     }
 }
 
-/// Sets a value to "not set". False when it is so already, or is the whole document.
+/// Sets a value to "not set". False if it already is, or is the whole document.
 fn erase(document: &mut Value, path: &JsonPath) -> bool {
     match path.find_mut(document) {
         Some(value) if !path.0.is_empty() && !value.is_null() => {
@@ -87,7 +87,7 @@ impl Trace {
     }
 }
 
-/// One value of the document, on its way into a type.
+/// One value of the document that is decoded into a type.
 struct Cursor<'v, 't> {
     value: &'v Value,
     trace: &'t mut Trace,
@@ -136,7 +136,7 @@ impl<'v> de::Deserializer<'v> for Cursor<'v, '_> {
     numbers! { deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8 deserialize_u16
     deserialize_u32 deserialize_u64 deserialize_f32 deserialize_f64 }
 
-    /// Free-form JSON: taken as it is.
+    /// Free-form JSON: taken unchanged.
     fn deserialize_any<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mistake> {
         self.value.deserialize_any(visitor).map_err(de::Error::custom)
     }
@@ -207,7 +207,7 @@ impl<'v> de::Deserializer<'v> for Cursor<'v, '_> {
         visitor.visit_map(Members { rest: members.into_iter(), current: None, trace: self.trace })
     }
 
-    /// A choice between words; not set is the word "".
+    /// A choice of words; not set is the word "".
     fn deserialize_enum<V: Visitor<'v>>(
         self,
         _name: &'static str,
@@ -229,7 +229,7 @@ impl<'v> de::Deserializer<'v> for Cursor<'v, '_> {
 /// A member of an object: the field it goes to, the key as written, the value.
 type Member<'v> = (&'v str, &'v str, &'v Value);
 
-/// The members that are set and that the type has, each once.
+/// The members that are set and that the type knows, each once.
 fn known_members<'v>(members: &'v Map<String, Value>, fields: &'static [&'static str], trace: &mut Trace) -> Vec<Member<'v>> {
     let mut known: Vec<Member<'v>> = Vec::with_capacity(members.len());
     for (key, value) in members.iter().filter(|(_, value)| !value.is_null()) {
@@ -291,7 +291,7 @@ impl<'v> MapAccess<'v> for Members<'v, '_> {
     }
 }
 
-/// A value that does not fit its field, in words an operator knows.
+/// A value of the wrong type, in words that operators know.
 #[derive(Debug)]
 struct Mistake {
     path: Option<JsonPath>,
@@ -307,7 +307,7 @@ impl Mistake {
 
     fn not_a(found: Unexpected<'_>, expected: &dyn Expected) -> Mistake {
         let found = match found {
-            // Texts are not repeated: they may be secrets.
+            // Error texts do not repeat values: they may be secrets.
             Unexpected::Str(_) => "a string".to_owned(),
             Unexpected::Bool(value) => value.to_string(),
             Unexpected::Unsigned(value) => value.to_string(),

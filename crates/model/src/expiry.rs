@@ -3,12 +3,12 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// An expiry as written in a definition.
+/// The expiry in a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
     /// Empty or `-1`.
     Never,
-    /// Expired from this moment on.
+    /// Expires at this time.
     At(SystemTime),
     /// Not a date; counts as expired.
     Unparsable,

@@ -1,4 +1,4 @@
-//! Lower-case hexadecimal digits, for what is written for each request too: formatting costs ten times as much.
+//! Lower-case hexadecimal digits, also on the path of requests: the formatter takes ten times as long.
 
 /// Bytes as digits, two for each.
 pub fn hexadecimal(bytes: &[u8]) -> String {
@@ -19,14 +19,14 @@ pub fn hexadecimal_digits<const N: usize>(number: u128) -> [u8; N] {
     digits
 }
 
-/// Eight digits at once: each half of a byte is moved into a byte of its own.
+/// Eight digits at once: each half of a byte moves into a separate byte.
 #[inline]
 fn eight(number: u32) -> [u8; 8] {
     let apart = u64::from(number);
     let apart = (apart & 0xffff_0000) << 16 | apart & 0xffff;
     let apart = (apart & 0x0000_ff00_0000_ff00) << 8 | apart & 0x0000_00ff_0000_00ff;
     let values = (apart & 0x00f0_00f0_00f0_00f0) << 4 | apart & 0x000f_000f_000f_000f;
-    // Adding 6 carries into the upper half from ten on.
+    // Adding 6 carries into the upper half for values of ten and more.
     let letters = (values + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
     (values + 0x3030_3030_3030_3030 + letters * u64::from(b'a' - b'0' - 10)).to_be_bytes()
 }

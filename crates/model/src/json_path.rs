@@ -20,7 +20,7 @@ impl JsonPath {
         JsonPath::default()
     }
 
-    /// The path of keys that `dotted` spells; keys with dots in them cannot be written that way.
+    /// Parses a path of keys separated by dots; keys that contain dots are not supported.
     pub(crate) fn of(dotted: &str) -> JsonPath {
         dotted.split('.').fold(JsonPath::root(), |path, key| path.key(key))
     }
@@ -55,7 +55,7 @@ impl JsonPath {
         })
     }
 
-    /// The texts of the places on the way from the root to this one.
+    /// The texts of all paths from the root to this one.
     pub(crate) fn places(&self) -> impl Iterator<Item = String> {
         let steps = self.0.iter().scan("$".to_owned(), |place, step| {
             place.push_str(&step.to_string());

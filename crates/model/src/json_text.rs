@@ -1,10 +1,10 @@
-//! JSON texts, for what is written for each request.
+//! JSON texts for the path of requests.
 
-/// Adds a text as a JSON string. Most have nothing to escape, which this finds out faster than an encoder that looks for it byte by byte.
+/// Appends a text as a JSON string. Most texts need no escapes, which this detects faster than an encoder that checks byte by byte.
 pub fn append_json_text(out: &mut Vec<u8>, text: &str) {
     let is_plain = |plain, byte| plain & (byte >= 0x20) & (byte != b'"') & (byte != b'\\');
     if !text.bytes().fold(true, is_plain) {
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         let _ = serde_json::to_writer(out, text);
         return;
     }

@@ -6,21 +6,21 @@ use serde_json::Value;
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 
-/// When a field of such a table is reported.
+/// When to report a field of such a table.
 #[derive(Clone, Copy)]
 pub(crate) enum Report {
-    /// When it has any other value than the zero of its type.
+    /// If its value is not the zero of its type.
     Set,
-    /// When this member of it has.
+    /// If this member of it is not zero.
     Member(&'static str),
-    /// Never: it has no effect of its own, or what it belongs to is reported.
+    /// Never: it has no effect by itself, or its parent is reported.
     Never,
 }
 
-/// Path (dotted, `*` for any key, list positions left out) and when to report.
+/// Path (dotted, `*` for any key, without list positions) and when to report.
 pub(crate) type KnownField = (&'static str, Report);
 
-/// Judges the fields that decoding did not know.
+/// Reports the fields that decoding did not know.
 pub(crate) fn judge(unknown: &[(JsonPath, Value)], table: &[KnownField], findings: &mut Findings) {
     for (path, value) in unknown {
         let Some((_, report)) = table.iter().find(|(known, _)| path.matches(known)) else {
@@ -38,14 +38,14 @@ pub(crate) fn judge(unknown: &[(JsonPath, Value)], table: &[KnownField], finding
     }
 }
 
-/// Whether a value says anything: true, a number other than zero, a text, or something inside that does.
+/// Whether a value is not zero: true, a nonzero number, a text, or a container with such a value.
 pub(crate) fn is_set(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(value) => *value,
         Value::Number(number) => number.as_f64() != Some(0.0),
         Value::String(text) => !text.is_empty(),
-        // A list of anything is something, even when its items are zero.
+        // A non-empty list counts, even if its items are zero.
         Value::Array(items) => !items.is_empty(),
         Value::Object(members) => members.values().any(is_set),
     }

@@ -4,25 +4,25 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The members of an object, in their order.
+/// The members of an object, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Members(Vec<(String, Value)>);
 
 impl Members {
-    /// Reads a text; `None` when it is no object.
+    /// Parses a text; `None` if it is not an object.
     pub fn parse(text: &[u8]) -> Option<Self> {
         Self::parse_some(text, |_| true)
     }
 
     /// Reads a text and keeps the members of some names; the others are only looked at as far as it takes to step over them.
     pub fn parse_some(text: &[u8], is_wanted: impl Fn(&str) -> bool) -> Option<Self> {
-        // Checked once, so that nobody has to check each piece.
+        // Checked once, so that the pieces need no check.
         let mut deserializer = serde_json::Deserializer::from_str(std::str::from_utf8(text).ok()?);
         let members = deserializer.deserialize_map(Reader(is_wanted)).ok()?;
         deserializer.end().ok().map(|()| members)
     }
 
-    /// The member of a name. Of several the last counts, as in a [`Map`].
+    /// The member with a name. If there are several, the last one counts, as in a [`Map`].
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().rev().find_map(|(own, value)| (own == name).then_some(value))
     }
@@ -34,7 +34,7 @@ impl From<Map<String, Value>> for Members {
     }
 }
 
-/// Reads the members that are wanted.
+/// Parses the wanted members.
 struct Reader<F>(F);
 
 impl<'de, F: Fn(&str) -> bool> Visitor<'de> for Reader<F> {
@@ -56,7 +56,7 @@ impl<'de, F: Fn(&str) -> bool> Visitor<'de> for Reader<F> {
     }
 }
 
-/// A member's name, if the member is wanted.
+/// A member's name if it is wanted.
 struct Name<'f, F>(&'f F);
 
 impl<'de, F: Fn(&str) -> bool> DeserializeSeed<'de> for Name<'_, F> {

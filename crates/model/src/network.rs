@@ -1,11 +1,11 @@
-//! Addresses and address ranges as operators write them.
+//! Parses addresses and address ranges.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 
 /// Reads `10.0.0.0/8`, `10.1.2.3`, `2001:db8::/32` or `::1`. A bare address is the range of that one address.
-/// `None` when it is neither.
+/// `None` if it is neither.
 pub fn parse_network(text: &str) -> Option<IpNet> {
     let text = text.trim();
     match text.parse::<IpAddr>() {

@@ -9,15 +9,15 @@ use serde::{Deserializer, Serializer};
 
 use crate::span::parse_span;
 
-/// Largest whole number below which every whole `f64` is exact.
+/// The largest integer up to which every integral `f64` is exact.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Reads a whole number: fractions are cut off, what does not fit into 64 bits is an error.
+/// Reads an integer: fractions are truncated; a number that exceeds 64 bits is an error.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     deserializer.deserialize_i64(Whole)
 }
 
-/// Reads seconds: a number, or a span of time as Go writes it, such as `1m30s`.
+/// Reads seconds: a number, or a Go duration such as `1m30s`.
 pub(crate) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     deserializer.deserialize_any(Seconds)
 }
@@ -36,7 +36,7 @@ pub(crate) fn short<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok,
     }
 }
 
-/// The same for a number that may be missing.
+/// The same for an optional number.
 pub(crate) fn short_option<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     match number {
         Some(number) => short(number, serializer),
@@ -44,7 +44,7 @@ pub(crate) fn short_option<S: Serializer>(number: &Option<f64>, serializer: S) -
     }
 }
 
-/// Whether a value is the one that it has when it is not written.
+/// Whether a value is its type's default.
 pub(crate) fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -24,7 +24,7 @@ mod apply;
 
 pub use apply::{PolicyError, apply, key_expires_in};
 
-/// Fields of Tyk's policies that Tollgate does not act on.
+/// Fields of Tyk's policies without effect.
 const FIELDS: &[KnownField] =
     &[("date_created", Never), ("created_at", Never), ("graphql_access_rights", Never), ("rsa_enabled", Set)];
 
@@ -40,71 +40,71 @@ pub struct Policy {
     pub database_id: Value,
     /// The policy's name for people.
     pub name: String,
-    /// The organisation whose keys it is for.
+    /// The organisation whose keys may use it.
     pub org_id: String,
-    /// Requests per `per`; unlimited when less than 0, not set when 0.
+    /// Requests per `per`; unlimited if negative, not set if 0.
     #[serde(serialize_with = "short")]
     pub rate: f64,
     /// Seconds.
     #[serde(serialize_with = "short")]
     pub per: f64,
-    /// Further rate limits, which hold all at once. Tyk has no such field.
+    /// Additional rate limits; all apply. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub limits: Vec<RateLimit>,
-    /// Requests per `quota_renewal_rate`; unlimited when -1, not set when 0.
+    /// Requests per `quota_renewal_rate`; unlimited if -1, not set if 0.
     #[serde(deserialize_with = "whole")]
     pub quota_max: i64,
     /// Seconds from the first request to the renewal of the quota.
     #[serde(deserialize_with = "whole")]
     pub quota_renewal_rate: i64,
-    /// Seconds for which a request over the rate is held before it is tried again.
+    /// Seconds that a request over the rate is held before it is tried again.
     #[serde(serialize_with = "short")]
     pub throttle_interval: f64,
-    /// How often it is tried again.
+    /// Maximum retries.
     #[serde(deserialize_with = "whole")]
     pub throttle_retry_limit: i64,
     /// Deepest GraphQL query; -1 for any.
     #[serde(deserialize_with = "whole")]
     pub max_query_depth: i64,
-    /// What may be called, by API.
+    /// Access rights by API.
     pub access_rights: BTreeMap<String, AccessRight>,
-    /// Checks that refuse nobody. Tyk has no such field.
+    /// Checks that reject nobody. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub dry_run: DryRun,
-    /// What holds for the limits while the store does not answer. Tyk has no such field.
+    /// What applies to the limits while the store does not answer. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: LimitStoreFailure,
     /// Keys sign their requests.
     pub hmac_enabled: bool,
     /// Keys sign their requests with a private key.
     pub enable_http_signature_validation: bool,
-    /// Not consulted, as in Tyk: `is_inactive` is.
+    /// Ignored, as in Tyk, which uses `is_inactive`.
     pub active: bool,
-    /// Refuse the keys.
+    /// Reject the keys.
     pub is_inactive: bool,
     /// Tags for the keys' analytics records.
     pub tags: Vec<String>,
-    /// Seconds for which new keys are valid; for ever when not more than 0.
+    /// Lifetime of new keys in seconds; forever if 0 or less.
     #[serde(deserialize_with = "whole")]
     pub key_expires_in: i64,
-    /// What becomes of expired keys: `retain` or `delete`.
+    /// What happens to expired keys: `retain` or `delete`.
     #[serde(skip_serializing_if = "is_zero")]
     pub post_expiry_action: String,
     /// Seconds before that happens.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub post_expiry_grace_period: i64,
-    /// Which parts of a session it decides.
+    /// The parts of a session that it decides.
     pub partitions: Partitions,
     /// Values for `$tyk_meta.*`.
     #[serde(skip_serializing_if = "is_zero")]
     pub meta_data: Map<String, Value>,
-    /// Raising and lowering the rate step by step; not supported yet.
+    /// Gradual changes of the rate; not supported yet.
     #[serde(skip_serializing_if = "is_zero")]
     pub smoothing: Value,
     /// When the document was last changed.
     #[serde(skip_serializing_if = "is_zero")]
     pub last_updated: String,
-    /// Fields that Tollgate does not know, kept for whoever reads the document next.
+    /// Unknown fields, kept for other readers of the document.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
@@ -124,9 +124,9 @@ pub struct Partitions {
     pub complexity: bool,
     /// Access rights.
     pub acl: bool,
-    /// Everything, with counters of its own for each API; excludes the others.
+    /// Everything, with separate counters for each API; excludes the others.
     pub per_api: bool,
-    /// Fields that Tollgate does not know.
+    /// Unknown fields.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
@@ -134,12 +134,12 @@ pub struct Partitions {
 impl Policy {
     /// Reads a file with one policy.
     ///
-    /// The result is the policy with its warnings and ignored fields, or everything that is wrong with it.
+    /// The result is the policy with its warnings and ignored fields, or all its problems.
     pub fn parse(text: &[u8], file: Option<&Path>) -> Result<(Policy, Vec<Problem>), Vec<Problem>> {
         Policy::from_value(&json(text, file)?, file)
     }
 
-    /// The same for a document that is JSON already.
+    /// The same for a parsed JSON document.
     pub fn from_value(document: &Value, file: Option<&Path>) -> Result<(Policy, Vec<Problem>), Vec<Problem>> {
         let mut findings = Findings::default();
         let policy = read(document, &mut findings);

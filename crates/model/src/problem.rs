@@ -11,27 +11,27 @@ use crate::json_path::JsonPath;
 /// One finding about one place of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// How much it matters.
+    /// Its severity.
     pub level: Level,
     /// The file as it was named by the caller, `None` for a document that came from elsewhere.
     pub file: Option<PathBuf>,
     /// The place inside the document (`$.proxy.target_url`), the name of an environment variable, or empty when the
     /// finding is about the whole file.
     pub path: String,
-    /// What is wrong and, where that is not obvious, what happens because of it.
+    /// The problem and, if not obvious, its consequence.
     pub message: String,
 }
 
-/// How much a [`Problem`] matters.
+/// The severity of a [`Problem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// The document cannot be used.
     Error,
-    /// The document is used, but probably does not do what its author meant.
+    /// The document is used, but probably does not do what its author intended.
     Warning,
-    /// The document does what its author meant, in a way that its author should know of.
+    /// The document does what its author intended, in a way that the author should know about.
     Note,
-    /// A field that was read and has no effect.
+    /// A field without effect.
     Ignored,
 }
 
@@ -41,13 +41,13 @@ impl Problem {
         Problem { level, file: None, path: path.into(), message: message.into() }
     }
 
-    /// The same problem, said of `file`.
+    /// The same problem, with the name of a file.
     pub fn within(mut self, file: Option<&Path>) -> Problem {
         self.file = file.map(Path::to_path_buf);
         self
     }
 
-    /// Whether the document cannot be used because of it.
+    /// Whether it makes the document unusable.
     pub fn is_error(&self) -> bool {
         self.level == Level::Error
     }
@@ -107,7 +107,7 @@ impl Findings {
         }
     }
 
-    /// What decoding found, apart from unknown fields, which each kind of document judges by its own table.
+    /// The problems that decoding found. Unknown fields are not among them: each kind of document has its own table for them.
     pub(crate) fn decoded<T>(&mut self, decoded: &Decoded<T>) {
         for (path, message) in &decoded.mistakes {
             self.error(path, message);
@@ -117,7 +117,7 @@ impl Findings {
         }
     }
 
-    /// Names the environment variable wherever a finding is about a value that came from one.
+    /// Names the environment variable in findings about a value that came from one.
     pub(crate) fn attribute(&mut self, path: &JsonPath, variable: &str) {
         let path = path.to_string();
         for problem in &mut self.problems {
@@ -127,19 +127,19 @@ impl Findings {
         }
     }
 
-    /// The same findings, of a document that is a part of another one.
+    /// The same findings, for a document inside another one.
     pub(crate) fn below(self, place: &JsonPath) -> Vec<Problem> {
         let place = place.to_string();
         let moved = |p: Problem| Problem { path: p.path.replacen('$', &place, 1), ..p };
         self.problems.into_iter().map(moved).collect()
     }
 
-    /// The same findings, said of `file`.
+    /// The same findings, with the name of a file.
     pub(crate) fn within(self, file: Option<&Path>) -> Findings {
         Findings { problems: self.problems.into_iter().map(|p| p.within(file)).collect(), bad: self.bad }
     }
 
-    /// Splits on whether the document can be used: the value with its lesser problems, or all problems.
+    /// The value with its lesser problems if the document is usable, otherwise all problems.
     pub(crate) fn conclude<T>(self, value: Option<T>) -> Result<(T, Vec<Problem>), Vec<Problem>> {
         match value {
             Some(value) if !self.problems.iter().any(Problem::is_error) => Ok((value, self.problems)),

@@ -12,11 +12,11 @@ use crate::config::GatewayConfig;
 use crate::json_path::JsonPath;
 use crate::problem::{Level, Problem};
 
-/// Schemes that are looked up.
+/// Supported schemes.
 const SCHEMES: [&str; 3] = ["env", "secrets", "file"];
-/// Schemes that Tyk looks up in services which Tollgate does not ask.
+/// Tyk's schemes for services that Tollgate does not query.
 const UNSUPPORTED_SCHEMES: [&str; 3] = ["consul", "vault", "kv"];
-/// What the names of variables begin with that may be referred to.
+/// Prefixes of the variables that may be referred to.
 const VARIABLE_PREFIXES: [&str; 2] = ["TYK_SECRET_", "TOLLGATE_SECRET_"];
 /// A secret is a key, a certificate or a password, not a data set.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -51,7 +51,7 @@ fn resolve_below(value: &mut Value, path: &JsonPath, lookup: &dyn Fn(&str, &str)
     }
 }
 
-/// The text that takes the place of `text`, `None` when it is not a reference.
+/// The replacement of `text`, `None` if it is not a reference.
 fn resolved(text: &str, lookup: &dyn Fn(&str, &str) -> Option<String>) -> Result<Option<String>, String> {
     let Some((scheme, rest)) = text.split_once("://") else {
         return Ok(None);
@@ -75,19 +75,19 @@ fn resolved(text: &str, lookup: &dyn Fn(&str, &str) -> Option<String>) -> Result
     }
 }
 
-/// Where the secrets of one gateway come from; [`SecretSources::lookup`] is made for [`resolve_references`].
+/// The sources of a gateway's secrets; pass [`SecretSources::lookup`] to [`resolve_references`].
 #[derive(Debug, Clone, Default)]
 pub struct SecretSources {
     /// The process environment. `env://NAME` is `TYK_SECRET_NAME` or `TOLLGATE_SECRET_NAME`.
     pub environment: BTreeMap<String, String>,
     /// `secrets` of the gateway configuration.
     pub secrets: BTreeMap<String, String>,
-    /// `file.base_path` of the gateway configuration: when set, `file://` reads below it and nowhere else.
+    /// `file.base_path` of the gateway configuration: if set, `file://` reads only below it.
     pub file_base: Option<PathBuf>,
 }
 
 impl SecretSources {
-    /// The sources of a gateway. Of the environment only what can be referred to is kept.
+    /// The sources of a gateway. Keeps only the variables that can be referred to.
     pub fn new(config: &GatewayConfig, environment: impl Iterator<Item = (String, String)>) -> SecretSources {
         let is_secret = |name: &str| VARIABLE_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
         SecretSources {
@@ -97,7 +97,7 @@ impl SecretSources {
         }
     }
 
-    /// The secret that a reference names. A trailing line end of a file is not part of the secret.
+    /// The secret of a reference. A trailing line end of a file is not part of the secret.
     pub fn lookup(&self, scheme: &str, name: &str) -> Option<String> {
         match scheme {
             "env" => self.variable(name),

@@ -36,76 +36,76 @@ const FINGERPRINT_DIGITS: usize = 64;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Session {
-    /// When the key was last used; not acted on.
+    /// When the key was last used; ignored.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub last_check: i64,
-    /// Without effect; older tools write it beside `rate`.
+    /// No effect; older tools write it next to `rate`.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub allowance: f64,
-    /// Requests per `per`; unlimited when not more than 0.
+    /// Requests per `per`; unlimited if 0 or less.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub rate: f64,
-    /// Seconds; unlimited when not more than 0.
+    /// Seconds; unlimited if 0 or less.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub per: f64,
-    /// Further rate limits, which hold all at once. Tyk has no such field.
+    /// Additional rate limits; all apply. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub limits: Vec<RateLimit>,
-    /// Seconds for which a request over the rate is held before it is tried again.
+    /// Seconds that a request over the rate is held before it is tried again.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub throttle_interval: f64,
-    /// How often it is tried again.
+    /// Maximum retries.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub throttle_retry_limit: i64,
     /// Deepest GraphQL query; -1 for any.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub max_query_depth: i64,
-    /// When the key was made, as RFC 3339 says.
+    /// When the key was created, in RFC 3339 format.
     #[serde(skip_serializing_if = "is_zero")]
     pub date_created: String,
-    /// When the key expires, seconds since 1970; never when not more than 0.
+    /// When the key expires, seconds since 1970; never if 0 or less.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub expires: i64,
-    /// What becomes of the key then: `retain` or `delete`.
+    /// What happens to the key then: `retain` or `delete`.
     #[serde(skip_serializing_if = "is_zero")]
     pub post_expiry_action: String,
     /// Seconds before that happens.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub post_expiry_grace_period: i64,
-    /// Requests per `quota_renewal_rate`; unlimited when not more than 0.
+    /// Requests per `quota_renewal_rate`; unlimited if 0 or less.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_max: i64,
-    /// When the quota begins anew, seconds since 1970. A copy for display.
+    /// When the quota renews, seconds since 1970. A copy for display.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_renews: i64,
-    /// What is left of the quota. A copy for display.
+    /// The remaining quota. A copy for display.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_remaining: i64,
-    /// Seconds from the first request to the renewal of the quota; never renewed when not more than 0.
+    /// Seconds from the first request to the renewal of the quota; never if 0 or less.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_renewal_rate: i64,
-    /// What may be called, by API. Empty means everything, which is for keys of administrators.
+    /// Access rights by API. Empty means every API; this is for administrators' keys.
     #[serde(skip_serializing_if = "is_zero")]
     pub access_rights: BTreeMap<String, AccessRight>,
-    /// Checks that refuse nobody. Tyk has no such field.
+    /// Checks that reject nobody. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub dry_run: DryRun,
-    /// What holds for the limits while the store does not answer. Tyk has no such field.
+    /// What applies to the limits while the store does not answer. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: LimitStoreFailure,
     /// The organisation that the key belongs to.
     #[serde(skip_serializing_if = "is_zero")]
     pub org_id: String,
-    /// The OAuth client that the key was made for.
+    /// The OAuth client that the key belongs to.
     #[serde(skip_serializing_if = "is_zero")]
     pub oauth_client_id: String,
     /// OAuth keys, by client.
     #[serde(skip_serializing_if = "is_zero")]
     pub oauth_keys: BTreeMap<String, String>,
-    /// The client certificate that stands for the key, by identifier.
+    /// The identifier of the client certificate that stands for the key.
     #[serde(skip_serializing_if = "is_zero")]
     pub certificate: String,
-    /// Client certificates that the key may be used with, by identifier.
+    /// Identifiers of the client certificates that the key may be used with.
     #[serde(skip_serializing_if = "is_zero")]
     pub mtls_static_certificate_bindings: Value,
     /// For HTTP basic.
@@ -117,16 +117,16 @@ pub struct Session {
     /// Requests are signed with `hmac_string`.
     #[serde(skip_serializing_if = "is_zero")]
     pub hmac_enabled: bool,
-    /// Requests are signed with the private key that belongs to `rsa_certificate_id`.
+    /// Requests are signed with the private key of `rsa_certificate_id`.
     #[serde(skip_serializing_if = "is_zero")]
     pub enable_http_signature_validation: bool,
     /// Secret for signatures.
     #[serde(skip_serializing_if = "is_zero")]
     pub hmac_string: String,
-    /// Certificate or public key that signatures are checked with, by identifier.
+    /// Identifier of the certificate or public key that verifies signatures.
     #[serde(skip_serializing_if = "is_zero")]
     pub rsa_certificate_id: String,
-    /// Refuse the key.
+    /// Reject the key.
     #[serde(skip_serializing_if = "is_zero")]
     pub is_inactive: bool,
     /// Older form of `apply_policies`, for one policy; used when that is empty.
@@ -138,7 +138,7 @@ pub struct Session {
     /// When analytics records of the key expire.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub data_expires: i64,
-    /// Parts of the quota at which an event is sent; not supported yet.
+    /// Shares of the quota that trigger an event; not supported yet.
     #[serde(skip_serializing_if = "is_zero")]
     pub monitor: Value,
     /// Older form of `enable_detailed_recording`.
@@ -153,22 +153,22 @@ pub struct Session {
     /// Tags for analytics records.
     #[serde(skip_serializing_if = "is_zero")]
     pub tags: Vec<String>,
-    /// The key's name for people.
+    /// A name for people.
     #[serde(skip_serializing_if = "is_zero")]
     pub alias: String,
-    /// When the document was last changed; part of the identity of rate limit counters.
+    /// When the document was last changed; part of the name of rate limit counters.
     #[serde(skip_serializing_if = "is_zero")]
     pub last_updated: String,
     /// For plugins.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub id_extractor_deadline: i64,
-    /// Seconds for which the session is kept; 0 to let the API decide.
+    /// Seconds that the session is kept; 0 lets the API decide.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub session_lifetime: i64,
-    /// Raising and lowering the rate step by step; not supported yet.
+    /// Gradual changes of the rate; not supported yet.
     #[serde(skip_serializing_if = "is_zero")]
     pub smoothing: Value,
-    /// Fields that Tollgate does not know, kept for whoever reads the document next.
+    /// Unknown fields, kept for other readers of the document.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
@@ -177,12 +177,12 @@ pub struct Session {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BasicAuthData {
-    /// The password, hashed when `hash_type` says how.
+    /// The password, hashed as `hash_type` says.
     #[serde(skip_serializing_if = "is_zero")]
     pub password: String,
     /// `bcrypt` and others; empty for a password in plain text.
     pub hash_type: String,
-    /// Fields that Tollgate does not know.
+    /// Unknown fields.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
@@ -193,7 +193,7 @@ pub struct BasicAuthData {
 pub struct JwtData {
     /// The secret or public key that tokens are signed with.
     pub secret: String,
-    /// Fields that Tollgate does not know.
+    /// Unknown fields.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
@@ -201,7 +201,7 @@ pub struct JwtData {
 impl Session {
     /// Reads a session.
     ///
-    /// The result is the session with its warnings and ignored fields, or everything that is wrong with it.
+    /// The result is the session with its warnings and ignored fields, or all its problems.
     pub fn parse(text: &[u8]) -> Result<(Session, Vec<Problem>), Vec<Problem>> {
         match serde_json::from_slice(text) {
             Ok(document) => Session::from_value(&document),
@@ -209,7 +209,7 @@ impl Session {
         }
     }
 
-    /// The same for a document that is JSON already.
+    /// The same for a parsed JSON document.
     pub fn from_value(document: &Value) -> Result<(Session, Vec<Problem>), Vec<Problem>> {
         let mut findings = Findings::default();
         if !document.is_object() {
@@ -227,12 +227,12 @@ impl Session {
         findings.conclude(session)
     }
 
-    /// The session as the control API writes it, without fields that are zero.
+    /// The session as the control API writes it, without zero fields.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The policies of the key: `apply_policies`, or the one of `apply_policy_id` when there are none.
+    /// The policies of the key: `apply_policies`, or `apply_policy_id` if that is empty.
     pub fn policy_ids(&self) -> Vec<&str> {
         if self.apply_policies.is_empty() && !self.apply_policy_id.is_empty() {
             return vec![&self.apply_policy_id];
@@ -275,7 +275,7 @@ impl Session {
         self.on_store_failure = limit.on_store_failure;
     }
 
-    /// The certificates that the key is bound to, as SHA-256 fingerprints: what is left of an identifier without its organisation.
+    /// The certificates that the key is bound to, as SHA-256 fingerprints: the identifiers without their organisation.
     pub fn certificate_fingerprints(&self) -> Vec<String> {
         let listed = self.mtls_static_certificate_bindings.as_array().into_iter().flatten().filter_map(Value::as_str);
         let identifiers = listed.chain([self.certificate.as_str()]).filter(|identifier| !identifier.is_empty());
@@ -323,7 +323,7 @@ impl KeepsUnknown for Session {
     }
 }
 
-/// Adds what is wrong with the `access_rights` of a session or a policy to `findings`.
+/// Adds the problems of the `access_rights` of a session or a policy to `findings`.
 pub(crate) fn check_rights(at: &JsonPath, rights: &BTreeMap<String, AccessRight>, findings: &mut Findings) {
     for (api_id, right) in rights {
         let at = at.key(api_id).key("limit");
@@ -337,7 +337,7 @@ pub(crate) fn check_rights(at: &JsonPath, rights: &BTreeMap<String, AccessRight>
     }
 }
 
-/// Adds what is wrong with the `limits` of the object at `at` to `findings`.
+/// Adds the problems of the `limits` of the object at `at` to `findings`.
 pub(crate) fn check_limits(at: &JsonPath, limits: &[RateLimit], findings: &mut Findings) {
     for (index, limit) in limits.iter().enumerate() {
         let at = at.key("limits").index(index);

@@ -1,11 +1,11 @@
-//! Spans of time as Go writes them: `500ms`, `1m30s`, `1.5h`.
+//! Go durations: `500ms`, `1m30s`, `1.5h`.
 
 use std::time::Duration;
 
-/// Longest span accepted, 100 years: far beyond use, far from overflow.
+/// Maximum duration, 100 years: far beyond practical use, far below overflow.
 const SECONDS_MAX: f64 = 3_155_760_000.0;
 
-/// Reads a Go duration. `None` for anything else, a negative span and a span of more than 100 years.
+/// Parses a Go duration. `None` for anything else, for a negative one, and above 100 years.
 pub fn parse_span(text: &str) -> Option<Duration> {
     let mut rest = text.strip_prefix('+').unwrap_or(text);
     if rest == "0" {
@@ -26,7 +26,7 @@ pub fn parse_span(text: &str) -> Option<Duration> {
     (seconds <= SECONDS_MAX).then(|| Duration::from_secs_f64(seconds))
 }
 
-/// A number of seconds as a span. `None` when it is negative, not a number or more than 100 years.
+/// A number of seconds as a duration. `None` if it is negative, not a number, or above 100 years.
 pub fn seconds(number: f64) -> Option<Duration> {
     (0.0..=SECONDS_MAX).contains(&number).then(|| Duration::from_secs_f64(number))
 }

@@ -1,21 +1,21 @@
-//! The small grammars of HTTP that documents contain pieces of: tokens, header values, target URLs.
+//! The HTTP grammars that occur in documents: tokens, header values, target URLs.
 
 use std::net::Ipv6Addr;
 
 /// Schemes that a target may have. `tyk` names another API of this gateway.
 const TARGET_SCHEMES: [&str; 6] = ["http", "https", "h2c", "ws", "wss", "tyk"];
 
-/// RFC 9110 section 5.6.2: what a method or a header name may be.
+/// Whether a text is a token (RFC 9110 §5.6.2), as methods and header names must be.
 pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
-/// Whether a text can be sent as a header value without ending the header.
+/// Whether a text is a valid header value.
 pub(crate) fn is_header_value(text: &str) -> bool {
     !text.bytes().any(|b| (b < 0x20 && b != b'\t') || b == 0x7f)
 }
 
-/// Why `url` cannot be a target, `None` when it can.
+/// Why `url` is not a valid target; `None` if it is.
 pub(crate) fn target_url_fault(url: &str) -> Option<&'static str> {
     if url.bytes().any(|b| b <= 0x20 || b == 0x7f) {
         return Some("must not contain spaces or control characters");

@@ -18,7 +18,7 @@ pub enum Document {
 }
 
 impl Document {
-    /// A document with the fields that were not written.
+    /// A document with its missing fields.
     pub fn with_zeros(self, written: &Value) -> Value {
         let name = match self {
             Document::Api => "api",
@@ -53,7 +53,7 @@ fn fill(written: Option<&Value>, zero: &Value) -> Value {
     }
 }
 
-/// The written members in their order, then the others. Names count in any letter case, as they do when a document is read.
+/// The existing members in order, then the missing ones. Names match in any letter case, as when a document is read.
 fn fill_members(members: &Map<String, Value>, shape: &Map<String, Value>) -> Map<String, Value> {
     let names: Map<String, Value> = shape.iter().map(|(name, zero)| (plain(name).to_ascii_lowercase(), zero.clone())).collect();
     let mut filled = Map::with_capacity(shape.len().max(members.len()));

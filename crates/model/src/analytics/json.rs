@@ -1,10 +1,10 @@
-//! The record as JSON, as its `Serialize` has it, but written without asking of each byte whether it must be escaped.
+//! The record as JSON, equal to its `Serialize`, but written without checking each byte for escapes.
 
 use super::{Common, Own, Time};
 use crate::append_json_text;
 use crate::calendar::TimeWriter;
 
-/// Remembers how the times of the last record were written.
+/// Caches the text of the last record's times.
 #[derive(Clone, Debug, Default)]
 pub struct JsonTimes {
     timestamp: TimeWriter,
@@ -12,7 +12,7 @@ pub struct JsonTimes {
 }
 
 impl Common<'_> {
-    /// Begins a record: a JSON object, which [`Own::append_json`] completes.
+    /// Starts a record: a JSON object, which [`Own::append_json`] completes.
     pub fn append_json(&self, out: &mut Vec<u8>) {
         text(out, "{\"method\":", &self.method);
         text(out, ",\"host\":", &self.host);
@@ -29,7 +29,7 @@ impl Common<'_> {
         text(out, ",\"oauth_id\":", &self.oauth_id);
         text(out, ",\"ip_address\":", &self.ip_address);
         out.extend_from_slice(b",\"geo\":");
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         let _ = serde_json::to_writer(&mut *out, &self.geo);
         out.extend_from_slice(b",\"tags\":[");
         for (place, tag) in self.tags.iter().enumerate() {
@@ -42,7 +42,7 @@ impl Common<'_> {
 }
 
 impl Own<'_> {
-    /// Completes a record that [`Common::append_json`] began.
+    /// Completes a record that [`Common::append_json`] started.
     pub fn append_json(&self, out: &mut Vec<u8>, times: &mut JsonTimes) {
         text(out, ",\"path\":", &self.path);
         text(out, ",\"raw_path\":", &self.raw_path);

@@ -23,7 +23,7 @@ const BEFORE_NUMBERS: [&[u8]; 14] = [
 /// A number of 64 bits.
 const INT64: u8 = 0xd3;
 const NUMBER_BYTES: usize = 1 + size_of::<i64>();
-/// A record's numbers, all 0. As each takes the same bytes whatever it is, all have their places.
+/// A template of a record's numbers, all 0. Each number takes the same bytes, so all have fixed positions.
 const NUMBERS: [u8; numbers_end(BEFORE_NUMBERS.len())] = numbers();
 /// Where they end.
 const NUMBER_ENDS: [usize; BEFORE_NUMBERS.len()] = number_ends();
@@ -63,9 +63,9 @@ const fn numbers() -> [u8; numbers_end(BEFORE_NUMBERS.len())] {
 }
 
 impl Common<'_> {
-    /// Begins a record: one MessagePack map, which [`Own::append_msgpack`] completes.
+    /// Starts a record: one MessagePack map, which [`Own::append_msgpack`] completes.
     pub fn append_msgpack(&self, out: &mut Vec<u8>) {
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         let _ = self.write_msgpack(out);
     }
 
@@ -101,9 +101,9 @@ impl Common<'_> {
 }
 
 impl Own<'_> {
-    /// Completes a record that [`Common::append_msgpack`] began.
+    /// Completes a record that [`Common::append_msgpack`] started.
     pub fn append_msgpack(&self, out: &mut Vec<u8>) {
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         let _ = self.write_msgpack(out);
     }
 
@@ -171,7 +171,7 @@ impl Geo {
     }
 }
 
-/// What Tyk records of GraphQL and MCP, which are passed on unread: always empty.
+/// Tyk's fields for GraphQL and MCP, which Tollgate forwards without parsing: always empty.
 fn write_no_stats(out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
     write_str(out, "GraphQLStats")?;
     write_map_len(out, 7)?;

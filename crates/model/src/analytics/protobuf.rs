@@ -7,13 +7,13 @@ use prost::Message;
 
 use super::{AnalyticsRecord, Geo, Time};
 
-/// The zone that readers show times in; they have to know its name.
+/// The time zone for readers; they must know its name.
 const TIME_ZONE: &str = "UTC";
 
 impl AnalyticsRecord<'_> {
-    /// Adds the record as one message.
+    /// Appends the record as one message.
     pub fn append_protobuf(self, out: &mut Vec<u8>) {
-        // Memory has room for every message.
+        // Writing to memory cannot fail.
         let _ = Record::from(self).encode(out);
     }
 }

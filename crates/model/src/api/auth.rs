@@ -1,4 +1,4 @@
-//! Where a request carries its credentials.
+//! Where a request has its credentials.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,19 @@ pub struct AuthConfig {
     pub name: String,
     /// The header; `Authorization` when empty.
     pub auth_header_name: String,
-    /// Do not look at headers.
+    /// Ignore headers.
     pub disable_header: bool,
-    /// Look at the query parameter `param_name`.
+    /// Read the query parameter `param_name`.
     pub use_param: bool,
     /// The query parameter; named like the header when empty.
     pub param_name: String,
-    /// Look at the cookie `cookie_name`.
+    /// Read the cookie `cookie_name`.
     pub use_cookie: bool,
     /// The cookie; named like the header when empty.
     pub cookie_name: String,
-    /// Accept a client certificate in place of a key, and ask for it beside one.
+    /// Accept a client certificate instead of a key, and require it together with a key.
     pub use_certificate: bool,
-    /// For keys: a signature must come with the key.
+    /// Require a signature in addition to the key.
     pub validate_signature: bool,
     /// That signature.
     pub signature: SignatureConfig,
@@ -41,25 +41,25 @@ pub struct AuthConfig {
 pub struct SignatureConfig {
     /// How it is made: `MasheryMd5` or `MasherySha256`.
     pub algorithm: String,
-    /// The header that has it.
+    /// The header with the signature.
     pub header: String,
-    /// Look at a query parameter too: one with a value counts in place of the header. So does any `param_name`.
+    /// Also read a query parameter, which takes precedence over the header. `param_name` enables it too.
     pub use_param: bool,
-    /// That parameter; the name of the header when empty.
+    /// That parameter; the name of the header if empty.
     pub param_name: String,
-    /// What it is made with besides key and time. May have variables.
+    /// The secret that is hashed together with key and time. May contain variables.
     pub secret: String,
     /// Seconds by which the client's clock may differ.
     #[serde(deserialize_with = "whole")]
     pub allowed_clock_skew: i64,
-    /// Status of a refusal; 401 when 0.
+    /// Status of a rejection; 0 means 401.
     #[serde(deserialize_with = "whole")]
     pub error_code: i64,
-    /// Its message; `Request signature verification failed` when empty.
+    /// Its message; `Request signature verification failed` if empty.
     pub error_message: String,
 }
 
-/// How signatures that come with keys are made: a hash over key, secret and time.
+/// Algorithms of key signatures: a hash over key, secret and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignatureAlgorithm {
     /// MD5.
@@ -69,10 +69,10 @@ pub enum SignatureAlgorithm {
 }
 
 impl SignatureConfig {
-    /// Most seconds by which clocks may differ: each of them is two hashes for a signature that is wrong.
+    /// Maximum allowed clock difference in seconds: each second costs two hashes for a wrong signature.
     pub const SKEW_S_MAX: i64 = 300;
 
-    /// How it is made, if that is known.
+    /// The algorithm, if it is known.
     pub fn algorithm(&self) -> Option<SignatureAlgorithm> {
         match self.algorithm.as_str() {
             "MasheryMd5" => Some(SignatureAlgorithm::MasheryMd5),
@@ -81,19 +81,19 @@ impl SignatureConfig {
         }
     }
 
-    /// The query parameter, if one is looked at.
+    /// The query parameter, if one is read.
     pub fn param(&self) -> Option<&str> {
         let name = if self.param_name.is_empty() { &self.header } else { &self.param_name };
         let is_looked_at = self.use_param || !self.param_name.is_empty();
         Some(name.as_str()).filter(|name| is_looked_at && !name.is_empty())
     }
 
-    /// Seconds by which clocks may differ; `None` when nothing is right, as for a negative number.
+    /// Allowed clock difference in seconds; `None` if no signature can be valid, as for a negative number.
     pub fn skew_s(&self) -> Option<u64> {
         u64::try_from(self.allowed_clock_skew.min(Self::SKEW_S_MAX)).ok()
     }
 
-    /// Status of a refusal.
+    /// Status of a rejection.
     pub fn status(&self) -> u16 {
         u16::try_from(self.error_code).ok().filter(|code| (200..600).contains(code)).unwrap_or(401)
     }
@@ -103,12 +103,12 @@ impl SignatureConfig {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BasicAuth {
-    /// Check each password anew.
+    /// Verify the password on every request.
     pub disable_caching: bool,
-    /// Seconds for which a right password is remembered; 60 when not more than 0.
+    /// Seconds that a correct password is remembered; 60 if 0 or less.
     #[serde(deserialize_with = "whole")]
     pub cache_ttl: i64,
-    /// Look into bodies when no header has user and password.
+    /// Read user and password from the body if no header has them.
     pub extract_from_body: bool,
     /// For `extract_from_body`: the first group is the user.
     pub body_user_regexp: String,
@@ -120,9 +120,9 @@ pub struct BasicAuth {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ExternalOAuth {
-    /// Whether it is asked for.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Servers, of which the first counts, as in Tyk.
+    /// Servers; only the first is used, as in Tyk.
     pub providers: Vec<ExternalProvider>,
 }
 
@@ -130,25 +130,25 @@ pub struct ExternalOAuth {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ExternalProvider {
-    /// The server is asked about each token.
+    /// Introspection of each token.
     pub introspection: Introspection,
 }
 
-/// How a server is asked about a token.
+/// Introspection at a server.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Introspection {
-    /// Whether it is asked for.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Where the server answers.
+    /// URL of the server.
     pub url: String,
-    /// Who asks.
+    /// The gateway's client id.
     pub client_id: String,
-    /// The asker's secret.
+    /// The gateway's client secret.
     pub client_secret: String,
-    /// The member of the answer that says who it is, before `sub`.
+    /// The member of the answer with the identity; takes precedence over `sub`.
     pub identity_base_field: String,
-    /// Remembering answers.
+    /// Cache of answers.
     pub cache: IntrospectionCache,
 }
 
@@ -156,9 +156,9 @@ pub struct Introspection {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct IntrospectionCache {
-    /// Remember good tokens.
+    /// Remember valid tokens.
     pub enabled: bool,
-    /// Seconds; 60 when not more than 0.
+    /// Seconds; 60 if 0 or less.
     #[serde(deserialize_with = "whole")]
     pub timeout: i64,
 }
@@ -167,9 +167,9 @@ pub struct IntrospectionCache {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OpenIdOptions {
-    /// Whose tokens are good.
+    /// The accepted providers.
     pub providers: Vec<OpenIdProvider>,
-    /// A user of another client is another user.
+    /// Distinguish the same user of different clients.
     pub segregate_by_client: bool,
 }
 
@@ -177,14 +177,14 @@ pub struct OpenIdOptions {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OpenIdProvider {
-    /// As in the tokens' `iss`; discovery begins there.
+    /// The `iss` of tokens, and the start of discovery.
     pub issuer: String,
-    /// Policies by client, whose name is in Base64.
+    /// Policies by client id in Base64.
     pub client_ids: BTreeMap<String, String>,
 }
 
 impl ApiDefinition {
-    /// How the first server of `external_oauth` is asked about tokens, if it is.
+    /// Introspection at the first server of `external_oauth`, if it is enabled.
     pub fn introspection(&self) -> Option<&Introspection> {
         let first = &self.external_oauth.providers.first()?.introspection;
         (self.external_oauth.enabled && first.enabled).then_some(first)
@@ -192,17 +192,17 @@ impl ApiDefinition {
 }
 
 impl AuthConfig {
-    /// The header to look at, `Authorization` when none is named.
+    /// The header to read; `Authorization` if not set.
     pub fn header(&self) -> Option<&str> {
         (!self.disable_header).then(|| self.header_name())
     }
 
-    /// The query parameter to look at, named like the header when it has no name of its own.
+    /// The query parameter to read; the header's name if not set.
     pub fn param(&self) -> Option<&str> {
         self.use_param.then(|| or(&self.param_name, self.header_name()))
     }
 
-    /// The cookie to look at, named like the header when it has no name of its own.
+    /// The cookie to read; the header's name if not set.
     pub fn cookie(&self) -> Option<&str> {
         self.use_cookie.then(|| or(&self.cookie_name, self.header_name()))
     }

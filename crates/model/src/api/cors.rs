@@ -7,21 +7,21 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Cors {
-    /// Switches the rules on.
+    /// Enables the rules.
     pub enable: bool,
-    /// Origins that may call; `*` for any, or one `*` inside an entry.
+    /// Allowed origins; `*` for any, or one `*` inside an entry.
     pub allowed_origins: Vec<String>,
-    /// Methods they may use.
+    /// Allowed methods.
     pub allowed_methods: Vec<String>,
-    /// Request headers they may send; `*` for any.
+    /// Allowed request headers; `*` for any.
     pub allowed_headers: Vec<String>,
     /// Response headers that scripts may read.
     pub exposed_headers: Vec<String>,
     /// Whether cookies and credentials may be sent.
     pub allow_credentials: bool,
-    /// Seconds that a browser may remember a preflight answer; 0 leaves the header out.
+    /// Seconds that a browser may cache a preflight response; 0 omits the header.
     pub max_age: i64,
-    /// OPTIONS requests go upstream, past every middleware.
+    /// OPTIONS requests go upstream and skip every middleware.
     pub options_passthrough: bool,
     /// Log each decision.
     pub debug: bool,

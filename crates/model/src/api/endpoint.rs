@@ -10,15 +10,15 @@ use serde::Deserialize;
 use crate::config::OnStoreFailure;
 use crate::span;
 
-/// What every entry of a list has: the endpoint it is for.
+/// The common part of all entries: their endpoint.
 pub trait EndpointEntry {
-    /// The entry is out of effect.
+    /// Whether the entry is disabled.
     fn is_disabled(&self) -> bool;
     /// Path pattern.
     fn path(&self) -> &str;
     /// Method.
     fn method(&self) -> &str;
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     fn ignores_case(&self) -> bool;
 }
 
@@ -59,15 +59,15 @@ endpoint_entry!(
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessEntry {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
-    /// Method; empty for any. Without effect beside `method_actions`.
+    /// Method; empty for any. Ignored if `method_actions` exists.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
-    /// What to do, by method. When it is written, the entry is for the methods that it names and no others: for none when it is empty.
+    /// What to do, by method. If it exists, the entry applies to these methods only; if it is empty, to none.
     pub method_actions: Option<BTreeMap<String, MethodAction>>,
 }
 
@@ -75,27 +75,27 @@ pub struct AccessEntry {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MethodAction {
-    /// Whether the gateway answers.
+    /// Whether the gateway responds itself.
     pub action: Action,
-    /// Status code of the answer.
+    /// Status code of the response.
     pub code: u16,
-    /// Body of the answer.
+    /// Body of the response.
     pub data: String,
-    /// Headers of the answer.
+    /// Headers of the response.
     pub headers: BTreeMap<String, String>,
 }
 
-/// Whether the gateway answers by itself.
+/// Whether the gateway responds itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Nothing is written: requests are refused, whichever list the entry is in.
+    /// Missing: requests are rejected, whatever list the entry is in.
     #[default]
     #[serde(rename = "")]
     Unset,
-    /// It does not; the list says what happens.
+    /// No: the list decides.
     NoAction,
-    /// It does.
+    /// Yes.
     Reply,
 }
 
@@ -103,15 +103,15 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MockResponse {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method; empty for any.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
-    /// Status code; 200 when 0.
+    /// Status code; 0 means 200.
     pub code: u16,
     /// Body.
     pub body: String,
@@ -123,19 +123,19 @@ pub struct MockResponse {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BodySchema {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
-    /// JSON schema, draft 7 unless its `$schema` says another.
+    /// JSON schema, draft 7 unless `$schema` names another.
     pub schema: Option<serde_json::Map<String, serde_json::Value>>,
-    /// The same in Base64, where `schema` is missing.
+    /// The same in Base64, used if `schema` is missing.
     pub schema_b64: String,
-    /// Status for a body that does not fit; 422 when 0.
+    /// Status for a body that does not match; 0 means 422.
     pub error_response_code: u16,
 }
 
@@ -143,22 +143,22 @@ pub struct BodySchema {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HardTimeout {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
     /// Seconds.
     pub timeout: f64,
-    /// The same as a Go duration (`500ms`), which wins when not empty.
+    /// The same as a Go duration (`500ms`); takes precedence if not empty.
     pub duration: String,
 }
 
 impl HardTimeout {
-    /// The time that the upstream has, `None` for no limit.
+    /// The upstream's time limit, `None` for no limit.
     pub fn limit(&self) -> Option<Duration> {
         let limit = if self.duration.is_empty() { span::seconds(self.timeout) } else { span::parse_span(&self.duration) };
         limit.filter(|limit| !limit.is_zero())
@@ -169,15 +169,15 @@ impl HardTimeout {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SizeLimit {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
-    /// Largest request body in bytes.
+    /// Maximum bytes of a request body.
     pub size_limit: i64,
 }
 
@@ -185,13 +185,13 @@ pub struct SizeLimit {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MethodTransform {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
     /// The method to send upstream.
     pub to_method: String,
@@ -201,19 +201,19 @@ pub struct MethodTransform {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HeaderTransform {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
     /// Headers to remove.
     pub delete_headers: Vec<String>,
     /// Headers to set.
     pub add_headers: BTreeMap<String, String>,
-    /// Whether a response change is made on the way back; Tyk does not look at it either.
+    /// Whether it applies to the response; ignored, as in Tyk.
     pub act_on: bool,
 }
 
@@ -221,21 +221,21 @@ pub struct HeaderTransform {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CircuitBreaker {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
-    /// Share of failures that opens the breaker, 0 to 1.
+    /// Ratio of failures that opens the breaker, 0 to 1.
     pub threshold_percent: f64,
     /// Requests in the window before the breaker may open.
     pub samples: u64,
     /// Seconds until it closes again.
     pub return_to_service_after: u64,
-    /// Do not try single requests before then.
+    /// Do not probe with single requests before then.
     pub disable_half_open_state: bool,
 }
 
@@ -243,13 +243,13 @@ pub struct CircuitBreaker {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EndpointMark {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
 }
 
@@ -257,20 +257,20 @@ pub struct EndpointMark {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EndpointRateLimit {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
     /// Requests.
     pub rate: f64,
     /// Seconds.
     pub per: f64,
-    /// Count and report, but refuse nobody. Tyk has no such field.
+    /// Count and report, but reject nobody. Not in Tyk.
     pub dry_run: bool,
-    /// What holds while the store does not answer, in place of what the API says. Tyk has no such field.
+    /// What applies while the store does not answer; overrides the API's setting. Not in Tyk.
     pub on_store_failure: Option<OnStoreFailure>,
 }

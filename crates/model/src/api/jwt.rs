@@ -1,4 +1,4 @@
-//! What a definition says about JSON Web Tokens beyond its plain fields.
+//! Nested settings of a definition about JSON Web Tokens.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use crate::span;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct JwksUri {
-    /// Where the key set is.
+    /// URL of the key set.
     pub url: String,
-    /// How long it is used before it is fetched again, such as `5m`; the gateway's own time when empty or 0.
+    /// Time after which it is fetched again, such as `5m`; the gateway's setting if empty or 0.
     pub cache_timeout: String,
-    /// The same by the name that it has in OpenAPI documents.
+    /// The same, by its name in OpenAPI documents.
     #[serde(rename = "cacheTimeout")]
     pub cache_timeout_camel: String,
 }
@@ -32,18 +32,18 @@ pub struct Scopes {
     pub oidc: ScopeClaim,
 }
 
-/// Which policies the scopes of a token stand for.
+/// The policies of a token's scopes.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ScopeClaim {
-    /// The claim with the scopes, `scope` when empty; dots lead into objects.
+    /// The claim with the scopes; `scope` if empty. Dots address nested objects.
     pub scope_claim_name: String,
     /// Scope to policy.
     pub scope_to_policy: BTreeMap<String, String>,
 }
 
 impl JwksUri {
-    /// How long the set is used, if it has a time of its own.
+    /// Time after which the set is fetched again, if it has its own.
     pub fn age_max(&self) -> Option<Duration> {
         let written = if self.cache_timeout.is_empty() { &self.cache_timeout_camel } else { &self.cache_timeout };
         span::parse_span(written).filter(|age| !age.is_zero())
@@ -58,7 +58,7 @@ impl ScopeClaim {
 }
 
 impl ApiDefinition {
-    /// Which policies the scopes of a JSON Web Token stand for: `scopes.jwt`, else the older fields.
+    /// The policies of a JSON Web Token's scopes: `scopes.jwt`, otherwise the older fields.
     pub fn jwt_scopes(&self) -> ScopeClaim {
         let (new, old) = (&self.scopes.jwt, &self.jwt_scope_claim_name);
         let claim = if new.scope_claim_name.is_empty() { old } else { &new.scope_claim_name };

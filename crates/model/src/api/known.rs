@@ -1,4 +1,4 @@
-//! Fields of Tyk's API definition that Tollgate does not act on, apart from the typed ones that validation reports.
+//! Fields of Tyk's API definition without effect, except the typed ones that validation reports.
 
 use crate::known_field::KnownField;
 use crate::known_field::Report::{Member, Never, Set};
@@ -15,7 +15,7 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("user_group_owners", Never),
     ("hook_references", Never),
     ("db_app_configs", Never),
-    // Settings of methods of authentication: the method itself is reported.
+    // Settings of authentication methods: the method itself is reported.
     ("idp_client_id_mapping_disabled", Never),
     ("external_oauth.providers.jwt", Never),
     ("security_requirements", Set),
@@ -37,7 +37,7 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("error_overrides", Set),
     ("error_overrides_disabled", Never),
     ("x-tyk-streaming", Set),
-    // Without effect but for the Model Context Protocol.
+    // Only used by the Model Context Protocol.
     ("json_rpc_version", Never),
     ("proxy.service_discovery", Member("use_discovery_service")),
 ];

@@ -1,11 +1,11 @@
-//! The ways to be let in, as a definition switches them on. All that are on must let a request in, or all of one alternative.
+//! The authentication methods that a definition enables. All enabled ones must accept a request, or all of one alternative.
 
 use super::{ApiDefinition, AuthConfig};
 
-/// A way to be let in.
+/// An authentication method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMethod {
-    /// A token of the gateway's own OAuth 2.0 provider.
+    /// A token of the gateway's own OAuth 2.0 server.
     OAuth,
     /// A token of another OAuth 2.0 server.
     ExternalOAuth,
@@ -24,7 +24,7 @@ pub enum AuthMethod {
 }
 
 impl AuthMethod {
-    /// Every method, in the order in which they are asked.
+    /// Every method, in the order in which they run.
     pub(super) const ALL: [AuthMethod; 8] = [
         AuthMethod::OAuth,
         AuthMethod::ExternalOAuth,
@@ -36,7 +36,7 @@ impl AuthMethod {
         AuthMethod::Token,
     ];
 
-    /// The method of a name in `auth_configs`.
+    /// The method with a name in `auth_configs`.
     pub fn named(name: &str) -> Option<AuthMethod> {
         AuthMethod::ALL.into_iter().find(|method| method.config_name() == name)
     }
@@ -71,12 +71,12 @@ impl AuthMethod {
 }
 
 impl ApiDefinition {
-    /// Whether every request must be let in by a method: it is on, and there are no alternatives.
+    /// Whether a method must accept every request: it is enabled, and there are no alternatives.
     pub fn uses(&self, method: AuthMethod) -> bool {
         self.tollgate.auth_alternatives.is_empty() && self.is_on(method)
     }
 
-    /// Whether a method is switched on. Keys are the method when there is no other.
+    /// Whether a method is enabled. Keys are the default.
     pub fn is_on(&self, method: AuthMethod) -> bool {
         !self.use_keyless
             && match method {
@@ -96,12 +96,12 @@ impl ApiDefinition {
             || AuthMethod::ALL.iter().any(|method| *method != AuthMethod::Token && self.is_on(*method))
     }
 
-    /// The methods that are on, in order; none for a keyless API.
+    /// The enabled methods, in order; none for a keyless API.
     pub fn auth_methods(&self) -> impl Iterator<Item = AuthMethod> {
         AuthMethod::ALL.into_iter().filter(|method| self.is_on(*method))
     }
 
-    /// The alternatives, each with the methods that must all let a request in; none when all methods must, and for a keyless API.
+    /// The alternatives, each with the methods that must all accept a request; none if all methods must, or for a keyless API.
     pub fn auth_alternatives(&self) -> Vec<Vec<AuthMethod>> {
         if self.use_keyless {
             return Vec::new();
@@ -136,12 +136,12 @@ impl ApiDefinition {
         narrowed
     }
 
-    /// Where a method finds its credentials: its own entry of `auth_configs`, else `auth`.
+    /// Where a method looks for its credentials: its own entry of `auth_configs`, otherwise `auth`.
     pub fn places(&self, method: AuthMethod) -> &AuthConfig {
         self.auth_configs.get(method.config_name()).unwrap_or(&self.auth)
     }
 
-    /// Whether the session is the one that a method finds. Without `base_identity_provided_by` it is that of the last method.
+    /// Whether a method provides the session. Without `base_identity_provided_by`, the last method does.
     pub fn takes_session_of(&self, method: AuthMethod) -> bool {
         let base = self.base_identity_provided_by.as_str();
         base.is_empty() || base == method.identity_name()

@@ -1,4 +1,4 @@
-//! The gateway as an OAuth 2.0 server: what an API lets its clients ask for.
+//! The gateway as an OAuth 2.0 server: what an API's clients may request.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,9 +7,9 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OAuthMeta {
-    /// Values of `grant_type` that are allowed: `authorization_code`, `refresh_token`, `password`, `client_credentials`.
+    /// Allowed values of `grant_type`: `authorization_code`, `refresh_token`, `password`, `client_credentials`.
     pub allowed_access_types: Vec<String>,
-    /// Values of `response_type` that are allowed: `code`, `token`.
+    /// Allowed values of `response_type`: `code`, `token`.
     pub allowed_authorize_types: Vec<String>,
     /// The page where users log in and consent.
     pub auth_login_redirect: String,
@@ -19,30 +19,30 @@ pub struct OAuthMeta {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Notifications {
-    /// What the receiver knows the gateway by.
+    /// The secret by which the receiver recognises the gateway.
     pub shared_secret: String,
-    /// Where new tokens are told; empty for nowhere.
+    /// URL to notify of new tokens; empty for none.
     pub oauth_on_keychange_url: String,
 }
 
-/// `tollgate.oauth`: what Tyk's provider does not have.
+/// `tollgate.oauth`: settings that are not in Tyk.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OAuthRules {
-    /// Codes are given only to requests with a challenge (RFC 7636).
+    /// Only requests with a challenge (RFC 7636) get a code.
     pub pkce_required: bool,
-    /// How challenges may be made; both ways when empty.
+    /// Allowed challenge methods; empty means both.
     pub pkce_methods: Vec<PkceMethod>,
-    /// Redirect URIs must be the registered one, character by character; otherwise they may also lie below it.
+    /// A redirect URI must equal the registered one; otherwise it may also lie below it.
     pub exact_redirect_uris: bool,
 }
 
-/// How a challenge is made from its verifier.
+/// How a challenge is derived from its verifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum PkceMethod {
-    /// It is the verifier's SHA-256.
+    /// The verifier's SHA-256.
     S256,
-    /// It is the verifier.
+    /// The verifier itself.
     #[serde(rename = "plain")]
     Plain,
 }
@@ -56,14 +56,14 @@ impl PkceMethod {
         }
     }
 
-    /// The method of a name.
+    /// The method with this name.
     pub fn from_name(name: &str) -> Option<PkceMethod> {
         [PkceMethod::S256, PkceMethod::Plain].into_iter().find(|method| method.name() == name)
     }
 }
 
 impl OAuthRules {
-    /// Whether challenges may be made so.
+    /// Whether this method is allowed.
     pub fn allows(&self, method: PkceMethod) -> bool {
         self.pkce_methods.is_empty() || self.pkce_methods.contains(&method)
     }

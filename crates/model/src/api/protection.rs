@@ -7,7 +7,7 @@ use super::{ApiDefinition, VersionInfo};
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 
-/// What [`MissingProtection::field`] and `serve_without` may be.
+/// The values of [`MissingProtection::field`] and `serve_without`.
 pub const PROTECTIONS: [&str; 12] = [
     "application_protocol",
     "custom_middleware",
@@ -26,12 +26,12 @@ pub const PROTECTIONS: [&str; 12] = [
 /// Hooks of `custom_middleware` that see every request or response.
 const HOOKS: [&str; 4] = ["pre", "post_key_auth", "post", "response"];
 
-/// One thing that a definition asks for.
+/// One protection that a definition requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingProtection {
     /// One of [`PROTECTIONS`].
     pub field: &'static str,
-    /// Where it stands, as in [`crate::Problem::path`].
+    /// Its place, as in [`crate::Problem::path`].
     pub path: String,
 }
 
@@ -50,7 +50,7 @@ impl ApiDefinition {
         if self.application_protocol == "mcp" {
             add("application_protocol", JsonPath::of("application_protocol"));
         }
-        // A hook behind authentication does not run without authentication; `auth_check` is a method, and refuses everybody.
+        // A hook after authentication does not run without authentication. `auth_check` is a method, and rejects everybody.
         for hook in HOOKS.into_iter().filter(|hook| *hook != "post_key_auth" || !self.use_keyless) {
             let entries = member(&self.custom_middleware, hook).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
             if let Some(index) = entries.iter().position(is_in_effect) {
@@ -75,7 +75,7 @@ impl ApiDefinition {
         missing
     }
 
-    /// The versions that requests come to.
+    /// The versions that receive requests.
     fn reachable_versions(&self) -> impl Iterator<Item = (&String, &VersionInfo)> {
         let data = &self.version_data;
         let only = (self.definition.enabled || data.not_versioned).then(|| data.unversioned());
@@ -85,7 +85,7 @@ impl ApiDefinition {
     }
 }
 
-/// Adds what is wrong with the names of a `tollgate.serve_without` to `findings`.
+/// Adds the problems of the names in `tollgate.serve_without` to `findings`.
 pub(crate) fn check_names(names: &[String], findings: &mut Findings) {
     for (index, name) in names.iter().enumerate().filter(|(_, name)| !PROTECTIONS.contains(&name.as_str())) {
         let at = JsonPath::of("tollgate.serve_without").index(index);
@@ -93,7 +93,7 @@ pub(crate) fn check_names(names: &[String], findings: &mut Findings) {
     }
 }
 
-/// Whether an entry of a list is not switched off.
+/// Whether an entry of a list is enabled.
 pub(super) fn is_in_effect(entry: &Value) -> bool {
     !is_true(entry, "disabled")
 }
@@ -102,7 +102,7 @@ fn is_true(object: &Value, name: &str) -> bool {
     member(object, name).and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// A member by its name in any letter case, as Go reads it.
+/// A member by its name in any letter case, as in Go.
 fn member<'v>(object: &'v Value, name: &str) -> Option<&'v Value> {
     let members = object.as_object()?;
     members.get(name).or_else(|| members.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value))

@@ -1,4 +1,4 @@
-//! Where requests come in and where they go.
+//! Where requests arrive and where they are forwarded to.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,13 +17,13 @@ pub struct Proxy {
     pub strip_listen_path: bool,
     /// Send the client's `Host` instead of the target's.
     pub preserve_host_header: bool,
-    /// Keep the target's trailing slash when nothing follows it.
+    /// Keep the target's trailing slash if nothing follows it.
     pub disable_strip_slash: bool,
-    /// Take turns over `target_list` instead of `target_url`.
+    /// Use the targets of `target_list` in turn, instead of `target_url`.
     pub enable_load_balancing: bool,
-    /// Targets to take turns over; an entry that occurs twice gets twice the requests, one without a scheme is `http://`.
+    /// Targets to use in turn. An entry that occurs twice gets twice the requests; one without a scheme is `http://`.
     pub target_list: Vec<String>,
-    /// Leave targets out that are known to be down; not supported yet.
+    /// Skip targets that are known to be down; not supported yet.
     pub check_host_against_uptime_tests: bool,
     /// The connection to the upstream.
     pub transport: Transport,
@@ -37,18 +37,18 @@ pub struct Transport {
     pub ssl_insecure_skip_verify: bool,
     /// Cipher suites by name.
     pub ssl_ciphers: Vec<String>,
-    /// Lowest TLS version as on the wire (771 is TLS 1.2), 0 for the default.
+    /// Lowest TLS version by number (771 is TLS 1.2), 0 for the default.
     pub ssl_min_version: u16,
-    /// Highest TLS version as on the wire (772 is TLS 1.3), 0 for the default.
+    /// Highest TLS version by number (772 is TLS 1.3), 0 for the default.
     pub ssl_max_version: u16,
-    /// Compare the certificate's common name, also when it has alternative names.
+    /// Compare the certificate's common name, even if it has alternative names.
     pub ssl_force_common_name_check: bool,
-    /// HTTP proxy on the way to the upstream; not supported yet.
+    /// HTTP proxy to the upstream; not supported yet.
     pub proxy_url: String,
 }
 
 impl Proxy {
-    /// The targets to take turns over as absolute URLs; `target_url` alone when there are none.
+    /// The targets to use in turn as absolute URLs; only `target_url` if there are none.
     pub fn targets(&self) -> Vec<String> {
         if !self.enable_load_balancing || self.target_list.is_empty() {
             return vec![self.target_url.clone()];

@@ -12,23 +12,23 @@ use crate::schema::may_be_empty;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct UrlRewrite {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
     /// Regular expression; its groups are `$1` and so on.
     pub match_pattern: String,
-    /// The URL when no trigger decides otherwise.
+    /// The URL if no trigger matches.
     pub rewrite_to: String,
-    /// Conditions with URLs of their own; the first that holds wins.
+    /// Conditions with their own URLs; the first that matches wins.
     pub triggers: Vec<Trigger>,
 }
 
-/// A condition of a rewrite and the URL when it holds.
+/// A condition of a rewrite, and its URL.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Trigger {
@@ -75,7 +75,7 @@ pub struct TriggerOptions {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TextMatch {
-    /// The regular expression; matches nothing and is not asked for when empty.
+    /// The regular expression; ignored if empty.
     pub match_rx: String,
     /// Whether it must not match.
     pub reverse: bool,

@@ -36,7 +36,7 @@ fn parsed(document: &Value) -> ApiDefinition {
     ApiDefinition::parse(document.to_string().as_bytes(), None).unwrap().0
 }
 
-/// A definition and the problems it must give.
+/// Checks the problems of a definition.
 #[track_caller]
 fn check(document: Value, expect: &[&str]) {
     assert_eq!(problems(&document), expect);
@@ -193,7 +193,7 @@ fn authentication() {
     check(keyless, &[]);
 }
 
-/// The smallest definition with these methods on and these alternatives.
+/// The smallest definition with these methods and these alternatives.
 fn with_alternatives(switches: &[&str], alternatives: Value) -> Value {
     let mut document = with("/tollgate", json!({"auth_alternatives": alternatives}));
     for field in switches {

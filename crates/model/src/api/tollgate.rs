@@ -1,4 +1,4 @@
-//! `tollgate` of a definition: what Tyk does not have.
+//! `tollgate` of a definition: settings that are not in Tyk.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,9 +13,9 @@ pub struct Tollgate {
     /// Which methods of authentication must let a request in: all of one alternative. Names as in `auth_configs`. Empty: all that are
     /// switched on.
     pub auth_alternatives: Vec<Vec<String>>,
-    /// Another HTTP service decides who is let in.
+    /// Another HTTP service decides about access.
     pub forward_auth: Option<ForwardAuth>,
-    /// What the OAuth 2.0 provider does beyond Tyk's.
+    /// Settings of the OAuth 2.0 server that are not in Tyk.
     pub oauth: OAuthRules,
     /// What holds for limits that the store should decide about and cannot: those of the API, and those of keys that do not say it
     /// themselves. When not set: what the gateway says.
@@ -29,28 +29,28 @@ pub struct Tollgate {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ForwardAuth {
-    /// Where the service answers.
+    /// URL of the service.
     pub url: String,
-    /// Ask with POST in place of GET.
+    /// Send POST instead of GET.
     pub post: bool,
     /// Milliseconds that the service has: 2000 when 0, 30000 at most.
     pub timeout_ms: u64,
     /// Accept any certificate of the service.
     pub insecure_skip_verify: bool,
-    /// Headers of the request that the service gets.
+    /// Request headers that are sent to the service.
     pub request_headers: Vec<String>,
-    /// Headers of the service's answer that the upstream gets, in place of the client's.
+    /// Headers of the service's answer that replace the client's on the way upstream.
     pub response_headers: Vec<String>,
-    /// The header of the answer that says who it is; without one, all have the same session.
+    /// The header of the answer with the identity; without it, all callers share one session.
     pub identity_header: String,
-    /// Policies of the sessions; without any they may call this API.
+    /// Policies of the sessions; without any, they may call this API.
     pub policies: Vec<String>,
-    /// Seconds for which a good answer counts; 0 to ask each time.
+    /// Seconds that a positive answer is cached; 0 to ask each time.
     pub cache_ttl_s: u64,
 }
 
 impl ForwardAuth {
-    /// Milliseconds that the service has: 2000 when none are written, 30000 at most.
+    /// Time limit of the service in milliseconds: 2000 by default, at most 30000.
     pub fn timeout_ms(&self) -> u64 {
         if self.timeout_ms == 0 { 2_000 } else { self.timeout_ms.min(30_000) }
     }

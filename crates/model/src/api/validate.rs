@@ -13,7 +13,7 @@ use crate::token::{is_header_value, is_token, target_url_fault};
 mod oauth;
 mod paths;
 
-/// Adds what is wrong with `api` to `findings`.
+/// Adds the problems of `api` to `findings`.
 pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_proxy(&api.proxy, findings);
     check_versions(api, findings);
@@ -37,7 +37,7 @@ fn check_proxy(proxy: &Proxy, findings: &mut Findings) {
         findings.error(&at.key("listen_path"), "must not contain spaces");
     }
     let balances = proxy.enable_load_balancing && !proxy.target_list.is_empty();
-    // With a list it is never called.
+    // With a list it is never used.
     if !balances {
         check_target(&at.key("target_url"), &proxy.target_url, findings);
     }
@@ -123,7 +123,7 @@ fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
         let message = format!("authentication by {method} is not supported yet: the API refuses every request");
         findings.warning(&JsonPath::of(field), message);
     }
-    // A service that decides is sent what it wants to see.
+    // The service gets the headers that it needs.
     for method in api.auth_methods().filter(|method| *method != AuthMethod::Forward) {
         let name = method.config_name();
         let at = match api.auth_configs.contains_key(name) {
@@ -145,7 +145,7 @@ fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
     oauth::check(api, findings);
 }
 
-/// A method that is on and in no alternative would be asked of nobody, though its author wants it.
+/// An enabled method in no alternative would never run, although its author wants it.
 fn check_alternatives(api: &ApiDefinition, findings: &mut Findings) {
     let written = &api.tollgate.auth_alternatives;
     let at = JsonPath::of("tollgate.auth_alternatives");
@@ -170,7 +170,7 @@ fn check_alternatives(api: &ApiDefinition, findings: &mut Findings) {
     }
 }
 
-/// Servers that are asked about requests.
+/// Servers that decide about requests.
 fn check_others(api: &ApiDefinition, findings: &mut Findings) {
     if let Some(rules) = &api.tollgate.forward_auth {
         let at = JsonPath::of("tollgate.forward_auth");
@@ -199,13 +199,13 @@ fn check_others(api: &ApiDefinition, findings: &mut Findings) {
     }
 }
 
-/// Signatures that come with keys.
+/// Key signatures.
 fn check_key_signature(places: &AuthConfig, method: AuthMethod, at: &JsonPath, findings: &mut Findings) {
     if !places.validate_signature {
         return;
     }
     if method != AuthMethod::Token {
-        // What `auth` says is for keys, and for others only because they have nothing of their own.
+        // `auth` is for keys; other methods use it only if they have no entry.
         if at.to_string() != "$.auth" {
             findings.ignored(&at.key("validate_signature"), "only keys come with such signatures, ignored");
         }
@@ -343,7 +343,7 @@ fn check_rate(limit: &super::GlobalRateLimit, findings: &mut Findings) {
     }
 }
 
-/// Typed fields that nothing acts on.
+/// Typed fields without effect.
 fn check_unsupported(api: &ApiDefinition, findings: &mut Findings) {
     for (field, is_set) in [
         ("proxy.transport.proxy_url", !api.proxy.transport.proxy_url.is_empty()),
@@ -354,7 +354,7 @@ fn check_unsupported(api: &ApiDefinition, findings: &mut Findings) {
         }
     }
     for (index, processor) in api.response_processors.iter().enumerate() {
-        // These two work from `extended_paths` alone, listed here or not.
+        // These two work through `extended_paths` whether they are listed here or not.
         if !matches!(processor.name.as_str(), "header_injector" | "response_body_transform") {
             let message = format!("response processor {:?} is not supported yet, ignored", processor.name);
             findings.ignored(&JsonPath::of("response_processors").index(index), message);

@@ -55,27 +55,27 @@ pub struct VersionInfo {
     pub global_headers: BTreeMap<String, String>,
     /// Headers removed from every request.
     pub global_headers_remove: Vec<String>,
-    /// Takes both out of effect.
+    /// Disables both.
     pub global_headers_disabled: bool,
     /// Headers set on every response.
     pub global_response_headers: BTreeMap<String, String>,
     /// Headers removed from every response.
     pub global_response_headers_remove: Vec<String>,
-    /// Takes both out of effect.
+    /// Disables both.
     pub global_response_headers_disabled: bool,
-    /// Endpoint paths match in any letter case.
+    /// Endpoint paths ignore letter case.
     pub ignore_endpoint_case: bool,
-    /// Largest request body in bytes; no limit when 0 or less.
+    /// Maximum bytes of a request body; no limit if 0 or less.
     pub global_size_limit: i64,
-    /// Takes `global_size_limit` out of effect.
+    /// Disables `global_size_limit`.
     pub global_size_limit_disabled: bool,
-    /// Seconds that the upstream has for a response; no limit when 0. Tyk writes it as `30s`.
+    /// Seconds for the upstream's response; 0 means no limit. Tyk writes it as `30s`.
     #[serde(deserialize_with = "seconds")]
     #[schemars(schema_with = "seconds_schema")]
     pub global_enforce_timeout: f64,
-    /// Takes `global_enforce_timeout` out of effect.
+    /// Disables `global_enforce_timeout`.
     pub global_enforce_timeout_disabled: bool,
-    /// Replaces `proxy.target_url` when not empty.
+    /// Overrides `proxy.target_url` if not empty.
     pub override_target: String,
 }
 
@@ -85,9 +85,9 @@ pub struct VersionInfo {
 pub struct LegacyPaths {
     /// Paths open to everyone.
     pub ignored: Vec<String>,
-    /// When it has entries, the only paths that are open.
+    /// If it has entries, only these paths are open.
     pub white_list: Vec<String>,
-    /// Paths that are closed.
+    /// Blocked paths.
     pub black_list: Vec<String>,
 }
 
@@ -97,15 +97,15 @@ pub struct LegacyPaths {
 pub struct ExtendedPaths {
     /// Endpoints open to everyone: no authentication, no limits.
     pub ignored: Vec<AccessEntry>,
-    /// When it has entries, the only endpoints that are open.
+    /// If it has entries, only these endpoints are open.
     pub white_list: Vec<AccessEntry>,
-    /// Endpoints that are closed.
+    /// Blocked endpoints.
     pub black_list: Vec<AccessEntry>,
-    /// Answers of the gateway itself.
+    /// Responses that the gateway generates.
     pub mock_response: Vec<MockResponse>,
-    /// Time that the upstream has for a response.
+    /// Time limits of upstream responses.
     pub hard_timeouts: Vec<HardTimeout>,
-    /// Largest request bodies.
+    /// Maximum sizes of request bodies.
     pub size_limits: Vec<SizeLimit>,
     /// Methods to send upstream instead.
     pub method_transforms: Vec<MethodTransform>,
@@ -115,17 +115,17 @@ pub struct ExtendedPaths {
     pub transform_headers: Vec<HeaderTransform>,
     /// Header changes on responses.
     pub transform_response_headers: Vec<HeaderTransform>,
-    /// Endpoints to stop calling while they fail.
+    /// Circuit breakers.
     pub circuit_breakers: Vec<CircuitBreaker>,
     /// Endpoints that only other APIs may call.
     pub internal: Vec<EndpointMark>,
     /// Endpoints without analytics.
     pub do_not_track_endpoints: Vec<EndpointMark>,
-    /// When it has entries, the only endpoints with analytics.
+    /// If it has entries, only these endpoints have analytics.
     pub track_endpoints: Vec<EndpointMark>,
-    /// Limits over all callers together.
+    /// Limits for all callers together.
     pub rate_limit: Vec<EndpointRateLimit>,
-    /// Schemas that request bodies must fit.
+    /// Schemas that request bodies must match.
     pub validate_json: Vec<BodySchema>,
 
     /// Not supported yet.
@@ -140,7 +140,7 @@ pub struct ExtendedPaths {
     pub transform_response: Vec<Value>,
     /// The same with a `jq` filter.
     pub transform_jq_response: Vec<Value>,
-    /// Answers of a script.
+    /// Responses of a script.
     #[serde(rename = "virtual")]
     pub virtual_endpoints: Vec<Value>,
     /// The same from an OpenAPI document.
@@ -152,7 +152,7 @@ pub struct ExtendedPaths {
 }
 
 impl ExtendedPaths {
-    /// The lists that are not acted on and protect nothing, with their Tyk names.
+    /// The lists without effect that protect nothing, with their Tyk names.
     pub(crate) fn unsupported(&self) -> [(&'static str, &[Value]); 4] {
         [
             ("cache", &self.cache),
@@ -162,7 +162,7 @@ impl ExtendedPaths {
         ]
     }
 
-    /// The lists that are not acted on and protect, with their Tyk names.
+    /// The lists without effect that protect something, with their Tyk names.
     pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 6] {
         [
             ("transform_response", &self.transform_response),

@@ -11,7 +11,7 @@ use super::{GatewayConfig, known};
 use crate::json_path::{JsonPath, Step};
 use crate::problem::{Level, Problem};
 
-/// Tyk's variables for two settings that have others as well.
+/// Tyk's additional variables for two settings.
 const SHORT_NAMES: [(&str, &str); 2] = [("TYK_LOGLEVEL", "log_level"), ("TYK_LOGFORMAT", "log_format")];
 /// Beginnings of variables with our prefixes that are no settings: read elsewhere, or set by Kubernetes for every pod when a service
 /// has one of our names.
@@ -34,7 +34,7 @@ pub(super) struct Override {
     pub(super) path: JsonPath,
 }
 
-/// Writes the settings among `variables` into `document`. What was written, and what could not be.
+/// Writes the settings among `variables` into `document`. Returns what was written, and what could not be.
 pub(super) fn apply(document: &mut Value, variables: &BTreeMap<String, String>) -> (Vec<Override>, Vec<Problem>) {
     let settings = Setting::all();
     let mut overrides = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn apply(document: &mut Value, variables: &BTreeMap<String, String>) 
             problems.extend(without_setting(variable, text, &name));
             continue;
         };
-        // Deployment templates pass variables that nobody has set as empty ones.
+        // Deployment templates pass unset variables as empty ones.
         if text.is_empty() && !setting.default.is_string() {
             continue;
         }
@@ -59,7 +59,7 @@ pub(super) fn apply(document: &mut Value, variables: &BTreeMap<String, String>) 
     (overrides, problems)
 }
 
-/// How a variable names its setting.
+/// How a variable refers to its setting.
 enum Name {
     /// Go field names, upper case, joined by `_`.
     Go(String),
@@ -67,7 +67,7 @@ enum Name {
     File(String),
 }
 
-/// Our variables in the order in which they are applied.
+/// Tollgate's variables in the order in which they are applied.
 fn ours(variables: &BTreeMap<String, String>) -> Vec<(&str, &str, Name)> {
     let mut short = Vec::new();
     let mut go = Vec::new();
@@ -124,7 +124,7 @@ impl Setting {
             let path = path.key(&key);
             match value {
                 Value::Object(members) if !members.is_empty() => Setting::below(&path, members, settings),
-                // Free JSON: not for variables.
+                // Free-form JSON: not for variables.
                 Value::Null => {}
                 default => settings.push(Setting { path, default }),
             }
@@ -134,7 +134,7 @@ impl Setting {
     fn is_called(&self, name: &Name) -> bool {
         match name {
             Name::Go(name) => go_name(&self.path) == *name,
-            // Our own settings may be named without the name of their group.
+            // Tollgate's own settings may omit the name of their group.
             Name::File(name) => {
                 let own = file_name(&self.path);
                 own == *name || own.strip_prefix("TOLLGATE_") == Some(name)
@@ -194,7 +194,7 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').filter(|item| !item.is_empty())
 }
 
-/// The spellings that Go takes.
+/// The spellings that Go accepts.
 pub(super) fn parse_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
@@ -210,7 +210,7 @@ fn parse_number(text: &str) -> Option<Value> {
     }
 }
 
-/// Puts a value into the document, at keys in any letter case.
+/// Puts a value into the document; keys match in any letter case.
 fn set(document: &mut Value, path: &JsonPath, value: Value) {
     let mut place = document;
     for key in keys(path) {

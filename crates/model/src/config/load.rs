@@ -13,14 +13,14 @@ use crate::known_field;
 use crate::problem::{Findings, Level, Problem};
 use crate::reference::{SecretSources, resolve_references};
 
-/// A configuration that is longer is another file by mistake.
+/// A larger file is probably not a configuration.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
 impl GatewayConfig {
     /// Reads a configuration file, JSON or YAML, and puts the settings of `environment` on top of it. Without a file the
     /// base is [`GatewayConfig::default`]; `TYK_GW_OMITCONFIGFILE=true` in the environment means an empty file.
     ///
-    /// The result is the configuration with its warnings and ignored settings, or everything that is wrong with it.
+    /// The result is the configuration with its warnings and ignored settings, or all its problems.
     pub fn load(
         file: Option<&Path>,
         environment: impl Iterator<Item = (String, String)>,
@@ -81,7 +81,7 @@ fn read(path: &Path) -> Result<Value, String> {
     }
 }
 
-/// By the name, else by the first character: `tyk.conf` may hold either.
+/// Decides by the name, otherwise by the first character: `tyk.conf` may be either.
 fn is_yaml(path: &Path, text: &str) -> bool {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("yaml" | "yml") => true,
@@ -90,14 +90,14 @@ fn is_yaml(path: &Path, text: &str) -> bool {
     }
 }
 
-/// Replaces references to secrets, first in `secrets`, because the others may name what stands there.
+/// Resolves references to secrets, first in `secrets`, because other references may refer to its entries.
 fn resolve(document: &mut Value, environment: BTreeMap<String, String>) -> Vec<Problem> {
     let mut sources = SecretSources { environment, ..SecretSources::default() };
     if let Some(base) = text_at(document, "/file/base_path") {
         sources.file_base = Some(base.into());
     }
     if let Some(secrets) = document.get_mut("secrets") {
-        // A reference without a value stays and is reported below, with its whole path.
+        // An unresolved reference stays and is reported below with its full path.
         resolve_references(secrets, &|scheme, name| sources.lookup(scheme, name));
         if let Value::Object(members) = secrets {
             sources.secrets = members.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();

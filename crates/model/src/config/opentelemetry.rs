@@ -15,12 +15,12 @@ use crate::token::{is_header_value, is_token};
 /// Where a collector listens for gRPC, and for HTTP.
 const GRPC_ENDPOINT: &str = "localhost:4317";
 const HTTP_ENDPOINT: &str = "localhost:4318";
-/// What traces and figures are said to come from.
+/// The default `service.name`.
 const RESOURCE_NAME: &str = "tyk";
-/// The rate of `TraceIDRatioBased` that is not configured.
+/// The default rate of `TraceIDRatioBased`.
 const RATE: f64 = 0.5;
 
-/// Batches of spans that may wait.
+/// Maximum waiting batches of spans.
 const BATCHES_MAX: usize = 4_096;
 
 /// `opentelemetry`.
@@ -51,9 +51,9 @@ pub struct OpenTelemetry {
     pub custom_trace_header: String,
     /// As `traces.sampling`.
     pub sampling: Sampling,
-    /// Traces. When enabled, what stands beside it does not count.
+    /// Traces. If enabled, the settings next to it are ignored.
     pub traces: Traces,
-    /// The figures of `/tyk/metrics`, pushed.
+    /// The metrics of `/tyk/metrics`, pushed.
     pub metrics: OtlpMetrics,
 }
 
@@ -63,25 +63,25 @@ pub struct OpenTelemetry {
 pub struct Traces {
     /// Trace requests.
     pub enabled: bool,
-    /// `grpc` (also when empty) or `http`: how the collector is spoken to.
+    /// Protocol of the collector: `grpc` (also if empty) or `http`.
     pub exporter: String,
     /// The collector as `host:port` or as a URL; `localhost:4317`, with `http` `localhost:4318`.
     pub endpoint: String,
-    /// Headers that the collector is sent.
+    /// Headers for the collector.
     pub headers: BTreeMap<String, String>,
-    /// Seconds for a connection to the collector; 1 when 0.
+    /// Seconds to connect to the collector; 0 means 1.
     pub connection_timeout: u64,
     /// The `service.name` of all spans; `tyk`.
     pub resource_name: String,
     /// TLS to the collector.
     pub tls: CollectorTls,
-    /// `batch` (also when empty), or `simple`, which is a batch each second.
+    /// `batch` (also if empty), or `simple`, which is a batch every second.
     pub span_processor_type: String,
-    /// How spans are gathered.
+    /// Settings of batches.
     pub span_batch_config: SpanBatch,
-    /// Which headers carry the trace: `tracecontext` (also when empty), `b3`, `custom` or `composite`.
+    /// The headers that carry the trace: `tracecontext` (also if empty), `b3`, `custom` or `composite`.
     pub context_propagation: String,
-    /// A header with the trace's identifier.
+    /// A header with the trace ID.
     pub custom_trace_header: String,
     /// Which requests are traced.
     pub sampling: Sampling,
@@ -91,12 +91,12 @@ pub struct Traces {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Sampling {
-    /// `AlwaysOn` (also when empty), `AlwaysOff` or `TraceIDRatioBased`.
+    /// `AlwaysOn` (also if empty), `AlwaysOff` or `TraceIDRatioBased`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The share that `TraceIDRatioBased` takes, 0 to 1; 0.5 when 0.
+    /// The ratio of `TraceIDRatioBased`, 0 to 1; 0 means 0.5.
     pub rate: f64,
-    /// What the caller has decided for its trace holds here too.
+    /// Follow the caller's decision for its trace.
     pub parent_based: bool,
 }
 
@@ -104,11 +104,11 @@ pub struct Sampling {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SpanBatch {
-    /// Spans that may wait for the collector; 8192 when 0.
+    /// Maximum spans that wait for the collector; 0 means 8192.
     pub max_queue_size: usize,
-    /// Spans that are sent together; 512 when 0.
+    /// Spans per batch; 0 means 512.
     pub max_export_batch_size: usize,
-    /// Seconds after which fewer are sent; 5 when 0.
+    /// Seconds after which a smaller batch is sent; 0 means 5.
     pub batch_timeout: u64,
 }
 
@@ -116,27 +116,27 @@ pub struct SpanBatch {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CollectorTls {
-    /// Speak TLS; so does an endpoint that begins with `https://`.
+    /// Use TLS; `https://` in the endpoint enables it too.
     pub enable: bool,
     /// Accept any certificate.
     pub insecure_skip_verify: bool,
-    /// Who may sign the collector's certificate, PEM; the system's authorities when empty.
+    /// Authorities for the collector's certificate, PEM; the system's if empty.
     pub ca_file: PathBuf,
-    /// The certificate to show, PEM.
+    /// The client certificate, PEM.
     pub cert_file: PathBuf,
     /// Its key, PEM.
     pub key_file: PathBuf,
-    /// Highest version: `1.2` or `1.3`, which is also what empty means.
+    /// Highest version: `1.2` or `1.3` (also if empty).
     pub max_version: String,
-    /// Lowest version: `1.2`, which is also what empty means, or `1.3`.
+    /// Lowest version: `1.2` (also if empty) or `1.3`.
     pub min_version: String,
 }
 
-/// `opentelemetry.metrics`. What says where to is that of traces where it is empty.
+/// `opentelemetry.metrics`. Empty settings of the collector default to those of traces.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OtlpMetrics {
-    /// Push figures.
+    /// Push metrics.
     pub enabled: bool,
     /// As `traces.exporter`.
     pub exporter: String,
@@ -150,22 +150,22 @@ pub struct OtlpMetrics {
     pub resource_name: String,
     /// As `traces.tls`.
     pub tls: CollectorTls,
-    /// Seconds between two pushes; 60 when 0.
+    /// Seconds between two pushes; 0 means 60.
     pub export_interval: u64,
-    /// `cumulative` (also when empty); Tyk also has `delta`.
+    /// `cumulative` (also if empty); Tyk also has `delta`.
     pub temporality: String,
 }
 
-/// A collector, and who speaks to it.
+/// A collector and how to connect to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectorSettings {
     /// HTTP, not gRPC.
     pub over_http: bool,
     /// `host:port` or a URL.
     pub endpoint: String,
-    /// Headers that it is sent.
+    /// Headers for it.
     pub headers: BTreeMap<String, String>,
-    /// For a connection to it.
+    /// Maximum time to connect to it.
     pub connect_time_max: Duration,
     /// The `service.name`.
     pub resource_name: String,
@@ -174,7 +174,7 @@ pub struct CollectorSettings {
 }
 
 impl OpenTelemetry {
-    /// The settings of traces, if requests are traced.
+    /// The settings of traces, if tracing is enabled.
     pub fn traces(&self) -> Option<Traces> {
         if self.traces.enabled {
             return Some(self.traces.clone());
@@ -195,7 +195,7 @@ impl OpenTelemetry {
         })
     }
 
-    /// Where figures are pushed to, and how often, if they are.
+    /// Where metrics are pushed to, and how often, if enabled.
     pub fn metrics(&self) -> Option<(CollectorSettings, Duration)> {
         let own = &self.metrics;
         if !own.enabled {
@@ -217,7 +217,7 @@ impl OpenTelemetry {
         Some((merged.collector(), Duration::from_secs(interval_s)))
     }
 
-    /// Adds what is wrong with it.
+    /// Adds its problems.
     pub(super) fn check(&self, findings: &mut Findings) {
         let root = JsonPath::of("opentelemetry");
         let at = if self.traces.enabled { root.key("traces") } else { root.clone() };
@@ -238,7 +238,7 @@ impl OpenTelemetry {
 }
 
 impl Traces {
-    /// The collector that spans go to.
+    /// The collector for spans.
     pub fn collector(&self) -> CollectorSettings {
         let over_http = self.exporter.eq_ignore_ascii_case("http");
         let default = if over_http { HTTP_ENDPOINT } else { GRPC_ENDPOINT };
@@ -253,7 +253,7 @@ impl Traces {
         }
     }
 
-    /// The share of new traces that is taken.
+    /// The ratio of new traces that are sampled.
     pub fn rate(&self) -> f64 {
         match self.sampling.kind.to_ascii_lowercase().as_str() {
             "alwaysoff" => 0.0,
@@ -286,25 +286,25 @@ impl Traces {
 }
 
 impl SpanBatch {
-    /// Spans that are sent together.
+    /// Spans per batch.
     pub fn spans(&self) -> usize {
         if self.max_export_batch_size == 0 { 512 } else { self.max_export_batch_size }
     }
 
-    /// Batches that may wait; their places are made at the start, so they are bounded.
+    /// Maximum waiting batches; their memory is allocated at start.
     pub fn batches(&self) -> usize {
         let queue = if self.max_queue_size == 0 { 8_192 } else { self.max_queue_size };
         (queue / self.spans()).clamp(1, BATCHES_MAX)
     }
 
-    /// After which fewer are sent.
+    /// Time after which a smaller batch is sent.
     pub fn time_max(&self) -> Duration {
         Duration::from_secs(if self.batch_timeout == 0 { 5 } else { self.batch_timeout })
     }
 }
 
 impl CollectorTls {
-    /// Lowest and highest version as on the wire; 0 for the default.
+    /// Lowest and highest version by number; 0 for the default.
     pub fn versions(&self) -> (u16, u16) {
         let number = |text: &str| match text {
             "1.0" => 769,

@@ -1,4 +1,4 @@
-//! `security`: who must show a certificate, and which ones the gateway shows.
+//! `security`: who must present a certificate, and which ones the gateway presents.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Security {
-    /// Callers of the control API must show one of `certificates.control_api`.
+    /// Callers of the control API must present one of `certificates.control_api`.
     pub control_api_use_mutual_tls: bool,
     /// Public keys of upstreams by host, `*.domain` or `*`: SHA-256 fingerprints, comma separated.
     pub pinned_public_keys: BTreeMap<String, String>,
@@ -25,7 +25,7 @@ pub struct Security {
 pub struct SecurityCertificates {
     /// Client certificates that may call every API with `use_mutual_tls_auth`.
     pub apis: Vec<String>,
-    /// Certificates to show to upstreams, by host, `*.domain` or `*`.
+    /// Client certificates for upstreams, by host, `*.domain` or `*`.
     pub upstream: BTreeMap<String, String>,
     /// Client certificates that may call the control API.
     pub control_api: Vec<String>,

@@ -1,4 +1,4 @@
-//! `http_server_options`: the side towards clients.
+//! `http_server_options`: settings towards clients.
 
 use std::path::PathBuf;
 
@@ -9,43 +9,43 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HttpServerOptions {
-    /// Seconds that a request may take to arrive; 120 when 0.
+    /// Seconds for a request to arrive; 0 means 120.
     pub read_timeout: u64,
     /// Seconds for which a client may take nothing of a response; what `tollgate.timeouts.client_write_ms` says when 0.
     pub write_timeout: u64,
-    /// Speak TLS.
+    /// Use TLS.
     pub use_ssl: bool,
-    /// Speak HTTP/2 to clients over TLS that can. Without TLS it is always spoken with those that begin with it.
+    /// Offer HTTP/2 to TLS clients. Without TLS, it is always used with clients that start with it.
     pub enable_http2: bool,
     /// Listen paths match whole segments: `/app` does not match `/apple`.
     pub enable_strict_routes: bool,
-    /// Endpoint patterns that begin with `/` match at the beginning of the path only.
+    /// Endpoint patterns that start with `/` match only at the start of the path.
     pub enable_path_prefix_matching: bool,
-    /// Endpoint patterns match at the end of the path only.
+    /// Endpoint patterns match only at the end of the path.
     pub enable_path_suffix_matching: bool,
     /// Pass WebSockets and other upgrades through.
     pub enable_websockets: bool,
-    /// Without effect, as in Tyk: client certificates are verified where an API asks for them.
+    /// No effect, as in Tyk: client certificates are verified for APIs that require them.
     pub ssl_insecure_skip_verify: bool,
     /// Certificates from files.
     pub certificates: Vec<Certificate>,
     /// Certificates by identifier or file name.
     pub ssl_certificates: Vec<String>,
-    /// The host that a client means that names none.
+    /// The host to assume for clients that name none.
     pub server_name: String,
-    /// Lowest TLS version as on the wire (771 is TLS 1.2), 0 for the default.
+    /// Lowest TLS version by number (771 is TLS 1.2), 0 for the default.
     pub min_version: u16,
-    /// Highest TLS version as on the wire (772 is TLS 1.3), 0 for the default.
+    /// Highest TLS version by number (772 is TLS 1.3), 0 for the default.
     pub max_version: u16,
-    /// Cipher suites for TLS 1.2, by name; those of TLS 1.3 are always there.
+    /// Cipher suites for TLS 1.2, by name; those of TLS 1.3 are always enabled.
     pub ssl_ciphers: Vec<String>,
-    /// Without effect: every piece of a response is sent on at once.
+    /// No effect: every piece of a response is forwarded at once.
     pub flush_interval: u64,
     /// Do not redirect `//`, `/./` and `/../` to the clean path.
     pub skip_url_cleaning: bool,
-    /// Without effect: a path is always sent upstream as the client has escaped it.
+    /// No effect: a path is always forwarded as the client escaped it.
     pub skip_target_path_escaping: bool,
-    /// Largest request body in bytes; no limit when 0.
+    /// Maximum bytes of a request body; 0 means no limit.
     pub max_request_body_size: u64,
     /// Which entry of `X-Forwarded-For` is the client: 0 the first, n the nth from the right.
     pub xff_depth: u64,
@@ -55,10 +55,10 @@ pub struct HttpServerOptions {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Certificate {
-    /// A host it is for beside those that stand in it; `*` for any.
+    /// A host in addition to those in the certificate; `*` for any.
     pub domain_name: String,
-    /// The certificate with its chain. A file beside it whose name has `.ocsp` at the end is a response to staple.
+    /// The certificate with its chain. A file with this name and `.ocsp` appended is an OCSP response to staple.
     pub cert_file: PathBuf,
-    /// The private key; empty when it stands in `cert_file`.
+    /// The private key; empty if it is in `cert_file`.
     pub key_file: PathBuf,
 }

@@ -10,11 +10,11 @@ use crate::json_path::JsonPath;
 use crate::known_field::is_set;
 use crate::problem::Findings;
 
-/// Where Tyk looks for a Redis that is not configured further.
+/// Tyk's default address of a Redis.
 const HOST: &str = "localhost";
 const PORT: u16 = 6379;
 
-/// A Redis. Without any of these fields the embedded store is used.
+/// A Redis. Without any of these fields, the embedded store is used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Storage {
@@ -29,7 +29,7 @@ pub struct Storage {
     pub hosts: BTreeMap<String, String>,
     /// Several servers as `host:port`: sentinels with `master_name`, nodes of a cluster with `enable_cluster`.
     pub addrs: Vec<String>,
-    /// What the sentinels call the master.
+    /// The master's name at the sentinels.
     pub master_name: String,
     /// The sentinels' own password.
     pub sentinel_password: String,
@@ -39,28 +39,28 @@ pub struct Storage {
     pub password: String,
     /// Number of the database.
     pub database: i64,
-    /// Idle connections; without effect, as one connection carries everything.
+    /// Idle connections; no effect, because one connection carries everything.
     pub optimisation_max_idle: i64,
-    /// Connections; without effect, as one connection carries everything.
+    /// Connections; no effect, because one connection carries everything.
     pub optimisation_max_active: i64,
-    /// Seconds for a connection and for an answer to the control API; 5 when 0.
+    /// Seconds to connect, and for an answer to the control API; 0 means 5.
     pub timeout: u64,
     /// The servers are a Redis Cluster.
     pub enable_cluster: bool,
-    /// Speak TLS.
+    /// Use TLS.
     pub use_ssl: bool,
     /// Accept any certificate.
     pub ssl_insecure_skip_verify: bool,
-    /// Who may sign the server's certificate, PEM.
+    /// Authorities for the server's certificate, PEM.
     pub ca_file: PathBuf,
-    /// The certificate to show, PEM.
+    /// The client certificate, PEM.
     pub cert_file: PathBuf,
     /// Its key, PEM.
     pub key_file: PathBuf,
 }
 
 impl Storage {
-    /// Whether it says where a Redis is.
+    /// Whether it names a Redis.
     pub fn is_redis(&self) -> bool {
         match self.kind.as_str() {
             "embedded" => false,
@@ -69,7 +69,7 @@ impl Storage {
         }
     }
 
-    /// Hosts and ports of the servers, sentinels or nodes: `addrs`, else `hosts`, else `host` and `port`.
+    /// Hosts and ports of the servers, sentinels or nodes: `addrs`, otherwise `hosts`, otherwise `host` and `port`.
     pub fn addresses(&self) -> Vec<(String, u16)> {
         let written: Vec<_> = self.addrs.iter().filter_map(|text| host_and_port(text)).collect();
         if !written.is_empty() {
@@ -83,7 +83,7 @@ impl Storage {
         vec![(host.to_owned(), if self.port == 0 { PORT } else { self.port })]
     }
 
-    /// Adds what is wrong with it to `findings`.
+    /// Adds its problems to `findings`.
     pub(super) fn check(&self, at: &JsonPath, findings: &mut Findings) {
         if !matches!(self.kind.as_str(), "" | "redis" | "embedded") {
             findings.error(&at.key("type"), "must be redis or embedded");

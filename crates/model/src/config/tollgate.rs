@@ -1,4 +1,4 @@
-//! `tollgate`: settings that Tyk does not have. Each has a default that is fit for production.
+//! `tollgate`: settings that are not in Tyk. All defaults are suitable for production.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,19 +15,19 @@ use crate::schema::may_be_empty;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Tollgate {
-    /// Directory for what must outlive the process: the secret made at start, keys, counters; `data`.
+    /// Directory for everything that outlives the process: the generated secret, keys, counters; `data`.
     pub data_dir: PathBuf,
     /// Address for `control_api_port`, such as `127.0.0.1`; empty for `listen_address`.
     pub control_listen_address: String,
     /// Threads that serve requests; 0 for one per core.
     pub threads: usize,
-    /// Largest things accepted from the network.
+    /// Maximum sizes and numbers accepted from the network.
     pub limits: Limits,
-    /// Longest waits.
+    /// Time limits.
     pub timeouts: Timeouts,
-    /// Addresses or CIDR ranges of proxies whose `X-Forwarded-For` and `X-Real-IP` are believed.
+    /// Addresses or CIDR ranges of proxies whose `X-Forwarded-For` and `X-Real-IP` are trusted.
     pub trusted_proxies: Vec<String>,
-    /// The one header in which trusted proxies name the client; empty for those that Tyk reads, `X-Real-IP` before `X-Forwarded-For`.
+    /// The only header in which trusted proxies name the client; empty for Tyk's two, `X-Real-IP` before `X-Forwarded-For`.
     pub client_ip_header: String,
     /// Addresses or CIDR ranges of load balancers whose connections begin with a PROXY header, version 1 or 2. Every connection from
     /// them must, and nobody else's may.
@@ -35,75 +35,75 @@ pub struct Tollgate {
     /// Connections to all upstreams together, for each thread, in use or idle. The default of 16384 is a safeguard below
     /// the usual limit of open files, not a tuning value.
     pub upstream_connections_max: u64,
-    /// Finding the addresses of upstreams.
+    /// Name resolution of upstreams.
     pub dns: Dns,
-    /// How requests use a Redis that several gateways share.
+    /// How requests use a shared Redis.
     pub shared_store: SharedStore,
-    /// Which response headers tell clients about their limits.
+    /// The response headers that report limits to clients.
     pub rate_limit_headers: RateLimitHeaders,
-    /// Refusals have a body as RFC 9457 says, not Tyk's.
+    /// Rejections have a body in the format of RFC 9457, not Tyk's.
     pub problem_details: bool,
-    /// Status code of requests over their quota; 403, which is Tyk's. 429 is what the standard has for it.
+    /// Status code of requests over their quota; 403 as in Tyk. The standard code is 429.
     pub quota_status: u16,
-    /// Figures for Prometheus and the like.
+    /// Metrics for Prometheus and others.
     pub metrics: Metrics,
-    /// Where analytics records go.
+    /// Destinations of analytics records.
     pub analytics: Analytics,
-    /// Where the lines of `access_logs` go.
+    /// Destination of the lines of `access_logs`.
     pub access_log: AccessLog,
-    /// How a StatsD server is spoken to.
+    /// Settings of StatsD.
     pub statsd: Statsd,
-    /// Give each request an `X-Request-Id`, towards upstream and client; one that the client sent is kept.
+    /// Send an `X-Request-Id` to upstream and client; a valid one from the client is kept.
     pub request_id: bool,
-    /// Tell clients in `Server-Timing` what gateway and upstream took.
+    /// Report the time of gateway and upstream to clients in `Server-Timing`.
     pub server_timing: bool,
     /// Fields of definitions that protect and have no effect, and without which every API is served all the same.
     // They are those of `crate::api::PROTECTIONS`.
     pub serve_without: Vec<String>,
 }
 
-/// Figures for Prometheus and the like.
+/// Metrics for Prometheus and others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Metrics {
     /// Count and time requests; true.
     pub enabled: bool,
-    /// `address:port` for `/metrics` alone, which needs no secret there; empty for none, port 0 for a free one.
+    /// `address:port` of a listener for `/metrics` without a secret; empty for none, port 0 for a free one.
     pub listen: String,
-    /// APIs with figures of their own; what is beyond is counted together, as `_other`. 1000.
+    /// Maximum APIs with their own series; the others are counted as `_other`. 1000.
     pub apis_max: usize,
 }
 
-/// How requests use a Redis that several gateways share.
+/// How requests use a shared Redis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SharedStore {
-    /// Milliseconds that a request waits for an answer at most; 50.
+    /// Maximum milliseconds that a request waits for an answer; 50.
     pub answer_ms_max: u64,
-    /// Sessions that are kept in memory; 100000.
+    /// Maximum sessions in memory; 100000.
     pub sessions_max: usize,
-    /// What holds for requests that the store should decide about and cannot; limits can say otherwise for themselves.
+    /// What applies to requests that need the store while it does not answer; limits can override it.
     pub on_failure: OnStoreFailure,
 }
 
-/// What holds for requests that the store should decide about and cannot.
+/// What applies to requests that need the store while it does not answer.
 ///
-/// The laxest comes first.
+/// Ordered from lax to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = may_be_empty)]
 pub enum OnStoreFailure {
-    /// Sessions as they were last known; limits do not hold.
+    /// Sessions as last known; no limits.
     Allow,
-    /// Sessions as they were last known; limits count in this process alone.
+    /// Sessions as last known; this process enforces its share of the limits.
     #[default]
     #[serde(alias = "")]
     Local,
-    /// Such requests are refused.
+    /// Such requests are rejected.
     Deny,
 }
 
-/// Which response headers tell clients about their limits.
+/// The response headers that report limits to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = may_be_empty)]
@@ -112,13 +112,13 @@ pub enum RateLimitHeaders {
     #[default]
     #[serde(alias = "")]
     Tyk,
-    /// `RateLimit` and `RateLimit-Policy`, as the IETF's draft says.
+    /// `RateLimit` and `RateLimit-Policy`, from the IETF's draft.
     Ietf,
     /// All of them.
     Both,
 }
 
-/// Largest things accepted from the network.
+/// Maximum sizes and numbers accepted from the network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
@@ -126,62 +126,62 @@ pub struct Limits {
     pub head_bytes_max: usize,
     /// Header lines of a request or response; 96.
     pub header_lines_max: usize,
-    /// Streams that one HTTP/2 client may have open at once; 250.
+    /// Maximum concurrent streams of one HTTP/2 client; 250.
     pub http2_streams_max: u32,
     /// Bytes that all HTTP/2 streams hold for clients and upstreams that have not taken them; 128 MiB. Above, each stream holds a small
     /// piece.
     pub http2_buffer_bytes_max: usize,
-    /// Connections that one client address may have open, of IPv6 one /64 network; 0 for any number. Proxies are not counted.
+    /// Maximum open connections of one client address (for IPv6, one /64 network); 0 for no limit. Proxies are not counted.
     pub connections_per_ip_max: u32,
-    /// How many requests one client address may send.
+    /// Rate of one client address.
     pub requests_per_ip: RequestsPerIp,
-    /// WebSockets and other tunnels at one time, for each thread; 8192.
+    /// Maximum WebSockets and other tunnels per thread; 8192.
     pub tunnels_max: usize,
-    /// Bytes a second that a client must send of its request's body, 408 below; 500; 0 for any speed.
+    /// Minimum bytes per second of a request body, 408 below; 500; 0 for no minimum.
     pub upload_rate_min: u64,
-    /// Bytes a second that a client must take of a response; 500; 0 for any speed.
+    /// Minimum bytes per second that a client reads of a response; 500; 0 for no minimum.
     pub download_rate_min: u64,
 }
 
-/// How many requests one client address may send, of IPv6 one /64 network.
+/// Rate of one client address (for IPv6, one /64 network).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RequestsPerIp {
-    /// Requests; 0 for any number.
+    /// Requests; 0 for no limit.
     pub rate: f64,
-    /// In so many seconds; 1.
+    /// Period in seconds; 1.
     pub per: f64,
-    /// Addresses that are remembered at once, 32 bytes each; 65536. Of more than these the least busy ones are forgotten.
+    /// Maximum tracked addresses, 32 bytes each; 65536. Beyond it, the least active ones are dropped.
     pub addresses_max: usize,
 }
 
-/// Longest waits, in milliseconds.
+/// Time limits in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Timeouts {
     /// For the whole head of a request, from its first byte; 10000.
     pub head_ms: u64,
-    /// For a TLS handshake, with the PROXY header before it; 10000.
+    /// For a TLS handshake, including a PROXY header before it; 10000.
     pub handshake_ms: u64,
-    /// For the next request on a connection; 120000.
+    /// Until the next request on a connection; 120000.
     pub client_idle_ms: u64,
-    /// For a client to take more of a response; 60000.
+    /// Until a client reads more of a response; 60000.
     pub client_write_ms: u64,
     /// How far a client may fall behind `limits.upload_rate_min` or `download_rate_min`; 20000.
     pub rate_grace_ms: u64,
-    /// For a connection to an upstream, with TLS; 10000.
+    /// For a connection to an upstream, including TLS; 10000.
     pub upstream_connect_ms: u64,
-    /// For which an unused connection to an upstream is kept; 90000.
+    /// Until an idle upstream connection is closed; 90000.
     pub upstream_idle_ms: u64,
-    /// For a byte on a WebSocket or another tunnel, in either direction; 3600000.
+    /// Until the next byte on a WebSocket or other tunnel, in either direction; 3600000.
     pub tunnel_idle_ms: u64,
-    /// For a process that is to take over at a restart, until it serves; 60000.
+    /// Until a process that takes over at a restart serves; 60000.
     pub restart_ms: u64,
     /// For requests in flight at shutdown; 0 for `graceful_shutdown_timeout_duration`.
     pub drain_ms: u64,
 }
 
-/// Finding the addresses of upstreams.
+/// Name resolution of upstreams.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Dns {

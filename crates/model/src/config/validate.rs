@@ -1,4 +1,4 @@
-//! What can be known to be wrong with a configuration before anything of it runs.
+//! Finds problems of a configuration before it runs.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,10 +9,10 @@ use crate::network::parse_network;
 use crate::problem::Findings;
 use crate::token::{is_header_value, is_token};
 
-/// Addresses whose requests can be counted: 256 MiB of memory, which is a slip of the pen more often than not.
+/// Maximum tracked addresses: 256 MiB of memory. More is usually a typing error.
 const ADDRESSES_MAX: usize = 1 << 24;
 
-/// Adds what is wrong with `config` to `findings`.
+/// Adds the problems of `config` to `findings`.
 pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_listeners(config, findings);
     check_metrics(config, findings);
@@ -53,7 +53,7 @@ fn check_listeners(config: &GatewayConfig, findings: &mut Findings) {
     }
     let asks_callers = options.use_ssl && config.security.control_api_use_mutual_tls;
     if !config.control_api_hostname.is_empty() && !asks_callers {
-        // In Tyk it bounds its profiles, which are not here, and certificates of callers.
+        // In Tyk it protects profiles, which Tollgate does not have, and certificates of callers.
         let message = "has no effect without http_server_options.use_ssl and security.control_api_use_mutual_tls: the control API answers \
                        for every host name, as in Tyk; control_api_port gives it a port of its own";
         findings.warning(&JsonPath::of("control_api_hostname"), message);
@@ -130,7 +130,7 @@ fn check_messages(config: &GatewayConfig, findings: &mut Findings) {
     }
 }
 
-/// Settings that are one of a few words.
+/// Settings with a fixed set of words.
 fn check_words(config: &GatewayConfig, findings: &mut Findings) {
     for (field, word, words) in [
         ("rate_limit_response_headers", &config.rate_limit_response_headers, &["quotas", "rate_limits"][..]),
@@ -161,7 +161,7 @@ fn check_numbers(config: &GatewayConfig, findings: &mut Findings) {
     }
 }
 
-/// One limiter counts; of several it is the one that counts in Tyk.
+/// Only one limiter applies; if several are set, the same one as in Tyk.
 fn check_limiters(config: &GatewayConfig, findings: &mut Findings) {
     let limiters = [
         (
@@ -240,7 +240,7 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
     }
 }
 
-/// Who clients are, and what each may do.
+/// Client addresses and their limits.
 fn check_clients(own: &Tollgate, at: &JsonPath, findings: &mut Findings) {
     let header = &own.client_ip_header;
     if !header.is_empty() && !is_token(header) {
@@ -260,7 +260,7 @@ fn check_clients(own: &Tollgate, at: &JsonPath, findings: &mut Findings) {
     }
 }
 
-/// Typed settings that nothing acts on.
+/// Typed settings without effect.
 fn check_unsupported(config: &GatewayConfig, findings: &mut Findings) {
     for (field, is_set) in [
         ("enable_separate_cache_store", config.enable_separate_cache_store),

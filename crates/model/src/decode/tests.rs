@@ -38,7 +38,7 @@ fn sample(document: Value) -> Decoded<Sample> {
     decode(&document)
 }
 
-/// A document and the mistakes it must give.
+/// Checks the problems of a document.
 fn check(document: Value, mistakes: &[&str]) {
     let found: Vec<String> = sample(document.clone()).mistakes.iter().map(|(path, message)| format!("{path}: {message}")).collect();
     assert_eq!(found, mistakes, "{document}");

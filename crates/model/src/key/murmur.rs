@@ -31,7 +31,7 @@ pub(super) fn murmur3_128(data: &[u8]) -> (u64, u64) {
         second ^= scramble_high(high);
         second = second.rotate_left(31).wrapping_add(first).wrapping_mul(5).wrapping_add(0x3849_5ab5);
     }
-    // A half without bytes scrambles to 0 and changes nothing.
+    // An empty half mixes to 0 and changes nothing.
     let (low, high) = halves(tail);
     first ^= scramble_low(low);
     second ^= scramble_high(high);

@@ -15,7 +15,7 @@ use crate::problem::{Level, Problem};
 use crate::schema::schema_of;
 use crate::session::Session;
 
-/// JSON names whose Rust names are others.
+/// JSON names with a different Rust name.
 const RENAMED: [(&str, &str); 4] =
     [("virtual", "virtual_endpoints"), ("CORS", "cors"), ("_id", "database_id"), ("cacheTimeout", "cache_timeout_camel")];
 
@@ -36,14 +36,14 @@ const REPORTED: [(&str, &str); 10] = [
     ("policy.max_query_depth", "3"),
 ];
 
-/// Fields that do nothing and are not reported, each for a reason.
+/// Fields without effect that are not reported, each with a reason.
 const SILENT: [&str; 18] = [
     // For people.
     "definition.slug",
     // Tyk does not look at it either.
     "definition.definition.base_id",
     "definition.version_data.versions.*.extended_paths.transform_headers.act_on",
-    // What a field in `REPORTED` says is about these as well.
+    // The report of a field in `REPORTED` covers these.
     "configuration.cache_storage",
     "configuration.dns_cache",
     "configuration.dns_cache.check_interval",
@@ -57,7 +57,7 @@ const SILENT: [&str; 18] = [
     // One connection carries everything.
     "configuration.storage.optimisation_max_active",
     "configuration.storage.optimisation_max_idle",
-    // What they ask for is always so.
+    // Their behaviour is always enabled.
     "configuration.http_server_options.flush_interval",
     "configuration.http_server_options.skip_target_path_escaping",
     // Kept for whoever reads the session next.

@@ -13,7 +13,7 @@ use crate::session::Session;
 
 mod merge;
 
-/// Why a key cannot be used with its policies.
+/// Why a key is invalid because of its policies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PolicyError {
     /// The key's only policy does not exist.
@@ -24,7 +24,7 @@ pub enum PolicyError {
     PerApiWithPartitions(String),
     /// One policy has `per_api` and another has partitions.
     PerApiBesidePartitioned,
-    /// Of several policies none can be applied, or nothing may be called with those that can.
+    /// None of several policies can be applied, or those that can give no access.
     NoneValid,
 }
 
@@ -49,7 +49,7 @@ pub fn apply<'p>(session: &Session, lookup: &dyn Fn(&str) -> Option<&'p Policy>)
     Ok(merged)
 }
 
-/// Seconds for which a new key with these policies is valid, `None` for ever. The last policy that says so decides.
+/// Lifetime in seconds of a new key with these policies, `None` for ever. The last policy with a lifetime decides.
 pub fn key_expires_in<'p>(ids: &[impl AsRef<str>], lookup: &dyn Fn(&str) -> Option<&'p Policy>) -> Option<i64> {
     let seconds = |id: &str| lookup(id).map(|policy| policy.key_expires_in).filter(|seconds| *seconds > 0);
     ids.iter().rev().find_map(|id| seconds(id.as_ref()))
@@ -65,7 +65,7 @@ fn with_own_scopes(session: &Session) -> Session {
     session
 }
 
-/// The policies that exist and belong to the key's organisation. A single one must, several need not.
+/// The policies that exist and belong to the key's organisation. A single policy must; of several, some may be missing.
 fn valid_policies<'p>(
     session: &Session,
     ids: &[&str],
@@ -102,7 +102,7 @@ fn check_partitions(policies: &[&Policy]) -> Result<(), PolicyError> {
     Ok(())
 }
 
-/// Tyk's wording, which callers of its control API see.
+/// Tyk's wording, which callers of the control API see.
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

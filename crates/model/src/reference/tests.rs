@@ -12,7 +12,7 @@ fn sources() -> SecretSources {
     }
 }
 
-/// A document, what it becomes, and the problems.
+/// Checks the result and the problems of a document.
 fn check(mut document: Value, becomes: Value, problems: &[&str]) {
     let sources = sources();
     let found: Vec<String> =

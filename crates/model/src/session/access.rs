@@ -36,7 +36,7 @@ pub struct AccessRight {
     /// Takes the entry out of effect: the API may not be called.
     #[serde(skip_serializing_if = "is_zero")]
     pub disabled: bool,
-    /// Fields that Tollgate does not know, kept for whoever reads the document next.
+    /// Unknown fields, kept for other readers of the document.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
@@ -49,7 +49,7 @@ pub struct AllowedUrl {
     pub url: String,
     /// Methods, exactly as requests write them.
     pub methods: Vec<String>,
-    /// Fields that Tollgate does not know.
+    /// Unknown fields.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
@@ -62,7 +62,7 @@ pub struct Endpoint {
     pub path: String,
     /// The methods that have limits there.
     pub methods: Vec<EndpointMethod>,
-    /// Fields that Tollgate does not know.
+    /// Unknown fields.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
@@ -75,7 +75,7 @@ pub struct EndpointMethod {
     pub name: String,
     /// Its limit.
     pub limit: RateLimit,
-    /// Fields that Tollgate does not know.
+    /// Unknown fields.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
@@ -84,43 +84,43 @@ pub struct EndpointMethod {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessLimit {
-    /// Requests per `per`; unlimited when not more than 0.
+    /// Requests per `per`; unlimited if 0 or less.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub rate: f64,
-    /// Seconds; unlimited when not more than 0.
+    /// Seconds; unlimited if 0 or less.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub per: f64,
     /// Further rate limits, which hold all at once.
     #[serde(skip_serializing_if = "is_zero")]
     pub limits: Vec<RateLimit>,
-    /// Raising and lowering the rate step by step; not supported yet.
+    /// Gradual changes of the rate; not supported yet.
     #[serde(skip_serializing_if = "is_zero")]
     pub smoothing: Value,
-    /// Seconds for which a request over the rate is held before it is tried again.
+    /// Seconds that a request over the rate is held before it is tried again.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub throttle_interval: f64,
-    /// How often it is tried again.
+    /// Maximum retries.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub throttle_retry_limit: i64,
     /// Deepest GraphQL query; -1 for any.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub max_query_depth: i64,
-    /// Requests per `quota_renewal_rate`; unlimited when not more than 0.
+    /// Requests per `quota_renewal_rate`; unlimited if 0 or less.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_max: i64,
-    /// When the quota begins anew, seconds since 1970. A copy for display.
+    /// When the quota renews, seconds since 1970. A copy for display.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_renews: i64,
-    /// What is left of the quota. A copy for display.
+    /// The remaining quota. A copy for display.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_remaining: i64,
-    /// Seconds from the first request to the renewal of the quota; never renewed when not more than 0.
+    /// Seconds from the first request to the renewal of the quota; never if 0 or less.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_renewal_rate: i64,
     /// What holds while the store does not answer. Tyk has no such field.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: LimitStoreFailure,
-    /// Fields that Tollgate does not know.
+    /// Unknown fields.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
@@ -132,7 +132,7 @@ pub struct RateLimit {
     /// Requests; unlimited when not more than 0.
     #[serde(serialize_with = "short")]
     pub rate: f64,
-    /// Seconds; unlimited when not more than 0.
+    /// Seconds; unlimited if 0 or less.
     #[serde(serialize_with = "short")]
     pub per: f64,
     /// Requests that may come at once; `rate` when not given.
@@ -144,7 +144,7 @@ pub struct RateLimit {
     /// What holds while the store does not answer, in place of what is said beside the list.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: Option<OnStoreFailure>,
-    /// Fields that Tollgate does not know.
+    /// Unknown fields.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }

@@ -1,4 +1,4 @@
-//! `dry_run`: which checks are made, counted and reported, but refuse nobody.
+//! `dry_run`: checks that count and report, but reject nobody.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// The checks that refuse nobody. Written as `true` for all of them or as a list of `rate_limit`, `quota`, `access`.
+/// The checks in dry run. Written as `true` for all, or as a list of `rate_limit`, `quota`, `access`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DryRun {
     /// Rate limits.

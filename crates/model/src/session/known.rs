@@ -1,4 +1,4 @@
-//! Fields of Tyk's sessions that Tollgate does not act on.
+//! Fields of Tyk's sessions without effect.
 
 use crate::known_field::KnownField;
 use crate::known_field::Report::{Never, Set};

@@ -4,18 +4,18 @@
 use super::Session;
 use crate::config::GatewayConfig;
 
-/// For how long a session is kept that is written now.
+/// The lifetime of a session that is written now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
-    /// Nobody says.
+    /// Not specified.
     Unset,
-    /// Whatever else is said.
+    /// Overrides all other settings.
     Forever,
-    /// So long from now.
+    /// This long from now.
     Seconds(u64),
 }
 
-/// What the gateway says of all sessions.
+/// The gateway's settings for all sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LifetimeRules {
     /// `global_session_lifetime` where it is forced.
@@ -24,7 +24,7 @@ pub struct LifetimeRules {
     pub respects_expiry: bool,
 }
 
-/// What an API says of the sessions that may call it.
+/// An API's settings for the sessions that may call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ApiLifetime {
     /// `session_lifetime`.
@@ -34,7 +34,7 @@ pub struct ApiLifetime {
 }
 
 impl LifetimeRules {
-    /// As it is configured.
+    /// As configured.
     pub fn new(config: &GatewayConfig) -> Self {
         LifetimeRules {
             forced_s: config.force_global_session_lifetime.then_some(config.global_session_lifetime),
@@ -60,7 +60,7 @@ impl Session {
         Lifetime::of(longest)
     }
 
-    /// In Tyk's numbers: -1 is for ever, 0 is nothing.
+    /// Tyk's number: -1 means for ever, 0 means not specified.
     fn lifetime_s(&self, respects_expiry: bool, of_api: i64, now: i64) -> i64 {
         let deletes = self.post_expiry_action == "delete";
         if deletes || self.post_expiry_action == "retain" && self.post_expiry_grace_period != 0 {
@@ -75,7 +75,7 @@ impl Session {
         match self.expires {
             _ if lifetime <= 0 => 0,
             _ if !respects_expiry => lifetime,
-            // A key that never expires is not kept for a time; -1 is for ever.
+            // A key that never expires has no time of expiry to respect; -1 means for ever.
             ..=0 => self.expires,
             expires => lifetime.max(expires.saturating_sub(now)),
         }

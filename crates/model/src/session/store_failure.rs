@@ -1,4 +1,4 @@
-//! `on_store_failure` of a key, a policy or an access right: what holds for its limits while the store does not answer.
+//! `on_store_failure` of a key, a policy or an access right: what applies to its limits while the store does not answer.
 
 use std::borrow::Cow;
 
@@ -37,7 +37,7 @@ impl LimitStoreFailure {
     }
 }
 
-/// `None` for what is neither a word nor "not set".
+/// `None` if it is neither a known word nor "not set".
 fn word(value: &Value) -> Option<Option<OnStoreFailure>> {
     match value {
         Value::Null => Some(None),

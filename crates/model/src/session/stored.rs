@@ -1,4 +1,4 @@
-//! A session as a store keeps it: with how its key is shown, since keys are filed under a digest that says nothing.
+//! A session as a store keeps it, with the shown form of its key, because keys are stored under a digest.
 
 use std::borrow::Cow;
 
@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use super::Session;
 
-/// What is stored of a key.
+/// The stored form of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredSession {
-    /// The key, or the hash it is shown by.
+    /// The key, or its shown hash.
     pub shown: String,
     /// The session as written.
     pub session: Session,
 }
 
-/// The same, with the session looked over and not taken apart: a tenth of the work, and no memory.
+/// The same, with the session validated but not parsed: a tenth of the work, and no memory.
 #[derive(Deserialize)]
 struct Outline<'a> {
     #[serde(borrow)]
@@ -30,7 +30,7 @@ struct Outline<'a> {
 }
 
 impl StoredSession {
-    /// Reads a document of a store, `None` if it is none of these.
+    /// Parses a stored document; `None` if it is not one.
     pub fn parse(document: &[u8]) -> Option<StoredSession> {
         let value: Value = serde_json::from_slice(document).ok()?;
         let shown = value.get("shown")?.as_str()?.to_owned();

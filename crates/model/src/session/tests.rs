@@ -10,7 +10,7 @@ fn parsed(document: &Value) -> Session {
     Session::parse(document.to_string().as_bytes()).unwrap().0
 }
 
-/// A session and the problems it must give.
+/// Checks the problems of a session.
 #[track_caller]
 fn check(document: Value, expect: &[&str]) {
     let (Ok((_, problems)) | Err(problems)) = Session::parse(document.to_string().as_bytes());

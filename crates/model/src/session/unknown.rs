@@ -1,15 +1,15 @@
-//! Keeping what a document says beyond the fields that its type has, so that writing it back loses nothing.
+//! Keeps the unknown fields of a document, so that writing it back loses nothing.
 
 use serde_json::{Map, Value};
 
 use crate::json_path::{JsonPath, Step};
 
-/// A document, or a part of one, that keeps unknown fields where they were written.
+/// A document, or a part of one, that keeps unknown fields in their place.
 pub(crate) trait KeepsUnknown {
-    /// Where the unknown fields of the object at `place` below this one are kept.
+    /// The place for unknown fields of the object at `place` below this one.
     fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>>;
 
-    /// Keeps what decoding did not know.
+    /// Stores the fields that decoding did not know.
     fn keep(&mut self, unknown: Vec<(JsonPath, Value)>) {
         for (path, value) in unknown {
             if let Some((Step::Key(name), place)) = path.0.split_last()

@@ -6,7 +6,7 @@ fn read(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"))).unwrap()
 }
 
-/// What one value has and the other has not or has otherwise.
+/// The differences of two values.
 fn differences(path: &str, ours: &Value, tyk: &Value, found: &mut Vec<String>) {
     match (ours, tyk) {
         (Value::Object(ours), Value::Object(tyk)) => {
@@ -44,7 +44,7 @@ fn differences_of(kind: Document, written: &str, shown: &str) -> Vec<String> {
 #[test]
 fn definitions_are_shown_as_tyk_shows_them() {
     check(Document::Api, "tyk/versions.json", "tyk/versions.shown.json", &[]);
-    // What was written stays, also where Tyk does not know it or leaves it out.
+    // Existing fields stay, even if Tyk does not know them or omits them.
     let paths = |version: &str, names: &[&str]| -> Vec<String> {
         let place = |name: &&str| format!("$.version_data.versions.{version}.extended_paths.{name} is not in Tyk's");
         names.iter().map(place).collect()

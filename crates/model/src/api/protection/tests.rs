@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::PROTECTIONS;
 use crate::api::ApiDefinition;
 
-/// A key-less definition with one version, and `over` laid over its top level.
+/// A keyless definition with one version, with the members of `over`.
 fn definition(over: Value, extended_paths: Value) -> ApiDefinition {
     let mut document = json!({
         "api_id": "1",

@@ -1,4 +1,4 @@
-//! What can be wrong with the rules of the OAuth 2.0 provider.
+//! Problems of the rules of the OAuth 2.0 server.
 
 use crate::api::{ApiDefinition, AuthMethod};
 use crate::json_path::JsonPath;
@@ -8,7 +8,7 @@ use crate::token::target_url_fault;
 const GRANT_TYPES: [&str; 4] = ["authorization_code", "refresh_token", "password", "client_credentials"];
 const RESPONSE_TYPES: [&str; 2] = ["code", "token"];
 
-/// Adds what is wrong to `findings`.
+/// Adds problems to `findings`.
 pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     if !api.is_on(AuthMethod::OAuth) {
         return;

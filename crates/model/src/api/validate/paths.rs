@@ -57,7 +57,7 @@ fn check_endpoints(paths: &ExtendedPaths, at: &JsonPath, findings: &mut Findings
     }
 }
 
-/// Answers that the gateway gives by itself.
+/// Responses that the gateway generates.
 fn check_answers(paths: &ExtendedPaths, at: &JsonPath, findings: &mut Findings) {
     for (index, mock) in paths.mock_response.iter().enumerate() {
         let at = at.key("mock_response").index(index);

@@ -25,7 +25,7 @@ fn texts(loaded: &Loaded) -> Vec<String> {
     problems.iter().map(strip).collect()
 }
 
-/// A configuration file, variables, and the problems they must give.
+/// Checks the problems of a configuration file with variables.
 #[track_caller]
 fn check(text: &str, variables: &[(&str, &str)], expect: &[&str]) {
     assert_eq!(texts(&load_file("tyk.conf", text, variables)), expect);

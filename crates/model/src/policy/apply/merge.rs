@@ -1,4 +1,4 @@
-//! The session that grows while policy after policy is added to it.
+//! The session that is built by adding policy after policy.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use super::Policy;
 use crate::policy::Partitions;
 use crate::session::{AccessLimit, AccessRight, DryRun, Endpoint, EndpointMethod, LimitStoreFailure, RateLimit, Session};
 
-/// What the policies added so far come to.
+/// The result of the policies added so far.
 pub(super) struct Merge<'s> {
     /// The session as it was written.
     original: &'s Session,
@@ -14,11 +14,11 @@ pub(super) struct Merge<'s> {
     /// The limits of the key as a whole.
     root: AccessLimit,
     rights: BTreeMap<String, Draft>,
-    /// The checks that every policy so far lets pass; `None` before the first that decides about the check.
+    /// The checks in dry run for every policy so far; `None` before the first policy that decides the check.
     dry: Dry,
 }
 
-/// What the policies added so far say about one API.
+/// The result of the policies added so far for one API.
 #[derive(Default)]
 struct Draft {
     right: AccessRight,
@@ -138,7 +138,7 @@ impl<'s> Merge<'s> {
 }
 
 impl Draft {
-    /// The part of a policy with `per_api`: the API's own limit, else that of the policy, counted separately.
+    /// The part of a policy with `per_api`: the API's own limit, otherwise the policy's, with separate counters.
     fn add_per_api(&mut self, api_id: &str, right: &AccessRight, policy: &Policy) {
         let (limit, scope) = match right.own_limit() {
             Some(limit) => (limit.clone(), api_id),
@@ -153,7 +153,7 @@ impl Draft {
             self.limit = limit;
             return;
         }
-        // Unlike elsewhere, an API without a rate is unlimited here, not undecided.
+        // Here, unlike elsewhere, an API without a rate is unlimited, not undecided.
         if interval(limit.rate, limit.per) <= interval(self.limit.rate, self.limit.per) {
             (self.limit.rate, self.limit.per) = (limit.rate, limit.per);
             self.limit.smoothing = limit.smoothing.clone();
@@ -164,7 +164,7 @@ impl Draft {
         }
     }
 
-    /// The parts that a policy decides. The limit for the API and that of the policy add to each other.
+    /// The parts that a policy decides. The more generous of the API's and the policy's limit applies.
     fn add_parts(&mut self, right: &AccessRight, policy: &Policy, decides: &Partitions) {
         if decides.acl {
             self.allow(right);
@@ -225,7 +225,7 @@ impl Dry {
         }
     }
 
-    /// The key itself can always be exempted.
+    /// The key itself can always be exempt.
     fn with(&self, key: DryRun) -> DryRun {
         DryRun {
             rate_limit: key.rate_limit || self.rate_limit == Some(true),
@@ -251,7 +251,7 @@ fn clear(limit: &mut AccessLimit, parts: &Partitions) {
     }
 }
 
-/// Raises a limit to another where that is more generous.
+/// Raises a limit to another one where that is more generous.
 fn raise(limit: &mut AccessLimit, other: &AccessLimit, parts: &Partitions) {
     if parts.quota {
         limit.quota_max = higher(limit.quota_max, other.quota_max);
@@ -281,12 +281,12 @@ fn raise(limit: &mut AccessLimit, other: &AccessLimit, parts: &Partitions) {
     }
 }
 
-/// The higher of two numbers of which -1 is the highest.
+/// The higher of two numbers; -1 is the highest.
 fn higher(first: i64, second: i64) -> i64 {
     if first == -1 || second == -1 { -1 } else { first.max(second) }
 }
 
-/// Whether a rate allows more than another. 0 is not a rate; less than 0 is unlimited.
+/// Whether a rate admits more than another. 0 is not a rate; negative is unlimited.
 fn is_more(rate: f64, per: f64, other_rate: f64, other_per: f64) -> bool {
     let is_rate = |rate: f64, per: f64| rate != 0.0 && per != 0.0;
     is_rate(rate, per) && (!is_rate(other_rate, other_per) || interval(rate, per) < interval(other_rate, other_per))
@@ -297,7 +297,7 @@ fn interval(rate: f64, per: f64) -> f64 {
     if rate > 0.0 && per > 0.0 { per / rate } else { 0.0 }
 }
 
-/// Whether two entries of `limits` are about the same: named alike, or over the same time.
+/// Whether two entries of `limits` correspond: the same name, or the same period.
 fn is_same(first: &RateLimit, second: &RateLimit) -> bool {
     first.name == second.name && (!first.name.is_empty() || first.per == second.per)
 }

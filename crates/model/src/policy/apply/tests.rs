@@ -52,7 +52,7 @@ fn applied(session: Value, ids: &[&str]) -> Result<Session, String> {
     apply(&session, &|id| policies.get(id)).map_err(|error| error.to_string())
 }
 
-/// What a session with these policies says, at JSON pointers.
+/// Checks a session with these policies at JSON pointers.
 #[track_caller]
 fn check_of(session: Value, ids: &[&str], expect: &[(&str, Value)]) {
     let result = applied(session, ids).unwrap().to_json();
@@ -103,7 +103,7 @@ fn the_more_generous_limit_wins() {
                 ("/access_rights/b/limit/quota_max", json!(7)),
             ],
         );
-        // -1 is unlimited and wins over everything, 0 says nothing.
+        // -1 is unlimited and overrides everything; 0 has no meaning.
         check(&[ids[0], "unlimited"], &[("/rate", json!(-1)), ("/quota_max", json!(-1)), (&of_a("rate"), json!(-1))]);
     }
     check(&["with-api-limit"], &[(&of_a("rate"), json!(9)), (&of_a("quota_max"), json!(10)), ("/rate", json!(9))]);
@@ -125,7 +125,7 @@ fn partitions_decide_their_part_alone() {
         &["acl-only", "rate-only"],
         &[("/rate", json!(4)), ("/quota_max", json!(2)), (&of_a("quota_max"), json!(2))],
     );
-    // Limits alone give access to nothing.
+    // Limits alone give no access.
     check_of(session.clone(), &["acl-only", "rate-only-ab"], &[(&of_a("rate"), json!(6)), ("/access_rights/b", json!(null))]);
     check_of(
         session,

@@ -58,7 +58,7 @@ fn what_becomes_of_an_expired_key_comes_before_lifetimes() {
     ] {
         check(with(fields), &[60], expect, expect);
     }
-    // Without a time of grace the action says nothing.
+    // Without a grace period, the action has no effect.
     check(with(json!({"post_expiry_action": "retain"})), &[60], Seconds(10), Seconds(30));
     check(with(json!({"post_expiry_grace_period": 50})), &[60], Seconds(10), Seconds(30));
 }

@@ -85,7 +85,7 @@ fn the_first_client_gets_its_part_while_the_whole_is_stored() {
 #[test]
 fn a_large_body_comes_back_byte_for_byte() {
     let api = api(ApiCacheSettings::default());
-    let sent: Vec<u8> = (0..1_000_000_u32).map(|at| (at * 31 >> 3) as u8).collect();
+    let sent: Vec<u8> = (0..1_000_000_u32).map(|at| ((at * 31) >> 3) as u8).collect();
     let Decision::Fetch(fill) = api.lookup(&request(&get(&[])), START_MS) else { panic!("a fill") };
     let Filled::Store(mut writer, _) = fill.head(200, &STORABLE, Some(sent.len() as u64), START_MS) else { panic!("stored") };
     let mut rest = &sent[..];
@@ -194,10 +194,12 @@ fn a_changed_vary_serves_no_foreign_variant() {
     assert_eq!(describe(&[("Accept", "a"), ("X-Tenant", "2")]), "fetch");
 }
 
+type PurgeFn = fn(&tollgate_cache::ApiCache, Purge);
+
 #[test]
 fn soft_purges_make_stale_and_hard_ones_make_nothing() {
     let lines: Lines = &[("Cache-Control", "max-age=60, stale-if-error=60"), ("ETag", "\"a\""), ("xkey", "t u")];
-    let purges: [(&str, fn(&tollgate_cache::ApiCache, Purge)); 4] = [
+    let purges: [(&str, PurgeFn); 4] = [
         ("URL", |api, purge| api.purge_url(None, b"/x", purge)),
         ("prefix", |api, purge| api.purge_prefix(None, b"/", purge)),
         ("tag", |api, purge| api.purge_tag(b"u", purge)),

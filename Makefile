@@ -17,8 +17,10 @@ REDIS_ARGS ?=
 ATTACK_ARGS ?=
 FUZZ_SECONDS ?= 20
 
+BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
+
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis attack structure fuzz-short
+.PHONY: help run build release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis attack structure fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,19 +48,18 @@ check: ## formatting, lints, licences: what must pass before a commit, beside th
 fmt: ## format the Rust code
 	cargo fmt --all
 
-bench: ## the published scenarios on us and on every gateway installed, ten minutes (BENCH_ARGS="--rounds 9")
+bench-build:
 	@scripts/test-deps.sh bench
 	cargo build --release --bin tollgate --bin tollgate-bench
-	$${CARGO_TARGET_DIR:-target}/release/tollgate-bench run $(BENCH_ARGS)
 
-bench-peers: release ## CPU per request beside nginx, HAProxy and a byte relay (PEERS_ARGS="--rounds 6 --conns 50")
-	@scripts/test-deps.sh bench
-	cargo build --release --bin tollgate-bench
-	python3 bench/peers.py $(PEERS_ARGS)
+bench: bench-build ## the published scenarios on us and on every gateway installed, ten minutes (BENCH_ARGS="--rounds 9")
+	$(BENCH) run $(BENCH_ARGS)
 
-bench-tls: release ## CPU per request and handshake over TLS and HTTP/2 beside nginx and HAProxy (TLS_ARGS="--shapes http2")
-	@scripts/test-deps.sh bench
-	python3 bench/tls.py $(TLS_ARGS)
+bench-peers: bench-build ## CPU per request beside nginx, HAProxy and a byte relay (PEERS_ARGS="--rounds 9")
+	$(BENCH) run --suite peers $(PEERS_ARGS)
+
+bench-tls: bench-build ## CPU per request and handshake over TLS and HTTP/2 beside nginx and HAProxy (TLS_ARGS="--rounds 9")
+	$(BENCH) run --suite tls $(TLS_ARGS)
 
 bench-memory: release ## memory: idle, 10,000 connections, 1 GB each way (MEMORY_ARGS)
 	@scripts/test-deps.sh bench
@@ -68,14 +69,11 @@ bench-reload: release ## 500 reloads under load and with open WebSockets (RELOAD
 	@scripts/test-deps.sh bench
 	python3 bench/reload.py $(RELOAD_ARGS)
 
-bench-keys: release ## CPU per request with keys, limits and quotas beside the keyless API (KEYS_ARGS)
-	@scripts/test-deps.sh bench
-	python3 bench/keys.py $(KEYS_ARGS)
+bench-keys: bench-build ## CPU per request with keys, limits and quotas beside the keyless API (KEYS_ARGS)
+	$(BENCH) run --suite keys $(KEYS_ARGS)
 
-bench-auth: release ## CPU per request with tokens, passwords and signatures beside the keyless API (AUTH_ARGS)
-	@scripts/test-deps.sh bench
-	cargo build --release --bin tollgate-bench
-	python3 bench/auth.py $(AUTH_ARGS)
+bench-auth: bench-build ## CPU per request with tokens, passwords and signatures beside the keyless API (AUTH_ARGS)
+	$(BENCH) run --suite auth $(AUTH_ARGS)
 
 bench-million: release ## 1,000,000 keys: memory, start, and what a request costs (MILLION_ARGS="--keys 100000")
 	@scripts/test-deps.sh bench
@@ -85,9 +83,8 @@ bench-endpoints: release ## thousands of endpoint patterns and keys with URLs: l
 	@scripts/test-deps.sh bench
 	python3 bench/endpoints.py $(ENDPOINTS_ARGS)
 
-bench-observe: release ## CPU per request with records, figures and logs, over all of them off (OBSERVE_ARGS)
-	@scripts/test-deps.sh bench
-	python3 bench/observe.py $(OBSERVE_ARGS)
+bench-observe: bench-build ## CPU per request with records, figures and logs, over all of them off (OBSERVE_ARGS)
+	$(BENCH) run --suite observe $(OBSERVE_ARGS)
 
 bench-instructions: release ## instructions per request in user space, the steadiest figure (INSTRUCTIONS_ARGS="--keep DIR")
 	@scripts/test-deps.sh bench
@@ -95,6 +92,7 @@ bench-instructions: release ## instructions per request in user space, the stead
 
 bench-redis: release ## keys, limits and records through one Redis: cost, round trips, what three gateways let pass (REDIS_ARGS)
 	@scripts/test-deps.sh bench
+	cargo build --release --bin tollgate-bench
 	python3 bench/redis.py $(REDIS_ARGS)
 
 attack: release ## floods, slow clients, pattern bombs and the like on us and beside nginx, 20 minutes (ATTACK_ARGS="--quick --only http2")

@@ -21,8 +21,7 @@ import statistics
 import subprocess
 from collections.abc import Iterator
 
-import auth
-import keys
+import credentials
 import rig as bench
 from rig import Rig, RigError, Tollgate
 
@@ -57,19 +56,19 @@ def main() -> int:
             raise RigError(f"{program} is needed (Debian: apt install valgrind)")
     facts = bench.circumstances(args.binary)
     bench.print_circumstances(facts)
-    key = auth.RsaKey.new()
-    with Rig(threads=1) as rig, auth.Issuer(key) as issuer:
+    key = credentials.RsaKey.new()
+    with Rig(threads=1) as rig, credentials.Issuer(key) as issuer:
         upstream = bench.nginx_upstream(rig)
         out = rig.dir / "counts"
         under = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--toggle-collect={COUNTED}"]
-        auth.policies(rig, ["jwt"])
+        credentials.policies(rig, ["jwt"])
         gateway = bench.tollgate_gateway(rig, args.binary, definitions(upstream.url("/"), issuer.url), "/open/", under=under)
         shapes = {
             "keyless": Shape("open", 200),
-            "key, limit, quota": Shape("key", 200, {"Authorization": keys.limited_key(gateway, "key")}),
-            "OAuth token": Shape("oauth", 200, {"Authorization": f"Bearer {keys.oauth_token(gateway)}"}),
-            "JWT, the same": Shape("jwt", 200, {"Authorization": auth.token(key, "user", 0)}),
-            "JWT, fresh": Shape("jwt", 200, tokens=(auth.token(key, f"user-{n % 100}", n) for n in itertools.count(1))),
+            "key, limit, quota": Shape("key", 200, {"Authorization": credentials.limited_key(gateway, "key")}),
+            "OAuth token": Shape("oauth", 200, {"Authorization": f"Bearer {credentials.oauth_token(gateway)}"}),
+            "JWT, the same": Shape("jwt", 200, {"Authorization": credentials.token(key, "user", 0)}),
+            "JWT, fresh": Shape("jwt", 200, tokens=(credentials.token(key, f"user-{n % 100}", n) for n in itertools.count(1))),
             "no key": Shape("key", 401),
             "unknown key": Shape("key", 403, {"Authorization": "0123456789abcdef0123456789abcdef"}),
             "over the limit": Shape("full", 429),
@@ -103,7 +102,7 @@ def definitions(target: str, issuer: str) -> list[dict]:
         api("key", use_keyless=False, auth={"auth_header_name": "Authorization"}),
         api("oauth", use_keyless=False, use_oauth2=True, oauth_meta={"allowed_authorize_types": ["token"]}),
         api("jwt", use_keyless=False, enable_jwt=True, jwt_signing_method="rsa", jwt_source=issuer,
-            jwt_default_policies=[auth.POLICY]),
+            jwt_default_policies=[credentials.POLICY]),
         api("full", global_rate_limit={"rate": 1, "per": 3600}),
     ]
 

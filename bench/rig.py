@@ -126,13 +126,13 @@ class Rig:
         return child
 
     def await_answer(
-        self, name: str, child: subprocess.Popen, url: str, seconds: float = 30, http2: bool = False, status: int = 200
+        self, name: str, child: subprocess.Popen, url: str, seconds: float = 30, status: int = 200
     ) -> None:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if child.poll() is not None:
                 raise RigError(f"{name} ended with {child.returncode}:\n{self.log_tail(name)}")
-            if (http2_status if http2 else http_status)(url) == status:
+            if http_status(url) == status:
                 return
             time.sleep(0.05)
         raise RigError(f"{name} does not answer {url} with {status}:\n{self.log_tail(name)}")
@@ -181,12 +181,6 @@ def http_status(url: str) -> int | None:
         return None
     status = re.match(rb"HTTP/1\.[01] (\d{3})", head)
     return int(status[1]) if status else None
-
-
-def http2_status(url: str) -> int | None:
-    """200 when a request over HTTP/2 with prior knowledge succeeds."""
-    done = subprocess.run(["h2load", "-n1", "-c1", "-m1", url], capture_output=True, text=True, timeout=30)
-    return 200 if "status codes: 1 2xx" in done.stdout else None
 
 
 # Servers ----------------------------------------------------------------------------------------------------
@@ -285,7 +279,7 @@ def nginx_gateway(
   }}""")
     child = rig.start(name, ["nginx", "-c", rig.file(f"{name}.conf", config), "-e", "stderr"], gateway=True)
     server = Server(name, child, port, scheme=scheme)
-    rig.await_answer(name, child, server.url("/json/valid"), http2=listen == "http2")
+    rig.await_answer(name, child, server.url("/json/valid"))
     return server
 
 
@@ -315,39 +309,8 @@ backend upstream
 {backends}"""
     child = rig.start(name, ["haproxy", "-db", "-f", rig.file(f"{name}.cfg", config)], gateway=True)
     server = Server(name, child, port, scheme=scheme)
-    rig.await_answer(name, child, server.url("/json/valid"), http2=bind == "proto h2")
-    return server
-
-
-def relay(rig: Rig, binary: pathlib.Path, upstream_port: int, name: str) -> Server:
-    """A byte relay that parses nothing: `tollgate-bench relay`."""
-    port = rig.free_port()
-    argv = [bench_binary(binary), "relay", "--listen", f"{HOST}:{port}", "--upstream", f"{HOST}:{upstream_port}"]
-    child = rig.start(name, [*argv, "--threads", rig.threads], gateway=True)
-    server = Server(name, child, port)
     rig.await_answer(name, child, server.url("/json/valid"))
     return server
-
-
-def answering(rig: Rig, binary: pathlib.Path, answer: bytes, name: str) -> Server:
-    """A server that answers whatever comes with these bytes and parses nothing: `tollgate-bench relay --answer`."""
-    port = rig.free_port()
-    file = rig.dir / f"{name}.answer"
-    file.write_bytes(answer)
-    argv = [bench_binary(binary), "relay", "--listen", f"{HOST}:{port}", "--answer", file, "--threads", rig.threads]
-    child = rig.start(name, argv, gateway=True)
-    server = Server(name, child, port)
-    rig.await_answer(name, child, server.url("/"), status=int(answer.split(b" ", 2)[1]))
-    return server
-
-
-def bench_binary(binary: pathlib.Path) -> pathlib.Path:
-    """The tollgate-bench beside this tollgate, or else the one that was built here."""
-    places = [path.resolve().parent / "tollgate-bench" for path in (binary, default_binary())]
-    for place in places:
-        if os.access(place, os.X_OK):
-            return place
-    raise RigError(f"no program at {places[0]}; build it (cargo build --release --bin tollgate-bench)")
 
 
 def api_definition(api_id: str, listen_path: str, target_url: str) -> dict:

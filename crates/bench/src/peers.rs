@@ -6,25 +6,35 @@ mod apisix;
 mod caddy;
 mod direct;
 mod envoy;
+mod floor;
 mod haproxy;
 mod kong;
 mod krakend;
 mod nginx;
+mod rsa_key;
 mod settings;
 mod tollgate;
 mod traefik;
 mod tyk;
 mod tyk_api;
+mod tyk_credentials;
 mod varnish;
 
+use crate::probe::HOST;
 use crate::scenario::Case;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// The one suite and the one group that clients offer and gateways take, so that all of them compute the same.
+pub(crate) const TLS_SUITE: &str = "TLS_AES_128_GCM_SHA256";
+pub(crate) const TLS_GROUP: &str = "X25519";
+
 /// Every adapter, in the order of the tables.
-pub(crate) const ALL: [&dyn PeerAdapter; 12] = [
+pub(crate) const ALL: [&dyn PeerAdapter; 13] = [
     &tollgate::TollgateAdapter,
     &direct::DirectAdapter,
+    &floor::FloorAdapter,
     &nginx::NginxAdapter,
     &haproxy::HaproxyAdapter,
     &varnish::VarnishAdapter,
@@ -50,15 +60,31 @@ pub(crate) trait PeerAdapter: Sync {
         &["--version"]
     }
 
+    /// Only scenarios that name it, and `--peers`, measure it.
+    fn is_for_scenarios_that_name_it(&self) -> bool {
+        false
+    }
+
+    /// Each case has a process of its own.
+    fn serves_one_case(&self) -> bool {
+        false
+    }
+
+    /// The upstream is asked for the path that the client sends; listen paths mean nothing.
+    fn passes_paths_on(&self) -> bool {
+        false
+    }
+
     /// Why it can't do this case, if it can't.
     fn cannot(&self, case: &Case) -> Option<String>;
 
     /// Writes its configuration and says what is to be started.
     fn prepare(&self, setup: &Setup) -> Result<Launch, String>;
 
-    /// Done when it answers: keys that are made through an API.
-    fn finish(&self, _setup: &Setup) -> Result<(), String> {
-        Ok(())
+    /// Done when it answers: keys that are made through an API. The credentials are those of the cases that callers need one for, by
+    /// the case's place in the setup.
+    fn finish(&self, _setup: &Setup) -> Result<BTreeMap<usize, Credential>, String> {
+        Ok(BTreeMap::new())
     }
 
     /// Whether `reload` knows how.
@@ -86,11 +112,20 @@ pub(crate) struct Setup<'a> {
     /// How many threads or worker processes it may have.
     pub threads: usize,
     pub cases: Vec<&'a Case>,
+    /// What it shows to clients that speak TLS, where a case says so.
+    pub certificate: Option<&'a CertificateFiles>,
+    /// Where it may send what it observes.
+    pub sink_ports: SinkPorts,
     /// For its control API.
     pub secret: String,
 }
 
 impl Setup<'_> {
+    /// Whether clients may speak HTTP/2 with it.
+    pub(crate) fn speaks_http2(&self) -> bool {
+        self.cases.iter().any(|case| case.api.http2)
+    }
+
     /// Writes a file of its directory.
     pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<PathBuf, String> {
         let path = self.dir.join(name);
@@ -106,6 +141,46 @@ impl Setup<'_> {
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: cannot be made: {error}", path.display()))?;
         Ok(path)
     }
+}
+
+/// Ports that take in what gateways observe, and throw it away.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct SinkPorts {
+    pub statsd: u16,
+    /// OTLP over HTTP.
+    pub collector: u16,
+}
+
+/// A certificate that signs itself, and its key, in PEM.
+pub(crate) struct CertificateFiles {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+    /// One behind the other.
+    pub both: PathBuf,
+}
+
+/// What callers of a case identify themselves with.
+#[derive(Default)]
+pub(crate) struct Credential {
+    /// Sent with each request; `{token}` stands for the lines of `tokens` in turn.
+    pub headers: Vec<(String, String)>,
+    pub tokens: Option<TokenFile>,
+}
+
+/// Tokens that are sent once each in a measurement.
+pub(crate) struct TokenFile {
+    pub path: PathBuf,
+    pub first: String,
+    pub count: u64,
+    /// Makes the gateway forget what it found good, before the tokens are sent again.
+    pub forget: ControlRequest,
+}
+
+/// A request to a gateway's control API.
+pub(crate) struct ControlRequest {
+    pub method: &'static str,
+    pub path: &'static str,
+    pub headers: Vec<(String, String)>,
 }
 
 /// What is to be started.
@@ -146,6 +221,15 @@ impl Program {
         self
     }
 
+    /// A Redis that keeps nothing on disk.
+    pub(crate) fn redis(setup: &Setup) -> Program {
+        let port = setup.second_port.to_string();
+        let program = Program::new("redis", Path::new("redis-server"))
+            .args(["--bind", HOST, "--port", &port, "--save", "", "--appendonly", "no", "--dir"])
+            .args([&setup.dir]);
+        Program { port: Some(setup.second_port), ..program }
+    }
+
     pub(crate) fn env(mut self, name: &str, value: impl ToString) -> Program {
         self.environment.push((name.to_owned(), value.to_string()));
         self
@@ -157,7 +241,12 @@ pub(crate) enum Reload {
     /// SIGHUP to its first process.
     Hangup,
     /// A request to itself.
-    Request { path: &'static str, headers: Vec<(String, String)> },
+    Request(ControlRequest),
+}
+
+/// This very program, which is also the loader, the upstream and the relay.
+pub(crate) fn own_program() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| format!("this program's own path is unknown: {error}"))
 }
 
 /// The adapter of this name.
@@ -180,7 +269,7 @@ pub(crate) fn find(peer: &dyn PeerAdapter, given: Option<&Path>) -> Result<PathB
     let path = std::env::var_os("PATH").unwrap_or_default();
     let sbin = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
     beside
-        .filter(|_| program == "tollgate")
+        .filter(|_| program.starts_with("tollgate"))
         .into_iter()
         .chain(std::env::split_paths(&path))
         .chain(sbin)

@@ -71,6 +71,9 @@ pub(crate) struct ScenarioRecord {
     pub cases: Vec<CaseRecord>,
     pub loads: Vec<LoadRecord>,
     pub peers: Vec<String>,
+    /// Gateways that CPU time is told as a multiple of; of an empty list, Tollgate or the first one.
+    #[serde(default)]
+    pub ratio_to: Vec<String>,
     /// What a gateway can't do.
     pub absent: Vec<Remark>,
     /// What should have worked and did not: wrong statuses, a gateway that did not start.
@@ -137,6 +140,9 @@ pub(crate) struct Round {
     pub service_p99_us: f64,
     /// The response times: HdrHistogram V2, compressed, base64, in nanoseconds.
     pub histogram: String,
+    /// What the first case's gateway used at the same time, in CPU time for each of its own requests, where both were measured side by side.
+    #[serde(default)]
+    pub first_case_cpu_us: Option<f64>,
     /// `None` without a gateway.
     pub gateway: Option<Use>,
     pub upstream: Use,

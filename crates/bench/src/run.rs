@@ -1,6 +1,7 @@
 //! `tollgate-bench run`: scenarios on gateways. Every round visits all cases and gateways in turn, so that whatever else the
 //! machine does falls on all alike; statuses are judged before any speed is reported; results are on disk after every round.
 
+mod certificate;
 mod child;
 mod facts;
 mod gate;
@@ -8,6 +9,8 @@ mod loader;
 mod measure;
 mod options;
 mod plan;
+mod recorded;
+mod sinks;
 mod testbed;
 
 pub(crate) use options::{ListOptions, SuiteOptions};
@@ -98,7 +101,7 @@ fn listing(options: &ListOptions) -> Result<String, String> {
     let mut text = String::from("scenarios\n");
     for file in scenario::files(&options.scenarios.directory())? {
         let scenario = scenario::Scenario::read(&file)?;
-        let suite = format!("{:?}", scenario.suite).to_lowercase();
+        let suite = scenario.suite.name();
         // Writing into a String cannot fail.
         let _ = writeln!(text, "  {:18} {suite:10} {:2} cases  {}", scenario.name, scenario.case.len(), scenario.title);
     }

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Requests of the burst that a gateway is judged by before it is measured.
+pub(crate) const BURST: u64 = 2_000;
+
 /// One file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +35,16 @@ pub(crate) struct Scenario {
     /// What goes on beside the load.
     #[serde(default)]
     pub meanwhile: Meanwhile,
+    /// Each case is measured at the same time as the first one, each with half of the connections, and told as a multiple of it: what else
+    /// the machine does within a second then meets both.
+    #[serde(default)]
+    pub side_by_side: bool,
+    /// Gateways that are measured unless `--peers` names others; all of them if there are none.
+    #[serde(default)]
+    pub peers: Vec<String>,
+    /// Gateways that the others' CPU time is told as a multiple of; Tollgate if there are none.
+    #[serde(default)]
+    pub ratio_to: Vec<String>,
     /// In the order in which they run; shares of a capacity need a load at full speed before them.
     pub load: Vec<LoadSpec>,
     /// What is asked. The first one is what the others are compared with.
@@ -48,6 +61,49 @@ pub(crate) enum Suite {
     Features,
     /// How cost grows with something.
     Scaling,
+    /// CPU time above the floor: what no proxy can do with less.
+    Peers,
+    /// TLS and HTTP/2 between client and gateway.
+    Tls,
+    /// Keys, limits, quotas and refusals.
+    Keys,
+    /// Tokens, passwords and signatures.
+    Auth,
+    /// Records, figures, traces and logs.
+    Observe,
+}
+
+impl Suite {
+    pub(crate) const ALL: [Suite; 8] =
+        [Suite::Published, Suite::Features, Suite::Scaling, Suite::Peers, Suite::Tls, Suite::Keys, Suite::Auth, Suite::Observe];
+
+    /// As it is written in a scenario.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Suite::Published => "published",
+            Suite::Features => "features",
+            Suite::Scaling => "scaling",
+            Suite::Peers => "peers",
+            Suite::Tls => "tls",
+            Suite::Keys => "keys",
+            Suite::Auth => "auth",
+            Suite::Observe => "observe",
+        }
+    }
+
+    /// For `--help`.
+    pub(crate) fn about(self) -> &'static str {
+        match self {
+            Suite::Published => "Published benchmarks of gateways, run again",
+            Suite::Features => "What each feature costs",
+            Suite::Scaling => "How cost grows with APIs, bodies and so on",
+            Suite::Peers => "CPU time above the floor, a relay that copies bytes",
+            Suite::Tls => "TLS and HTTP/2 between client and gateway",
+            Suite::Keys => "Keys, limits, quotas and refusals",
+            Suite::Auth => "Tokens, passwords and signatures",
+            Suite::Observe => "Records, figures, traces and logs",
+        }
+    }
 }
 
 /// How a report draws a scenario.
@@ -94,6 +150,11 @@ pub(crate) struct LoadSpec {
     /// Connections grow evenly from none to `connections` over the whole time.
     #[serde(default)]
     pub ramp: bool,
+    /// HTTP/2, with so many requests at a time on each connection.
+    pub streams: Option<u32>,
+    /// Each request has a connection of its own, and with TLS a full handshake.
+    #[serde(default)]
+    pub new_connections: bool,
 }
 
 impl LoadSpec {
@@ -114,6 +175,12 @@ pub(crate) struct Case {
     pub api: ApiSpec,
     /// The key that the API knows; what the request carries stands in the request.
     pub key: Option<KeySpec>,
+    /// Fields of a gateway's configuration in Tyk's form. In texts, `{dir}` is the gateway's directory, and `{redis_port}`,
+    /// `{statsd_port}` and `{collector_port}` are the ports of servers that the run has for it.
+    #[serde(default)]
+    pub settings: toml::Table,
+    /// Where a record of each request must come to.
+    pub records: Option<RecordSink>,
     pub request: RequestSpec,
     /// Status (`200`, or `401|403` where gateways differ) to `"all"`, `"rest"` or a number.
     pub expect: BTreeMap<String, StatusCount>,
@@ -134,6 +201,13 @@ pub(crate) struct ApiSpec {
     pub among: u32,
     /// Where the key stands in a request; without it nobody needs one.
     pub auth: Option<Auth>,
+    /// What callers identify themselves with in place of a key. The run makes it and sends it.
+    pub auth_method: Option<CredentialKind>,
+    /// Clients speak TLS 1.3; every gateway has the same certificate, which is made for the run.
+    pub tls: Option<CertificateKind>,
+    /// Clients may speak HTTP/2; without TLS they do so with prior knowledge.
+    #[serde(default)]
+    pub http2: bool,
     /// For all callers together.
     pub limit: Option<LimitSpec>,
     /// Each request leaves a record.
@@ -165,6 +239,46 @@ pub(crate) enum Auth {
     Header(String),
     /// In this parameter of the query.
     Query(String),
+}
+
+/// Where records go to, and are counted.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, rename_all = "lowercase")]
+pub(crate) enum RecordSink {
+    /// Lines of this file in the gateway's directory, and of the full ones before it.
+    File(String),
+    /// The list that a pump takes them from.
+    Redis,
+    /// The sums that the control API tells.
+    Usage,
+    /// Batches of spans, at least one of them.
+    Traces,
+}
+
+/// What callers identify themselves with in place of a key.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CredentialKind {
+    /// An access token of the gateway's own OAuth 2.0 provider.
+    Oauth,
+    /// A JSON Web Token signed with RS256, whose key the gateway fetches from an issuer.
+    Jwt,
+    /// HTTP basic.
+    Basic,
+    /// A request signed with HMAC-SHA256.
+    HmacSignature,
+    /// A request signed with RSA and SHA-256.
+    RsaSignature,
+}
+
+/// The key of a certificate.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CertificateKind {
+    /// On P-256.
+    Ecdsa,
+    /// With 2048 bits.
+    Rsa,
 }
 
 /// So many requests in so many seconds.
@@ -203,6 +317,9 @@ pub(crate) struct RequestSpec {
     /// Size of the body sent.
     #[serde(default)]
     pub body_bytes: u64,
+    /// So many different tokens are sent, each once in a measurement, which ends with them; 0 for the same one in each request.
+    #[serde(default)]
+    pub tokens: u32,
 }
 
 fn get() -> String {
@@ -305,6 +422,11 @@ impl Scenario {
 }
 
 impl Case {
+    /// Every answer is a 200.
+    pub(crate) fn is_always_served(&self) -> bool {
+        self.expect.get("200") == Some(&StatusCount::All)
+    }
+
     /// What the gateway is asked for.
     pub(crate) fn path(&self) -> String {
         self.path_below(&self.request.path)

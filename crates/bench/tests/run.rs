@@ -159,7 +159,7 @@ fn a_missing_program_and_a_place_that_cannot_be_written_are_said() {
     let output = bench.run(&["--peer", "tyk=/nowhere/tyk", "--peers", "tyk"]);
     assert!(said(&output).contains("tyk: /nowhere/tyk: there is no program"), "{}", said(&output));
     let output = bench.run(&["--peers", "apache"]);
-    assert!(said(&output).contains("is none of tollgate, direct, nginx"), "{}", said(&output));
+    assert!(said(&output).contains("is none of tollgate, direct, floor, nginx"), "{}", said(&output));
     let output = Command::new(env!("CARGO_BIN_EXE_tollgate-bench"))
         .args(["run", "--peers", "direct", "--out", "/dev/null/results", "--scenarios"])
         .arg(bench.dir.path().join("scenarios"))
@@ -190,4 +190,118 @@ fn ctrl_c_keeps_what_was_measured_and_marks_it() {
     assert_eq!(kept["end"], "interrupted");
     assert!(!series(&kept, "direct").is_empty());
     assert!(fs::read_to_string(bench.results().join("report.html")).expect("HTML").contains("This run is not complete"));
+}
+
+/// A scenario of one case and one load.
+fn one_case(load: &str, case: &str, expect: &str) -> String {
+    format!(
+        "title = \"T\"\nsource = \"S\"\nsuite = \"published\"\n[[load]]\nname = \"full speed\"\nconnections = 4\n{load}\n\
+         [[case]]\nname = \"one\"\n{case}\nrequest = {{ path = \"/json/valid\" }}\nexpect = {{ {expect} = \"all\" }}\n"
+    )
+}
+
+/// Every gateway of a run was measured, and nothing of it is void.
+fn assert_measured(scenario: &str, peers: &[&str]) {
+    let bench = Bench::new(scenario);
+    let output = bench.run(&["--peers", &peers.join(","), "--rounds", "1", "--seconds", "0.2"]);
+    assert!(output.status.success(), "{scenario}\n{}", said(&output));
+    for peer in peers {
+        let kept = bench.kept();
+        let all = series(&kept, peer);
+        assert_eq!(all.len(), 1, "{peer}: {}", said(&output));
+        assert_eq!(all[0]["rounds"][0]["void"], Value::Null, "{peer}: {}", all[0]);
+    }
+}
+
+/// nginx, and the real gateway where one is built.
+fn gateways() -> Vec<&'static str> {
+    if tollgate().is_none() {
+        eprintln!("only nginx is checked: no tollgate is built here");
+    }
+    tollgate().map(|_| "tollgate").into_iter().chain(["nginx"]).collect()
+}
+
+#[test]
+fn clients_speak_tls_and_http2_where_the_scenario_says_so() {
+    assert_measured(&one_case("", "api.tls = \"ecdsa\"", "200"), &gateways());
+    assert_measured(&one_case("new_connections = true", "api.tls = \"rsa\"", "200"), &gateways());
+    assert_measured(&one_case("streams = 5", "api.tls = \"ecdsa\"\napi.http2 = true", "200"), &gateways());
+    assert_measured(&one_case("streams = 5", "api.http2 = true", "200"), &gateways());
+}
+
+#[test]
+fn the_floor_relays_what_is_served_and_answers_what_is_refused() {
+    assert_measured(&one_case("", "", "200"), &["floor"]);
+    assert_measured(
+        &one_case("", "api.auth = { header = \"Authorization\" }\nkey = { value = \"known\" }", "401"),
+        &["floor", "nginx"],
+    );
+}
+
+#[test]
+fn tokens_passwords_and_signatures_are_made_and_accepted() {
+    if tollgate().is_none() {
+        eprintln!("not checked: no tollgate is built here");
+        return;
+    }
+    for method in ["oauth", "jwt", "basic", "hmac-signature", "rsa-signature"] {
+        assert_measured(&one_case("", &format!("api.auth_method = \"{method}\""), "200"), &["tollgate"]);
+    }
+    let fresh = one_case("", "api.auth_method = \"jwt\"", "200").replace("/json/valid\"", "/json/valid\", tokens = 2000");
+    assert_measured(&fresh, &["tollgate"]);
+}
+
+#[test]
+fn a_gateway_that_a_scenario_names_must_be_known() {
+    let bench = Bench::new(&format!("peers = [\"ngnix\"]\n{SCENARIO}"));
+    let output = bench.run(&["--peers", "direct"]);
+    assert!(said(&output).contains("tiny.toml: peers: ngnix is none of tollgate, direct, floor"), "{}", said(&output));
+}
+
+const SIDE_BY_SIDE: &str = r#"
+title = "Side by side"
+source = "a test"
+suite = "published"
+own_process = true
+side_by_side = true
+[[load]]
+name = "full speed"
+connections = 8
+[[case]]
+name = "off"
+settings.tollgate.metrics.enabled = false
+api.definition.do_not_track = false
+request = { path = "/json/valid" }
+expect = { 200 = "all" }
+[[case]]
+name = "access log"
+settings.access_logs.enabled = true
+settings.tollgate.access_log = { file = "{dir}/access.log", files_max = 100 }
+api.definition.do_not_track = false
+records = { file = "access.log" }
+request = { path = "/json/valid" }
+expect = { 200 = "all" }
+"#;
+
+#[test]
+fn cases_are_measured_beside_the_first_one_and_their_records_are_counted() {
+    if tollgate().is_none() {
+        eprintln!("not checked: no tollgate is built here");
+        return;
+    }
+    let round_of_log = |scenario: &str| {
+        let bench = Bench::new(scenario);
+        let output = bench.run(&["--peers", "tollgate", "--rounds", "1", "--seconds", "0.3"]);
+        assert!(output.status.success(), "{}", said(&output));
+        let kept = bench.kept();
+        let rounds: Vec<Value> = series(&kept, "tollgate").iter().map(|series| series["rounds"][0].clone()).collect();
+        assert_eq!((rounds.len(), &rounds[0]["first_case_cpu_us"]), (2, &Value::Null), "the first one is measured alone");
+        rounds[1].clone()
+    };
+    let recorded = round_of_log(SIDE_BY_SIDE);
+    assert_eq!(recorded["void"], Value::Null, "{recorded}");
+    assert!(recorded["first_case_cpu_us"].as_f64().is_some_and(|cpu| cpu > 0.0), "{recorded}");
+    let lost = round_of_log(&SIDE_BY_SIDE.replace("access_logs.enabled = true", "access_logs.enabled = false"));
+    let void = lost["void"].as_str().unwrap_or_default();
+    assert!(void.ends_with("requests were not recorded") || void.contains("access.log"), "{lost}");
 }

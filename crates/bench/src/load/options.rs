@@ -117,6 +117,15 @@ pub(crate) struct LoadOptions {
     /// Workers that share one HTTP/2 connection
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Connection")]
     pub streams: usize,
+    /// Make a full TLS handshake on each connection instead of resuming a session
+    #[arg(long, help_heading = "Connection")]
+    pub disable_resumption: bool,
+    /// Offer this TLS cipher suite alone, such as TLS13_AES_128_GCM_SHA256
+    #[arg(long, value_name = "NAME", help_heading = "Connection")]
+    pub tls_suite: Option<String>,
+    /// Offer this group for the TLS key exchange alone, such as X25519
+    #[arg(long, value_name = "NAME", help_heading = "Connection")]
+    pub tls_group: Option<String>,
     /// Use each connection for one request
     #[arg(long, help_heading = "Connection")]
     pub disable_keepalive: bool,

@@ -1,7 +1,7 @@
 //! The upstream without a gateway: the baseline.
 
 use super::{Launch, PeerAdapter, Setup};
-use crate::scenario::{Case, StatusCount};
+use crate::scenario::Case;
 
 pub(crate) struct DirectAdapter;
 
@@ -14,9 +14,15 @@ impl PeerAdapter for DirectAdapter {
         None
     }
 
+    fn passes_paths_on(&self) -> bool {
+        true
+    }
+
     fn cannot(&self, case: &Case) -> Option<String> {
-        let served = case.expect.get("200") == Some(&StatusCount::All);
-        (!served).then(|| "the upstream refuses nothing".to_owned())
+        if case.api.tls.is_some() || case.api.http2 {
+            return Some("its clients speak plain HTTP/1.1".to_owned());
+        }
+        (!case.is_always_served()).then(|| "the upstream refuses nothing".to_owned())
     }
 
     fn prepare(&self, _setup: &Setup) -> Result<Launch, String> {

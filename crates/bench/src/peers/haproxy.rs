@@ -1,12 +1,12 @@
 //! HAProxy: stick tables for limits, rules on header or parameter for keys. It has no quota.
 
 use super::settings::{Need, beyond, key, limits};
-use super::{Launch, PeerAdapter, Program, Setup};
+use super::{Launch, PeerAdapter, Program, Setup, TLS_GROUP, TLS_SUITE};
 use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use std::fmt::Write;
 
-const CAN: [Need; 9] = [
+const CAN: [Need; 11] = [
     Need::Keys,
     Need::Limits,
     Need::SeveralLimits,
@@ -16,6 +16,8 @@ const CAN: [Need; 9] = [
     Need::ResponseHeaders,
     Need::Records,
     Need::ManyApis,
+    Need::Tls,
+    Need::Http2,
 ];
 
 /// Counters that a request can be tracked by, as compiled in.
@@ -87,15 +89,29 @@ defaults
   timeout server 600s
   timeout http-keep-alive 600s
 frontend clients
-  bind {HOST}:{port} backlog 4096
+  bind {HOST}:{port} backlog 4096{bind}
 {rules}  default_backend upstream
 backend upstream
   server one {HOST}:{upstream} pool-purge-delay 600s
 {tables}",
+        bind = bind(setup),
         threads = setup.threads,
         port = setup.port,
         upstream = setup.upstream_port,
     )
+}
+
+/// How its port speaks.
+fn bind(setup: &Setup) -> String {
+    match setup.certificate {
+        Some(files) => {
+            let alpn = if setup.speaks_http2() { "h2,http/1.1" } else { "http/1.1" };
+            let both = files.both.display();
+            format!(" ssl crt {both} alpn {alpn} ssl-min-ver TLSv1.3 ciphersuites {TLS_SUITE} curves {TLS_GROUP}")
+        }
+        None if setup.speaks_http2() => " proto h2".to_owned(),
+        None => String::new(),
+    }
 }
 
 fn case_rules(index: usize, case: &Case) -> Vec<String> {

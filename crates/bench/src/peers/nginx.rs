@@ -2,12 +2,12 @@
 //! which a burst of the limit's size turns into "so many requests in so many seconds".
 
 use super::settings::{Need, beyond, key, limits};
-use super::{Launch, PeerAdapter, Program, Reload, Setup};
+use super::{Launch, PeerAdapter, Program, Reload, Setup, TLS_GROUP, TLS_SUITE};
 use crate::probe::HOST;
 use crate::scenario::{Auth, Case, LimitSpec};
 use std::fmt::Write;
 
-const CAN: [Need; 9] = [
+const CAN: [Need; 11] = [
     Need::Keys,
     Need::Limits,
     Need::SeveralLimits,
@@ -17,6 +17,8 @@ const CAN: [Need; 9] = [
     Need::ResponseHeaders,
     Need::Records,
     Need::ManyApis,
+    Need::Tls,
+    Need::Http2,
 ];
 
 pub(crate) struct NginxAdapter;
@@ -93,8 +95,8 @@ http {{
     keepalive_timeout 600s;
   }}
 {maps}  server {{
-    listen {HOST}:{port} backlog=4096;
-    proxy_http_version 1.1;
+    listen {HOST}:{port} backlog=4096{listen};
+{tls}    proxy_http_version 1.1;
     proxy_set_header Connection \"\";
     proxy_request_buffering off;
     proxy_max_temp_file_size 0;
@@ -103,9 +105,28 @@ http {{
 {locations}  }}
 }}
 ",
+        listen = listen(setup),
+        tls = tls(setup),
         threads = setup.threads,
         upstream = setup.upstream_port,
         port = setup.port,
+    )
+}
+
+/// How its port speaks.
+fn listen(setup: &Setup) -> String {
+    let http2 = if setup.speaks_http2() { " http2" } else { "" };
+    let tls = if setup.certificate.is_some() { " ssl" } else { "" };
+    format!("{tls}{http2}")
+}
+
+fn tls(setup: &Setup) -> String {
+    let Some(files) = setup.certificate else { return String::new() };
+    format!(
+        "    ssl_certificate {}; ssl_certificate_key {}; ssl_protocols TLSv1.3;\n    \
+         ssl_conf_command Ciphersuites {TLS_SUITE}; ssl_ecdh_curve {TLS_GROUP};\n",
+        files.certificate.display(),
+        files.key.display(),
     )
 }
 

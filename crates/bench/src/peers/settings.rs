@@ -19,6 +19,14 @@ pub(crate) enum Need {
     /// Fields of a classic Tyk definition.
     Definition,
     ManyApis,
+    /// Tokens, passwords and signatures of callers.
+    AuthMethod,
+    /// TLS between client and gateway.
+    Tls,
+    /// HTTP/2 between client and gateway.
+    Http2,
+    /// Fields of Tyk's configuration.
+    Settings,
 }
 
 impl Need {
@@ -35,13 +43,30 @@ impl Need {
             Need::Records => "records of requests",
             Need::Definition => "features written as a Tyk definition",
             Need::ManyApis => "many APIs",
+            Need::AuthMethod => "tokens, passwords and signatures",
+            Need::Tls => "TLS",
+            Need::Http2 => "HTTP/2",
+            Need::Settings => "settings written as Tyk's configuration",
         }
     }
 }
 
 /// What the case asks for.
 pub(crate) fn needs(case: &Case) -> Vec<Need> {
-    let ApiSpec { auth, limit, analytics, allow_ips, set_headers, set_response_headers, definition, among, .. } = &case.api;
+    let ApiSpec {
+        auth,
+        limit,
+        analytics,
+        allow_ips,
+        set_headers,
+        set_response_headers,
+        definition,
+        among,
+        auth_method,
+        tls,
+        http2,
+        ..
+    } = &case.api;
     let key = case.key.as_ref();
     let limits = limits(case).len();
     let asked = [
@@ -56,6 +81,10 @@ pub(crate) fn needs(case: &Case) -> Vec<Need> {
         (Need::Records, *analytics),
         (Need::Definition, !definition.is_empty()),
         (Need::ManyApis, *among > 1),
+        (Need::AuthMethod, auth_method.is_some()),
+        (Need::Tls, tls.is_some()),
+        (Need::Http2, *http2),
+        (Need::Settings, !case.settings.is_empty()),
     ];
     debug_assert!(limit.is_none() || limits > 0);
     asked.into_iter().filter_map(|(need, is_asked)| is_asked.then_some(need)).collect()

@@ -1,4 +1,4 @@
-use super::{ALL, Setup, find, named, names};
+use super::{ALL, Setup, SinkPorts, find, named, names};
 use crate::scenario::tests::shipped;
 use crate::scenario::{Case, Scenario};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,8 @@ fn setup<'a>(dir: &Path, cases: Vec<&'a Case>) -> Setup<'a> {
         upstream_port: 9090,
         threads: 2,
         cases,
+        certificate: None,
+        sink_ports: SinkPorts { statsd: 8125, collector: 4318 },
         secret: "secret".to_owned(),
     }
 }
@@ -24,7 +26,7 @@ fn names_are_unique_and_found() {
         assert_eq!(ALL.iter().filter(|other| other.name() == peer.name()).count(), 1);
     }
     assert!(named("apache").is_none());
-    assert!(names().starts_with("tollgate, direct, nginx"));
+    assert!(names().starts_with("tollgate, direct, floor, nginx"));
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Tollgate itself, as a process: nothing of it is linked here.
 
-use super::tyk_api::{conf, create_keys, session, write_definitions};
-use super::{Launch, PeerAdapter, Program, Reload, Setup};
+use super::tyk_api::{add_settings, conf, create_keys, reload, session, write_definitions};
+use super::{Credential, Launch, PeerAdapter, Program, Reload, Setup};
+use crate::peers::tyk_credentials;
 use crate::scenario::{Case, KeySpec};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 pub(crate) struct TollgateAdapter;
 
@@ -24,14 +26,28 @@ impl PeerAdapter for TollgateAdapter {
         let apps = write_definitions(setup)?;
         let mut conf = conf(setup, &apps);
         conf["tollgate"] = json!({"threads": setup.threads, "data_dir": setup.dir.join("data")});
+        if let Some(policies) = tyk_credentials::policies(setup)? {
+            conf["policies"]["policy_record_name"] = json!(policies);
+        }
+        if let Some(files) = setup.certificate {
+            conf["http_server_options"]["use_ssl"] = true.into();
+            conf["http_server_options"]["certificates"] = json!([{"cert_file": files.certificate, "key_file": files.key}]);
+        }
+        if setup.speaks_http2() {
+            conf["http_server_options"]["enable_http2"] = true.into();
+        }
+        let redis = add_settings(&mut conf, setup)?.then(|| Program::redis(setup));
         let file = setup.write("tyk.conf", format!("{conf:#}\n"))?;
         let port = setup.port.to_string();
         let program = Program::new("tollgate", &setup.program).args(["run", "--port", &port, "--conf"]).args([&file]);
-        Ok(Launch::of(program.env("TYK_GW_SECRET", &setup.secret), vec![file, apps]))
+        let launch = Launch::of(program.env("TYK_GW_SECRET", &setup.secret), vec![file, apps]);
+        let issuer = tyk_credentials::issuer(setup)?;
+        Ok(Launch { before: redis.into_iter().chain(issuer).collect(), ..launch })
     }
 
-    fn finish(&self, setup: &Setup) -> Result<(), String> {
-        create_keys(setup, several_limits)
+    fn finish(&self, setup: &Setup) -> Result<BTreeMap<usize, Credential>, String> {
+        create_keys(setup, several_limits)?;
+        tyk_credentials::credentials(setup)
     }
 
     fn can_reload(&self) -> bool {
@@ -39,8 +55,7 @@ impl PeerAdapter for TollgateAdapter {
     }
 
     fn reload(&self, setup: &Setup) -> Option<Reload> {
-        let headers = vec![("x-tyk-authorization".to_owned(), setup.secret.clone())];
-        Some(Reload::Request { path: "/tyk/reload/?block=true", headers })
+        Some(reload(setup))
     }
 }
 

@@ -2,12 +2,12 @@
 //! the case of two limits needs the second one on the API. GOGC and other variables come from this program's environment.
 
 use super::settings::{Need, beyond};
-use super::tyk_api::{conf, create_keys, session, write_definitions};
-use super::{Launch, PeerAdapter, Program, Reload, Setup};
+use super::tyk_api::{conf, create_keys, reload, session, write_definitions};
+use super::{Credential, Launch, PeerAdapter, Program, Reload, Setup};
 use crate::probe::HOST;
 use crate::scenario::Case;
 use serde_json::json;
-use std::path::Path;
+use std::collections::BTreeMap;
 
 const CAN: [Need; 11] = [
     Need::Keys,
@@ -57,17 +57,13 @@ impl PeerAdapter for TykAdapter {
         conf["allow_insecure_configs"] = true.into();
         let file = setup.write("tyk.conf", format!("{conf:#}\n"))?;
 
-        let redis_port = setup.second_port.to_string();
-        let mut redis = Program::new("redis", Path::new("redis-server"))
-            .args(["--bind", HOST, "--port", &redis_port, "--save", "", "--appendonly", "no", "--dir"])
-            .args([&setup.dir]);
-        redis.port = Some(setup.second_port);
         let tyk = Program::new("tyk", &setup.program).args(["--conf"]).args([&file]).env("GOMAXPROCS", setup.threads);
-        Ok(Launch { before: vec![redis], gateway: Some(tyk), configuration: vec![file, apps] })
+        Ok(Launch { before: vec![Program::redis(setup)], gateway: Some(tyk), configuration: vec![file, apps] })
     }
 
-    fn finish(&self, setup: &Setup) -> Result<(), String> {
-        create_keys(setup, session)
+    fn finish(&self, setup: &Setup) -> Result<BTreeMap<usize, Credential>, String> {
+        create_keys(setup, session)?;
+        Ok(BTreeMap::new())
     }
 
     fn can_reload(&self) -> bool {
@@ -75,7 +71,6 @@ impl PeerAdapter for TykAdapter {
     }
 
     fn reload(&self, setup: &Setup) -> Option<Reload> {
-        let headers = vec![("x-tyk-authorization".to_owned(), setup.secret.clone())];
-        Some(Reload::Request { path: "/tyk/reload/?block=true", headers })
+        Some(reload(setup))
     }
 }

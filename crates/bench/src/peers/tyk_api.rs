@@ -1,12 +1,14 @@
 //! Classic Tyk definitions, keys and the control API: what Tyk and Tollgate have in common.
 
-use super::Setup;
 use super::settings::limits;
+use super::{ControlRequest, Reload, Setup, tyk_credentials};
 use crate::probe;
 use crate::probe::HOST;
 use crate::scenario::{Auth, Case, KeySpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+
+const REDIS_PORT: &str = "{redis_port}";
 
 /// Writes the definitions of all cases into `apps`.
 pub(crate) fn write_definitions(setup: &Setup) -> Result<PathBuf, String> {
@@ -14,7 +16,7 @@ pub(crate) fn write_definitions(setup: &Setup) -> Result<PathBuf, String> {
     for (number, case) in setup.cases.iter().enumerate() {
         for (index, listen) in case.listens().enumerate() {
             let id = api_id(number, index);
-            let definition = definition(case, &id, &listen, setup.upstream_port);
+            let definition = definition(case, &id, &listen, setup);
             setup.write(&format!("apps/{id}.json"), definition.to_string())?;
         }
     }
@@ -27,8 +29,7 @@ pub(crate) fn create_keys(setup: &Setup, session: impl Fn(&KeySpec, &str) -> Val
         let Some(key) = &case.key else { continue };
         let asked = api_id(number, case.api.among as usize / 2);
         let path = format!("/tyk/keys/{}", key.value);
-        let headers = [("x-tyk-authorization".to_owned(), setup.secret.clone())];
-        let answer = probe::send(setup.port, "POST", &path, &headers, session(key, &asked).to_string().as_bytes())?;
+        let answer = probe::send(setup.port, "POST", &path, &control_headers(setup), session(key, &asked).to_string().as_bytes())?;
         if answer.status != 200 {
             return Err(format!("the key {} was refused with {}: {}", key.value, answer.status, answer.body.trim()));
         }
@@ -36,9 +37,24 @@ pub(crate) fn create_keys(setup: &Setup, session: impl Fn(&KeySpec, &str) -> Val
     Ok(())
 }
 
+/// What the control API asks of its callers.
+pub(crate) fn control_headers(setup: &Setup) -> Vec<(String, String)> {
+    vec![("x-tyk-authorization".to_owned(), setup.secret.clone())]
+}
+
+/// How a gateway with the control API is told to reload.
+pub(crate) fn reload(setup: &Setup) -> Reload {
+    Reload::Request(ControlRequest { method: "GET", path: "/tyk/reload/?block=true", headers: control_headers(setup) })
+}
+
+/// The right to call an API.
+pub(crate) fn right(api_id: &str) -> Value {
+    json!({"api_id": api_id, "api_name": api_id, "versions": ["Default"]})
+}
+
 /// The session of a key: rights on one API, limits, quota.
 pub(crate) fn session(key: &KeySpec, api_id: &str) -> Value {
-    let mut right = json!({"api_id": api_id, "api_name": api_id, "versions": ["Default"]});
+    let mut right = right(api_id);
     if !key.methods.is_empty() {
         right["allowed_urls"] = json!([{"url": "/.*", "methods": key.methods}]);
     }
@@ -73,20 +89,52 @@ pub(crate) fn conf(setup: &Setup, apps: &std::path::Path) -> Value {
     })
 }
 
-fn definition(case: &Case, id: &str, listen: &str, upstream_port: u16) -> Value {
+/// Merges the settings of the cases into a configuration; whether they name a Redis.
+pub(crate) fn add_settings(conf: &mut Value, setup: &Setup) -> Result<bool, String> {
+    let mut names_redis = false;
+    for case in &setup.cases {
+        let settings = serde_json::to_value(&case.settings).map_err(|error| format!("settings of {}: {error}", case.name))?;
+        names_redis |= settings.to_string().contains(REDIS_PORT);
+        merge(conf, resolved(settings, setup));
+    }
+    Ok(names_redis)
+}
+
+/// With what the places in texts stand for; a text that is nothing but a port becomes a number.
+fn resolved(value: Value, setup: &Setup) -> Value {
+    let ports = [
+        (REDIS_PORT, setup.second_port),
+        ("{statsd_port}", setup.sink_ports.statsd),
+        ("{collector_port}", setup.sink_ports.collector),
+    ];
+    match value {
+        Value::String(text) => {
+            if let Some((_, port)) = ports.iter().find(|(place, _)| *place == text) {
+                return json!(port);
+            }
+            let text = text.replace("{dir}", &setup.dir.display().to_string());
+            json!(ports.iter().fold(text, |text, (place, port)| text.replace(place, &port.to_string())))
+        }
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, resolved(value, setup))).collect(),
+        Value::Array(values) => values.into_iter().map(|value| resolved(value, setup)).collect(),
+        value => value,
+    }
+}
+
+fn definition(case: &Case, id: &str, listen: &str, setup: &Setup) -> Value {
     let api = &case.api;
     let mut definition = json!({
         "name": id,
         "api_id": id,
         "org_id": "default",
         "active": true,
-        "use_keyless": api.auth.is_none(),
+        "use_keyless": api.auth.is_none() && api.auth_method.is_none(),
         "definition": {"location": "header", "key": "x-api-version"},
         "version_data": {
             "not_versioned": true,
             "versions": {"Default": {"name": "Default", "use_extended_paths": true, "global_headers": api.set_headers, "global_response_headers": api.set_response_headers}},
         },
-        "proxy": {"listen_path": listen, "target_url": format!("http://{HOST}:{upstream_port}/"), "strip_listen_path": true},
+        "proxy": {"listen_path": listen, "target_url": format!("http://{HOST}:{}/", setup.upstream_port), "strip_listen_path": true},
         "do_not_track": !api.analytics,
         "disable_rate_limit": limits(case).is_empty(),
         "disable_quota": case.key.as_ref().is_none_or(|key| key.quota.is_none()),
@@ -97,6 +145,9 @@ fn definition(case: &Case, id: &str, listen: &str, upstream_port: u16) -> Value 
             definition["auth"] = json!({"auth_header_name": "Authorization", "use_param": true, "param_name": name});
         }
         None => {}
+    }
+    if let Some(method) = api.auth_method {
+        merge(&mut definition, tyk_credentials::definition(method, setup));
     }
     if let Some(limit) = api.limit {
         definition["global_rate_limit"] = json!({"rate": limit.requests, "per": limit.seconds});
@@ -115,7 +166,7 @@ fn definition(case: &Case, id: &str, listen: &str, upstream_port: u16) -> Value 
 }
 
 /// Objects are merged key by key; anything else replaces what was there.
-fn merge(into: &mut Value, from: Value) {
+pub(crate) fn merge(into: &mut Value, from: Value) {
     match (into, from) {
         (Value::Object(into), Value::Object(from)) => {
             for (key, value) in from {
@@ -126,6 +177,6 @@ fn merge(into: &mut Value, from: Value) {
     }
 }
 
-fn api_id(case: usize, index: usize) -> String {
+pub(crate) fn api_id(case: usize, index: usize) -> String {
     format!("api-{case}-{index}")
 }

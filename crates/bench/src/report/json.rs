@@ -31,6 +31,7 @@ fn figures(summary: &ScenarioSummary, row: &Row) -> Value {
         "peer": row.peer,
         "cpu_us": row.cpu_us,
         "cpu_times_reference": row.times_reference,
+        "cpu_times": summary.ratio_to.iter().zip(&row.ratios).collect::<std::collections::BTreeMap<_, _>>(),
         "cpu_times_first_case": row.times_first,
         "requests_per_second": row.rate,
         "latency": row.latency.map(times),

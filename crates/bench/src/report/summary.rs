@@ -15,6 +15,8 @@ pub(crate) struct ScenarioSummary<'a> {
     pub record: &'a ScenarioRecord,
     /// The gateway that CPU time is compared with.
     pub reference: Option<String>,
+    /// The gateways that a table has a column of ratios for: those that the scenario names, or the reference.
+    pub ratio_to: Vec<&'a str>,
     pub rows: Vec<Row<'a>>,
 }
 
@@ -32,6 +34,8 @@ pub(crate) struct Row<'a> {
     pub cpu_us: Option<Spread>,
     /// The same as a multiple of the reference's.
     pub times_reference: Option<Spread>,
+    /// The same as multiples of what the gateways of the summary's `ratio_to` use.
+    pub ratios: Vec<Option<Spread>>,
     /// The same as a multiple of this gateway's first case.
     pub times_first: Option<Spread>,
     /// Requests per second.
@@ -87,18 +91,21 @@ pub(crate) fn summarise(run: &RunRecord) -> Vec<ScenarioSummary<'_>> {
 impl<'a> ScenarioSummary<'a> {
     pub(crate) fn new(record: &'a ScenarioRecord) -> ScenarioSummary<'a> {
         let gateways = || record.peers.iter().filter(|peer| *peer != BASELINE);
-        let reference = gateways().find(|peer| *peer == OURS).or_else(|| gateways().next()).cloned();
+        let reference = gateways().find(|peer| *peer == OURS).or_else(|| gateways().next()).map(String::as_str);
+        let named: Vec<&str> =
+            gateways().map(String::as_str).filter(|peer| record.ratio_to.iter().any(|name| name == peer)).collect();
+        let ratio_to = if named.is_empty() { reference.into_iter().collect() } else { named };
         let mut rows = Vec::new();
         for load in 0..record.loads.len() {
             for case in 0..record.cases.len() {
                 for peer in &record.peers {
                     if let Some(series) = record.series(case, load, peer) {
-                        rows.push(row(record, reference.as_deref(), series));
+                        rows.push(row(record, reference, &ratio_to, series));
                     }
                 }
             }
         }
-        ScenarioSummary { record, reference, rows }
+        ScenarioSummary { record, reference: reference.map(str::to_owned), ratio_to, rows }
     }
 
     /// The rows of a load.
@@ -121,7 +128,7 @@ impl<'a> ScenarioSummary<'a> {
     }
 }
 
-fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, series: &'a RoundSeries) -> Row<'a> {
+fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, ratio_to: &[&str], series: &'a RoundSeries) -> Row<'a> {
     let void = series.void();
     let counts = void.is_none();
     let is_loader_bound = series.is_loader_bound();
@@ -130,6 +137,13 @@ fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, series: &'a Roun
         let other = record.series(case, series.load, peer).filter(|other| other.void().is_none() && counts)?;
         rounds::ratio(&series.cpu_us(), &other.cpu_us())
     };
+    let beside: Vec<f64> = series.rounds.iter().filter_map(|round| round.first_case_cpu_us).collect();
+    let times_first = match (series.case, beside.is_empty()) {
+        (0, _) => None,
+        (_, true) => other(0, &series.peer),
+        (_, false) => rounds::ratio(&series.cpu_us(), &beside),
+    };
+    let times = |reference: &str| if reference == series.peer { None } else { other(series.case, reference) };
     let latency = LatencyFigures::of(series).filter(|_| speed_counts);
     // The upstream is asked once for all cases that ask it the same.
     let baseline =
@@ -149,10 +163,9 @@ fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, series: &'a Roun
         void,
         is_loader_bound,
         cpu_us: rounds::spread(&series.cpu_us()).filter(|_| counts),
-        times_reference: reference
-            .filter(|reference| *reference != series.peer)
-            .and_then(|reference| other(series.case, reference)),
-        times_first: if series.case == 0 { None } else { other(0, &series.peer) },
+        times_reference: reference.and_then(times),
+        ratios: ratio_to.iter().map(|reference| times(reference)).collect(),
+        times_first: times_first.filter(|_| counts),
         rate: rounds::spread(&series.figures(|round| round.requests_per_second)).filter(|_| speed_counts),
         latency,
         introduced: latency.zip(baseline).map(|(ours, upstream)| ours.above(upstream)).filter(|_| only_served),

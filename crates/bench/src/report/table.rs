@@ -71,13 +71,13 @@ impl TextTable {
 /// The table that every form has: one row for each case and gateway of a load.
 pub(crate) fn of_load(summary: &super::summary::ScenarioSummary, load: usize) -> TextTable {
     use super::format::{NOTHING, latency, micros, or_nothing, ratio, spread, thousands};
-    let reference = summary.reference.as_deref().map_or_else(String::new, |name| format!("× {name}"));
+    let references: Vec<String> = summary.ratio_to.iter().map(|name| format!("× {name}")).collect();
     let first = format!("× {}", summary.case_name(0));
     let several = summary.record.cases.len() > 1;
     let many_peers = summary.record.peers.len() > 1;
     let mut heading = vec!["case", "gateway", "CPU µs/request"];
     if many_peers {
-        heading.push(&reference);
+        heading.extend(references.iter().map(String::as_str));
     }
     if several {
         heading.push(&first);
@@ -88,7 +88,7 @@ pub(crate) fn of_load(summary: &super::summary::ScenarioSummary, load: usize) ->
         let mut cells = vec![summary.case_name(row.case).to_owned(), row.peer.to_owned()];
         cells.push(or_nothing(row.cpu_us.map(|cpu| spread(cpu, micros))));
         if many_peers {
-            cells.push(or_nothing(row.times_reference.map(ratio)));
+            cells.extend(row.ratios.iter().map(|times| or_nothing(times.map(ratio))));
         }
         if several {
             cells.push(or_nothing(row.times_first.map(ratio)));

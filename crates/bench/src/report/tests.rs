@@ -59,6 +59,7 @@ fn run() -> RunRecord {
             is_ramp: false,
         }],
         peers: ["tollgate", "direct", "nginx", "varnish"].map(str::to_owned).to_vec(),
+        ratio_to: Vec::new(),
         absent: vec![Remark { peer: "varnish".to_owned(), case: "proxy".to_owned(), text: "has no quotas".to_owned() }],
         failures: Vec::new(),
         series: vec![
@@ -201,4 +202,18 @@ fn figures_have_the_digits_that_mean_something() {
     }
     assert_eq!(format::added(-1_240.0), "−1.24 ms");
     assert_eq!((format::micros(17.63).as_str(), format::micros(123.4).as_str()), ("17.6", "123"));
+}
+
+#[test]
+fn a_scenario_says_whom_cpu_time_is_told_as_a_multiple_of() {
+    let mut run = run();
+    run.scenarios[0].ratio_to = ["varnish", "nginx"].map(str::to_owned).to_vec();
+    let summaries = summary::summarise(&run);
+    assert_eq!(summaries[0].ratio_to, ["nginx", "varnish"], "in the order of the gateways");
+    let ours = summaries[0].row(0, 0, "tollgate").expect("ours");
+    assert_eq!(ours.ratios[0].expect("a ratio").median, 0.5);
+    assert!(ours.ratios[1].is_none(), "varnish was not measured");
+    let table = terminal::tables(&run);
+    assert!(table.contains("× nginx  × varnish"), "{table}");
+    assert!(!table.contains("× tollgate"), "{table}");
 }

@@ -4,11 +4,8 @@
 use super::testbed::ServedCase;
 use crate::load::result::LoadResult;
 use crate::probe;
-use crate::scenario::{Case, CheckSpec, StatusCount};
+use crate::scenario::{BURST, Case, CheckSpec, StatusCount};
 use std::collections::BTreeMap;
-
-/// Requests of the burst.
-pub(crate) const BURST: u64 = 2_000;
 
 /// What is wrong with the statuses of a gateway that has just been started, if anything.
 pub(crate) fn judge_burst(case: &Case, result: &LoadResult) -> Result<(), String> {

@@ -4,10 +4,10 @@ use super::child::Child;
 use super::plan::Length;
 use crate::interrupt::Interrupt;
 use crate::load::result::LoadResult;
-use crate::peers::Program;
+use crate::peers::{Credential, Program, TLS_GROUP, TLS_SUITE, own_program};
 use crate::probe::HOST;
 use crate::scenario::RequestSpec;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Beyond its planned length: connections that hang are given up by the loader itself before this.
@@ -19,7 +19,13 @@ pub(crate) struct LoadJob<'a> {
     pub port: u16,
     pub path: String,
     pub request: &'a RequestSpec,
+    pub credential: Option<&'a Credential>,
+    pub tls: bool,
     pub connections: u32,
+    /// HTTP/2, with so many requests at a time on each connection.
+    pub streams: Option<u32>,
+    /// Each request has a connection of its own.
+    pub new_connections: bool,
     pub length: Length,
     pub rate: Option<f64>,
     pub ramp: bool,
@@ -67,7 +73,16 @@ fn program(order: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String
     if let (true, Length::Seconds(seconds)) = (order.ramp, order.length) {
         add(&["--ramp", &format!("0:{}:{}ms", order.connections, (seconds * 1000.0).round())]);
     } else {
-        add(&["-c", &order.connections.to_string()]);
+        add(&["-c", &(order.connections * order.streams.unwrap_or(1)).to_string()]);
+    }
+    if let Some(streams) = order.streams {
+        add(&["--h2", "--streams", &streams.to_string()]);
+    }
+    if order.new_connections {
+        add(&["--disable-keepalive", "--disable-resumption"]);
+    }
+    if order.tls {
+        add(&["-k", "--tls-suite", &TLS_SUITE.replacen("TLS", "TLS13", 1), "--tls-group", TLS_GROUP]);
     }
     if let Some(rate) = order.rate {
         add(&["--rate", &format!("{rate:.1}")]);
@@ -78,6 +93,14 @@ fn program(order: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String
     for (name, value) in &request.headers {
         add(&["-H", &format!("{name}: {value}")]);
     }
+    if let Some(credential) = order.credential {
+        for (name, value) in &credential.headers {
+            add(&["-H", &format!("{name}: {value}")]);
+        }
+        if let Some(tokens) = &credential.tokens {
+            add(&["--vars", &format!("token={}", tokens.path.display())]);
+        }
+    }
     if request.body_bytes > 0 {
         let body = dir.join("body");
         let bytes = vec![b'x'; usize::try_from(request.body_bytes).unwrap_or(usize::MAX)];
@@ -86,11 +109,7 @@ fn program(order: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String
     }
     add(&["--threads", &order.threads.to_string(), "--disable-compression", "--disable-redirects", "--no-progress"]);
     add(&["--json", &result.display().to_string()]);
-    add(&[&format!("http://{HOST}:{}{}", order.port, order.path)]);
+    let scheme = if order.tls { "https" } else { "http" };
+    add(&[&format!("{scheme}://{HOST}:{}{}", order.port, order.path)]);
     Ok(Program::new("load", &own_program()?).args(arguments))
-}
-
-/// This very program, which is also the loader and the upstream.
-pub(crate) fn own_program() -> Result<PathBuf, String> {
-    std::env::current_exe().map_err(|error| format!("this program's own path is unknown: {error}"))
 }

@@ -12,15 +12,20 @@ use crate::load::result::LoadResult;
 use crate::record::{
     CaseRecord, LoadRecord, Remark, Round, RoundSeries, RunRecord, ScenarioRecord, SecondRecord, UsageSample, Use,
 };
-use crate::scenario::{Case, LoadSpec, Meanwhile, Scenario};
+use crate::scenario::{BURST, Case, LoadSpec, Meanwhile, Scenario};
 use crate::stats::rounds;
 use crate::usage::tree;
 use crate::usage::tree::ProcessUsage;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+/// A gateway is judged with at most so many connections.
+const BURST_CONNECTIONS_MAX: u32 = 100;
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
+/// Between load and count where cases are measured side by side.
+const SETTLE: Duration = Duration::from_millis(1_500);
 const RELOAD_EVERY: Duration = Duration::from_millis(250);
 
 /// Runs every scenario; `keep` is called whenever there is something new to keep.
@@ -72,7 +77,7 @@ impl Measuring<'_> {
         directory: &Path,
         keep: &mut dyn FnMut(&RunRecord) -> Result<(), String>,
     ) -> Result<(), String> {
-        let mut stage = TestBed::new(self.plan, self.interrupt)?;
+        let mut stage = TestBed::new(self.plan, self.scenario, self.interrupt)?;
         let Some(record) = run.scenarios.get_mut(index) else { return Ok(()) };
         self.start_gateways(&mut stage, record, directory)?;
         let targets = self.judged(&stage, record)?;
@@ -111,16 +116,17 @@ impl Measuring<'_> {
     fn start_gateways(&self, stage: &mut TestBed, record: &mut ScenarioRecord, directory: &Path) -> Result<(), String> {
         let kept = directory.join("configuration").join(&self.scenario.name);
         let targets = self.plan.targets(self.scenario);
-        for (peer, chosen) in self.plan.peers.iter().enumerate() {
+        for (peer, chosen) in self.plan.peers_of(self.scenario) {
             self.bar.set_message(format!("{}: starting {}", self.scenario.name, chosen.adapter.name()));
             let cases: Vec<usize> = targets.iter().filter(|target| target.peer == peer).map(|target| target.case).collect();
-            let groups: Vec<Vec<usize>> = match (self.scenario.own_process, cases.is_empty()) {
+            let own_process = self.scenario.own_process || chosen.adapter.serves_one_case();
+            let groups: Vec<Vec<usize>> = match (own_process, cases.is_empty()) {
                 (_, true) => Vec::new(),
                 (true, _) => cases.into_iter().map(|case| vec![case]).collect(),
                 (false, _) => vec![cases],
             };
             for group in groups {
-                let case = if self.scenario.own_process { self.case_name(&group) } else { String::new() };
+                let case = if own_process { self.case_name(&group) } else { String::new() };
                 if let Err(text) = stage.add(self.plan, self.scenario, peer, group, &kept, self.interrupt) {
                     self.interrupt.check()?;
                     self.fail(record, Remark { peer: chosen.adapter.name().to_owned(), case, text });
@@ -158,8 +164,9 @@ impl Measuring<'_> {
     }
 
     fn judge(&self, stage: &TestBed, place: &ServedCase, case: &Case) -> Result<(), String> {
-        let connections = self.scenario.load.first().map_or(50, |load| load.connections.min(100));
-        let mut order = self.order(place, case, connections, Length::Requests(gate::BURST));
+        let Some(load) = self.scenario.load.first() else { return Ok(()) };
+        let mut order = self.order(place, case, load, Length::Requests(BURST));
+        order.connections = load.connections.min(BURST_CONNECTIONS_MAX);
         let cpus = self.plan.other_cpus();
         let burst = loader::run(&order, &cpus, stage.dir.path(), self.interrupt, || ())?;
         gate::judge_burst(case, &burst)?;
@@ -168,13 +175,17 @@ impl Measuring<'_> {
         loader::run(&order, &cpus, stage.dir.path(), self.interrupt, || ()).map(drop)
     }
 
-    fn order<'a>(&self, place: &ServedCase, case: &'a Case, connections: u32, length: Length) -> LoadJob<'a> {
+    fn order<'a>(&self, place: &ServedCase<'a>, case: &'a Case, load: &LoadSpec, length: Length) -> LoadJob<'a> {
         let threads = self.plan.loader_threads();
         LoadJob {
             port: place.port,
             path: place.path.clone(),
             request: &case.request,
-            connections,
+            credential: place.credential,
+            tls: case.api.tls.is_some(),
+            connections: load.connections,
+            streams: load.streams,
+            new_connections: load.new_connections,
             length,
             rate: None,
             ramp: false,
@@ -194,13 +205,21 @@ impl Measuring<'_> {
         let Some(case) = self.scenario.case.get(target.case) else { return Ok(()) };
         let Some(place) = stage.place(target, case) else { return Ok(()) };
         let peer = self.peer(target);
-        let mut order = self.order(&place, case, load.connections, self.plan.length(load));
+        let mut order = self.order(&place, case, load, self.plan.length(load));
+        if let Some(tokens) = place.credential.and_then(|credential| credential.tokens.as_ref()) {
+            order.length = Length::Requests(tokens.count);
+        }
         order.ramp = load.ramp;
         order.rate = self.rate(load, target.case, peer, record);
         if order.rate.is_none() && !load.is_full_speed() && !load.ramp {
             return Ok(()); // Its capacity is unknown because that load failed, which is said there.
         }
-        let round = match self.round(stage, &place, case, &order) {
+        let round = match self.first_case(stage, target, load).and_then(|first| {
+            if first.is_some() {
+                order.connections = (load.connections / 2).max(1);
+            }
+            self.round(stage, &place, case, &order, first.as_ref())
+        }) {
             Ok(round) => round,
             Err(reason) => {
                 self.interrupt.check()?;
@@ -236,43 +255,80 @@ impl Measuring<'_> {
         load.rate
     }
 
-    fn round(&self, stage: &TestBed, place: &ServedCase, case: &Case, order: &LoadJob) -> Result<Round, String> {
+    fn round(
+        &self,
+        stage: &TestBed,
+        place: &ServedCase,
+        case: &Case,
+        job: &LoadJob,
+        first: Option<&FirstCase>,
+    ) -> Result<Round, String> {
+        place.forget_tokens(case)?;
+        // What came since the last round belongs to nobody.
+        place.recorded.map(|recorded| recorded.take(&stage.sinks)).transpose()?;
         let watched = Watched { gateway: place.gateway, upstream: &stage.upstream, store: place.store };
         let before = watched.usage();
+        let first_before = first.map(FirstCase::usage);
         let began = Instant::now();
         let mut sampler = Sampler::new(&watched, before);
         let reloads_wanted = self.scenario.meanwhile == Meanwhile::Reload && place.can_reload();
         let (mut reloads, mut reload_failure) = (0, None);
-        let result = std::thread::scope(|scope| {
+        let cpus = self.plan.other_cpus();
+        let (result, first_result) = std::thread::scope(|scope| {
             // Beside the sampling, as a reload is waited for.
             let (ended, end) = std::sync::mpsc::channel::<()>();
-            let reloader = reloads_wanted.then(|| {
-                scope.spawn(move || {
-                    let mut done = (0, None);
-                    while end.recv_timeout(RELOAD_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                        done.0 += 1;
-                        if let Err(reason) = place.reload() {
-                            done.1 = Some(reason);
-                        }
-                    }
-                    done
-                })
-            });
-            let result =
-                loader::run(order, &self.plan.other_cpus(), stage.dir.path(), self.interrupt, || sampler.tick(began.elapsed()));
+            let reloader = reloads_wanted.then(|| scope.spawn(move || reload_until(place, &end)));
+            let beside = first.map(|first| scope.spawn(|| loader::run(&first.job, &cpus, &first.dir, self.interrupt, || ())));
+            let result = loader::run(job, &cpus, stage.dir.path(), self.interrupt, || sampler.tick(began.elapsed()));
             drop(ended);
             if let Some(Ok(done)) = reloader.map(std::thread::ScopedJoinHandle::join) {
                 (reloads, reload_failure) = done;
             }
-            result
-        })?;
+            let panicked = || Err("the thread of the first case's loader panicked".to_owned());
+            (result, beside.map(|beside| beside.join().unwrap_or_else(|_| panicked())))
+        });
+        let (result, first_result, elapsed) = (result?, first_result.transpose()?, began.elapsed());
+        self.settle(place);
         let spent = watched.usage().since(&before);
-        let mut round = figures(&result, &spent, &watched, began.elapsed());
-        round.rate = order.rate;
+        let mut round = figures(&result, &spent, &watched, elapsed);
+        round.rate = job.rate;
         round.samples = sampler.samples;
         round.reloads = reloads;
-        round.void = reload_failure.or_else(|| self.void(case, order, &result));
+        round.void = reload_failure.or_else(|| self.void(case, job, &result));
+        if let (Some(first), Some(first_before), Some(result)) = (first, first_before, &first_result) {
+            round.first_case_cpu_us = Some((first.usage() - first_before).cpu_ns as f64 / 1e3 / requests(result));
+            let void =
+                self.void(first.case, &first.job, result).map(|reason| format!("{}, at the same time: {reason}", first.case.name));
+            round.void = round.void.or(void);
+        }
+        let recorded = place.recorded.map(|recorded| recorded.judge(result.requests.completed, &stage.sinks));
+        round.void = round.void.or(recorded.and_then(Result::err));
         Ok(round)
+    }
+
+    /// Waits until the threads that write records have written: their time counts too.
+    fn settle(&self, place: &ServedCase) {
+        let pause = match place.recorded {
+            Some(recorded) => recorded.settle(),
+            None if self.scenario.side_by_side => SETTLE,
+            None => return,
+        };
+        std::thread::sleep(pause);
+    }
+
+    /// The first case of the same gateway, where it is measured at the same time.
+    fn first_case<'a>(&'a self, stage: &'a TestBed, target: PeerCase, load: &LoadSpec) -> Result<Option<FirstCase<'a>>, String> {
+        if !self.scenario.side_by_side || target.case == 0 {
+            return Ok(None);
+        }
+        let target = PeerCase { case: 0, ..target };
+        let Some(case) = self.scenario.case.first() else { return Ok(None) };
+        let Some(place) = stage.place(target, case) else { return Err(format!("{} is not running", case.name)) };
+        let dir = stage.dir.path().join("first-case");
+        std::fs::create_dir_all(&dir).map_err(|error| format!("{}: cannot be made: {error}", dir.display()))?;
+        let mut job = self.order(&place, case, load, self.plan.length(load));
+        job.connections = (load.connections / 2).max(1);
+        Ok(Some(FirstCase { case, gateway: place.gateway, job, dir }))
     }
 
     /// Why a measurement does not count. Failed requests are themselves the result of a ramp or of reloads.
@@ -290,7 +346,7 @@ impl Measuring<'_> {
     fn empty_record(&self) -> ScenarioRecord {
         let scenario = self.scenario;
         let mut absent = Vec::new();
-        for chosen in &self.plan.peers {
+        for (_, chosen) in self.plan.peers_of(scenario) {
             for case in &scenario.case {
                 if let Some(text) = plan::absence(scenario, chosen.adapter, case) {
                     absent.push(Remark { peer: chosen.adapter.name().to_owned(), case: case.name.clone(), text });
@@ -310,7 +366,8 @@ impl Measuring<'_> {
                 .map(|case| CaseRecord { name: case.name.clone(), x: case.x, expected: gate::said(case) })
                 .collect(),
             loads: scenario.load.iter().map(|load| self.load_record(load)).collect(),
-            peers: self.plan.peers.iter().map(|peer| peer.adapter.name().to_owned()).collect(),
+            peers: self.plan.peers_of(scenario).map(|(_, peer)| peer.adapter.name().to_owned()).collect(),
+            ratio_to: scenario.ratio_to.clone(),
             absent,
             failures: Vec::new(),
             series: Vec::new(),
@@ -320,6 +377,11 @@ impl Measuring<'_> {
     fn load_record(&self, load: &LoadSpec) -> LoadRecord {
         let connections =
             if load.ramp { format!("0 to {} connections", load.connections) } else { format!("{} connections", load.connections) };
+        let protocol = match (load.streams, load.new_connections) {
+            (Some(streams), _) => format!(" of HTTP/2 with {streams} streams"),
+            (None, true) => ", a new one for each request".to_owned(),
+            (None, false) => String::new(),
+        };
         let pace = match (load.rate, load.percent_of_capacity, load.percent_of_slowest) {
             (Some(rate), ..) => format!(", {rate} requests/s"),
             (_, Some(percent), _) => format!(", {percent} % of each one's capacity"),
@@ -332,11 +394,38 @@ impl Measuring<'_> {
         };
         LoadRecord {
             name: load.name.clone(),
-            said: format!("{connections}{pace}, {length}"),
+            said: format!("{connections}{protocol}{pace}, {length}"),
             is_full_speed: load.is_full_speed(),
             is_ramp: load.ramp,
         }
     }
+}
+
+/// The first case, which is loaded at the same time as another.
+struct FirstCase<'a> {
+    case: &'a Case,
+    gateway: Option<&'a Child>,
+    job: LoadJob<'a>,
+    /// Of its loader's files.
+    dir: PathBuf,
+}
+
+impl FirstCase<'_> {
+    fn usage(&self) -> ProcessUsage {
+        self.gateway.map(|child| tree::usage(child.id())).unwrap_or_default()
+    }
+}
+
+/// Reloads a gateway again and again until the load ends; how often, and why one failed.
+fn reload_until(place: &ServedCase, end: &Receiver<()>) -> (u64, Option<String>) {
+    let (mut reloads, mut failure) = (0, None);
+    while end.recv_timeout(RELOAD_EVERY) == Err(RecvTimeoutError::Timeout) {
+        reloads += 1;
+        if let Err(reason) = place.reload() {
+            failure = Some(reason);
+        }
+    }
+    (reloads, failure)
 }
 
 /// The processes of a measurement beside the loader.
@@ -403,7 +492,7 @@ impl<'a> Sampler<'a> {
 }
 
 fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, elapsed: Duration) -> Round {
-    let requests = (result.requests.completed + result.requests.failed).max(1) as f64;
+    let requests = requests(result);
     let used = |usage: ProcessUsage, child: &Child| -> Use {
         let cpu_us = usage.cpu_ns as f64 / 1e3 / requests;
         let ticks = (usage.user_ticks + usage.system_ticks).max(1) as f64;
@@ -448,4 +537,9 @@ fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, elapsed: Dura
         seconds_of_load: seconds.collect(),
         ..Round::default()
     }
+}
+
+/// What figures are told for each of.
+fn requests(result: &LoadResult) -> f64 {
+    (result.requests.completed + result.requests.failed).max(1) as f64
 }

@@ -3,8 +3,10 @@
 use crate::peers;
 use crate::record::RunSettings;
 use crate::scenario::Suite;
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Options of `run`.
 #[derive(Debug, Args)]
@@ -83,27 +85,29 @@ pub(crate) struct ListOptions {
     pub given: GivenPeers,
 }
 
-/// Which scenarios.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SuiteChoice {
-    /// Published benchmarks of gateways, run again.
-    Published,
-    /// What each feature costs.
-    Features,
-    /// How cost grows with APIs, bodies and so on.
-    Scaling,
-    /// Every scenario.
-    All,
+/// Which scenarios: a suite, or every scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SuiteChoice(Option<Suite>);
+
+static SUITE_CHOICES: LazyLock<Vec<SuiteChoice>> =
+    LazyLock::new(|| Suite::ALL.into_iter().map(|suite| SuiteChoice(Some(suite))).chain([SuiteChoice(None)]).collect());
+
+impl ValueEnum for SuiteChoice {
+    fn value_variants<'a>() -> &'a [SuiteChoice] {
+        &SUITE_CHOICES
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self.0 {
+            Some(suite) => PossibleValue::new(suite.name()).help(suite.about()),
+            None => PossibleValue::new("all").help("Every scenario"),
+        })
+    }
 }
 
 impl SuiteChoice {
     pub(crate) fn has(self, suite: Suite) -> bool {
-        match self {
-            SuiteChoice::Published => suite == Suite::Published,
-            SuiteChoice::Features => suite == Suite::Features,
-            SuiteChoice::Scaling => suite == Suite::Scaling,
-            SuiteChoice::All => true,
-        }
+        self.0.is_none_or(|chosen| chosen == suite)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::peers::PeerAdapter;
 use crate::record::RunSettings;
 use crate::scenario;
 use crate::scenario::{Case, LoadSpec, Meanwhile, Scenario};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ use std::time::Duration;
 const PREPARATION_SECONDS: f64 = 0.7;
 /// Starting the loader and reading its result.
 const AROUND_SECONDS: f64 = 0.15;
+/// Until records are written, of cases side by side; some wait longer.
+const SETTLE_SECONDS: f64 = 2.0;
 /// A ramp needs time to be seen.
 const RAMP_FACTOR: f64 = 5.0;
 const WARM_UP_SECONDS_MAX: f64 = 0.5;
@@ -21,6 +24,8 @@ const WARM_UP_SECONDS_MAX: f64 = 0.5;
 pub(crate) struct RunPlan {
     pub scenarios: Vec<Scenario>,
     pub peers: Vec<SelectedPeer>,
+    /// `--peers` names them, so that scenarios do not choose.
+    pub peers_are_named: bool,
     pub settings: RunSettings,
     pub threads: usize,
     pub cpus: Vec<usize>,
@@ -44,7 +49,14 @@ impl RunPlan {
     pub(crate) fn new(options: &SuiteOptions) -> Result<RunPlan, String> {
         let peers = choose_peers(options)?;
         let scenarios = choose_scenarios(options)?;
-        Ok(RunPlan { scenarios, peers, settings: options.settings(), threads: options.threads(), cpus: allowed_cpus() })
+        let peers_are_named = !options.peers.is_empty();
+        let (settings, threads, cpus) = (options.settings(), options.threads(), allowed_cpus());
+        let mut plan = RunPlan { scenarios, peers, peers_are_named, settings, threads, cpus };
+        let wanted: BTreeSet<usize> =
+            plan.scenarios.iter().flat_map(|scenario| plan.peers_of(scenario).map(|(place, _)| place)).collect();
+        let mut place = 0..;
+        plan.peers.retain(|_| place.next().is_some_and(|place| wanted.contains(&place)));
+        Ok(plan)
     }
 
     /// As many CPUs as the gateways have threads.
@@ -63,12 +75,22 @@ impl RunPlan {
         self.cpus.len().saturating_sub(self.threads).max(1)
     }
 
+    /// The gateways of a scenario, with their places in the plan.
+    pub(crate) fn peers_of(&self, scenario: &Scenario) -> impl Iterator<Item = (usize, &SelectedPeer)> {
+        let is_in = |adapter: &dyn PeerAdapter| match scenario.peers.as_slice() {
+            _ if self.peers_are_named => true,
+            [] => !adapter.is_for_scenarios_that_name_it(),
+            names => names.iter().any(|name| name == adapter.name()),
+        };
+        self.peers.iter().enumerate().filter(move |(_, chosen)| is_in(chosen.adapter))
+    }
+
     /// What is measured in a scenario, in order: case by case, gateway by gateway.
     pub(crate) fn targets(&self, scenario: &Scenario) -> Vec<PeerCase> {
         let mut targets = Vec::new();
         for (case, asked) in scenario.case.iter().enumerate() {
-            for (peer, chosen) in self.peers.iter().enumerate() {
-                let seen = chosen.adapter.program().is_none() && asks_the_same_before(scenario, case);
+            for (peer, chosen) in self.peers_of(scenario) {
+                let seen = chosen.adapter.passes_paths_on() && asks_the_same_before(scenario, case);
                 if !seen && absence(scenario, chosen.adapter, asked).is_none() {
                     targets.push(PeerCase { peer, case });
                 }
@@ -95,6 +117,7 @@ impl RunPlan {
     /// How long the steps of a scenario take.
     pub(crate) fn estimate(&self, scenario: &Scenario) -> Duration {
         let targets = self.targets(scenario).len() as f64;
+        let settle = if scenario.side_by_side { SETTLE_SECONDS } else { 0.0 };
         let rounds: f64 = scenario
             .load
             .iter()
@@ -103,7 +126,7 @@ impl RunPlan {
                     Length::Seconds(seconds) => seconds,
                     Length::Requests(requests) => requests as f64 / 20_000.0,
                 };
-                (length + AROUND_SECONDS) * f64::from(self.settings.rounds)
+                (length + AROUND_SECONDS + settle) * f64::from(self.settings.rounds)
             })
             .sum();
         Duration::from_secs_f64(targets * (rounds + PREPARATION_SECONDS + self.warm_up() + AROUND_SECONDS))
@@ -145,11 +168,11 @@ fn asks_the_same_before(scenario: &Scenario, case: usize) -> bool {
     scenario.case.iter().take(case).any(|earlier| asked(earlier) == this)
 }
 
-/// What the upstream is asked, without the query, in which a key may stand.
-fn asked(case: &Case) -> (&str, &str, u64) {
+/// What the upstream is asked, without the query, in which a key may stand, and whether it is asked at all.
+fn asked(case: &Case) -> (&str, &str, u64, bool) {
     let request = &case.request;
     let path = request.path.split('?').next().unwrap_or(&request.path);
-    (&request.method, path, request.body_bytes)
+    (&request.method, path, request.body_bytes, case.is_always_served())
 }
 
 fn choose_peers(options: &SuiteOptions) -> Result<Vec<SelectedPeer>, String> {
@@ -182,6 +205,13 @@ fn choose_scenarios(options: &SuiteOptions) -> Result<Vec<Scenario>, String> {
             Err(problem) => problems.push(problem),
         }
     }
+    for scenario in &read {
+        for (key, named) in [("peers", &scenario.peers), ("ratio_to", &scenario.ratio_to)] {
+            if let Some(unknown) = named.iter().find(|name| peers::named(name).is_none()) {
+                problems.push(format!("{}.toml: {key}: {unknown} is none of {}", scenario.name, peers::names()));
+            }
+        }
+    }
     if !problems.is_empty() {
         return Err(problems.join("\n"));
     }
@@ -198,7 +228,11 @@ fn choose_scenarios(options: &SuiteOptions) -> Result<Vec<Scenario>, String> {
             options.scenario.iter().any(|pattern| scenario::matches(pattern, &scenario.name))
         }
     });
-    if read.is_empty() { Err(format!("{}: no scenario of this suite", directory.display())) } else { Ok(read) }
+    if read.is_empty() {
+        Err(format!("{}: no scenario is of this suite; --scenario takes names: {}", directory.display(), names.join(", ")))
+    } else {
+        Ok(read)
+    }
 }
 
 /// The CPUs that this process may use.

@@ -1,14 +1,17 @@
 //! The processes of a scenario: the upstream, and every gateway configured for every case that it can do. All run at the same
 //! time, so that rounds can go from one to the next; the idle ones cost nothing.
 
+use super::certificate;
 use super::child::Child;
-use super::loader::own_program;
 use super::plan::{PeerCase, RunPlan};
+use super::recorded::Recorded;
+use super::sinks::Sinks;
 use crate::interrupt::Interrupt;
-use crate::peers::{Program, Reload, Setup};
+use crate::peers::{CertificateFiles, ControlRequest, Credential, Program, Reload, Setup, own_program};
 use crate::probe;
 use crate::scenario::{Case, Scenario};
 use rustix::process::Signal;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::net::TcpListener;
@@ -28,6 +31,9 @@ pub(crate) struct TestBed {
     pub upstream: Child,
     upstream_port: u16,
     gateways: Vec<RunningGateway>,
+    /// What gateways show to clients that speak TLS.
+    certificate: Option<CertificateFiles>,
+    pub sinks: Sinks,
     pub dir: TempDir,
 }
 
@@ -39,6 +45,10 @@ struct RunningGateway {
     /// `None` for the upstream itself.
     child: Option<Child>,
     stores: Vec<Child>,
+    /// By the place of the case in `cases`.
+    credentials: BTreeMap<usize, Credential>,
+    passes_paths_on: bool,
+    recorded: Option<Recorded>,
     reload: Option<Reload>,
 }
 
@@ -48,12 +58,15 @@ pub(crate) struct ServedCase<'a> {
     pub path: String,
     pub gateway: Option<&'a Child>,
     pub store: Option<&'a Child>,
+    pub credential: Option<&'a Credential>,
+    pub recorded: Option<&'a Recorded>,
+    passes_paths_on: bool,
     reload: Option<&'a Reload>,
 }
 
 impl TestBed {
     /// Starts the upstream.
-    pub(crate) fn new(plan: &RunPlan, interrupt: &Interrupt) -> Result<TestBed, String> {
+    pub(crate) fn new(plan: &RunPlan, scenario: &Scenario, interrupt: &Interrupt) -> Result<TestBed, String> {
         let dir = tempfile::Builder::new()
             .prefix("tollgate-bench-")
             .tempdir()
@@ -66,7 +79,10 @@ impl TestBed {
         let program = Program::new("upstream", &own_program()?).args(["upstream", "--threads", "1", "--listen", &listen]);
         let mut upstream = Child::start(&program, &plan.other_cpus(), dir.path())?;
         upstream.await_answer(upstream_port, Some("/json/valid"), UPSTREAM_PATIENCE, interrupt)?;
-        Ok(TestBed { upstream, upstream_port, gateways: Vec::new(), dir })
+        let kind = scenario.case.iter().find_map(|case| case.api.tls);
+        let certificate = kind.map(|kind| certificate::make(kind, dir.path())).transpose()?;
+        let sinks = Sinks::open().map_err(|error| format!("no port for what gateways observe: {error}"))?;
+        Ok(TestBed { upstream, upstream_port, gateways: Vec::new(), certificate, sinks, dir })
     }
 
     /// Starts a gateway for some cases and keeps what it was configured with in `kept`.
@@ -90,6 +106,8 @@ impl TestBed {
             upstream_port: self.upstream_port,
             threads: plan.threads,
             cases: cases.iter().filter_map(|index| scenario.case.get(*index)).collect(),
+            certificate: self.certificate.as_ref(),
+            sink_ports: self.sinks.ports,
             secret: secret()?,
             dir,
         };
@@ -104,27 +122,37 @@ impl TestBed {
             stores.push(store);
         }
         let mut child = None;
+        let mut credentials = BTreeMap::new();
         if let Some(program) = &launch.gateway {
             let mut gateway = Child::start(program, &plan.gateway_cpus(), &setup.dir)?;
             // Without the query, in which a key may stand whose only request this would be.
-            let first = setup.cases.first().map(|case| case.path().split('?').next().unwrap_or("/").to_owned());
+            let first = setup.cases.first().filter(|case| case.api.tls.is_none() && !case.api.http2);
+            let first = first.map(|case| path_of(chosen.adapter.passes_paths_on(), case, &case.request.path));
+            let first = first.map(|path| path.split('?').next().unwrap_or("/").to_owned());
             gateway.await_answer(setup.port, first.as_deref(), GATEWAY_PATIENCE, interrupt)?;
-            chosen.adapter.finish(&setup).map_err(|reason| format!("{reason}; its last words:\n{}", gateway.tail()))?;
+            credentials =
+                chosen.adapter.finish(&setup).map_err(|reason| format!("{reason}; its last words:\n{}", gateway.tail()))?;
             child = Some(gateway);
         }
         let reload = chosen.adapter.reload(&setup);
         let port = if child.is_some() { setup.port } else { self.upstream_port };
-        self.gateways.push(RunningGateway { peer, cases, port, child, stores, reload });
+        let sink = setup.cases.iter().find_map(|case| case.records.clone()).filter(|_| child.is_some());
+        let recorded = sink.map(|sink| Recorded::new(sink, &setup.dir, setup.port, setup.second_port, &setup.secret));
+        let passes_paths_on = chosen.adapter.passes_paths_on();
+        self.gateways.push(RunningGateway { peer, cases, port, child, stores, credentials, passes_paths_on, recorded, reload });
         Ok(())
     }
 
     /// Where a target is asked; `None` when its gateway did not start.
     pub(crate) fn place(&self, target: PeerCase, case: &Case) -> Option<ServedCase<'_>> {
         let gateway = self.gateways.iter().find(|gateway| gateway.peer == target.peer && gateway.cases.contains(&target.case))?;
-        let path = if gateway.child.is_some() { case.path() } else { case.request.path.clone() };
+        let place = gateway.cases.iter().position(|index| *index == target.case)?;
         Some(ServedCase {
             port: gateway.port,
-            path,
+            path: path_of(gateway.passes_paths_on, case, &case.request.path),
+            credential: gateway.credentials.get(&place),
+            recorded: gateway.recorded.as_ref(),
+            passes_paths_on: gateway.passes_paths_on,
             gateway: gateway.child.as_ref(),
             store: gateway.stores.first(),
             reload: gateway.reload.as_ref(),
@@ -135,11 +163,33 @@ impl TestBed {
 impl ServedCase<'_> {
     /// Another path of the case.
     pub(crate) fn path_of(&self, case: &Case, path: &str) -> String {
-        if self.gateway.is_some() { case.path_below(path) } else { path.to_owned() }
+        path_of(self.passes_paths_on, case, path)
     }
 
     pub(crate) fn can_reload(&self) -> bool {
         self.reload.is_some()
+    }
+
+    /// Makes the gateway forget what it found good of tokens that are about to be sent again. What it then has to fetch anew, it fetches
+    /// for one request.
+    pub(crate) fn forget_tokens(&self, case: &Case) -> Result<(), String> {
+        let Some(credential) = self.credential else { return Ok(()) };
+        let Some(tokens) = &credential.tokens else { return Ok(()) };
+        self.control(&tokens.forget)?;
+        let headers: Vec<_> =
+            credential.headers.iter().map(|(name, value)| (name.clone(), value.replace("{token}", &tokens.first))).collect();
+        match probe::send(self.port, &case.request.method, &self.path, &headers, b"")?.status {
+            200 => Ok(()),
+            status => Err(format!("the first token was answered with {status}")),
+        }
+    }
+
+    fn control(&self, request: &ControlRequest) -> Result<(), String> {
+        let ControlRequest { method, path, headers } = request;
+        match probe::send(self.port, method, path, headers, b"")?.status {
+            200 => Ok(()),
+            status => Err(format!("{method} {path} was answered with {status}")),
+        }
     }
 
     /// Tells the gateway to read its configuration again.
@@ -149,13 +199,15 @@ impl ServedCase<'_> {
                 gateway.signal(Signal::HUP);
                 Ok(())
             }
-            (Some(Reload::Request { path, headers }), _) => match probe::send(self.port, "GET", path, headers, b"")?.status {
-                200 => Ok(()),
-                status => Err(format!("the reload was answered with {status}")),
-            },
+            (Some(Reload::Request(request)), _) => self.control(request),
             _ => Ok(()),
         }
     }
+}
+
+/// The path that a gateway is asked for.
+fn path_of(passes_paths_on: bool, case: &Case, path: &str) -> String {
+    if passes_paths_on { path.to_owned() } else { case.path_below(path) }
 }
 
 /// Copies configuration files beside the results, without the run's secret and its directory.

@@ -1,12 +1,16 @@
 //! What a scenario must fulfil beyond its form. Every problem is found, not only the first.
 
-use super::{Case, Draw, LoadSpec, Scenario, StatusCount};
+use super::{BURST, Case, CredentialKind, Draw, LoadSpec, Scenario, StatusCount};
 use std::collections::BTreeSet;
 
 /// More connections than one machine has ports for to one address.
 const CONNECTIONS_MAX: u32 = 28_000;
 /// Definitions that every adapter still writes in a blink.
 const APIS_MAX: u32 = 100_000;
+/// What HTTP/2 servers commonly allow on a connection.
+const STREAMS_MAX: u32 = 100;
+/// Signing one takes a millisecond.
+const TOKENS_MAX: u32 = 20_000;
 
 pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
     let mut problems = Vec::new();
@@ -22,6 +26,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
         check_load(load, full_speed_before, &at, &mut problems);
         full_speed_before |= load.is_full_speed();
     }
+    let has_streams = scenario.load.iter().any(|load| load.streams.is_some());
+    if scenario.side_by_side && (!scenario.own_process || scenario.load.iter().any(|load| !load.is_full_speed())) {
+        problems.push("side_by_side: needs own_process = true, and loads at full speed alone".to_owned());
+    }
     let mut listens = BTreeSet::new();
     let mut keys = BTreeSet::new();
     for (index, case) in scenario.case.iter().enumerate() {
@@ -33,8 +41,20 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
         if case.key.as_ref().is_some_and(|key| !keys.insert(&key.value)) && !scenario.own_process {
             problems.push(at("key.value", "another case has the same key, and both are in one process"));
         }
+        if !case.settings.is_empty() && scenario.case.len() > 1 && !scenario.own_process {
+            problems.push(at("settings", "needs own_process = true where there are several cases"));
+        }
         if case.api.among > 1 && scenario.case.len() > 1 && !scenario.own_process {
             problems.push(at("api.among", "needs own_process = true where there are several cases"));
+        }
+        if has_streams && !case.api.http2 {
+            problems.push(at("api.http2", "a load has streams, which are HTTP/2's"));
+        }
+        if case.api.http2 && case.api.tls.is_none() && scenario.load.iter().any(|load| load.streams.is_none()) {
+            problems.push(at("api.http2", "without TLS the port speaks nothing else, so each load needs streams"));
+        }
+        if speaks_alone(case) && scenario.case.len() > 1 && !scenario.own_process {
+            problems.push(at("api.tls", "needs own_process = true where there are several cases"));
         }
         if scenario.draw == Draw::Line && case.x.is_none() {
             problems.push(at("x", "is missing, and draw = \"line\" needs it"));
@@ -46,6 +66,12 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
 fn check_load(load: &LoadSpec, full_speed_before: bool, at: &impl Fn(&str, &str) -> String, problems: &mut Vec<String>) {
     if load.connections == 0 || load.connections > CONNECTIONS_MAX {
         problems.push(at("connections", &format!("must be 1 to {CONNECTIONS_MAX}")));
+    }
+    if load.streams.is_some_and(|streams| streams == 0 || streams > STREAMS_MAX) {
+        problems.push(at("streams", &format!("must be 1 to {STREAMS_MAX}")));
+    }
+    if load.streams.is_some() && load.new_connections {
+        problems.push(at("new_connections", "a stream does not have a connection of its own"));
     }
     let rates =
         [("rate", load.rate), ("percent_of_capacity", load.percent_of_capacity), ("percent_of_slowest", load.percent_of_slowest)];
@@ -86,6 +112,22 @@ fn check_case(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Ve
     if case.key.is_some() && case.api.auth.is_none() {
         problems.push(at("key", "the API takes no keys; give it an api.auth"));
     }
+    if case.api.auth_method.is_some() && case.api.auth.is_some() {
+        problems.push(at("api.auth_method", "api.auth is given too; callers have one of both"));
+    }
+    if case.request.tokens > 0 && case.api.auth_method != Some(CredentialKind::Jwt) {
+        problems.push(at("request.tokens", "needs api.auth_method = \"jwt\""));
+    }
+    if case.request.tokens > 0 && u64::from(case.request.tokens) < BURST {
+        problems.push(at("request.tokens", &format!("must be at least {BURST}, which a gateway is judged by")));
+    }
+    if case.request.tokens > TOKENS_MAX {
+        problems.push(at("request.tokens", &format!("must be at most {TOKENS_MAX}")));
+    }
+    let has_secrets = case.key.is_some() || case.api.auth_method.is_some() || !case.check.is_empty();
+    if speaks_alone(case) && has_secrets {
+        problems.push(at("api.tls", "keys, tokens and checks are for plain HTTP/1.1"));
+    }
     for limit in case.key.iter().flat_map(|key| key.limits.iter().chain(&key.quota)).chain(&case.api.limit) {
         if limit.requests == 0 || limit.seconds == 0 {
             problems.push(at("limits", "requests and seconds must be above 0"));
@@ -101,4 +143,9 @@ fn check_case(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Ve
             problems.push(at("expect", &format!("{status} is no status from 200 to 599, nor several joined by |")));
         }
     }
+}
+
+/// Its gateway's port speaks something that a plain request of HTTP/1.1 cannot be asked with.
+fn speaks_alone(case: &Case) -> bool {
+    case.api.tls.is_some() || case.api.http2
 }

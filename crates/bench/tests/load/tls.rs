@@ -56,3 +56,16 @@ fn a_certificate_is_checked_on_request() {
     let wrong_name = load("-n 5 -c 1", &["--cacert", file, &format!("https://127.0.0.1:{port}/")]);
     assert_eq!((wrong_name.code, &wrong_name.result["errors"]["tls"]), (1, &5.into()), "{}", wrong_name.stderr);
 }
+
+#[test]
+fn one_suite_and_one_group_can_be_offered_alone_without_resumption() {
+    let (address, _) = server();
+    let url = format!("https://{address}/");
+    let flags = "-n 20 -c 2 -k --disable-keepalive --disable-resumption";
+    let run = load(flags, &["--tls-suite", "TLS13_AES_128_GCM_SHA256", "--tls-group", "X25519", &url]);
+    assert_eq!((run.code, &run.result["status"]["200"]), (0, &20.into()), "{}", run.stderr);
+    let run = load(flags, &["--tls-suite", "AES", &url]);
+    assert!(run.stderr.contains("--tls-suite: AES is none of TLS13_AES_256_GCM_SHA384"), "{}", run.stderr);
+    let run = load(flags, &["--tls-group", "P-1", &url]);
+    assert!(run.stderr.contains("--tls-group: P-1 is none of"), "{}", run.stderr);
+}

@@ -6,6 +6,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustls::client::Resumption;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -119,7 +121,7 @@ impl ServerTarget {
 }
 
 fn client_config(options: &LoadOptions) -> Result<ClientConfig, String> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = Arc::new(provider(options)?);
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| format!("TLS: {error}"))?;
@@ -144,5 +146,28 @@ fn client_config(options: &LoadOptions) -> Result<ClientConfig, String> {
         builder.dangerous().with_custom_certificate_verifier(Arc::new(Unverified::new(&provider))).with_no_client_auth()
     };
     config.alpn_protocols = vec![if options.http2 { b"h2".to_vec() } else { b"http/1.1".to_vec() }];
+    if options.disable_resumption {
+        config.resumption = Resumption::disabled();
+    }
     Ok(config)
+}
+
+/// What TLS is computed with: everything that there is, unless the options name one suite or group.
+fn provider(options: &LoadOptions) -> Result<CryptoProvider, String> {
+    let mut provider = rustls::crypto::aws_lc_rs::default_provider();
+    if let Some(wanted) = &options.tls_suite {
+        let known: Vec<String> = provider.cipher_suites.iter().map(|suite| format!("{:?}", suite.suite())).collect();
+        provider.cipher_suites.retain(|suite| format!("{:?}", suite.suite()) == *wanted);
+        if provider.cipher_suites.is_empty() {
+            return Err(format!("--tls-suite: {wanted} is none of {}", known.join(", ")));
+        }
+    }
+    if let Some(wanted) = &options.tls_group {
+        let known: Vec<String> = provider.kx_groups.iter().map(|group| format!("{:?}", group.name())).collect();
+        provider.kx_groups.retain(|group| format!("{:?}", group.name()) == *wanted);
+        if provider.kx_groups.is_empty() {
+            return Err(format!("--tls-group: {wanted} is none of {}", known.join(", ")));
+        }
+    }
+    Ok(provider)
 }

@@ -28,19 +28,19 @@ help: ## list these commands
 run: ## build and start the gateway with examples/quickstart and an upstream
 	@scripts/quickstart.sh
 
-build: ## build everything for the edit-run loop
+build: ## build everything for development
 	cargo build --workspace --profile $(PROFILE)
 
-release: ## build the binary that is shipped and measured
+release: ## build the binary for production and benchmarks
 	cargo build --release --bin tollgate
 
-test: test-deps ## install what the tests need, then run every test; one that fails is run once more, alone
+test: test-deps ## install what the tests need and run every test; a failed test is run once more, alone
 	@scripts/test.py --workspace --profile $(PROFILE)
 
 test-deps:
 	@scripts/test-deps.sh tests
 
-check: ## formatting, lints, licences: what must pass before a commit, beside the tests
+check: ## check formatting, lints and licences; must pass before a commit, like the tests
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --profile $(PROFILE) -- -D warnings
 	scripts/deny.sh
@@ -52,13 +52,13 @@ bench-build:
 	@scripts/test-deps.sh bench
 	cargo build --release --bin tollgate --bin tollgate-bench
 
-bench: bench-build ## the published scenarios on us and on every gateway installed, ten minutes (BENCH_ARGS="--rounds 9")
+bench: bench-build ## run the published scenarios on Tollgate and every installed gateway, ten minutes (BENCH_ARGS="--rounds 9")
 	$(BENCH) run $(BENCH_ARGS)
 
-bench-peers: bench-build ## CPU per request beside nginx, HAProxy and a byte relay (PEERS_ARGS="--rounds 9")
+bench-peers: bench-build ## CPU per request of Tollgate, nginx, HAProxy and a byte relay (PEERS_ARGS="--rounds 9")
 	$(BENCH) run --suite peers $(PEERS_ARGS)
 
-bench-tls: bench-build ## CPU per request and handshake over TLS and HTTP/2 beside nginx and HAProxy (TLS_ARGS="--rounds 9")
+bench-tls: bench-build ## CPU per request and handshake over TLS and HTTP/2, of Tollgate, nginx and HAProxy (TLS_ARGS="--rounds 9")
 	$(BENCH) run --suite tls $(TLS_ARGS)
 
 bench-memory: release ## memory: idle, 10,000 connections, 1 GB each way (MEMORY_ARGS)
@@ -69,38 +69,38 @@ bench-reload: release ## 500 reloads under load and with open WebSockets (RELOAD
 	@scripts/test-deps.sh bench
 	python3 bench/reload.py $(RELOAD_ARGS)
 
-bench-keys: bench-build ## CPU per request with keys, limits and quotas beside the keyless API (KEYS_ARGS)
+bench-keys: bench-build ## CPU per request with keys, limits and quotas, compared with a keyless API (KEYS_ARGS)
 	$(BENCH) run --suite keys $(KEYS_ARGS)
 
-bench-auth: bench-build ## CPU per request with tokens, passwords and signatures beside the keyless API (AUTH_ARGS)
+bench-auth: bench-build ## CPU per request with tokens, passwords and signatures, compared with a keyless API (AUTH_ARGS)
 	$(BENCH) run --suite auth $(AUTH_ARGS)
 
-bench-million: release ## 1,000,000 keys: memory, start, and what a request costs (MILLION_ARGS="--keys 100000")
+bench-million: release ## 1,000,000 keys: memory, start time, cost of a request (MILLION_ARGS="--keys 100000")
 	@scripts/test-deps.sh bench
 	python3 bench/million_keys.py $(MILLION_ARGS)
 
-bench-endpoints: release ## thousands of endpoint patterns and keys with URLs: load, first request, memory (ENDPOINTS_ARGS="--keys 1000")
+bench-endpoints: release ## thousands of endpoint patterns and keys with URLs: load time, first request, memory (ENDPOINTS_ARGS="--keys 1000")
 	@scripts/test-deps.sh bench
 	python3 bench/endpoints.py $(ENDPOINTS_ARGS)
 
-bench-observe: bench-build ## CPU per request with records, figures and logs, over all of them off (OBSERVE_ARGS)
+bench-observe: bench-build ## CPU per request with records, metrics and logs, compared with all of them off (OBSERVE_ARGS)
 	$(BENCH) run --suite observe $(OBSERVE_ARGS)
 
-bench-instructions: release ## instructions per request in user space, the steadiest figure (INSTRUCTIONS_ARGS="--keep DIR")
+bench-instructions: release ## user-space instructions per request, the most stable figure (INSTRUCTIONS_ARGS="--keep DIR")
 	@scripts/test-deps.sh bench
 	python3 bench/instructions.py $(INSTRUCTIONS_ARGS)
 
-bench-redis: release ## keys, limits and records through one Redis: cost, round trips, what three gateways let pass (REDIS_ARGS)
+bench-redis: release ## keys, limits and records through one Redis: cost, round trips, what three gateways admit (REDIS_ARGS)
 	@scripts/test-deps.sh bench
 	cargo build --release --bin tollgate-bench
 	python3 bench/redis.py $(REDIS_ARGS)
 
-attack: release ## floods, slow clients, pattern bombs and the like on us and beside nginx, 20 minutes (ATTACK_ARGS="--quick --only http2")
+attack: release ## attack Tollgate, nginx and HAProxy with floods, slow clients, pattern bombs and more, 20 minutes (ATTACK_ARGS="--quick --only http2")
 	@scripts/test-deps.sh bench
 	PYTHONPATH=bench python3 -m attack $(ATTACK_ARGS)
 
-structure: ## which modules import each other, names declared twice, public items, files that features touch
+structure: ## print import cycles, names declared twice, public items, files that features touch
 	@python3 scripts/structure.py --features 10
 
-fuzz-short: ## each fuzz target for FUZZ_SECONDS (needs cargo-fuzz)
+fuzz-short: ## run each fuzz target for FUZZ_SECONDS (needs cargo-fuzz)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz-short.sh

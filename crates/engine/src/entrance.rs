@@ -89,7 +89,7 @@ pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, l
             http2::serve(core, stream, Vec::new(), client, counted).await;
         }
         Ok(Ok((stream, client))) => Connection::new(core, stream, client, counted).await,
-        Ok(Err(error)) => tracing::debug!(%peer, %error, "connection did not get as far as a request"),
+        Ok(Err(error)) => tracing::debug!(%peer, %error, "connection ended before its first request"),
         Err(_) => tracing::debug!(%peer, "handshake took too long"),
     }
 }

@@ -125,8 +125,8 @@ async fn begin(standing: &Standing, io: Io) -> Option<Box<ClientConnection>> {
     }
     match timeout(Duration::from_millis(limits.handshake_ms), builder.handshake(io)).await {
         Ok(Ok(connection)) => return Some(Box::new(connection)),
-        Ok(Err(error)) => tracing::debug!(%client, %error, "HTTP/2 did not begin"),
-        Err(_) => tracing::debug!(%client, "HTTP/2 did not begin in time"),
+        Ok(Err(error)) => tracing::debug!(%client, %error, "HTTP/2 did not start"),
+        Err(_) => tracing::debug!(%client, "HTTP/2 did not start in time"),
     }
     None
 }
@@ -140,7 +140,7 @@ async fn run(mut connection: Box<ClientConnection>, standing: &Rc<Standing>) {
         let accepted = tokio::select! {
             biased;
             () = standing.misused(), if !misused => {
-                tracing::debug!(client = %standing.client.address, "HTTP/2 client makes work for nothing: connection closed");
+                tracing::debug!(client = %standing.client.address, "HTTP/2 client sends too many useless frames: connection closed");
                 core.stats.http2_misused.add(1);
                 (leaving, misused) = (true, true);
                 connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);

@@ -107,7 +107,7 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize
                     adopt(core, arrival);
                 }
             }
-            Err(error) => tracing::warn!(%error, "cannot hand a connection over"),
+            Err(error) => tracing::warn!(%error, "cannot pass a connection to another core"),
         },
     }
 }
@@ -117,7 +117,7 @@ pub(crate) fn adopt(core: &Rc<Core>, arrival: Arrival) {
     let Arrival { stream, client, entrance, counted } = arrival;
     match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
         Ok(stream) => serve(core, stream, client, entrance, counted),
-        Err(error) => tracing::warn!(%error, "cannot take a connection over"),
+        Err(error) => tracing::warn!(%error, "cannot adopt a connection"),
     }
 }
 

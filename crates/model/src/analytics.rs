@@ -1,5 +1,5 @@
-//! The analytics record as Tyk writes it and tyk-pump reads it: MessagePack with the names of Go fields, Protocol Buffers, and JSON with the
-//! names that the pump's own outputs have.
+//! The analytics record that Tyk writes and tyk-pump reads: MessagePack with the names of Go fields, Protocol Buffers, and JSON
+//! with the names of the pump's own outputs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,8 +30,8 @@ pub struct AnalyticsRecord<'a> {
     pub own: Own<'a>,
 }
 
-/// What the requests of an hour that a client sends to an API have in common. Written forms of a record begin with it, so that it can be
-/// written once for many.
+/// The values that the requests of one client to one API share for an hour. Encoded records start with them, so they can be encoded
+/// once for many records.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Common<'a> {
     /// As the client sent it.

@@ -1,5 +1,5 @@
-//! An API definition in Tyk's classic format: what one file of `app_path` says about one API. Typed here is what
-//! Tollgate acts on; everything else is reported when it is read and stays available in [`ApiDefinition::raw`].
+//! An API definition in Tyk's classic format: the content of one file of `app_path`. Fields with an effect are typed; all others
+//! are reported when the definition is read, and stay available in [`ApiDefinition::raw`].
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,8 +93,8 @@ pub struct ApiDefinition {
     pub enable_jwt: bool,
     /// How tokens are signed: `hmac` (the default), `rsa`, `ecdsa` or `eddsa` (not in Tyk).
     pub jwt_signing_method: String,
-    /// What signatures are checked with, in Base64: a secret, a public key or certificate in PEM, or the URL of a key set; a URL
-    /// may also stand plainly. Empty: each key has its own in `jwt_data`.
+    /// The key that verifies signatures, in Base64: a secret, a public key or certificate in PEM, or the URL of a key set; a URL
+    /// may also be written plainly. If empty, each key has its own in `jwt_data`.
     pub jwt_source: String,
     /// Key sets of several issuers, instead of `jwt_source`.
     pub jwt_jwks_uris: Vec<JwksUri>,
@@ -406,8 +406,8 @@ impl ApiDefinition {
         if applies { &self.blacklisted_ips } else { &[] }
     }
 
-    /// The methods of authentication that this API asks for and that Tollgate does not have, by their names for people.
-    /// Such an API must refuse every request. Empty for a keyless API.
+    /// The authentication methods that this API requires and Tollgate does not support, by their names for people. Such an API must
+    /// reject every request. Empty for a keyless API.
     pub fn unsupported_auth(&self) -> Vec<&'static str> {
         if self.use_keyless {
             return Vec::new();

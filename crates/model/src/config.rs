@@ -35,11 +35,10 @@ const WELL_KNOWN_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";
 const TOKEN_BYTES_MIN: usize = 3;
 
 /// The configuration of one gateway. Field names are Tyk's. Defaults are those of a file that leaves the fields out.
-// There are two sets of defaults, because Tyk has two. `GatewayConfig::default` is what runs with no configuration
-// file at all, and it is what Tyk's shipped example sets: strict routes, endpoint patterns that match from their
-// beginning to their end, WebSockets, hashed keys. Beyond that keys can be listed, and policies have a directory, so that
-// the whole control API works. `GatewayConfig::of_empty_file` is what a file gets for the fields it leaves out: the zero
-// values of Tyk's own code, so that an existing `tyk.conf` means here what it means there.
+// There are two sets of defaults, because Tyk has two. `GatewayConfig::default` applies without a configuration file. It is Tyk's
+// shipped example: strict routes, endpoint patterns that match whole paths, WebSockets, hashed keys. In addition, keys can be
+// listed and policies have a directory, so that the whole control API works. `GatewayConfig::of_empty_file` applies to the missing
+// fields of a file: the zero values of Tyk's own code, so that an existing `tyk.conf` keeps its meaning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default = "GatewayConfig::of_empty_file")]
 pub struct GatewayConfig {

@@ -1,7 +1,6 @@
-//! Turns a JSON value into a typed document by the rules of Go's `encoding/json`, which the documents were written
-//! for: keys match in any letter case, `null` means "not set", a wrong type is a mistake. Mistakes do not end the
-//! work: the value in question is taken as not set and decoding goes on, so that all of them are found. Fields that
-//! the type does not have are collected for the caller to judge.
+//! Decodes a JSON value into a typed document by the rules of Go's `encoding/json`, for which the documents were written: keys
+//! match in any letter case, `null` means "not set", a wrong type is an error. An error does not stop the decoder: it treats the
+//! value as not set and continues, so that it finds all errors. It collects unknown fields for the caller.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! When an API or a version stops: `2006-01-02 15:04`, in UTC. Everything before 1970 is in the past and is kept as
-//! 1970, so that callers need no negative times.
+//! The expiry of an API or a version: `2006-01-02 15:04`, in UTC. Times before 1970 are in the past and are stored as 1970, so
+//! callers need no negative times.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -54,8 +54,8 @@ fn days_of_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days in the proleptic Gregorian calendar. Years are counted from March, so that the leap day is the last of a year,
-/// and in eras of 400 years, which all have 146,097 days.
+/// Days in the proleptic Gregorian calendar. Years start in March, so the leap day is the last day of a year, and are counted in
+/// eras of 400 years, each of which has 146,097 days.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);

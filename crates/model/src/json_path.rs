@@ -33,8 +33,7 @@ impl JsonPath {
         self.then(Step::Index(index))
     }
 
-    /// Whether the keys of this path, without its list positions, spell `dotted`.
-    /// A `*` in `dotted` stands for any key.
+    /// Whether the keys of this path, without its list positions, equal `dotted`. A `*` in `dotted` matches any key.
     pub(crate) fn matches(&self, dotted: &str) -> bool {
         let mut wanted = dotted.split('.');
         for step in &self.0 {

@@ -1,5 +1,4 @@
-//! The texts that stand for keys: how they are made, taken apart, hashed and looked up. Nothing here knows a session
-//! or a store.
+//! The texts of keys: how they are created, parsed, hashed and looked up. Independent of sessions and stores.
 
 use crate::hexadecimal;
 use base64::Engine;
@@ -115,23 +114,21 @@ pub fn id_of(token: &str) -> Option<String> {
     carrier(token)?.id
 }
 
-/// The function that a key names: `None` when it names none, [`KeyFunction::Murmur32`] when it names one that does not
-/// exist.
+/// The function that a key names: `None` if it names none, [`KeyFunction::Murmur32`] if it names an unknown one.
 pub fn function_of(token: &str) -> Option<KeyFunction> {
     let name = carrier(token)?.h?;
     Some(KeyFunction::from_name(&name).unwrap_or(KeyFunction::Murmur32))
 }
 
-/// The hash of a key as the control API shows it: by the function that the key names, else by `default`. Tyk's own
-/// default is always [`KeyFunction::Plain`], whatever `hash_key_function` says.
+/// The hash of a key as the control API shows it: by the function that the key names, otherwise by `default`. Tyk's own default is
+/// always [`KeyFunction::Plain`], whatever `hash_key_function` says.
 pub fn hash(token: &str, default: KeyFunction) -> String {
     function_of(token).unwrap_or(default).hash(token)
 }
 
-/// The keys that a presented text may stand for, in Tyk's order: what [`custom`] makes of it with the first of
-/// `functions`, the text itself, what [`custom`] makes of it with the other functions. `functions` are
-/// `hash_key_function` and after it `hash_key_function_fallback`; without any only the text itself remains, which is
-/// what `disable_key_actions_by_username` asks for.
+/// The keys that a presented text may mean, in Tyk's order: [`custom`] with the first of `functions`, the text itself, [`custom`]
+/// with the other functions. `functions` are `hash_key_function` followed by `hash_key_function_fallback`. Without any, only the
+/// text itself remains, as `disable_key_actions_by_username` requires.
 pub fn candidates(token: &str, org: &str, functions: &[KeyFunction]) -> Vec<String> {
     let is_whole = carrier(token).and_then(|carrier| carrier.org).is_some_and(|named| named == org);
     let Some((function, fallbacks)) = functions.split_first().filter(|_| !is_whole) else {

@@ -1,5 +1,5 @@
-//! Fields that Tyk has and Tollgate does not act on, as tables beside the documents they belong to. A field is never
-//! dropped in silence: it is reported when it is set, unless another report covers it already.
+//! Tyk's fields that have no effect in Tollgate, as tables next to the documents. No field is ignored silently: it is reported if
+//! it is set, unless another report covers it.
 
 use serde_json::Value;
 

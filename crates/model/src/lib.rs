@@ -1,7 +1,7 @@
-//! The documents of Tollgate: what an operator wrote, parsed, typed and checked, nothing that runs.
+//! The documents of Tollgate, parsed, typed and checked. Nothing here runs.
 //!
-//! Every parser collects [`Problem`]s instead of stopping at the first one. No regular expression is compiled here
-//! and nothing but files is read.
+//! Every parser collects [`Problem`]s instead of stopping at the first one. This crate compiles no regular expressions, and its
+//! only I/O is reading files.
 #![forbid(unsafe_code)]
 
 pub mod analytics;

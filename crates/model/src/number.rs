@@ -1,5 +1,5 @@
-//! Numbers as keys and policies carry them. Tools in the field write whole numbers as `1e6` or `10.0`; that is taken. What
-//! does not fit into 64 bits is an error, as in Tyk: nobody knows what its author meant.
+//! Numbers in keys and policies. Some tools write integers as `1e6` or `10.0`; that is accepted. A number that exceeds 64 bits is
+//! an error, as in Tyk, because its meaning is unknown.
 
 use std::fmt;
 

@@ -1,5 +1,4 @@
-//! What is wrong in a document, and where. Problems are collected, never first-fail, so that one run of a check
-//! shows an operator everything there is to mend.
+//! Problems of a document and their places. All of them are collected, so that one check shows an operator everything to fix.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,8 +14,8 @@ pub struct Problem {
     pub level: Level,
     /// The file as it was named by the caller, `None` for a document that came from elsewhere.
     pub file: Option<PathBuf>,
-    /// The place inside the document (`$.proxy.target_url`), the name of an environment variable, or empty when the
-    /// finding is about the whole file.
+    /// The place inside the document (`$.proxy.target_url`), the name of an environment variable, or empty if the finding concerns
+    /// the whole file.
     pub path: String,
     /// The problem and, if not obvious, its consequence.
     pub message: String,
@@ -147,8 +146,8 @@ impl Findings {
         }
     }
 
-    /// An error takes the place of all later findings at the same place and below: they would be about the value that
-    /// stands in for the wrong one.
+    /// An error suppresses all later findings at the same place and below: they would concern the value that replaces the wrong
+    /// one.
     fn add(&mut self, level: Level, path: &JsonPath, message: impl Into<String>) {
         // Looked up step by step: a comparison with each finding before would take the square of their number.
         if self.bad.is_empty() || !path.places().any(|place| self.bad.contains(&place)) {

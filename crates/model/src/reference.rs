@@ -1,5 +1,5 @@
-//! References to secrets inside documents: `env://NAME`, `secrets://name` and `file://path` in place of a text. They
-//! are replaced when a document is loaded, so that secrets need not be written into it.
+//! References to secrets inside documents: `env://NAME`, `secrets://name` and `file://path` instead of a text. They are resolved
+//! when a document is loaded, so that it need not contain secrets.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,9 +21,9 @@ const VARIABLE_PREFIXES: [&str; 2] = ["TYK_SECRET_", "TOLLGATE_SECRET_"];
 /// A secret is a key, a certificate or a password, not a data set.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Replaces every text in `value` that begins with a reference. `lookup` gets the scheme (`env`, `secrets`, `file`) and
-/// the name. What follows the name of an `env` or `secrets` reference stays: `env://HOST:8080/x` is the value of `HOST`
-/// and then `:8080/x`. A reference without a value is a problem of level error.
+/// Replaces every text in `value` that starts with a reference. `lookup` gets the scheme (`env`, `secrets`, `file`) and the name.
+/// Text after the name of an `env` or `secrets` reference stays: `env://HOST:8080/x` is the value of `HOST`, followed by `:8080/x`.
+/// A reference without a value is an error.
 pub fn resolve_references(value: &mut Value, lookup: &dyn Fn(&str, &str) -> Option<String>) -> Vec<Problem> {
     let mut problems = Vec::new();
     resolve_below(value, &JsonPath::root(), lookup, &mut problems);

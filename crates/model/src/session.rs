@@ -1,5 +1,5 @@
-//! A key's session: what its holder may call, how often, until when. This is the document that the control API takes
-//! and gives; counters are elsewhere, the document only repeats them.
+//! The session of a key: what its holder may call, how often, and until when. The control API reads and writes this document.
+//! Counters are stored elsewhere; the document only shows copies.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,12 @@
-//! Documents as Tyk's control API shows them: with every field that Tyk has, those that were not written with the zero of their type. What was
-//! written stays as it is, fields that Tyk does not have included. Sessions are not among them: Tyk shows these without zeros.
+//! Documents as Tyk's control API shows them: with all of Tyk's fields; a missing one has the zero of its type. Existing fields are
+//! unchanged, including unknown ones. Sessions are not among them, because Tyk shows these without zeros.
 
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
-/// The zeros of each document. A list has the zero of its items, the only member of a map is `*` with that of its values, and `?` with that of an
-/// object which is null when it is not written. A name that ends with `?` is of a field that Tyk leaves out when it is not written.
+/// The zero values of each document. A list contains the zero of its items. The only member of a map is `*` with the zero of its
+/// values, or `?` with that of an object that is null if it is missing. A name that ends in `?` is a field that Tyk omits if it is
+/// missing.
 static ZEROS: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(include_str!("zero_values.json")).unwrap_or_default());
 
 /// A kind of document.

@@ -469,7 +469,7 @@ impl Keys {
                 continue;
             }
             if let Err(fault) = self.forget_ended(crate::base::clock::unix_s()).await {
-                tracing::error!(%fault, "keys that have ended can't be deleted yet");
+                tracing::error!(%fault, "expired keys can't be deleted yet");
             }
             if let Err(fault) = self.save_quotas().await {
                 tracing::error!(%fault, "quotas can't be stored");

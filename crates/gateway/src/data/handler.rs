@@ -234,7 +234,7 @@ impl Handler for GatewayHandler {
         let Some(found) = snapshot.find(request.authority, &path.decoded) else {
             totals.iter().for_each(|totals| totals.not_found.add(1));
             if settings.logs_not_found {
-                tracing::warn!(target: EVERY, client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API is for this request");
+                tracing::warn!(target: EVERY, client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API matches this request");
             }
             reply::plain(outgoing, settings, 404, "Not Found");
             return Verdict::Reply;

@@ -219,7 +219,7 @@ impl SharedLimits {
         if self.is_silent.swap(true, Ordering::AcqRel) {
             return;
         }
-        tracing::warn!(why, "Redis can't be asked about limits: each gateway counts its share");
+        tracing::warn!(why, "Redis can't be queried about limits: each gateway counts its share");
         self.redis.suspect();
         // In a cluster, of the slot of the key in question.
         let key = format!("tollgate.probe.{{{key}}}");

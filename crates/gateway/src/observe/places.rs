@@ -72,13 +72,13 @@ impl Database {
         let name = self.path.display();
         match Reader::open_readfile(&self.path) {
             Ok(reader) => {
-                tracing::info!(database = reader.metadata().database_type.as_str(), "places of clients are read from {name}");
+                tracing::info!(database = reader.metadata().database_type.as_str(), "geolocation database loaded: {name}");
                 self.newest.store(Some(Arc::new(reader)));
             }
             Err(error) => {
                 let is_there = self.newest.load().is_some();
                 let effect = if is_there { "the last good one stays in use" } else { "records have no places" };
-                tracing::error!("analytics_config.geo_ip_db_path: {name} is no database that can be used: {error}; {effect}");
+                tracing::error!("analytics_config.geo_ip_db_path: {name} is not a usable database: {error}; {effect}");
             }
         }
     }

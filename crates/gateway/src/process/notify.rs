@@ -61,7 +61,7 @@ impl Notifier {
     fn tell(&self, text: &str) {
         let Some((socket, address)) = &self.to else { return };
         if let Err(error) = socket.send_to_addr(text.as_bytes(), address) {
-            tracing::warn!(%error, "the service manager can't be told");
+            tracing::warn!(%error, "the service manager can't be notified");
         }
     }
 }

@@ -58,7 +58,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let log = start_log(&options, &config);
     logs::problems(&problems);
     for flag in options.without_effect.names() {
-        tracing::warn!(flag, "a flag of Tyk's that has no effect here");
+        tracing::warn!(flag, "a flag of Tyk's has no effect here");
     }
     let (error_templates, problems) = ErrorTemplates::load(&config.template_path);
     logs::problems(&problems);
@@ -178,7 +178,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         sockets.extend(port.as_ref().map(OwnPort::socket).transpose()?.map(|socket| (role, socket)));
     }
     for unused in inherited.unused() {
-        tracing::warn!(socket = unused, "a socket that this process was given has no use in its configuration");
+        tracing::warn!(socket = unused, "the configuration has no use for an inherited socket");
     }
     drop(inherited);
     let (close_ports, closed) = watch::channel(false);

@@ -72,7 +72,7 @@ impl Signals {
                         match result {
                             Ok(pid) => return End::HandedOver(pid),
                             Err(why) => {
-                                tracing::error!(why, "the new process does not take over; this one goes on");
+                                tracing::error!(why, "the new process does not take over; this one continues");
                                 notifier.status(&format!("serving; a restart failed: {why}"));
                             }
                         }

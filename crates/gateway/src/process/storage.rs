@@ -42,7 +42,7 @@ pub fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<PatternPoo
     }
     let redis = Arc::new(Redis::open(redis_settings(&config.storage)?)?);
     if !redis.wait_until_up(START_TIME_MAX) {
-        tracing::warn!(why = redis.trouble(), "starting without Redis; requests that need it are refused until it is there");
+        tracing::warn!(why = redis.trouble(), "starting without Redis; requests that need it are refused until it is available");
     }
     let bus = Bus::new(redis.clone(), config);
     let keys = Keys::shared(rules, SharedKeys::new(redis.clone(), bus, config.tollgate.shared_store.clone()));
@@ -54,7 +54,7 @@ pub fn open_certificates(store: Arc<dyn Store>, keys: &Keys) -> Result<Certifica
     let certificates = Certificates::new(store);
     match certificates.read() {
         Err(fault) if keys.shared_keys().is_some() => {
-            tracing::warn!(%fault, "stored certificates can't be read yet; trying on");
+            tracing::warn!(%fault, "stored certificates can't be read yet; retrying");
             Ok(certificates)
         }
         read => read.map(|()| certificates),

@@ -422,7 +422,7 @@ fn requests_that_no_api_is_for_are_logged_on_demand() {
         assert_eq!(gateway.get("/nowhere?secret=1").status, 404);
         assert_eq!(gateway.get("/shop/").status, 200);
         let log = gateway.log();
-        let lines: Vec<&str> = log.lines().filter(|line| line.contains("no API is for this request")).collect();
+        let lines: Vec<&str> = log.lines().filter(|line| line.contains("no API matches this request")).collect();
         assert_eq!(lines.len(), usize::from(wanted), "{log}");
         assert!(lines.iter().all(|line| line.contains("/nowhere") && !line.contains("secret=1")), "{log}");
     }

@@ -1,8 +1,13 @@
-//! The links of the documentation: each leads to an existing file and heading, and each source file that a page names exists.
+//! The links of the documentation: each leads to an existing file and heading, and each source file and metric that a page names
+//! exists.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::harness::{Gateway, Upstream, api};
 
 /// What has no pages of ours.
 const SKIPPED: [&str; 4] = ["target", "node_modules", "runs", ".git"];
@@ -111,4 +116,32 @@ fn links_and_anchors_are_found() {
     let page = "# The `x` field, 2.0\n\nSee [a](b.md#c) and [d](#e).\n\n```md\n# no\n[f](g)\n```\n";
     assert_eq!(links(page).collect::<Vec<_>>(), ["b.md#c", "#e"]);
     assert_eq!(anchors(page), HashSet::from(["the-x-field-20".to_owned()]));
+}
+
+/// The metrics that a page names, without the suffix of a histogram's series.
+fn metrics(page: &str) -> HashSet<String> {
+    let words = page.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| word.starts_with("tollgate_"));
+    words.map(|word| word.trim_end_matches("_bucket").to_owned()).collect()
+}
+
+#[test]
+fn the_page_about_metrics_lists_those_of_a_scrape_and_those_of_all_pages() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository");
+    let mut pages = HashMap::new();
+    collect(&root.join("docs"), "md", &mut pages);
+    let listed = metrics(&pages[&root.join("docs/observability.md")]);
+
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [api("a", "/a/", &upstream.url())]);
+    assert_eq!(gateway.get("/a/").status, 200);
+    let scrape = gateway.control("GET", "/tyk/metrics", "").text();
+    let families = scrape.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    let missing: Vec<&str> = families.filter(|name| name.starts_with("tollgate_") && !listed.contains(*name)).collect();
+    assert!(missing.is_empty(), "docs/observability.md does not list {missing:?}");
+
+    // Decisions name crates, which look the same.
+    for (path, text) in pages.iter().filter(|(path, _)| !path.starts_with(root.join("docs/decisions"))) {
+        let unknown: Vec<String> = metrics(text).difference(&listed).cloned().collect();
+        assert!(unknown.is_empty(), "{} names metrics that docs/observability.md does not list: {unknown:?}", path.display());
+    }
 }

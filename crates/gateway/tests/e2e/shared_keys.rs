@@ -222,7 +222,7 @@ fn wrong_keys_do_not_ask_the_store_again_and_again() {
         let line = stats.lines().find(|line| line.starts_with("cmdstat_get:")).unwrap_or_default().to_owned();
         line.split("calls=").nth(1).and_then(|rest| rest.split(',').next()?.parse().ok()).unwrap_or_default()
     };
-    eventually("changes are heard of", || gateway.log().contains("changes of keys are heard of"));
+    eventually("changes are heard of", || gateway.log().contains("changes of keys are received"));
     let before = commands();
     let mut client = gateway.connect();
     for _ in 0..200 {

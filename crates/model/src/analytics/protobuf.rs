@@ -18,8 +18,8 @@ impl AnalyticsRecord<'_> {
     }
 }
 
-/// `AnalyticsRecord`. The pump takes messages within it for granted: they are always there. `GraphQLStats` and `MCPStats` are not, as what
-/// they tell of is passed on unread.
+/// `AnalyticsRecord`. The pump requires most nested messages, so they are always present. `GraphQLStats` and `MCPStats` are not,
+/// because Tollgate forwards such requests without parsing them.
 #[derive(Clone, PartialEq, Message)]
 struct Record {
     #[prost(string, tag = "1")]

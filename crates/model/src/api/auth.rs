@@ -8,8 +8,8 @@ use serde::Deserialize;
 use super::ApiDefinition;
 use crate::number::whole;
 
-/// `auth` or one entry of `auth_configs`. The places are tried in the order header, query parameter, cookie; a later
-/// one that has a value wins.
+/// `auth` or one entry of `auth_configs`. The places are read in the order header, query parameter, cookie; the last one with a
+/// value wins.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AuthConfig {

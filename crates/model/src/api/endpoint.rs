@@ -1,5 +1,5 @@
-//! Entries of `extended_paths`: one endpoint (path pattern and method) and what to do there. A pattern is a regular
-//! expression in which `{name}` stands for a segment and `/*` for the rest.
+//! Entries of `extended_paths`: one endpoint (path pattern and method) and what to do for it. A pattern is a regular expression in
+//! which `{name}` matches a segment and `/*` matches the rest.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

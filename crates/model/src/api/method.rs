@@ -113,8 +113,8 @@ impl ApiDefinition {
         self.tollgate.auth_alternatives.iter().map(named).collect()
     }
 
-    /// The same definition as if only these methods were on, without alternatives. The session is the last one's if the method of
-    /// `base_identity_provided_by` is not among them.
+    /// The same definition with only these methods enabled, without alternatives. If the method of `base_identity_provided_by` is
+    /// not among them, the last one provides the session.
     pub fn with_methods(&self, methods: &[AuthMethod]) -> ApiDefinition {
         let mut narrowed = self.clone();
         narrowed.tollgate.auth_alternatives.clear();

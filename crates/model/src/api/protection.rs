@@ -1,5 +1,5 @@
-//! What a definition asks for to keep requests, or parts of responses, back, and Tollgate does not have. An API that would be served
-//! without its protection is not served; whoever loads it decides that, here it is only found.
+//! Finds the protections of requests and responses that a definition requires and Tollgate does not support. An API is not served
+//! without its protection; the code that loads it enforces that.
 
 use serde_json::Value;
 
@@ -36,8 +36,8 @@ pub struct MissingProtection {
 }
 
 impl ApiDefinition {
-    /// What this definition asks for beyond what Tollgate has, on a gateway with one port that speaks `http` or `https`. What is switched
-    /// off, and versions that nothing leads to, do not count.
+    /// The unsupported protections of this definition, on a gateway with one port that speaks `http` or `https`. Disabled ones, and
+    /// those of unreachable versions, do not count.
     pub fn missing_protections(&self, listen_port: u16, protocol: &str) -> Vec<MissingProtection> {
         let mut missing = Vec::new();
         let mut add = |field, at: JsonPath| missing.push(MissingProtection { field, path: at.to_string() });

@@ -7,8 +7,7 @@ use serde::Deserialize;
 
 use crate::schema::may_be_empty;
 
-/// An entry of `url_rewrites`. `match_pattern` and `rewrite_to` work on the path with its query; the result takes the
-/// place of both.
+/// An entry of `url_rewrites`. `match_pattern` and `rewrite_to` apply to the path with its query; the result replaces both.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct UrlRewrite {

@@ -119,10 +119,7 @@ fn versions() {
 
 #[test]
 fn authentication() {
-    check(
-        with("/auth", json!({"disable_header": true})),
-        &["$.auth: error: header, query parameter and cookie are all switched off"],
-    );
+    check(with("/auth", json!({"disable_header": true})), &["$.auth: error: header, query parameter and cookie are all disabled"]);
     check(with("/auth_configs", json!({"authToken": {"disable_header": true, "use_cookie": true}})), &[]);
     check(
         with("/use_go_plugin_auth", json!(true)),
@@ -186,7 +183,7 @@ fn authentication() {
     );
     let mut elsewhere = with("/auth_configs", json!({"basic": {"validate_signature": true}}));
     elsewhere["use_basic_auth"] = json!(true);
-    check(elsewhere, &["$.auth_configs.basic.validate_signature: ignored: only keys come with such signatures, ignored"]);
+    check(elsewhere, &["$.auth_configs.basic.validate_signature: ignored: only keys have such signatures, ignored"]);
     let mut keyless = with("/use_go_plugin_auth", json!(true));
     keyless["use_keyless"] = json!(true);
     assert!(parsed(&keyless).unsupported_auth().is_empty());
@@ -209,18 +206,18 @@ fn every_method_that_is_on_stands_in_an_alternative() {
     let at = "$.tollgate.auth_alternatives";
     check(with_alternatives(&both, json!([["jwt"], ["basic"]])), &[]);
     check(with_alternatives(&both, json!([["jwt", "basic"], ["basic"]])), &[]);
-    check(with_alternatives(&both, json!([["jwt"]])), &[&format!("{at}: error: basic is switched on and in no alternative")]);
+    check(with_alternatives(&both, json!([["jwt"]])), &[&format!("{at}: error: basic is enabled and in no alternative")]);
     check(
         with_alternatives(&both, json!([["jwt"], ["basic", "authToken"]])),
-        &[&format!("{at}[1][1]: error: authToken is not switched on")],
+        &[&format!("{at}[1][1]: error: authToken is not enabled")],
     );
     check(
         with_alternatives(&both, json!([["jwt", "password"], ["basic"]])),
-        &[&format!("{at}[0][1]: error: \"password\" is no method, as auth_configs names them")],
+        &[&format!("{at}[0][1]: error: \"password\" is not a method of auth_configs")],
     );
     check(
         with_alternatives(&both, json!([["jwt", "basic"], []])),
-        &[&format!("{at}[1]: error: must name a method: everybody would be let in")],
+        &[&format!("{at}[1]: error: must name a method; otherwise everybody would be admitted")],
     );
     check(with_alternatives(&[], json!([["authToken"]])), &[]);
 }
@@ -254,7 +251,7 @@ fn the_oauth_provider() {
     };
     check(
         with("/use_oauth2", json!(true)),
-        &["$.oauth_meta.allowed_access_types: warning: is empty: nobody can be given a token at the token endpoint"],
+        &["$.oauth_meta.allowed_access_types: warning: is empty: no client can get a token at the token endpoint"],
     );
     check(
         with_meta(json!({
@@ -271,15 +268,17 @@ fn the_oauth_provider() {
     );
     check(
         with_meta(json!({"allowed_access_types": ["authorization_code"]})),
-        &["$.oauth_meta.allowed_authorize_types: warning: is empty: nobody can be given a code"],
+        &["$.oauth_meta.allowed_authorize_types: warning: is empty: no client can get a code"],
     );
     let mut noted = with_meta(json!({"allowed_access_types": ["client_credentials"]}));
     noted["notifications"] = json!({"shared_secret": "s", "oauth_on_keychange_url": "nowhere"});
     noted["tollgate"] = json!({"oauth": {"pkce_required": true, "pkce_methods": ["S256"], "exact_redirect_uris": true}});
     check(
         noted,
-        &["$.notifications.oauth_on_keychange_url: warning: must be an absolute URL such as http://host:8080/: nobody is told of \
-             new tokens"],
+        &[
+            "$.notifications.oauth_on_keychange_url: warning: must be an absolute URL such as http://host:8080/: nobody is notified of \
+             new tokens",
+        ],
     );
 }
 
@@ -384,7 +383,7 @@ fn conditions_on_bodies_are_reported() {
     for (on, more) in [("any", ""), ("all", ", and neither does the trigger")] {
         let triggers = json!([{"on": on, "options": {"payload_matches": {"match_rx": "x"}}, "rewrite_to": "/b"}]);
         let rewrite = json!([{"path": "/a", "method": "GET", "match_pattern": "/a", "rewrite_to": "/c", "triggers": triggers}]);
-        check(with_paths("url_rewrites", rewrite), &[&format!("{at}: ignored: bodies are not read: this never holds{more}")]);
+        check(with_paths("url_rewrites", rewrite), &[&format!("{at}: ignored: bodies are not read: this never matches{more}")]);
     }
 }
 

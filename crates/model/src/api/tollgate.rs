@@ -10,15 +10,15 @@ use crate::config::OnStoreFailure;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Tollgate {
-    /// Which methods of authentication must let a request in: all of one alternative. Names as in `auth_configs`. Empty: all that are
-    /// switched on.
+    /// Sets of authentication methods: a request must satisfy all methods of one set. Names as in `auth_configs`. Empty means all
+    /// enabled methods.
     pub auth_alternatives: Vec<Vec<String>>,
     /// Another HTTP service decides about access.
     pub forward_auth: Option<ForwardAuth>,
     /// Settings of the OAuth 2.0 server that are not in Tyk.
     pub oauth: OAuthRules,
-    /// What holds for limits that the store should decide about and cannot: those of the API, and those of keys that do not say it
-    /// themselves. When not set: what the gateway says.
+    /// What applies to limits while the store does not answer: to those of the API, and to those of keys without a setting. When
+    /// not set: the gateway's setting.
     pub on_store_failure: Option<OnStoreFailure>,
     /// Fields that protect and have no effect, and without which the API is served all the same.
     // They are those of `super::PROTECTIONS`.

@@ -1,5 +1,5 @@
-//! What can be known to be wrong with a definition without compiling it: values outside their range, texts that cannot
-//! be what they must be, settings that contradict each other. Regular expressions are checked where they are compiled.
+//! Finds problems of a definition without compiling it: values outside their range, texts of the wrong form, settings that
+//! contradict each other. Regular expressions are checked where they are compiled.
 
 use std::collections::BTreeMap;
 
@@ -152,12 +152,12 @@ fn check_alternatives(api: &ApiDefinition, findings: &mut Findings) {
     for (number, names) in written.iter().enumerate() {
         let at = at.index(number);
         if names.is_empty() {
-            findings.error(&at, "must name a method: everybody would be let in");
+            findings.error(&at, "must name a method; otherwise everybody would be admitted");
         }
         for (index, name) in names.iter().enumerate() {
             match AuthMethod::named(name) {
-                None => findings.error(&at.index(index), format!("{name:?} is no method, as auth_configs names them")),
-                Some(method) if !api.is_on(method) => findings.error(&at.index(index), format!("{name} is not switched on")),
+                None => findings.error(&at.index(index), format!("{name:?} is not a method of auth_configs")),
+                Some(method) if !api.is_on(method) => findings.error(&at.index(index), format!("{name} is not enabled")),
                 Some(_) => {}
             }
         }
@@ -165,7 +165,7 @@ fn check_alternatives(api: &ApiDefinition, findings: &mut Findings) {
     for method in api.auth_methods().filter(|_| !written.is_empty()) {
         let name = method.config_name();
         if !written.iter().flatten().any(|named| named == name) {
-            findings.error(&at, format!("{name} is switched on and in no alternative"));
+            findings.error(&at, format!("{name} is enabled and in no alternative"));
         }
     }
 }
@@ -207,7 +207,7 @@ fn check_key_signature(places: &AuthConfig, method: AuthMethod, at: &JsonPath, f
     if method != AuthMethod::Token {
         // `auth` is for keys; other methods use it only if they have no entry.
         if at.to_string() != "$.auth" {
-            findings.ignored(&at.key("validate_signature"), "only keys come with such signatures, ignored");
+            findings.ignored(&at.key("validate_signature"), "only keys have such signatures, ignored");
         }
         return;
     }
@@ -273,7 +273,7 @@ fn check_jwt(api: &ApiDefinition, findings: &mut Findings) {
 
 fn check_auth_sources(auth: &AuthConfig, at: &JsonPath, findings: &mut Findings) {
     if auth.header().is_none() && auth.param().is_none() && auth.cookie().is_none() && !auth.use_certificate {
-        findings.error(at, "header, query parameter and cookie are all switched off");
+        findings.error(at, "header, query parameter and cookie are all disabled");
     }
     if auth.header().is_some_and(|name| !is_token(name)) {
         findings.error(&at.key("auth_header_name"), "is not a header name");

@@ -26,8 +26,8 @@ pub struct VersionData {
 }
 
 impl VersionData {
-    /// The one version of an API without versions: the only one whatever its name, else the one called `Default`,
-    /// `default` or nothing. `None` when that does not decide it: such an API refuses every request.
+    /// The version of an API without versions: the only one whatever its name, otherwise the one called `Default`, `default` or
+    /// nothing. `None` if that is ambiguous: such an API rejects every request.
     pub fn unversioned(&self) -> Option<&VersionInfo> {
         let mut all = self.versions.values();
         match (all.next(), all.next()) {

@@ -1,7 +1,7 @@
-//! Environment variables that override the configuration. Two spellings: Tyk's `TYK_GW_` with the names of its Go
-//! fields (`TYK_GW_HTTPSERVEROPTIONS_ENABLESTRICTROUTES`), and `TOLLGATE_` with the names in the file
-//! (`TOLLGATE_HTTP_SERVER_OPTIONS_ENABLE_STRICT_ROUTES`), which wins. The settings are found by walking the
-//! configuration itself, so that a new field has its variables at once.
+//! Environment variables that override the configuration, in two spellings: Tyk's `TYK_GW_` with the names of its Go fields
+//! (`TYK_GW_HTTPSERVEROPTIONS_ENABLESTRICTROUTES`), and `TOLLGATE_` with the names in the file
+//! (`TOLLGATE_HTTP_SERVER_OPTIONS_ENABLE_STRICT_ROUTES`), which takes precedence. The settings are found by walking the
+//! configuration itself, so a new field has its variables at once.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use crate::problem::{Level, Problem};
 
 /// Tyk's additional variables for two settings.
 const SHORT_NAMES: [(&str, &str); 2] = [("TYK_LOGLEVEL", "log_level"), ("TYK_LOGFORMAT", "log_format")];
-/// Beginnings of variables with our prefixes that are no settings: read elsewhere, or set by Kubernetes for every pod when a service
-/// has one of our names.
+/// Prefixes of variables that look like ours but are not settings: they are read elsewhere, or Kubernetes sets them for every pod
+/// if a service has one of our names.
 const NOT_SETTINGS: [&str; 10] = [
     "TYK_GW_OMITCONFIGFILE",
     "TYK_GW_SERVICE_",
@@ -167,8 +167,8 @@ fn keys(path: &JsonPath) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The value of a variable, in the type of `default`. Lists are comma separated, maps are comma separated `key:value`
-/// pairs; both may be JSON instead.
+/// Parses the value of a variable into the type of `default`. Lists are separated by commas, maps are `key:value` pairs separated
+/// by commas; both may be JSON instead.
 fn parse(text: &str, default: &Value) -> Result<Value, &'static str> {
     match default {
         Value::Bool(_) => parse_bool(text).map(Value::Bool).ok_or("must be true or false"),

@@ -1,5 +1,4 @@
-//! Settings of Tyk that Tollgate does not act on, and the names that Tyk's environment variables have where they do not
-//! follow from the names in the file.
+//! Tyk's settings without effect, and the names of Tyk's environment variables that do not follow from the names in the file.
 
 use crate::known_field::KnownField;
 use crate::known_field::Report::{Member, Never, Set};

@@ -17,8 +17,8 @@ use crate::reference::{SecretSources, resolve_references};
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
 impl GatewayConfig {
-    /// Reads a configuration file, JSON or YAML, and puts the settings of `environment` on top of it. Without a file the
-    /// base is [`GatewayConfig::default`]; `TYK_GW_OMITCONFIGFILE=true` in the environment means an empty file.
+    /// Reads a configuration file, JSON or YAML, and applies the settings of `environment`. Without a file,
+    /// [`GatewayConfig::default`] is the base; `TYK_GW_OMITCONFIGFILE=true` in the environment means an empty file.
     ///
     /// The result is the configuration with its warnings and ignored settings, or all its problems.
     pub fn load(

@@ -1,5 +1,5 @@
-//! `opentelemetry`: traces and figures for a collector, in Tyk's words. Tyk has had the settings of traces directly in it, and has them
-//! in `traces` now; both are read.
+//! `opentelemetry`: traces and metrics for a collector, with Tyk's names. Older versions of Tyk have the settings of traces
+//! directly in it, newer ones in `traces`; both are read.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -108,10 +108,10 @@ impl Storage {
             findings.error(&at.key("database"), "must not be negative");
         }
         if self.cert_file.as_os_str().is_empty() != self.key_file.as_os_str().is_empty() {
-            findings.error(&at.key("cert_file"), "cert_file and key_file need each other");
+            findings.error(&at.key("cert_file"), "cert_file and key_file require each other");
         }
         if self.ssl_insecure_skip_verify && self.use_ssl {
-            findings.warning(&at.key("ssl_insecure_skip_verify"), "whoever is in between can read and change everything");
+            findings.warning(&at.key("ssl_insecure_skip_verify"), "anybody in between can read and change everything");
         }
         if !self.use_ssl && !self.ca_file.as_os_str().is_empty() {
             findings.warning(&at.key("ca_file"), "without use_ssl nothing is encrypted");

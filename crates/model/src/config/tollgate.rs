@@ -29,11 +29,11 @@ pub struct Tollgate {
     pub trusted_proxies: Vec<String>,
     /// The only header in which trusted proxies name the client; empty for Tyk's two, `X-Real-IP` before `X-Forwarded-For`.
     pub client_ip_header: String,
-    /// Addresses or CIDR ranges of load balancers whose connections begin with a PROXY header, version 1 or 2. Every connection from
-    /// them must, and nobody else's may.
+    /// Addresses or CIDR ranges of load balancers whose connections start with a PROXY header, version 1 or 2. All of their
+    /// connections must, and no others may.
     pub proxy_protocol: Vec<String>,
-    /// Connections to all upstreams together, for each thread, in use or idle. The default of 16384 is a safeguard below
-    /// the usual limit of open files, not a tuning value.
+    /// Maximum connections to all upstreams per thread, active or idle. The default of 16384 is a safeguard below the usual limit
+    /// of open files, not a tuning value.
     pub upstream_connections_max: u64,
     /// Name resolution of upstreams.
     pub dns: Dns,
@@ -128,8 +128,8 @@ pub struct Limits {
     pub header_lines_max: usize,
     /// Maximum concurrent streams of one HTTP/2 client; 250.
     pub http2_streams_max: u32,
-    /// Bytes that all HTTP/2 streams hold for clients and upstreams that have not taken them; 128 MiB. Above, each stream holds a small
-    /// piece.
+    /// Maximum bytes that all HTTP/2 streams buffer for clients and upstreams that do not read; 128 MiB. Above it, each stream
+    /// holds a small piece.
     pub http2_buffer_bytes_max: usize,
     /// Maximum open connections of one client address (for IPv6, one /64 network); 0 for no limit. Proxies are not counted.
     pub connections_per_ip_max: u32,

@@ -167,17 +167,17 @@ fn check_limiters(config: &GatewayConfig, findings: &mut Findings) {
         (
             "enable_fixed_window_rate_limiter",
             config.enable_fixed_window_rate_limiter,
-            "fixed windows, which begin with the first request in them; counted in this process",
+            "fixed windows, each of which starts with its first request; counted in this process",
         ),
         (
             "enable_sentinel_rate_limiter",
             config.enable_sentinel_rate_limiter,
-            "the time just past, exactly; nobody is locked out for a whole `per`, and refused requests do not count",
+            "an exact sliding window; no client is locked out for a whole `per`, and rejected requests do not count",
         ),
         (
             "enable_redis_rolling_limiter",
             config.enable_redis_rolling_limiter,
-            "the time just past, exactly; counted in this process, and refused requests do not count",
+            "an exact sliding window; counted in this process, and rejected requests do not count",
         ),
     ];
     if config.drl_threshold != GatewayConfig::of_empty_file().drl_threshold {

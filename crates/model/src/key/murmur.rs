@@ -1,5 +1,5 @@
-//! MurmurHash3 with seed 0, in the two variants that keys are hashed with. It is no cryptographic hash: whoever
-//! chooses keys can make them collide.
+//! MurmurHash3 with seed 0, in the two variants that hash keys. It is not a cryptographic hash: whoever chooses keys can make them
+//! collide.
 
 const C1_32: u32 = 0xcc9e_2d51;
 const C2_32: u32 = 0x1b87_3593;

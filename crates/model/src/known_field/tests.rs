@@ -1,5 +1,5 @@
-//! Every field that a document's type has does something, or a table says that it does nothing. Fields without effect are not typed: they
-//! stand in the tables, which report them.
+//! Every typed field of a document has an effect, or a table says that it has none. Fields without effect are not typed: the tables
+//! report them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

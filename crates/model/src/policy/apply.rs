@@ -1,8 +1,8 @@
-//! Puts the policies of a key into its session. A policy decides all of a session or only some parts of it; where
-//! several decide the same, access rights add up and the more generous limit wins.
+//! Applies the policies of a key to its session. A policy decides all of a session or parts of it. If several decide the same part,
+//! access rights are combined and the more generous limit wins.
 //!
-//! The result is for deciding about requests. What is stored stays the session as it was written, so that a change of
-//! a policy takes effect without a change of keys.
+//! The result is for decisions about requests. The stored session does not change, so a changed policy applies without a change of
+//! keys.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -28,8 +28,8 @@ pub enum PolicyError {
     NoneValid,
 }
 
-/// The session that a key has with its policies, found by `lookup`. Without policies it is the session itself, except
-/// that limits of single APIs get counters of their own.
+/// The session of a key with its policies, which `lookup` finds. Without policies it is the session itself, except that limits of
+/// single APIs get their own counters.
 pub fn apply<'p>(session: &Session, lookup: &dyn Fn(&str) -> Option<&'p Policy>) -> Result<Session, PolicyError> {
     let ids = session.policy_ids();
     if ids.is_empty() {

@@ -1,5 +1,6 @@
-//! How long a store keeps a session, by Tyk's rules: what the gateway forces, then what becomes of an expired key, then what the session says
-//! itself, then what its APIs say. Without any of it the store keeps the session for ever, also when the key has expired.
+//! The lifetime of a stored session by Tyk's rules: first what the gateway enforces, then what happens to expired keys, then the
+//! session's own setting, then those of its APIs. Without any of them, the store keeps the session forever, even after the key has
+//! expired.
 
 use super::Session;
 use crate::config::GatewayConfig;
@@ -44,8 +45,8 @@ impl LifetimeRules {
 }
 
 impl Session {
-    /// The longest that the APIs of a session give it. The session must have its policies applied. `apis` are those that it may call; when
-    /// none is known only what is forced holds.
+    /// The longest lifetime that a session's APIs give it. The session must have its policies applied. `apis` are those that it may
+    /// call; if none is known, only the gateway's enforced lifetime applies.
     pub fn lifetime(&self, rules: LifetimeRules, apis: impl Iterator<Item = ApiLifetime>, now_unix_s: i64) -> Lifetime {
         if let Some(seconds) = rules.forced_s {
             return Lifetime::of(seconds);

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::config::OnStoreFailure;
 
-/// What holds for each kind of limit; `None` for what the API or the gateway says. Written as one word for all of them or as an object
-/// with the members `rate_limit` and `quota`.
+/// What applies to each kind of limit; `None` for the setting of the API or the gateway. Written as one word for all, or as an
+/// object with the members `rate_limit` and `quota`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LimitStoreFailure {
     /// Rate limits.

@@ -127,7 +127,7 @@ async fn watch_documents(connection: &mut MultiplexedConnection) {
         track.arg("PREFIX").arg(names::prefix(kind));
     }
     if let Err(error) = connection.req_packed_command(&track).await.and_then(Value::extract_error) {
-        tracing::info!(%error, "Redis does not tell of changes that others make to sessions; messages of other gateways do");
+        tracing::info!(%error, "Redis does not report changes that other programs make to sessions; only messages of other gateways do");
     }
 }
 

@@ -122,7 +122,7 @@ impl Link {
                     self.enter(State::Down(format!("{place}: {why}")));
                     // One line per change of state, not per attempt.
                     if told.is_none() {
-                        tracing::error!(redis = place, why, "Redis can't be reached; trying on");
+                        tracing::error!(redis = place, why, "Redis can't be reached; retrying");
                         told = Some(why);
                     }
                     tokio::time::sleep(retry_after).await;

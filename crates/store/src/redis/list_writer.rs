@@ -75,7 +75,7 @@ impl ListWriter {
             Err(error) => {
                 // One line for each state, not for each attempt.
                 if !self.told {
-                    tracing::error!(redis = place, why = %error, "Redis can't be reached for lists; trying on");
+                    tracing::error!(redis = place, why = %error, "Redis can't be reached for lists; retrying");
                     self.told = true;
                 }
                 self.state.trouble.store(Some(Arc::new(format!("{place}: {error}"))));

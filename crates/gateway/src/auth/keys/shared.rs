@@ -256,12 +256,12 @@ impl SharedKeys {
     pub fn hear(&self, heard: Heard) {
         match heard {
             Heard::Up => {
-                tracing::info!("changes of keys are heard of");
+                tracing::info!("changes of keys are received");
                 self.begin_to_trust();
                 self.orgs_changed.notify_one();
             }
             Heard::Down(why) => {
-                tracing::warn!(why, "changes of keys can't be heard of: sessions are read again for every request");
+                tracing::warn!(why, "changes of keys are not received: every request reads its session again");
                 self.distrust();
             }
             Heard::Changed(Kind::Session, name) => self.changed(&key_format::digest(&name)),
@@ -375,7 +375,7 @@ impl SharedKeys {
     /// The session of an organisation has changed: tells all gateways.
     pub(super) async fn announce_org(&self, id: &str) {
         if let Err(fault) = self.tell(&format!("{ORG_PREFIX}{id}")).await {
-            tracing::warn!(%fault, "other gateways could not be told that an organisation has changed");
+            tracing::warn!(%fault, "other gateways could not be notified of a changed organisation");
         }
     }
 
@@ -384,7 +384,7 @@ impl SharedKeys {
     async fn announce(&self, name: &str) {
         self.changed(&key_format::digest(name));
         if let Err(fault) = self.tell(name).await {
-            tracing::warn!(%fault, "other gateways could not be told that a key has changed");
+            tracing::warn!(%fault, "other gateways could not be notified of a changed key");
         }
     }
 

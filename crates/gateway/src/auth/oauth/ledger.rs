@@ -152,7 +152,7 @@ impl Ledger {
         let Some(document) = self.get(redeemed_name(api, &self.kept(text))).await? else { return Ok(()) };
         let value: Value = serde_json::from_slice(&document).unwrap_or_default();
         let Some(kept) = value.get("AccessToken").and_then(Value::as_str) else { return Ok(()) };
-        tracing::warn!(api, "a code was used again: the token that it was used for is revoked");
+        tracing::warn!(api, "a code was used again: the token that it was redeemed for is revoked");
         self.revoke_with_refresh(api, &self.name_of_kept(kept)).await
     }
 
@@ -256,7 +256,7 @@ impl Ledger {
             return Ok(());
         }
         let api = &provider.rules.api_id;
-        tracing::warn!(api, client = client.id, "a refresh token was used again: what was made from it is revoked");
+        tracing::warn!(api, client = client.id, "a refresh token was used again: all tokens derived from it are revoked");
         self.put(ended, b"{}".to_vec(), Some(family_end(provider))).await?;
         let Some(document) = self.get(name.clone()).await? else { return Ok(()) };
         let tokens: Value = serde_json::from_slice(&document).unwrap_or_default();

@@ -42,13 +42,13 @@ impl Notices {
             return;
         }
         let (Ok(uri), Ok(secret)) = (to.oauth_on_keychange_url.parse::<Uri>(), HeaderValue::from_str(&to.shared_secret)) else {
-            tracing::warn!("nobody is told of a new token: URL or secret of `notifications` can't be used");
+            tracing::warn!("nobody is notified of a new token: the URL or the secret of `notifications` is unusable");
             return;
         };
         let Some(outside) = outside else { return };
         if self.on_the_way.fetch_add(1, Ordering::AcqRel) >= ON_THE_WAY_MAX {
             self.on_the_way.fetch_sub(1, Ordering::AcqRel);
-            tracing::warn!(url = to.oauth_on_keychange_url, "a notice of a new token is dropped: too many wait");
+            tracing::warn!(url = to.oauth_on_keychange_url, "a notification of a new token is dropped: too many are waiting");
             return;
         }
         let kind = if notice.old_refresh_token.is_empty() { "new" } else { "refresh" };
@@ -83,7 +83,7 @@ impl Notices {
                     Ok(reply) => format!("status {}", reply.status.as_u16()),
                     Err(fault) => fault.to_string(),
                 };
-                tracing::warn!(why, attempt, "the receiver of notices of new tokens does not answer as it should");
+                tracing::warn!(why, attempt, "the receiver of notifications of new tokens does not answer with success");
                 if attempt < ATTEMPTS {
                     tokio::time::sleep(BETWEEN).await;
                 }

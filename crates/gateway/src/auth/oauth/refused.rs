@@ -98,7 +98,7 @@ impl From<ErrorCode> for Refused {
 
 impl From<StoreFault> for Refused {
     fn from(fault: StoreFault) -> Self {
-        tracing::error!(%fault, "the OAuth 2.0 provider can't reach what it keeps");
+        tracing::error!(%fault, "the OAuth 2.0 server can't read its store");
         ErrorCode::TemporarilyUnavailable.into()
     }
 }

@@ -118,7 +118,7 @@ impl ClientTerms {
         let of_apis = apis.iter().flat_map(|api| &api.certificates).filter_map(|slot| slot.get());
         of_apis.for_each(|certificate| add_names(&mut names, &certificate));
         if names.is_empty() && !apis.is_empty() {
-            tracing::warn!("TLS is switched on and there is no certificate: every handshake fails");
+            tracing::warn!("TLS is enabled without a certificate: every handshake fails");
         }
         if !self.default_host.is_empty() {
             let of_host = names.find(&self.default_host).to_vec();

@@ -311,12 +311,12 @@ fn unreadable(fault: Option<&'static str>) -> Answer {
 }
 
 fn unstored(fault: &StoreFault, text: &str) -> Answer {
-    tracing::error!(%fault, "the OAuth 2.0 provider can't store a change");
+    tracing::error!(%fault, "the OAuth 2.0 server can't store a change");
     error(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 /// The store does not answer.
 pub fn silent(fault: &StoreFault) -> Answer {
-    tracing::error!(%fault, "the OAuth 2.0 provider can't reach what it keeps");
+    tracing::error!(%fault, "the OAuth 2.0 server can't read its store");
     error(StatusCode::INTERNAL_SERVER_ERROR, "the store can't be reached")
 }

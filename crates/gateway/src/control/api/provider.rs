@@ -259,7 +259,7 @@ fn refusal(provider: &Provider<'_>, endpoint: &str, refused: &Refused, told: Val
 /// What is refused is no trouble of the gateway's: it is logged for those who look for it. What was shown is not.
 fn note(provider: &Provider<'_>, endpoint: &str, refused: &Refused) {
     let (api, error) = (&provider.rules.api_id, refused.code.name());
-    tracing::debug!(api, endpoint, error, "the OAuth 2.0 provider refuses a request");
+    tracing::debug!(api, endpoint, error, "the OAuth 2.0 server refuses a request");
 }
 
 fn guarded(answer: Answer) -> Response {

@@ -282,7 +282,7 @@ pub fn deliver<R: Refused>(collector: &Collector, message: &impl Message) -> Res
     // An answer that can't be read says nothing of what was sent; it was taken.
     let Some((count, why)) = R::decode(answer).ok().and_then(Refused::refused) else { return Ok(0) };
     if count > 0 || !why.is_empty() {
-        tracing::warn!(collector = %collector.uri, count, why, "the collector did not take all");
+        tracing::warn!(collector = %collector.uri, count, why, "the collector rejected a part");
     }
     Ok(count)
 }

@@ -60,7 +60,7 @@ impl Pusher {
         self.end.send_replace(Some(Instant::now() + END_TIME_MAX));
         let _ = self.stop.send(());
         if self.stopped.recv_timeout(END_TIME_MAX + Duration::from_secs(1)).is_err() {
-            tracing::error!("the last figures could not be pushed");
+            tracing::error!("the last metrics could not be pushed");
         }
     }
 }
@@ -78,7 +78,7 @@ fn push(shared: &Shared, collector: &Collector, resource: &Resource, figures: &S
             figures.failed.fetch_add(refused, Ordering::Relaxed);
         }
         Err(error) => {
-            tracing::warn!(%error, "figures could not be pushed");
+            tracing::warn!(%error, "metrics could not be pushed");
             figures.failed.fetch_add(points, Ordering::Relaxed);
         }
     }

@@ -18,13 +18,13 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     let types = at.key("allowed_access_types");
     let gives_tokens_at_once = meta.allowed_authorize_types.iter().any(|name| name == "token");
     if meta.allowed_access_types.is_empty() && !gives_tokens_at_once {
-        findings.warning(&types, "is empty: nobody can be given a token at the token endpoint");
+        findings.warning(&types, "is empty: no client can get a token at the token endpoint");
     }
     check_names(&types, &meta.allowed_access_types, &GRANT_TYPES, "grant type", findings);
     let types = at.key("allowed_authorize_types");
     let gives_tokens_for_codes = meta.allowed_access_types.iter().any(|name| name == "authorization_code");
     if meta.allowed_authorize_types.is_empty() && gives_tokens_for_codes {
-        findings.warning(&types, "is empty: nobody can be given a code");
+        findings.warning(&types, "is empty: no client can get a code");
     }
     check_names(&types, &meta.allowed_authorize_types, &RESPONSE_TYPES, "response type", findings);
     if !meta.auth_login_redirect.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -32,7 +32,8 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     }
     let url = &api.notifications.oauth_on_keychange_url;
     if let Some(fault) = target_url_fault(url).filter(|_| !url.is_empty()) {
-        findings.warning(&JsonPath::of("notifications.oauth_on_keychange_url"), format!("{fault}: nobody is told of new tokens"));
+        findings
+            .warning(&JsonPath::of("notifications.oauth_on_keychange_url"), format!("{fault}: nobody is notified of new tokens"));
     }
 }
 

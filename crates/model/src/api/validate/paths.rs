@@ -8,8 +8,7 @@ use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use crate::span;
 
-/// Adds what is wrong with the lists to `findings`. Entries that are disabled are checked too: they are one edit away
-/// from use.
+/// Adds the problems of the lists to `findings`. Disabled entries are checked too, because one edit enables them.
 pub(super) fn check(paths: &ExtendedPaths, at: &JsonPath, findings: &mut Findings) {
     check_endpoints(paths, at, findings);
     check_answers(paths, at, findings);
@@ -21,7 +20,7 @@ pub(super) fn check(paths: &ExtendedPaths, at: &JsonPath, findings: &mut Finding
         {
             let at = at.key("url_rewrites").index(index).key("triggers").index(number).key("options").key("payload_matches");
             let message = if trigger.on == TriggerMode::Any { "" } else { ", and neither does the trigger" };
-            findings.ignored(&at, format!("bodies are not read: this never holds{message}"));
+            findings.ignored(&at, format!("bodies are not read: this never matches{message}"));
         }
     }
     for (list, entries) in paths.unsupported() {

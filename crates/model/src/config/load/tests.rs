@@ -244,7 +244,7 @@ fn settings_that_are_wrong_or_unsafe() {
         ),
         (
             r#"{"enable_fixed_window_rate_limiter": true}"#,
-            "$.enable_fixed_window_rate_limiter: note: fixed windows, which begin with the first request in them; counted in this process",
+            "$.enable_fixed_window_rate_limiter: note: fixed windows, each of which starts with its first request; counted in this process",
         ),
         (r#"{"storage": {"type": "mongo"}}"#, "$.storage.type: error: must be redis or embedded"),
         (r#"{"storage": {"addrs": ["a:1", "a"]}}"#, "$.storage.addrs[1]: error: \"a\" is not a host and a port"),
@@ -254,7 +254,7 @@ fn settings_that_are_wrong_or_unsafe() {
             "$.storage.master_name: error: sentinels and enable_cluster exclude each other",
         ),
         (r#"{"storage": {"enable_cluster": true, "database": 1}}"#, "$.storage.database: error: a cluster has only database 0"),
-        (r#"{"storage": {"cert_file": "c"}}"#, "$.storage.cert_file: error: cert_file and key_file need each other"),
+        (r#"{"storage": {"cert_file": "c"}}"#, "$.storage.cert_file: error: cert_file and key_file require each other"),
         (
             r#"{"tollgate": {"shared_store": {"on_failure": "open"}}}"#,
             "$.tollgate.shared_store.on_failure: error: must be one of \"allow\", \"local\", \"deny\", not \"open\"",
@@ -276,13 +276,13 @@ fn settings_that_are_wrong_or_unsafe() {
 #[test]
 fn of_several_limiters_the_one_that_counts_in_tyk_counts() {
     let rolling = "$.enable_redis_rolling_limiter: ";
-    let exact = "the time just past, exactly; ";
+    let exact = "an exact sliding window; ";
     check(
         r#"{"enable_redis_rolling_limiter": true}"#,
         &[],
-        &[&format!("{rolling}note: {exact}counted in this process, and refused requests do not count")],
+        &[&format!("{rolling}note: {exact}counted in this process, and rejected requests do not count")],
     );
-    let note = "nobody is locked out for a whole `per`, and refused requests do not count";
+    let note = "no client is locked out for a whole `per`, and rejected requests do not count";
     check(
         r#"{"enable_redis_rolling_limiter": true, "enable_sentinel_rate_limiter": true}"#,
         &[],

@@ -207,7 +207,7 @@ impl Common<'_> {
 }
 
 impl Own<'_> {
-    /// Sets the moment of the request, and when its record expires: after that many seconds, or a hundred years when 0.
+    /// Sets the time of the request, and when its record expires: after this many seconds, or after a hundred years if 0.
     pub fn set_time(&mut self, time: Time, expire_after_s: i64) {
         const HUNDRED_YEARS_S: i64 = 100 * 365 * 24 * 3600;
         self.timestamp = time;

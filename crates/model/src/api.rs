@@ -60,7 +60,7 @@ pub struct ApiDefinition {
     #[serde(skip)]
     pub raw: Value,
 
-    /// The API's name for people.
+    /// A name for people.
     pub name: String,
     /// The API's name for URLs; cosmetic.
     pub slug: String,
@@ -83,7 +83,7 @@ pub struct ApiDefinition {
     pub use_keyless: bool,
     /// Authentication by key, in addition to other enabled methods; the default if none is enabled.
     pub use_standard_auth: bool,
-    /// Where the key is found, if `auth_configs.authToken` does not say it.
+    /// Where to look for the key, if `auth_configs.authToken` is missing.
     pub auth: AuthConfig,
     /// Where each method looks for its credentials: `authToken`, `jwt`, `basic`, `hmac`, `oauth` and so on.
     pub auth_configs: BTreeMap<String, AuthConfig>,
@@ -215,7 +215,7 @@ pub struct ApiDefinition {
     pub domain: String,
     /// Disables `domain`.
     pub domain_disabled: bool,
-    /// When the API stops, UTC, `2006-01-02 15:04`.
+    /// When the API expires, UTC, `2006-01-02 15:04`.
     pub expiration: String,
     /// Empty, `http`, `https` or `h2c`.
     pub protocol: String,

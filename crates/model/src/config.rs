@@ -82,7 +82,7 @@ pub struct GatewayConfig {
     pub hash_key_function: KeyFunction,
     /// Earlier functions of this gateway, so that custom keys from that time are found.
     pub hash_key_function_fallback: Vec<KeyFunction>,
-    /// Shortest key that is accepted, in bytes; 3 when 0.
+    /// Minimum bytes of a key; 0 means 3.
     pub min_token_length: usize,
     /// Allow keys without access rights, which may call every API.
     pub allow_master_keys: bool,

@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 
 mod murmur;
 
-/// `{"` in base64: how a key that carries its organisation and its function begins.
+/// `{"` in Base64: the start of a key that contains its organisation and function.
 const CARRIER_PREFIX: &str = "ey";
-/// Hexadecimal digits at the end of a key that was made for an organisation.
+/// Number of hexadecimal digits at the end of an organisation's key.
 const RANDOM_DIGITS: usize = 32;
-/// Hexadecimal digits of an organisation's identifier where a database made it.
+/// Number of hexadecimal digits of an organisation's identifier from a database.
 const DATABASE_ID_DIGITS: usize = 24;
 
-/// `hash_key_function`: the shape of new keys, and how keys are hashed.
+/// `hash_key_function`: the format of new keys, and how keys are hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyFunction {
@@ -34,7 +34,7 @@ pub enum KeyFunction {
     Sha256,
 }
 
-/// What a key says about itself.
+/// The content of a structured key.
 #[derive(Deserialize)]
 struct Carrier {
     #[serde(default)]
@@ -46,7 +46,7 @@ struct Carrier {
 }
 
 impl KeyFunction {
-    /// The function that a configuration or a key calls `name`.
+    /// The function with this `name` in a configuration or a key.
     pub fn from_name(name: &str) -> Option<KeyFunction> {
         [KeyFunction::Plain, KeyFunction::Murmur32, KeyFunction::Murmur64, KeyFunction::Murmur128, KeyFunction::Sha256]
             .into_iter()
@@ -69,7 +69,7 @@ impl KeyFunction {
         self.hash_bytes(text.as_bytes())
     }
 
-    /// As [`KeyFunction::hash`], of bytes that need be no text.
+    /// Like [`KeyFunction::hash`], for any bytes.
     pub fn hash_bytes(self, bytes: &[u8]) -> String {
         match self {
             KeyFunction::Plain | KeyFunction::Murmur32 => format!("{:08x}", murmur::murmur3_32(bytes)),
@@ -88,12 +88,12 @@ pub fn generate(org: &str, function: KeyFunction, random: [u8; 16]) -> String {
     token(org, &hexadecimal(&random), function)
 }
 
-/// The key of `org` that its owner calls `id`. An `id` that begins with the organisation already does not get it twice.
+/// The custom key `id` of `org`. If `id` already starts with the organisation, it is not added again.
 pub fn custom(org: &str, id: &str, function: KeyFunction) -> String {
     token(org, id.strip_prefix(org).unwrap_or(id), function)
 }
 
-/// The organisation that a key names, `None` when it names none. Of a plain key it is a guess by its shape.
+/// The organisation of a key, `None` if it names none. For a plain key, it is guessed from the format.
 pub fn org_of(token: &str) -> Option<String> {
     if let Some(org) = carrier(token).and_then(|carrier| carrier.org) {
         return Some(org);
@@ -109,7 +109,7 @@ pub fn org_of(token: &str) -> Option<String> {
     (!rest.is_empty() && is_hexadecimal(org)).then(|| org.to_owned())
 }
 
-/// What a key calls itself within its organisation, `None` for a plain key.
+/// The `id` of a key within its organisation, `None` for a plain key.
 pub fn id_of(token: &str) -> Option<String> {
     carrier(token)?.id
 }
@@ -144,7 +144,7 @@ pub fn candidates(token: &str, org: &str, functions: &[KeyFunction]) -> Vec<Stri
     candidates
 }
 
-/// What a key is filed under: unlike Tyk's short hashes no two keys share it.
+/// The digest under which a key is stored: unlike Tyk's short hashes, it is unique.
 pub fn digest(token: &str) -> [u8; 32] {
     blake3::hash(token.as_bytes()).into()
 }
@@ -159,7 +159,7 @@ fn token(org: &str, id: &str, function: KeyFunction) -> String {
     }
 }
 
-/// What a key says about itself, `None` for a plain key.
+/// The content of a structured key, `None` for a plain key.
 fn carrier(token: &str) -> Option<Carrier> {
     if !token.starts_with(CARRIER_PREFIX) {
         return None;

@@ -1,4 +1,4 @@
-//! A policy: limits and access rights that many keys share. [`apply`] puts those of a key's policies into its session.
+//! A policy: limits and access rights that many keys share. [`apply`] applies a key's policies to its session.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,13 +32,13 @@ const FIELDS: &[KnownField] =
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Policy {
-    /// The policy's identifier; `_id` when empty.
+    /// The policy's identifier; `_id` if empty.
     #[serde(skip_serializing_if = "is_zero")]
     pub id: String,
     /// The identifier that a database gave it: a text, or an object with the member `$oid`.
     #[serde(rename = "_id", skip_serializing_if = "is_zero")]
     pub database_id: Value,
-    /// The policy's name for people.
+    /// A name for people.
     pub name: String,
     /// The organisation whose keys may use it.
     pub org_id: String,
@@ -112,7 +112,7 @@ pub struct Policy {
 /// Policies by identifier.
 pub type PolicyMap = BTreeMap<String, Policy>;
 
-/// The parts of a session that a policy decides: all of them when none is set.
+/// The parts of a session that a policy decides; all if none is set.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Partitions {
@@ -146,7 +146,7 @@ impl Policy {
         findings.within(file).conclude(policy)
     }
 
-    /// Reads a file with many policies, by identifier. A policy that does not name itself is named by its key.
+    /// Reads a file with many policies by identifier. A policy without an identifier gets its key.
     pub fn parse_map(text: &[u8], file: Option<&Path>) -> Result<(PolicyMap, Vec<Problem>), Vec<Problem>> {
         let mut findings = Findings::default();
         let Value::Object(members) = json(text, file)? else {
@@ -167,7 +167,7 @@ impl Policy {
         findings.within(file).conclude(Some(policies))
     }
 
-    /// The policy's identifier: `id`, else `_id`; empty when it has neither.
+    /// The policy's identifier: `id`, otherwise `_id`; empty if it has neither.
     pub fn id(&self) -> &str {
         if !self.id.is_empty() {
             return &self.id;
@@ -176,7 +176,7 @@ impl Policy {
         database_id.as_str().unwrap_or_default()
     }
 
-    /// The parts of a session that the policy decides, each said outright.
+    /// The parts of a session that the policy decides, all explicit.
     pub fn decides(&self) -> Partitions {
         let all = !self.partitions.is_partitioned();
         let Partitions { quota, rate_limit, complexity, acl, per_api, .. } = self.partitions;
@@ -212,7 +212,7 @@ impl Policy {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The policy as the control API shows it, with the fields that were not written.
+    /// The policy as the control API shows it, including missing fields.
     pub fn shown(&self) -> Value {
         Document::Policy.with_zeros(&self.to_json())
     }
@@ -237,7 +237,7 @@ impl Policy {
 }
 
 impl Partitions {
-    /// Whether the policy decides single parts of a session.
+    /// Whether the policy decides only parts of a session.
     pub fn is_partitioned(&self) -> bool {
         self.quota || self.rate_limit || self.complexity || self.acl
     }

@@ -15,17 +15,17 @@ use crate::number::whole;
 pub struct AuthConfig {
     /// A name for people.
     pub name: String,
-    /// The header; `Authorization` when empty.
+    /// The header; `Authorization` if empty.
     pub auth_header_name: String,
     /// Ignore headers.
     pub disable_header: bool,
     /// Read the query parameter `param_name`.
     pub use_param: bool,
-    /// The query parameter; named like the header when empty.
+    /// The query parameter; if empty, the header's name.
     pub param_name: String,
     /// Read the cookie `cookie_name`.
     pub use_cookie: bool,
-    /// The cookie; named like the header when empty.
+    /// The cookie; if empty, the header's name.
     pub cookie_name: String,
     /// Accept a client certificate instead of a key, and require it together with a key.
     pub use_certificate: bool,
@@ -39,7 +39,7 @@ pub struct AuthConfig {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SignatureConfig {
-    /// How it is made: `MasheryMd5` or `MasherySha256`.
+    /// The algorithm: `MasheryMd5` or `MasherySha256`.
     pub algorithm: String,
     /// The header with the signature.
     pub header: String,
@@ -49,7 +49,7 @@ pub struct SignatureConfig {
     pub param_name: String,
     /// The secret that is hashed together with key and time. May contain variables.
     pub secret: String,
-    /// Seconds by which the client's clock may differ.
+    /// Allowed clock difference in seconds.
     #[serde(deserialize_with = "whole")]
     pub allowed_clock_skew: i64,
     /// Status of a rejection; 0 means 401.

@@ -71,7 +71,7 @@ pub struct AccessEntry {
     pub method_actions: Option<BTreeMap<String, MethodAction>>,
 }
 
-/// What to do with one method of an entry.
+/// What to do for one method of an entry.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MethodAction {

@@ -33,7 +33,7 @@ pub struct ForwardAuth {
     pub url: String,
     /// Send POST instead of GET.
     pub post: bool,
-    /// Milliseconds that the service has: 2000 when 0, 30000 at most.
+    /// Time limit of the service in milliseconds: 0 means 2000; at most 30000.
     pub timeout_ms: u64,
     /// Accept any certificate of the service.
     pub insecure_skip_verify: bool,

@@ -43,7 +43,7 @@ impl VersionData {
 pub struct VersionInfo {
     /// The version's name; the key in `versions` is what requests name.
     pub name: String,
-    /// When the version stops, UTC, `2006-01-02 15:04`.
+    /// When the version expires, UTC, `2006-01-02 15:04`.
     pub expires: String,
     /// Use `extended_paths`; otherwise the older `paths`.
     pub use_extended_paths: bool,
@@ -136,7 +136,7 @@ pub struct ExtendedPaths {
     pub transform: Vec<Value>,
     /// Not supported yet.
     pub transform_jq: Vec<Value>,
-    /// Other bodies for responses, not supported: such an API is served only when `tollgate.serve_without` names the field.
+    /// Transforms of response bodies; not supported: such an API is served only if `tollgate.serve_without` names the field.
     pub transform_response: Vec<Value>,
     /// The same with a `jq` filter.
     pub transform_jq_response: Vec<Value>,

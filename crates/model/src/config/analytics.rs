@@ -1,4 +1,4 @@
-//! What is recorded of requests: Tyk's settings, and our own for where records go.
+//! Settings of analytics: Tyk's, and Tollgate's own for the destinations of records.
 
 use std::path::PathBuf;
 
@@ -13,19 +13,19 @@ pub struct AnalyticsConfig {
     pub ignored_ips: Vec<String>,
     /// Record whole requests and responses.
     pub enable_detailed_recording: bool,
-    /// Look up where clients are.
+    /// Look up the location of clients.
     pub enable_geo_ip: bool,
-    /// A MaxMind database for it.
+    /// The MaxMind database for it.
     pub geo_ip_db_path: PathBuf,
-    /// Make paths uniform.
+    /// Normalise paths.
     pub normalise_urls: NormaliseUrls,
-    /// Records that wait to be written, of all threads together; 65536 when 0.
+    /// Maximum records that wait to be written, over all threads; 0 means 65536.
     pub records_buffer_size: usize,
-    /// Seconds for which the list in Redis is kept; 60 when 0.
+    /// Seconds after which an idle list in Redis expires; 0 means 60.
     pub storage_expiration_time: u64,
     /// Ten lists in Redis instead of one.
     pub enable_multiple_analytics_keys: bool,
-    /// How records are written into Redis: `protobuf`; `msgpack` when empty.
+    /// Format of records in Redis: `protobuf` or `msgpack` (also if empty).
     pub serializer_type: String,
 }
 
@@ -33,15 +33,15 @@ pub struct AnalyticsConfig {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct NormaliseUrls {
-    /// Do any of it.
+    /// Whether to normalise paths.
     pub enabled: bool,
     /// UUIDs become `{uuid}`.
     pub normalise_uuids: bool,
     /// ULIDs become `{ulid}`.
     pub normalise_ulids: bool,
-    /// Segments that are numbers become `{id}`.
+    /// Numeric segments become `{id}`.
     pub normalise_numbers: bool,
-    /// What fits one of these becomes `{var}`.
+    /// Text that matches one of these becomes `{var}`.
     pub custom_patterns: Vec<String>,
 }
 
@@ -51,29 +51,29 @@ pub struct NormaliseUrls {
 pub struct AccessLogs {
     /// Log a line for each request.
     pub enabled: bool,
-    /// The fields to log; all when empty.
+    /// The fields to log; empty means all.
     pub template: Vec<String>,
 }
 
-/// `tollgate.analytics`: where records go.
+/// `tollgate.analytics`: destinations of records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Analytics {
     /// Sums by minute in the data directory, for `/tyk/usage`; true.
     pub usage: bool,
-    /// Days for which they are kept; 30.
+    /// Days that they are kept; 30.
     pub usage_days: u32,
     /// Records into a Redis list, for tyk-pump; true, if `storage` or `analytics_storage` names a Redis.
     pub redis: bool,
-    /// Records that such a list may have, as nobody may be there to empty it: 1 million; 0 for no bound.
+    /// Maximum records in such a list, in case nothing empties it: 1 million; 0 for no maximum.
     pub redis_records_max: u64,
-    /// A file for records as JSON, a line each; empty for none.
+    /// A file for records as JSON lines; empty for none.
     pub file: PathBuf,
-    /// Bytes after which a new file is begun; 100 MB.
+    /// Bytes after which a new file is started; 100 MB.
     pub file_bytes_max: u64,
     /// Old files that are kept; 5.
     pub files_max: u32,
-    /// Bytes of a body that are recorded with `enable_detailed_recording`; 65536.
+    /// Maximum bytes of a body that `enable_detailed_recording` records; 65536.
     pub body_bytes_max: usize,
 }
 
@@ -83,23 +83,23 @@ pub struct Analytics {
 pub struct AccessLog {
     /// A file; empty for standard error.
     pub file: PathBuf,
-    /// Bytes after which a new file is begun; 100 MB.
+    /// Bytes after which a new file is started; 100 MB.
     pub file_bytes_max: u64,
     /// Old files that are kept; 5.
     pub files_max: u32,
 }
 
-/// `tollgate.statsd`, beside Tyk's `statsd_connection_string` and `statsd_prefix`.
+/// `tollgate.statsd`, in addition to Tyk's `statsd_connection_string` and `statsd_prefix`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Statsd {
-    /// Send tags as DogStatsD has them, not names with dots.
+    /// Send DogStatsD tags instead of names with dots.
     pub tags: bool,
-    /// Milliseconds between two sendings; 1000.
+    /// Milliseconds between two packets; 1000.
     pub interval_ms: u64,
 }
 
-/// Bytes of one log file.
+/// Maximum bytes of one log file.
 const FILE_BYTES: u64 = 100_000_000;
 
 impl Default for AnalyticsConfig {
@@ -146,7 +146,7 @@ impl Default for Statsd {
 }
 
 impl AnalyticsConfig {
-    /// Records that may wait for a sink.
+    /// Maximum records that wait for a sink.
     pub fn records_max(&self) -> u64 {
         if self.records_buffer_size == 0 { 65_536 } else { (self.records_buffer_size as u64).clamp(1_000, 1 << 24) }
     }

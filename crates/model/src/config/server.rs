@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct HttpServerOptions {
     /// Seconds for a request to arrive; 0 means 120.
     pub read_timeout: u64,
-    /// Seconds for which a client may take nothing of a response; what `tollgate.timeouts.client_write_ms` says when 0.
+    /// Seconds that a client may stop reading a response; 0 means `tollgate.timeouts.client_write_ms`.
     pub write_timeout: u64,
     /// Use TLS.
     pub use_ssl: bool,

@@ -15,25 +15,25 @@ use crate::number::{is_zero, short, short_option, whole};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessRight {
-    /// The API's name for people.
+    /// A name for people.
     pub api_name: String,
-    /// The API. Lookups go by the key of the entry, not by this.
+    /// The id of the API. Ignored: the key of the entry counts.
     pub api_id: String,
-    /// Versions that may be called; consulted for versioned APIs only.
+    /// Allowed versions; only for APIs with versions.
     pub versions: Vec<String>,
-    /// Endpoints that may be called; empty for all.
+    /// Allowed endpoints; empty means all.
     #[serde(skip_serializing_if = "is_zero")]
     pub allowed_urls: Vec<AllowedUrl>,
-    /// Limits for this API alone, with counters of their own; when they say nothing, those of the key hold.
+    /// Limits for this API only, with separate counters; if empty, the key's limits apply.
     #[serde(skip_serializing_if = "is_zero")]
     pub limit: Option<AccessLimit>,
-    /// Limits for single endpoints, in place of the limit for the API.
+    /// Limits for single endpoints; they replace the limit for the API.
     #[serde(skip_serializing_if = "is_zero")]
     pub endpoints: Vec<Endpoint>,
-    /// Whose counters are used: empty for those of the whole key, else a set of its own for each text.
+    /// The set of counters: empty for those of the whole key, otherwise a separate set for each text.
     #[serde(skip_serializing_if = "is_zero")]
     pub allowance_scope: String,
-    /// Takes the entry out of effect: the API may not be called.
+    /// Disables the entry: the API may not be called.
     #[serde(skip_serializing_if = "is_zero")]
     pub disabled: bool,
     /// Unknown fields, kept for other readers of the document.
@@ -60,14 +60,14 @@ pub struct AllowedUrl {
 pub struct Endpoint {
     /// Path pattern.
     pub path: String,
-    /// The methods that have limits there.
+    /// The methods with limits.
     pub methods: Vec<EndpointMethod>,
     /// Unknown fields.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
 }
 
-/// One method of an endpoint that has limits.
+/// One method of an endpoint, and its limit.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EndpointMethod {
@@ -90,7 +90,7 @@ pub struct AccessLimit {
     /// Seconds; unlimited if 0 or less.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub per: f64,
-    /// Further rate limits, which hold all at once.
+    /// Additional rate limits; all apply.
     #[serde(skip_serializing_if = "is_zero")]
     pub limits: Vec<RateLimit>,
     /// Gradual changes of the rate; not supported yet.
@@ -117,7 +117,7 @@ pub struct AccessLimit {
     /// Seconds from the first request to the renewal of the quota; never if 0 or less.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_renewal_rate: i64,
-    /// What holds while the store does not answer. Tyk has no such field.
+    /// What applies while the store does not answer. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: LimitStoreFailure,
     /// Unknown fields.
@@ -125,23 +125,23 @@ pub struct AccessLimit {
     pub extra: Map<String, Value>,
 }
 
-/// A number of requests in a time.
+/// A rate: a number of requests in a period.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RateLimit {
-    /// Requests; unlimited when not more than 0.
+    /// Requests; unlimited if 0 or less.
     #[serde(serialize_with = "short")]
     pub rate: f64,
     /// Seconds; unlimited if 0 or less.
     #[serde(serialize_with = "short")]
     pub per: f64,
-    /// Requests that may come at once; `rate` when not given.
+    /// Requests that may come at once; defaults to `rate`.
     #[serde(serialize_with = "short_option", skip_serializing_if = "is_zero")]
     pub burst: Option<f64>,
-    /// A name for people, and for finding the same limit in several policies.
+    /// A name for people, and for matching the same limit in several policies.
     #[serde(skip_serializing_if = "is_zero")]
     pub name: String,
-    /// What holds while the store does not answer, in place of what is said beside the list.
+    /// What applies while the store does not answer; overrides the setting next to the list.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: Option<OnStoreFailure>,
     /// Unknown fields.
@@ -150,14 +150,14 @@ pub struct RateLimit {
 }
 
 impl AccessRight {
-    /// The limits for this API alone. `None` also for limits that say nothing: the API shares those of the key.
+    /// The limits for this API only. `None` also for empty limits: the API shares those of the key.
     pub fn own_limit(&self) -> Option<&AccessLimit> {
         self.limit.as_ref().filter(|limit| !limit.is_empty())
     }
 }
 
 impl AccessLimit {
-    /// Whether nothing is limited and nothing counted, as opposed to explicitly unlimited, which is -1.
+    /// Whether nothing is limited or counted, in contrast to explicitly unlimited, which is -1.
     pub fn is_empty(&self) -> bool {
         let numbers = [self.throttle_retry_limit, self.max_query_depth, self.quota_max, self.quota_renews];
         let more = [self.quota_remaining, self.quota_renewal_rate];
@@ -165,20 +165,20 @@ impl AccessLimit {
         rates.iter().all(is_zero) && numbers.iter().chain(&more).all(is_zero) && self.limits.is_empty() && !is_set(&self.smoothing)
     }
 
-    /// Every rate limit that limits something: `rate` and `per` first, then `limits`.
+    /// All effective rate limits: `rate` and `per` first, then `limits`.
     pub fn rate_limits(&self) -> impl Iterator<Item = RateLimit> {
         let first = RateLimit { rate: self.rate, per: self.per, ..RateLimit::default() };
         std::iter::once(first).chain(self.limits.iter().cloned()).filter(RateLimit::limits)
     }
 
-    /// The quota, `None` when it is unlimited.
+    /// The quota, `None` if it is unlimited.
     pub fn quota(&self) -> Option<i64> {
         (self.quota_max > 0).then_some(self.quota_max)
     }
 }
 
 impl RateLimit {
-    /// Whether it limits anything.
+    /// Whether it has an effect.
     pub fn limits(&self) -> bool {
         self.rate > 0.0 && self.per > 0.0
     }

@@ -25,7 +25,7 @@ struct Draft {
     limit: AccessLimit,
     /// The parts that a policy has decided.
     decided: Partitions,
-    /// Who keeps counters for this API: the identifier of the policy that gave access, or the API's.
+    /// The name of this API's counters: the identifier of the policy that gave access, or the API's.
     set_by: String,
 }
 
@@ -37,7 +37,7 @@ struct Dry {
 }
 
 impl<'s> Merge<'s> {
-    /// A session without the limits that `policies` are going to decide. Else a higher limit of the key would win.
+    /// A session without the limits that `policies` decide; otherwise a higher limit of the key would win.
     pub(super) fn new(original: &'s Session, policies: &[&Policy]) -> Merge<'s> {
         let mut root = original.limit();
         for decides in policies.iter().map(|policy| policy.decides()) {
@@ -93,7 +93,7 @@ impl<'s> Merge<'s> {
         self.session
     }
 
-    /// The access right of a draft. What no policy decided about it comes from the key as a whole.
+    /// The resulting access right. The key's own settings apply to parts that no policy decided.
     fn finished(&self, api_id: &str, draft: Draft, has_scopes: bool) -> AccessRight {
         let Draft { mut right, mut limit, decided, set_by } = draft;
         if !decided.rate_limit {
@@ -212,7 +212,7 @@ impl Partitions {
 }
 
 impl Dry {
-    /// One policy that enforces a check is enough to have it enforced.
+    /// A check is enforced if one policy enforces it.
     fn add(&mut self, policy: DryRun, decides: &Partitions) {
         for (own, policy, decides) in [
             (&mut self.rate_limit, policy.rate_limit, decides.rate_limit),
@@ -256,7 +256,7 @@ fn raise(limit: &mut AccessLimit, other: &AccessLimit, parts: &Partitions) {
     if parts.quota {
         limit.quota_max = higher(limit.quota_max, other.quota_max);
         limit.quota_renewal_rate = limit.quota_renewal_rate.max(other.quota_renewal_rate);
-        // Who wants a limit kept without the store has it kept.
+        // The strictest setting applies.
         limit.on_store_failure.quota = limit.on_store_failure.quota.max(other.on_store_failure.quota);
     }
     if parts.complexity {

@@ -120,7 +120,9 @@ impl CachedResponse {
         match &self.part {
             AnswerPart::Whole | AnswerPart::HeadOnly => {
                 out.extend_from_slice(head.lines.as_bytes());
-                if let Some(len) = self.stored.body.len().filter(|_| head.status != 204) {
+                // Tyk's entry for HEAD is HEAD's own response, whose length is not that of its body.
+                let has_length = head.status != 204 && !(self.part == AnswerPart::HeadOnly && self.dialect == Dialect::Tyk);
+                if let Some(len) = self.stored.body.len().filter(|_| has_length) {
                     push_length(len, out);
                 }
             }

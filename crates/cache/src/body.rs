@@ -9,8 +9,8 @@ use std::task::Waker;
 
 /// A piece smaller than this is joined with the one behind it, so that a body that trickles in costs no piece for each byte.
 const PIECE_BYTES_MIN: usize = 4 * 1024;
-/// Memory of one piece beside its bytes: its place in the list and the allocation's head.
-const PIECE_OVERHEAD: u64 = 64;
+/// Memory of one piece beside its bytes: its place in the list, the counter of its readers and the allocation's head.
+const PIECE_OVERHEAD: u64 = 96;
 
 /// The body of a response, complete or growing.
 #[derive(Debug)]

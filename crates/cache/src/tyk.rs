@@ -135,6 +135,10 @@ pub(crate) struct TykFill {
 
 impl TykFill {
     pub(crate) fn head(&self, status: u16, lines: &dyn HeaderLines, now_ms: u64) -> Result<Head, NotStored> {
+        // Tyk stores these two as well, and gives the next client a part, or nothing, in place of the whole.
+        if matches!(status, 206 | 304) {
+            return Err(NotStored::Status);
+        }
         let ttl_s = self.rules.ttl_s(status, lines).ok_or(NotStored::Status)?;
         tyk_head(status, lines, u64::try_from(ttl_s).unwrap_or(0), now_ms)
     }

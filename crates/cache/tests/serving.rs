@@ -253,3 +253,13 @@ fn an_api_with_memory_of_its_own_is_not_evicted_by_others() {
     assert!(others.figures().evicted > 0);
     assert_eq!(describe(&own.lookup(&request(&get(&[])), START_MS)), "hit");
 }
+
+#[test]
+fn a_cache_without_memory_stores_nothing_and_works() {
+    for memory_bytes in [0, 1, 100, 600 << 10] {
+        let api = cache(memory_bytes, 1 << 20).api("api", ApiCacheSettings::default()).unwrap();
+        assert_eq!(fetch(&api, &get(&[]).answered(200, STORABLE), START_MS), memory_bytes > 100, "{memory_bytes}");
+        let expect = if memory_bytes > 100 { "hit" } else { "fetch" };
+        assert_eq!(describe(&api.lookup(&request(&get(&[])), START_MS)), expect);
+    }
+}

@@ -108,3 +108,30 @@ fn what_is_written_is_read_again() {
     let payload = TykPayload::decode(text.as_bytes(), false, NOW_MS).unwrap();
     assert_eq!((payload.status, payload.body.as_slice()), (404, &b"hi"[..]));
 }
+
+/// Tyk keeps them under the key of the whole when its list of statuses is empty. A client that asked for the whole would get a part, or nothing.
+#[test]
+fn parts_and_confirmations_are_not_stored() {
+    let rules = TykRules { timeout_s: 60, has_upstream_control: true, ..TykRules::default() };
+    for status in [206, 304] {
+        let api = api();
+        let Decision::Fetch(fill) = api.lookup_tyk(&request(&rules, "GET", None), NOW_MS) else { panic!("a miss") };
+        assert!(matches!(fill.head(status, &[("x-tyk-cache-action-set", "1")], None, NOW_MS), Filled::Pass(_)), "{status}");
+    }
+}
+
+#[test]
+fn an_entry_for_head_promises_no_length() {
+    let rules = TykRules { timeout_s: 60, ..TykRules::default() };
+    let api = api();
+    let head = request(&rules, "HEAD", None);
+    let Decision::Fetch(fill) = api.lookup_tyk(&head, NOW_MS) else { panic!("a miss") };
+    let Filled::Store(writer, _) = fill.head(200, &[("Content-Length", "5"), ("X", "1")], Some(0), NOW_MS) else {
+        panic!("stored")
+    };
+    assert!(writer.finish());
+    let Decision::Serve(answer) = api.lookup_tyk(&head, NOW_MS) else { panic!("a hit") };
+    let mut lines = Vec::new();
+    answer.write_lines(&mut lines);
+    assert_eq!(String::from_utf8(lines).unwrap(), "X: 1\r\nX-Tyk-Cached-Response: 1\r\n");
+}

@@ -90,9 +90,8 @@ bench-instructions: release ## user-space instructions per request, the most sta
 	@scripts/test-deps.sh bench
 	python3 bench/instructions.py $(INSTRUCTIONS_ARGS)
 
-bench-redis: release ## keys, limits and records through one Redis: cost, round trips, what three gateways admit (REDIS_ARGS)
-	@scripts/test-deps.sh bench
-	cargo build --release --bin tollgate-bench
+bench-redis: bench-build ## keys, limits and records through one Redis: cost, round trips, what three gateways admit (REDIS_ARGS)
+	$(BENCH) run --suite redis
 	python3 bench/redis.py $(REDIS_ARGS)
 
 attack: release ## attack Tollgate, nginx and HAProxy with floods, slow clients, pattern bombs and more, 20 minutes (ATTACK_ARGS="--quick --only http2")

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""What a shared Redis costs, and whether its limits hold: three measurements.
+"""Whether the limits that gateways share through one Redis hold, and what they ask of it. `tollgate-bench run --suite redis` measures
+what a request costs.
 
-1. CPU time per request with a key, two rates, a quota and records, all through Redis, as a ratio to the keyless API of the
-   same process, in one interleaved run.
-2. Scripts that Redis runs for limits per request, at a fixed rate of requests under a limit of 100,000 in a minute.
-3. Three gateways on one Redis in overload: what they let pass together, as a share of the limit.
+1. Scripts that Redis runs for limits per request, at a fixed rate of requests under a limit of 100,000 in a minute.
+2. Three gateways on one Redis in overload: what they let pass together, as a share of the limit.
 
-Status codes are checked: a row with an unexpected one is void.
+Status codes are checked: a result with an unexpected one is void.
 """
 
 from __future__ import annotations
@@ -15,15 +14,13 @@ import argparse
 import json
 import pathlib
 import re
-import statistics
 import subprocess
 import time
-import urllib.request
 
+import credentials
 import rig as bench
 from rig import Rig, RigError, Tollgate
 
-FAR = 10**9  # no request of a run comes near a limit of this size
 GATEWAYS = 3
 
 
@@ -44,23 +41,19 @@ def main() -> int:
         settings = {"hash_keys": True, "enable_analytics": True, "storage": {"host": bench.HOST, "port": redis.port}}
         start = lambda name: bench.tollgate_gateway(rig, args.binary, apis, "/open/", name, settings)  # noqa: E731
         first = start("tollgate-1")
-        rounds = cost(rig, first, redis, args)
         trips = round_trips(loader, first, redis, args)
         gateways = [first] + [start(f"tollgate-{number}") for number in range(2, GATEWAYS + 1)]
         time.sleep(2)  # until they know of each other
         passed = [overload(loader, gateways, limit, args) for limit in args.limits]
-    void = report(rounds, trips, passed, args)
+    void = report(trips, passed, args)
     if args.json:
-        result = {"run": facts, "cost": rounds, "round_trips": trips, "overload": passed}
+        result = {"run": facts, "round_trips": trips, "overload": passed}
         args.json.write_text(json.dumps(result, indent=1) + "\n")
     return 1 if void else 0
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--seconds", type=int, default=2, help="length of one measurement of cost")
-    parser.add_argument("--conns", type=int, default=50)
     parser.add_argument("--rate", type=int, default=10_000, help="requests a second for counting round trips")
     parser.add_argument("--long", type=int, default=10, help="seconds for counting round trips, and of overload")
     parser.add_argument("--limits", type=int, nargs="*", default=[100, 1_000, 10_000], help="of overload, in a second")
@@ -71,15 +64,7 @@ def arguments() -> argparse.Namespace:
 
 
 def key(gateway: Tollgate, **session) -> str:
-    right = {"api_id": "keyed", "api_name": "keyed", "versions": ["Default"]}
-    body = {"org_id": "default", "expires": 0, "quota_max": -1, "access_rights": {"keyed": right}} | session
-    request = urllib.request.Request(
-        f"http://{bench.HOST}:{gateway.port}/tyk/keys/create",
-        data=json.dumps(body).encode(),
-        headers={"x-tyk-authorization": gateway.secret},
-    )
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["key"]
+    return credentials.key(gateway, {"api_id": "keyed", "api_name": "keyed", "versions": ["Default"]}, quota_max=-1, **session)
 
 
 def scripts_run(redis: bench.Server) -> int:
@@ -88,33 +73,6 @@ def scripts_run(redis: bench.Server) -> int:
         ["redis-cli", "-p", str(redis.port), "INFO", "commandstats"], capture_output=True, text=True, check=True
     )
     return sum(map(int, re.findall(r"cmdstat_eval(?:sha)?:calls=(\d+)", done.stdout)))
-
-
-# Cost -------------------------------------------------------------------------------------------------------
-
-
-def cost(rig: Rig, gateway: Tollgate, redis: bench.Server, args: argparse.Namespace) -> list[dict]:
-    limits = {"rate": FAR, "per": 1, "limits": [{"rate": FAR, "per": 86_400}]}
-    token = key(gateway, **limits, quota_max=FAR, quota_renewal_rate=3_600)
-    rows = {
-        "keyless": ("/open/json/valid", {}),
-        "key + 2 limits + quota + records": ("/keyed/json/valid", {"Authorization": token}),
-    }
-
-    def sample(path: str, headers: dict) -> dict:
-        before, redis_before = bench.usage(gateway.pid), bench.usage(redis.pid)
-        load = bench.wrk(rig, f"http://{bench.HOST}:{gateway.port}{path}", args.conns, args.seconds, headers)
-        spent, redis_spent = bench.usage(gateway.pid) - before, bench.usage(redis.pid) - redis_before
-        requests = max(load.requests, 1)
-        return {
-            "cpu_us": spent.cpu_ns / 1e3 / requests,
-            "redis_cpu_us": redis_spent.cpu_ns / 1e3 / requests,
-            "requests": load.requests,
-            "trouble": load.trouble,
-        }
-
-    # The first round warms up.
-    return [{name: sample(*row) for name, row in rows.items()} for _ in range(args.rounds + 1)][1:]
 
 
 # Round trips ------------------------------------------------------------------------------------------------
@@ -158,26 +116,14 @@ def overload(loader: pathlib.Path, gateways: list[Tollgate], limit: int, args: a
     return {"limit": limit, "passed": passed / limit / args.long, "status": counted, "void": bool(others)}
 
 
-def report(rounds: list[dict], trips: dict, passed: list[dict], args: argparse.Namespace) -> bool:
-    void = any(row["trouble"] for one in rounds for row in one.values())
-    print(f"\n{args.conns} connections, {args.rounds} rounds x {args.seconds} s; medians (lowest-highest)")
-    print(f"{'request':36} {'CPU us':>22} {'x keyless':>20} {'CPU us of Redis':>22}")
-    for name in rounds[0]:
-        own, store = ([one[name][field] for one in rounds] for field in ("cpu_us", "redis_cpu_us"))
-        ratios = [one[name]["cpu_us"] / one["keyless"]["cpu_us"] for one in rounds]
-        trouble = next((one[name]["trouble"] for one in rounds if one[name]["trouble"]), "")
-        print(f"{name:36} {spread(own):>22} {spread(ratios):>20} {spread(store):>22}{'  VOID: ' + trouble if trouble else ''}")
+def report(trips: dict, passed: list[dict], args: argparse.Namespace) -> bool:
     print(f"\nscripts for limits per request at {args.rate} requests/s: {trips['per_request']:.4f}  {trips['status']}")
-    void |= set(trips["status"]) - {"200", "429"} != set()
+    void = set(trips["status"]) - {"200", "429"} != set()
     print(f"\n{GATEWAYS} gateways, twice the limit asked for, {args.long} s; no more than 1.05 each second, and 1 once at the beginning")
     for one in passed:
         print(f"{one['limit']:>6} in 1 s: {one['passed']:.3f} of the limit passed{'  VOID' if one['void'] else ''}")
         void |= one["void"]
     return void
-
-
-def spread(values: list[float]) -> str:
-    return f"{statistics.median(values):.2f} ({min(values):.2f}-{max(values):.2f})"
 
 
 if __name__ == "__main__":

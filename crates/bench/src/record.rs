@@ -213,9 +213,12 @@ impl RunRecord {
         Ok(run)
     }
 
-    /// Something that should have worked did not.
+    /// Something that should have worked did not: a gateway did not start or gave wrong statuses, or a round is void.
     pub(crate) fn has_failures(&self) -> bool {
-        self.scenarios.is_empty() || self.scenarios.iter().any(|scenario| !scenario.failures.is_empty())
+        let failed = |scenario: &ScenarioRecord| {
+            !scenario.failures.is_empty() || scenario.series.iter().any(|series| series.void().is_some())
+        };
+        self.scenarios.is_empty() || self.scenarios.iter().any(failed)
     }
 }
 

@@ -10,6 +10,7 @@ mod measure;
 mod options;
 mod plan;
 mod recorded;
+mod sampling;
 mod sinks;
 mod testbed;
 

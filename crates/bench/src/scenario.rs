@@ -71,11 +71,22 @@ pub(crate) enum Suite {
     Auth,
     /// Records, figures, traces and logs.
     Observe,
+    /// Keys, limits and records through a shared Redis.
+    Redis,
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 8] =
-        [Suite::Published, Suite::Features, Suite::Scaling, Suite::Peers, Suite::Tls, Suite::Keys, Suite::Auth, Suite::Observe];
+    pub(crate) const ALL: [Suite; 9] = [
+        Suite::Published,
+        Suite::Features,
+        Suite::Scaling,
+        Suite::Peers,
+        Suite::Tls,
+        Suite::Keys,
+        Suite::Auth,
+        Suite::Observe,
+        Suite::Redis,
+    ];
 
     /// As it is written in a scenario.
     pub(crate) fn name(self) -> &'static str {
@@ -88,6 +99,7 @@ impl Suite {
             Suite::Keys => "keys",
             Suite::Auth => "auth",
             Suite::Observe => "observe",
+            Suite::Redis => "redis",
         }
     }
 
@@ -102,6 +114,7 @@ impl Suite {
             Suite::Keys => "Keys, limits, quotas and refusals",
             Suite::Auth => "Tokens, passwords and signatures",
             Suite::Observe => "Records, figures, traces and logs",
+            Suite::Redis => "Keys, limits and records through a shared Redis",
         }
     }
 }

@@ -1,24 +1,10 @@
 //! HAProxy: stick tables for limits, rules on header or parameter for keys. It has no quota.
 
-use super::settings::{Need, beyond, key, limits};
+use super::settings::{PROXY, beyond, key, limits};
 use super::{Launch, PeerAdapter, Program, Setup, TLS_GROUP, TLS_SUITE};
 use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use std::fmt::Write;
-
-const CAN: [Need; 11] = [
-    Need::Keys,
-    Need::Limits,
-    Need::SeveralLimits,
-    Need::Methods,
-    Need::AllowedAddresses,
-    Need::RequestHeaders,
-    Need::ResponseHeaders,
-    Need::Records,
-    Need::ManyApis,
-    Need::Tls,
-    Need::Http2,
-];
 
 /// Counters that a request can be tracked by, as compiled in.
 const TRACKERS: usize = 3;
@@ -42,7 +28,7 @@ impl PeerAdapter for HaproxyAdapter {
         if limits(case).len() > TRACKERS {
             return Some(format!("tracks a request by at most {TRACKERS} counters"));
         }
-        beyond(case, &CAN)
+        beyond(case, &PROXY)
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Launch, String> {

@@ -1,25 +1,11 @@
 //! nginx: `map` for keys, `limit_req` for limits, `limit_except` for methods. It has no quota. Its limit is a leaky bucket,
 //! which a burst of the limit's size turns into "so many requests in so many seconds".
 
-use super::settings::{Need, beyond, key, limits};
+use super::settings::{PROXY, beyond, key, limits};
 use super::{Launch, PeerAdapter, Program, Reload, Setup, TLS_GROUP, TLS_SUITE};
 use crate::probe::HOST;
 use crate::scenario::{Auth, Case, LimitSpec};
 use std::fmt::Write;
-
-const CAN: [Need; 11] = [
-    Need::Keys,
-    Need::Limits,
-    Need::SeveralLimits,
-    Need::Methods,
-    Need::AllowedAddresses,
-    Need::RequestHeaders,
-    Need::ResponseHeaders,
-    Need::Records,
-    Need::ManyApis,
-    Need::Tls,
-    Need::Http2,
-];
 
 pub(crate) struct NginxAdapter;
 
@@ -40,7 +26,7 @@ impl PeerAdapter for NginxAdapter {
         if limits(case).iter().any(|limit| per_minute(*limit) == 0) {
             return Some("has no limit below one request a minute".to_owned());
         }
-        beyond(case, &CAN)
+        beyond(case, &PROXY)
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Launch, String> {

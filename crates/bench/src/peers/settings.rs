@@ -29,6 +29,21 @@ pub(crate) enum Need {
     Settings,
 }
 
+/// What nginx and HAProxy can do as shipped.
+pub(crate) const PROXY: [Need; 11] = [
+    Need::Keys,
+    Need::Limits,
+    Need::SeveralLimits,
+    Need::Methods,
+    Need::AllowedAddresses,
+    Need::RequestHeaders,
+    Need::ResponseHeaders,
+    Need::Records,
+    Need::ManyApis,
+    Need::Tls,
+    Need::Http2,
+];
+
 impl Need {
     fn said(self) -> &'static str {
         match self {

@@ -36,6 +36,7 @@ fn figures(summary: &ScenarioSummary, row: &Row) -> Value {
         "requests_per_second": row.rate,
         "latency": row.latency.map(times),
         "introduced": row.introduced.map(times),
+        "store_cpu_us": row.store_cpu_us,
         "switches": row.switches,
         "memory_mib": row.memory_mib,
         "failed": row.failed,

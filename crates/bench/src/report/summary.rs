@@ -43,6 +43,8 @@ pub(crate) struct Row<'a> {
     pub latency: Option<LatencyFigures>,
     /// What came on top of the upstream's own latency under the same load.
     pub introduced: Option<LatencyFigures>,
+    /// CPU time of the gateway's store per request.
+    pub store_cpu_us: Option<f64>,
     /// Context switches per request.
     pub switches: Option<f64>,
     pub memory_mib: Option<f64>,
@@ -169,6 +171,8 @@ fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, ratio_to: &[&str
         rate: rounds::spread(&series.figures(|round| round.requests_per_second)).filter(|_| speed_counts),
         latency,
         introduced: latency.zip(baseline).map(|(ours, upstream)| ours.above(upstream)).filter(|_| only_served),
+        store_cpu_us: rounds::median(&series.rounds.iter().filter_map(|round| Some(round.store?.cpu_us)).collect::<Vec<_>>())
+            .filter(|_| counts),
         switches: of_gateway(|used| used.switches),
         memory_mib: of_gateway(|used| used.memory_mib),
         failed: series.rounds.iter().map(|round| round.failed).sum(),

@@ -82,6 +82,10 @@ pub(crate) fn of_load(summary: &super::summary::ScenarioSummary, load: usize) ->
     if several {
         heading.push(&first);
     }
+    let has_store = summary.of_load(load).any(|row| row.store_cpu_us.is_some());
+    if has_store {
+        heading.push("store µs");
+    }
     heading.extend(["requests/s", "p50", "p99", "switches", "MiB", ""]);
     let mut table = TextTable::new(&heading, 2);
     for row in summary.of_load(load) {
@@ -92,6 +96,9 @@ pub(crate) fn of_load(summary: &super::summary::ScenarioSummary, load: usize) ->
         }
         if several {
             cells.push(or_nothing(row.times_first.map(ratio)));
+        }
+        if has_store {
+            cells.push(or_nothing(row.store_cpu_us.map(micros)));
         }
         cells.push(or_nothing(row.rate.map(|rate| thousands(rate.median))));
         cells.push(or_nothing(row.latency.map(|times| latency(times.p50))));

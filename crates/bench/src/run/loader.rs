@@ -34,7 +34,7 @@ pub(crate) struct LoadJob<'a> {
 
 /// Runs the loader to its end; `meanwhile` is called every few milliseconds.
 pub(crate) fn run(
-    order: &LoadJob,
+    job: &LoadJob,
     cpus: &str,
     dir: &Path,
     interrupt: &Interrupt,
@@ -43,8 +43,8 @@ pub(crate) fn run(
     let file = dir.join("load.json");
     // What an earlier one left must not be taken for this one's.
     let _ = std::fs::remove_file(&file);
-    let mut child = Child::start(&program(order, &file, dir)?, cpus, dir)?;
-    let planned = match order.length {
+    let mut child = Child::start(&program(job, &file, dir)?, cpus, dir)?;
+    let planned = match job.length {
         Length::Seconds(seconds) => Duration::from_secs_f64(seconds),
         Length::Requests(_) => Duration::from_secs(600),
     };
@@ -62,29 +62,29 @@ pub(crate) fn run(
     serde_json::from_slice(&text).map_err(|error| format!("the loader's result cannot be read: {error}"))
 }
 
-fn program(order: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String> {
-    let request = order.request;
+fn program(job: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String> {
+    let request = job.request;
     let mut arguments: Vec<String> = vec!["load".into(), "-m".into(), request.method.clone()];
     let mut add = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));
-    match order.length {
+    match job.length {
         Length::Requests(requests) => add(&["-n", &requests.to_string()]),
         Length::Seconds(seconds) => add(&["-z", &format!("{}ms", (seconds * 1000.0).round())]),
     }
-    if let (true, Length::Seconds(seconds)) = (order.ramp, order.length) {
-        add(&["--ramp", &format!("0:{}:{}ms", order.connections, (seconds * 1000.0).round())]);
+    if let (true, Length::Seconds(seconds)) = (job.ramp, job.length) {
+        add(&["--ramp", &format!("0:{}:{}ms", job.connections, (seconds * 1000.0).round())]);
     } else {
-        add(&["-c", &(order.connections * order.streams.unwrap_or(1)).to_string()]);
+        add(&["-c", &(job.connections * job.streams.unwrap_or(1)).to_string()]);
     }
-    if let Some(streams) = order.streams {
+    if let Some(streams) = job.streams {
         add(&["--h2", "--streams", &streams.to_string()]);
     }
-    if order.new_connections {
+    if job.new_connections {
         add(&["--disable-keepalive", "--disable-resumption"]);
     }
-    if order.tls {
+    if job.tls {
         add(&["-k", "--tls-suite", &TLS_SUITE.replacen("TLS", "TLS13", 1), "--tls-group", TLS_GROUP]);
     }
-    if let Some(rate) = order.rate {
+    if let Some(rate) = job.rate {
         add(&["--rate", &format!("{rate:.1}")]);
     }
     if let Some(host) = &request.host {
@@ -93,7 +93,7 @@ fn program(order: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String
     for (name, value) in &request.headers {
         add(&["-H", &format!("{name}: {value}")]);
     }
-    if let Some(credential) = order.credential {
+    if let Some(credential) = job.credential {
         for (name, value) in &credential.headers {
             add(&["-H", &format!("{name}: {value}")]);
         }
@@ -107,9 +107,9 @@ fn program(order: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String
         std::fs::write(&body, bytes).map_err(|error| format!("{}: cannot be written: {error}", body.display()))?;
         add(&["-D", &body.display().to_string(), "-T", "application/octet-stream"]);
     }
-    add(&["--threads", &order.threads.to_string(), "--disable-compression", "--disable-redirects", "--no-progress"]);
+    add(&["--threads", &job.threads.to_string(), "--disable-compression", "--disable-redirects", "--no-progress"]);
     add(&["--json", &result.display().to_string()]);
-    let scheme = if order.tls { "https" } else { "http" };
-    add(&[&format!("{scheme}://{HOST}:{}{}", order.port, order.path)]);
+    let scheme = if job.tls { "https" } else { "http" };
+    add(&[&format!("{scheme}://{HOST}:{}{}", job.port, job.path)]);
     Ok(Program::new("load", &own_program()?).args(arguments))
 }

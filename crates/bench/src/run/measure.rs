@@ -6,12 +6,11 @@ use super::loader;
 use super::loader::LoadJob;
 use super::plan;
 use super::plan::{Length, PeerCase, RunPlan};
+use super::sampling::{Sampler, Watched, figures, requests};
 use super::testbed::{ServedCase, TestBed};
 use crate::interrupt::Interrupt;
 use crate::load::result::LoadResult;
-use crate::record::{
-    CaseRecord, LoadRecord, Remark, Round, RoundSeries, RunRecord, ScenarioRecord, SecondRecord, UsageSample, Use,
-};
+use crate::record::{CaseRecord, LoadRecord, Remark, Round, RoundSeries, RunRecord, ScenarioRecord};
 use crate::scenario::{BURST, Case, LoadSpec, Meanwhile, Scenario};
 use crate::stats::rounds;
 use crate::usage::tree;
@@ -23,7 +22,6 @@ use std::time::{Duration, Instant};
 
 /// A gateway is judged with at most so many connections.
 const BURST_CONNECTIONS_MAX: u32 = 100;
-const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 /// Between load and count where cases are measured side by side.
 const SETTLE: Duration = Duration::from_millis(1_500);
 const RELOAD_EVERY: Duration = Duration::from_millis(250);
@@ -38,12 +36,12 @@ pub(crate) fn all(
 ) -> Result<(), String> {
     let bar = progress(plan);
     for (index, scenario) in plan.scenarios.iter().enumerate() {
-        let stage = Measuring { plan, scenario, interrupt, bar: &bar };
-        run.scenarios.push(stage.empty_record());
+        let measuring = Measuring { plan, scenario, interrupt, bar: &bar };
+        run.scenarios.push(measuring.empty_record());
         if bar.is_hidden() {
             eprintln!("measuring {}, about {} s", scenario.name, plan.estimate(scenario).as_secs());
         }
-        let result = stage.run(run, index, directory, keep);
+        let result = measuring.run(run, index, directory, keep);
         keep(run)?;
         result?;
     }
@@ -77,10 +75,10 @@ impl Measuring<'_> {
         directory: &Path,
         keep: &mut dyn FnMut(&RunRecord) -> Result<(), String>,
     ) -> Result<(), String> {
-        let mut stage = TestBed::new(self.plan, self.scenario, self.interrupt)?;
+        let mut testbed = TestBed::new(self.plan, self.scenario, self.interrupt)?;
         let Some(record) = run.scenarios.get_mut(index) else { return Ok(()) };
-        self.start_gateways(&mut stage, record, directory)?;
-        let targets = self.judged(&stage, record)?;
+        self.start_gateways(&mut testbed, record, directory)?;
+        let targets = self.judged(&testbed, record)?;
         for (number, load) in self.scenario.load.iter().enumerate() {
             for round in 0..self.plan.settings.rounds {
                 for target in &targets {
@@ -92,7 +90,7 @@ impl Measuring<'_> {
                         load.name,
                         round + 1
                     ));
-                    self.measure(&stage, *target, number, load, record)?;
+                    self.measure(&testbed, *target, number, load, record)?;
                     self.bar.inc(self.worth(load));
                 }
                 keep(run)?;
@@ -113,7 +111,7 @@ impl Measuring<'_> {
         }
     }
 
-    fn start_gateways(&self, stage: &mut TestBed, record: &mut ScenarioRecord, directory: &Path) -> Result<(), String> {
+    fn start_gateways(&self, testbed: &mut TestBed, record: &mut ScenarioRecord, directory: &Path) -> Result<(), String> {
         let kept = directory.join("configuration").join(&self.scenario.name);
         let targets = self.plan.targets(self.scenario);
         for (peer, chosen) in self.plan.peers_of(self.scenario) {
@@ -127,7 +125,7 @@ impl Measuring<'_> {
             };
             for group in groups {
                 let case = if own_process { self.case_name(&group) } else { String::new() };
-                if let Err(text) = stage.add(self.plan, self.scenario, peer, group, &kept, self.interrupt) {
+                if let Err(text) = testbed.add(self.plan, self.scenario, peer, group, &kept, self.interrupt) {
                     self.interrupt.check()?;
                     self.fail(record, Remark { peer: chosen.adapter.name().to_owned(), case, text });
                 }
@@ -146,13 +144,13 @@ impl Measuring<'_> {
     }
 
     /// The targets that gave exactly the statuses they had to, warmed up.
-    fn judged(&self, stage: &TestBed, record: &mut ScenarioRecord) -> Result<Vec<PeerCase>, String> {
+    fn judged(&self, testbed: &TestBed, record: &mut ScenarioRecord) -> Result<Vec<PeerCase>, String> {
         let mut good = Vec::new();
         for target in self.plan.targets(self.scenario) {
             let Some(case) = self.scenario.case.get(target.case) else { continue };
-            let Some(place) = stage.place(target, case) else { continue };
+            let Some(place) = testbed.place(target, case) else { continue };
             self.bar.set_message(format!("{}: judging {}, {}", self.scenario.name, self.peer(target), case.name));
-            let judgement = self.judge(stage, &place, case);
+            let judgement = self.judge(testbed, &place, case);
             self.interrupt.check()?;
             match judgement {
                 Ok(()) => good.push(target),
@@ -163,19 +161,19 @@ impl Measuring<'_> {
         Ok(good)
     }
 
-    fn judge(&self, stage: &TestBed, place: &ServedCase, case: &Case) -> Result<(), String> {
+    fn judge(&self, testbed: &TestBed, place: &ServedCase, case: &Case) -> Result<(), String> {
         let Some(load) = self.scenario.load.first() else { return Ok(()) };
-        let mut order = self.order(place, case, load, Length::Requests(BURST));
-        order.connections = load.connections.min(BURST_CONNECTIONS_MAX);
+        let mut job = self.job(place, case, load, Length::Requests(BURST));
+        job.connections = load.connections.min(BURST_CONNECTIONS_MAX);
         let cpus = self.plan.other_cpus();
-        let burst = loader::run(&order, &cpus, stage.dir.path(), self.interrupt, || ())?;
+        let burst = loader::run(&job, &cpus, testbed.dir.path(), self.interrupt, || ())?;
         gate::judge_burst(case, &burst)?;
         gate::check(case, place)?;
-        order.length = Length::Seconds(self.plan.warm_up());
-        loader::run(&order, &cpus, stage.dir.path(), self.interrupt, || ()).map(drop)
+        job.length = Length::Seconds(self.plan.warm_up());
+        loader::run(&job, &cpus, testbed.dir.path(), self.interrupt, || ()).map(drop)
     }
 
-    fn order<'a>(&self, place: &ServedCase<'a>, case: &'a Case, load: &LoadSpec, length: Length) -> LoadJob<'a> {
+    fn job<'a>(&self, place: &ServedCase<'a>, case: &'a Case, load: &LoadSpec, length: Length) -> LoadJob<'a> {
         let threads = self.plan.loader_threads();
         LoadJob {
             port: place.port,
@@ -195,7 +193,7 @@ impl Measuring<'_> {
 
     fn measure(
         &self,
-        stage: &TestBed,
+        testbed: &TestBed,
         target: PeerCase,
         number: usize,
         load: &LoadSpec,
@@ -203,22 +201,22 @@ impl Measuring<'_> {
     ) -> Result<(), String> {
         self.interrupt.check()?;
         let Some(case) = self.scenario.case.get(target.case) else { return Ok(()) };
-        let Some(place) = stage.place(target, case) else { return Ok(()) };
+        let Some(place) = testbed.place(target, case) else { return Ok(()) };
         let peer = self.peer(target);
-        let mut order = self.order(&place, case, load, self.plan.length(load));
+        let mut job = self.job(&place, case, load, self.plan.length(load));
         if let Some(tokens) = place.credential.and_then(|credential| credential.tokens.as_ref()) {
-            order.length = Length::Requests(tokens.count);
+            job.length = Length::Requests(tokens.count);
         }
-        order.ramp = load.ramp;
-        order.rate = self.rate(load, target.case, peer, record);
-        if order.rate.is_none() && !load.is_full_speed() && !load.ramp {
+        job.ramp = load.ramp;
+        job.rate = self.rate(load, target.case, peer, record);
+        if job.rate.is_none() && !load.is_full_speed() && !load.ramp {
             return Ok(()); // Its capacity is unknown because that load failed, which is said there.
         }
-        let round = match self.first_case(stage, target, load).and_then(|first| {
+        let round = match self.first_case(testbed, target, load).and_then(|first| {
             if first.is_some() {
-                order.connections = (load.connections / 2).max(1);
+                job.connections = (load.connections / 2).max(1);
             }
-            self.round(stage, &place, case, &order, first.as_ref())
+            self.round(testbed, &place, case, &job, first.as_ref())
         }) {
             Ok(round) => round,
             Err(reason) => {
@@ -257,7 +255,7 @@ impl Measuring<'_> {
 
     fn round(
         &self,
-        stage: &TestBed,
+        testbed: &TestBed,
         place: &ServedCase,
         case: &Case,
         job: &LoadJob,
@@ -265,8 +263,8 @@ impl Measuring<'_> {
     ) -> Result<Round, String> {
         place.forget_tokens(case)?;
         // What came since the last round belongs to nobody.
-        place.recorded.map(|recorded| recorded.take(&stage.sinks)).transpose()?;
-        let watched = Watched { gateway: place.gateway, upstream: &stage.upstream, store: place.store };
+        place.recorded.map(|recorded| recorded.take(&testbed.sinks)).transpose()?;
+        let watched = Watched { gateway: place.gateway, upstream: &testbed.upstream, store: place.store };
         let before = watched.usage();
         let first_before = first.map(FirstCase::usage);
         let began = Instant::now();
@@ -279,7 +277,7 @@ impl Measuring<'_> {
             let (ended, end) = std::sync::mpsc::channel::<()>();
             let reloader = reloads_wanted.then(|| scope.spawn(move || reload_until(place, &end)));
             let beside = first.map(|first| scope.spawn(|| loader::run(&first.job, &cpus, &first.dir, self.interrupt, || ())));
-            let result = loader::run(job, &cpus, stage.dir.path(), self.interrupt, || sampler.tick(began.elapsed()));
+            let result = loader::run(job, &cpus, testbed.dir.path(), self.interrupt, || sampler.tick(began.elapsed()));
             drop(ended);
             if let Some(Ok(done)) = reloader.map(std::thread::ScopedJoinHandle::join) {
                 (reloads, reload_failure) = done;
@@ -301,7 +299,7 @@ impl Measuring<'_> {
                 self.void(first.case, &first.job, result).map(|reason| format!("{}, at the same time: {reason}", first.case.name));
             round.void = round.void.or(void);
         }
-        let recorded = place.recorded.map(|recorded| recorded.judge(result.requests.completed, &stage.sinks));
+        let recorded = place.recorded.map(|recorded| recorded.judge(result.requests.completed, &testbed.sinks));
         round.void = round.void.or(recorded.and_then(Result::err));
         Ok(round)
     }
@@ -317,23 +315,23 @@ impl Measuring<'_> {
     }
 
     /// The first case of the same gateway, where it is measured at the same time.
-    fn first_case<'a>(&'a self, stage: &'a TestBed, target: PeerCase, load: &LoadSpec) -> Result<Option<FirstCase<'a>>, String> {
+    fn first_case<'a>(&'a self, testbed: &'a TestBed, target: PeerCase, load: &LoadSpec) -> Result<Option<FirstCase<'a>>, String> {
         if !self.scenario.side_by_side || target.case == 0 {
             return Ok(None);
         }
         let target = PeerCase { case: 0, ..target };
         let Some(case) = self.scenario.case.first() else { return Ok(None) };
-        let Some(place) = stage.place(target, case) else { return Err(format!("{} is not running", case.name)) };
-        let dir = stage.dir.path().join("first-case");
+        let Some(place) = testbed.place(target, case) else { return Err(format!("{} is not running", case.name)) };
+        let dir = testbed.dir.path().join("first-case");
         std::fs::create_dir_all(&dir).map_err(|error| format!("{}: cannot be made: {error}", dir.display()))?;
-        let mut job = self.order(&place, case, load, self.plan.length(load));
+        let mut job = self.job(&place, case, load, self.plan.length(load));
         job.connections = (load.connections / 2).max(1);
         Ok(Some(FirstCase { case, gateway: place.gateway, job, dir }))
     }
 
     /// Why a measurement does not count. Failed requests are themselves the result of a ramp or of reloads.
-    fn void(&self, case: &Case, order: &LoadJob, result: &LoadResult) -> Option<String> {
-        let failures_count = order.ramp || self.scenario.meanwhile != Meanwhile::Nothing;
+    fn void(&self, case: &Case, job: &LoadJob, result: &LoadResult) -> Option<String> {
+        let failures_count = job.ramp || self.scenario.meanwhile != Meanwhile::Nothing;
         if !result.complete {
             return Some(result.stopped.clone().unwrap_or_else(|| "the loader did not come to its end".to_owned()));
         }
@@ -426,120 +424,4 @@ fn reload_until(place: &ServedCase, end: &Receiver<()>) -> (u64, Option<String>)
         }
     }
     (reloads, failure)
-}
-
-/// The processes of a measurement beside the loader.
-struct Watched<'a> {
-    gateway: Option<&'a Child>,
-    upstream: &'a Child,
-    store: Option<&'a Child>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Usages {
-    gateway: ProcessUsage,
-    upstream: ProcessUsage,
-    store: ProcessUsage,
-}
-
-impl Usages {
-    fn since(self, earlier: &Usages) -> Usages {
-        Usages {
-            gateway: self.gateway - earlier.gateway,
-            upstream: self.upstream - earlier.upstream,
-            store: self.store - earlier.store,
-        }
-    }
-}
-
-impl Watched<'_> {
-    fn usage(&self) -> Usages {
-        let of = |child: Option<&Child>| child.map(|child| tree::usage(child.id())).unwrap_or_default();
-        Usages { gateway: of(self.gateway), upstream: of(Some(self.upstream)), store: of(self.store) }
-    }
-}
-
-/// Looks at the processes every now and then.
-struct Sampler<'a> {
-    watched: &'a Watched<'a>,
-    last: Usages,
-    last_at: Duration,
-    samples: Vec<UsageSample>,
-}
-
-impl<'a> Sampler<'a> {
-    fn new(watched: &'a Watched<'a>, first: Usages) -> Sampler<'a> {
-        Sampler { watched, last: first, last_at: Duration::ZERO, samples: Vec::new() }
-    }
-
-    fn tick(&mut self, at: Duration) {
-        let since = at.saturating_sub(self.last_at);
-        if since < SAMPLE_EVERY {
-            return;
-        }
-        let now = self.watched.usage();
-        let spent = now.since(&self.last);
-        let busy = |usage: ProcessUsage| usage.cpu_ns as f64 / since.as_nanos() as f64;
-        let gateway_mib = self.watched.gateway.map_or(0.0, |child| tree::memory_kib(child.id()) as f64 / 1024.0);
-        self.samples.push(UsageSample {
-            at_seconds: at.as_secs_f64(),
-            gateway_cpus: busy(spent.gateway),
-            upstream_cpus: busy(spent.upstream),
-            gateway_mib,
-        });
-        (self.last, self.last_at) = (now, at);
-    }
-}
-
-fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, elapsed: Duration) -> Round {
-    let requests = requests(result);
-    let used = |usage: ProcessUsage, child: &Child| -> Use {
-        let cpu_us = usage.cpu_ns as f64 / 1e3 / requests;
-        let ticks = (usage.user_ticks + usage.system_ticks).max(1) as f64;
-        let user_share = usage.user_ticks as f64 / ticks;
-        Use {
-            cpu_us,
-            user_us: cpu_us * user_share,
-            system_us: cpu_us * (1.0 - user_share),
-            switches: (usage.voluntary_switches + usage.involuntary_switches) as f64 / requests,
-            cpus_busy: usage.cpu_ns as f64 / elapsed.as_nanos().max(1) as f64,
-            memory_mib: tree::memory_kib(child.id()) as f64 / 1024.0,
-        }
-    };
-    let seconds = result.series.iter().map(|second| SecondRecord {
-        requests: second.requests,
-        failed: second.errors,
-        p50_us: second.p50_us,
-        p99_us: second.p99_us,
-        connections: second.connections_open,
-    });
-    let times = &result.response_time;
-    Round {
-        seconds: result.elapsed_seconds,
-        requests: result.requests.completed,
-        requests_per_second: result.requests_per_second,
-        status: result.status.clone(),
-        failed: result.requests.failed,
-        mean_us: times.mean_us,
-        max_us: times.max_us,
-        p50_us: times.p50_us,
-        p90_us: times.p90_us,
-        p95_us: times.p95_us,
-        p99_us: times.p99_us,
-        p99_9_us: times.p99_9_us,
-        service_p99_us: result.service_time.p99_us,
-        histogram: times.histogram.clone(),
-        gateway: watched.gateway.map(|child| used(spent.gateway, child)),
-        upstream: used(spent.upstream, watched.upstream),
-        store: watched.store.map(|child| used(spent.store, child)),
-        loader_cpu_us: result.loader.cpu_us_per_request,
-        loader_saturated: if result.loader_saturated { result.loader_saturated_because.clone() } else { Vec::new() },
-        seconds_of_load: seconds.collect(),
-        ..Round::default()
-    }
-}
-
-/// What figures are told for each of.
-fn requests(result: &LoadResult) -> f64 {
-    (result.requests.completed + result.requests.failed).max(1) as f64
 }

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tollgate-bench run\n  tollgate-bench run --suite features --peers tollgate\n  \
                         tollgate-bench run --scenario 'varnish*' --peer tyk=/opt/tyk-gateway/tyk --rounds 7\n\nExit code: 0 when all \
-                        statuses were as expected; 1 when some were not, or nothing could be run; 130 after Ctrl-C, with what was \
+                        statuses were as expected; 1 when some were not, a round is void, or nothing could be run; 130 after Ctrl-C, with what was \
                         measured until then on disk.")]
 pub(crate) struct SuiteOptions {
     /// Scenarios whose name matches, `*` stands for anything; repeatable [default: the suite]
@@ -23,7 +23,7 @@ pub(crate) struct SuiteOptions {
     pub suite: SuiteChoice,
     #[command(flatten)]
     pub scenarios: ScenarioDirectory,
-    /// Gateways to measure, comma-separated [default: every one that is installed or given]
+    /// Gateways to measure, comma-separated [default: those that a scenario names, or every one that is installed or given]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = peer_name)]
     pub peers: Vec<String>,
     #[command(flatten)]

@@ -15,7 +15,7 @@ mod process;
 
 use clap::Parser;
 use client::top;
-use process::{check, cli, migrate, run};
+use process::{check, cli, migrate, run, schema};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -30,6 +30,10 @@ fn main() -> ExitCode {
             Ok(())
         }
         cli::Command::Check(options) => return check::check(&options),
+        cli::Command::Schema(options) => {
+            println!("{:#}", schema::schema(options.document));
+            Ok(())
+        }
         cli::Command::Migrate(options) => migrate::migrate(&options),
         cli::Command::Mock(options) => run::mock(options),
         cli::Command::Ask(request) => return client::run(*request),

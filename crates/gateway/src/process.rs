@@ -6,5 +6,6 @@ pub mod handover;
 pub mod migrate;
 pub mod notify;
 pub mod run;
+pub mod schema;
 pub mod signals;
 pub mod storage;

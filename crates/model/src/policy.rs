@@ -37,6 +37,7 @@ pub struct Policy {
     pub id: String,
     /// The identifier that a database gave it: a text, or an object with the member `$oid`.
     #[serde(rename = "_id", skip_serializing_if = "is_zero")]
+    #[schemars(extend("type" = ["string", "object", "null"]))]
     pub database_id: Value,
     /// A name for people.
     pub name: String,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use tollgate_store::{Kind, Question, Store, StoreFault};
 
-pub use details::{basics, details};
+pub use details::{CertificateInfo, CertificateSummary, details, summary};
 pub use pem::Certificate;
 
 /// Hexadecimal digits at the end of an id: SHA-256 of the certificate.

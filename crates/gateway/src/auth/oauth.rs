@@ -21,7 +21,7 @@ mod rules;
 mod token;
 
 pub use authorize::{NotAsked, ask_for_code, check_request};
-pub use client::{Client, Written, new_client_id, new_client_secret};
+pub use client::{Client, ClientShown, ClientWritten, Written, new_client_id, new_client_secret};
 pub use client_auth::{Credentials, named_client};
 pub use clients::{ANSWER_TIME_MAX, ApiClients, Clients, Presence, is_client};
 pub use introspect::introspect;

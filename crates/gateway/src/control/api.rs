@@ -7,6 +7,8 @@ mod api_health;
 mod apis;
 mod cache;
 mod certs;
+mod document;
+mod examples;
 mod health;
 mod keys;
 mod metrics;
@@ -14,6 +16,7 @@ mod oauth;
 mod openapi;
 mod orgs;
 mod own_port;
+mod parameters;
 mod policies;
 mod provider;
 mod reload;
@@ -33,7 +36,7 @@ use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, any, delete, get, post, put};
+use axum::routing::{any, get};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
@@ -45,9 +48,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
 use tollgate_engine::LocalConnector;
 use tower::ServiceExt;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 pub use api_health::ApiHealth;
 pub use health::Health;
+pub use openapi::described;
 pub use own_port::OwnPort;
 use workers::Workers;
 
@@ -144,57 +150,56 @@ pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Po
     Ok(())
 }
 
-/// A path of the control API and what answers there.
-type Endpoint = (&'static str, fn() -> MethodRouter<Arc<Control>>);
-
-/// The endpoints that need the secret: one row each. `control/openapi.json` describes each of them.
-const ENDPOINTS: &[Endpoint] = &[
-    ("/tyk/reload", || get(reload::reload)),
-    ("/tyk/reload/group", || get(reload::reload_all)),
-    ("/tyk/apis", || get(apis::list).post(apis::create)),
-    ("/tyk/apis/{id}", || get(apis::show).post(apis::create).put(apis::update).merge(delete(apis::remove))),
-    ("/tyk/apis/{id}/versions", || get(versions::list)),
-    ("/tyk/keys", || get(keys::list).post(keys::add_unnamed)),
-    ("/tyk/keys/create", || post(keys::create)),
-    ("/tyk/keys/preview", || post(keys::preview)),
-    ("/tyk/keys/policy/{hash}", || post(keys::set_policies)),
-    ("/tyk/keys/{id}", || get(keys::show).post(keys::add).put(keys::update).merge(delete(keys::remove))),
-    ("/tyk/org/keys", || get(orgs::list)),
-    ("/tyk/org/keys/{id}", || get(orgs::show).post(orgs::put).put(orgs::put).merge(delete(orgs::remove))),
-    ("/tyk/policies", || get(policies::list).post(policies::create)),
-    ("/tyk/policies/{id}", || get(policies::show).post(policies::create).put(policies::update).merge(delete(policies::remove))),
-    ("/tyk/certs", || get(certs::list).post(certs::add)),
-    ("/tyk/certs/{id}", || get(certs::show).post(certs::add).merge(delete(certs::remove))),
-    ("/tyk/oauth/clients/create", || post(oauth::create)),
-    ("/tyk/oauth/clients/apis/{client}", || get(oauth::apis_of_client)),
-    ("/tyk/oauth/clients/{id}", || get(oauth::list)),
-    ("/tyk/oauth/clients/{id}/{client}", || get(oauth::show).put(oauth::update).merge(delete(oauth::remove))),
-    ("/tyk/oauth/clients/{id}/{client}/rotate", || put(oauth::rotate)),
-    ("/tyk/oauth/clients/{id}/{client}/tokens", || get(oauth::tokens).merge(delete(oauth::revoke_tokens))),
-    ("/tyk/oauth/authorize-client", || post(provider::authorize_client_of)),
-    ("/tyk/oauth/refresh/{token}", || delete(oauth::remove_refresh)),
-    ("/tyk/oauth/revoke", || post(oauth::revoke)),
-    ("/tyk/oauth/revoke_all", || post(oauth::revoke_all)),
-    ("/tyk/oauth/tokens", || delete(oauth::purge)),
-    ("/tyk/cache/{id}", || delete(cache::invalidate)),
-    ("/tyk/cache/jwks", || delete(cache::forget_all_key_sets)),
-    ("/tyk/cache/jwks/{id}", || delete(cache::forget_key_sets)),
-    ("/tyk/health", || get(api_health::health)),
-    ("/tyk/usage", || get(usage::usage)),
-    ("/tyk/schema", || get(schema::schema)),
-    ("/tyk/openapi.json", || get(openapi::document)),
-];
+/// The endpoints that need the secret. Method, path and description stand at their handlers. A test sends the examples method by method, in
+/// this order: what removes a thing comes after what needs it.
+fn endpoints() -> OpenApiRouter<Arc<Control>> {
+    OpenApiRouter::new()
+        .routes(routes!(reload::reload))
+        .routes(routes!(reload::reload_all))
+        .routes(routes!(apis::list, apis::create))
+        .routes(routes!(apis::show, apis::create_at, apis::update, apis::remove))
+        .routes(routes!(versions::list))
+        .routes(routes!(keys::list, keys::add_unnamed))
+        .routes(routes!(keys::create))
+        .routes(routes!(keys::preview))
+        .routes(routes!(keys::set_policies))
+        .routes(routes!(keys::show, keys::add, keys::update, keys::remove))
+        .routes(routes!(orgs::list))
+        .routes(routes!(orgs::show, orgs::add, orgs::update, orgs::remove))
+        .routes(routes!(policies::list, policies::create))
+        .routes(routes!(policies::show, policies::create_at, policies::update, policies::remove))
+        .routes(routes!(certs::list, certs::add))
+        .routes(routes!(certs::show, certs::add_at, certs::remove))
+        .routes(routes!(oauth::create))
+        .routes(routes!(oauth::apis_of_client))
+        .routes(routes!(oauth::list))
+        .routes(routes!(oauth::rotate))
+        .routes(routes!(oauth::tokens, oauth::revoke_tokens))
+        .routes(routes!(oauth::show, oauth::update, oauth::remove))
+        .routes(routes!(provider::authorize_client_of))
+        .routes(routes!(oauth::remove_refresh))
+        .routes(routes!(oauth::revoke))
+        .routes(routes!(oauth::revoke_all))
+        .routes(routes!(oauth::purge))
+        .routes(routes!(cache::invalidate))
+        .routes(routes!(cache::forget_all_key_sets))
+        .routes(routes!(cache::forget_key_sets))
+        .routes(routes!(api_health::health))
+        .routes(routes!(usage::usage))
+        .routes(routes!(schema::schema))
+        .routes(routes!(openapi::document))
+}
 
 /// Those of them that are asked all the time, and answered whatever the others do.
-const FIGURES: &[Endpoint] = &[("/tyk/metrics", || get(metrics::metrics)), ("/tyk/live", || get(metrics::figures))];
+fn figures() -> OpenApiRouter<Arc<Control>> {
+    OpenApiRouter::new().routes(routes!(metrics::metrics)).routes(routes!(metrics::figures))
+}
 
 /// All endpoints, the open ones under their configured names.
 fn router(control: Arc<Control>, [hello, ready]: &[String; 2], workers: Workers) -> Router {
-    let routes =
-        |endpoints: &[Endpoint]| endpoints.iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods()));
-    let guarded = routes(ENDPOINTS)
+    let guarded = Router::from(endpoints())
         .route_layer(from_fn_with_state(workers, workers::run))
-        .merge(routes(FIGURES))
+        .merge(Router::from(figures()))
         // Where scrapers look first; on a port shared with APIs the path is theirs.
         .route("/metrics", get(metrics::metrics))
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })

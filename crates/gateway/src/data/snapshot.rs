@@ -241,6 +241,11 @@ impl Snapshot {
         self.by_id.get(id).copied()
     }
 
+    /// The API with an id.
+    pub fn api(&self, id: &str) -> Option<&Arc<Api>> {
+        self.apis.get(self.api_by_id(id)?)
+    }
+
     pub fn api_by_id_or_name(&self, name: &str) -> Option<usize> {
         self.api_by_id(name).or_else(|| self.by_name.get(name).copied())
     }

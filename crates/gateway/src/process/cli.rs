@@ -39,6 +39,8 @@ pub enum Command {
     Version,
     /// Check configuration files and API definitions, and report errors and fields without effect.
     Check(CheckOptions),
+    /// Print the JSON Schema of a document, or the OpenAPI description of the control API.
+    Schema(SchemaOptions),
     /// Show a running gateway: requests, latency, rejections, busiest APIs and keys.
     Top(TopOptions),
     /// Copy keys and quotas from one store to another
@@ -113,6 +115,29 @@ pub struct CheckOptions {
     /// Configuration to check definitions against [default: the first among FILE, else the one that run finds]
     #[arg(long, short = 'c', value_name = "FILE")]
     pub conf: Option<PathBuf>,
+}
+
+/// Options of `schema`.
+#[derive(Debug, Args)]
+pub struct SchemaOptions {
+    /// What to describe
+    #[arg(value_name = "DOCUMENT")]
+    pub document: SchemaName,
+}
+
+/// What has a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaName {
+    /// An API definition
+    Api,
+    /// A policy
+    Policy,
+    /// The session of a key
+    Key,
+    /// The configuration of the gateway
+    Config,
+    /// The control API, as OpenAPI
+    ControlApi,
 }
 
 /// Options of `migrate`.

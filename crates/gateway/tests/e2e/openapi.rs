@@ -1,11 +1,14 @@
 //! The description of the control API, held against a running gateway: each example is sent, each answer must be one that is described.
 
+use std::process::Command;
+
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::gateway::SECRET;
 use crate::harness::{Gateway, Response, api, request};
+use crate::jwt_issuers::python;
 
 const METHODS: [&str; 5] = ["POST", "GET", "PUT", "DELETE", "PATCH"];
 
@@ -199,6 +202,65 @@ fn a_method_that_is_not_described_is_not_served() {
                 assert_eq!(answer.status, 405, "{method} {path}: {answer}");
             }
         }
+    }
+}
+
+#[test]
+fn another_validator_of_openapi_finds_nothing_wrong() {
+    let stage = Stage::new();
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), stage.document.to_string()).expect("a written file");
+    let script = format!(
+        r#"
+import json
+from openapi_spec_validator import OpenAPIV31SpecValidator
+document = json.load(open({:?}))
+print(json.dumps([f"{{list(fault.absolute_path)}}: {{fault.message}}" for fault in OpenAPIV31SpecValidator(document).iter_errors()]))
+"#,
+        file.path()
+    );
+    let Some(faults) = python(&script) else { return };
+    assert_eq!(faults, json!([]));
+}
+
+fn printed(document: &str) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_tollgate")).args(["schema", document]).output().expect("tollgate runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn the_command_prints_the_description_that_is_served() {
+    assert_eq!(printed("control-api"), Stage::new().document);
+}
+
+#[test]
+fn printed_schemas_are_as_lenient_as_the_gateway_and_know_wrong_types() {
+    let right =
+        json!({"access_rights": {"a": {"versions": null, "limit": null}}, "rate": null, "tags": [null], "of_a_later_version": {}});
+    for (document, whole, wrong) in [
+        ("key", right.clone(), json!({"rate": "x"})),
+        ("key", json!({"dry_run": ["quota"], "on_store_failure": {"quota": "deny"}}), json!({"on_store_failure": "never"})),
+        ("policy", right, json!({"access_rights": {"a": {"limit": {"quota_max": "many"}}}})),
+        ("policy", json!({"_id": {"$oid": "1"}, "limits": [{"rate": 1e3, "per": 1.0}]}), json!({"limits": {}})),
+        ("config", json!({"storage": null, "tollgate": {"shared_store": {"on_failure": ""}}}), json!({"listen_port": 70000})),
+        ("config", json!({"unknown": 1, "hash_key_function": "murmur64"}), json!({"hash_key_function": "md5"})),
+        (
+            "api",
+            json!({"proxy": {"listen_path": "/a/", "target_url": "http://a/"}, "definition": {"location": "anywhere"}}),
+            json!({"proxy": {"listen_path": "", "target_url": "http://a/"}}),
+        ),
+        (
+            "api",
+            json!({"proxy": {"listen_path": "/a/", "target_url": "http://a/"},
+                "version_data": {"versions": {"v": {"global_enforce_timeout": "10s", "extended_paths": {"white_list": null}}}}}),
+            json!({"name": "without a proxy"}),
+        ),
+    ] {
+        let schema = jsonschema::draft202012::new(&printed(document)).expect("a schema");
+        let faults: Vec<String> = schema.iter_errors(&whole).map(|fault| format!("{}: {fault}", fault.instance_path)).collect();
+        assert!(faults.is_empty(), "{document} {whole}: {faults:#?}");
+        assert!(!schema.is_valid(&wrong), "{document} {wrong}");
     }
 }
 

@@ -1,73 +1,157 @@
 //! What the control API tells of a certificate, in the shape of Tyk's answers, which are Go's: names by their parts, absent lists as null.
 
 use super::pem::Certificate;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 use std::time::{Duration, UNIX_EPOCH};
+use utoipa::ToSchema;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{X509Certificate, X509Name};
 
-/// Parts of a name with their object identifiers below 2.5.4; those that may come more than once first.
-const LISTS: [(&str, u64); 7] = [
-    ("Country", 6),
-    ("Organization", 10),
-    ("OrganizationalUnit", 11),
-    ("Locality", 7),
-    ("Province", 8),
-    ("StreetAddress", 9),
-    ("PostalCode", 17),
-];
+/// Parts of a name, as object identifiers below 2.5.4.
 const COMMON_NAME: u64 = 3;
 const SERIAL_NUMBER: u64 = 5;
+const COUNTRY: u64 = 6;
+const LOCALITY: u64 = 7;
+const PROVINCE: u64 = 8;
+const STREET_ADDRESS: u64 = 9;
+const ORGANIZATION: u64 = 10;
+const ORGANIZATIONAL_UNIT: u64 = 11;
+const POSTAL_CODE: u64 = 17;
 
 /// From here on a date cannot be written.
 const YEAR_10000_UNIX_S: u64 = 253_402_300_800;
 
 /// One line of a detailed list.
-pub fn basics(id: &str, certificate: &Certificate) -> Value {
-    let leaf = certificate.leaf();
-    let name = |pick: fn(&X509Certificate<'_>) -> String| leaf.as_ref().map(pick).unwrap_or_default();
-    let subject = match &leaf {
-        Some(leaf) => common_name(leaf.subject()),
-        None => public_key_name(certificate),
-    };
-    let mut shown = json!({
-        "id": id,
-        "issuer_cn": name(|leaf| common_name(leaf.issuer())),
-        "subject_cn": subject,
-        "dns_names": dns_names(leaf.as_ref()),
-        "has_private": certificate.has_private_key(),
-    });
-    add_validity(&mut shown, leaf.as_ref());
-    shown
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = CertificateLine)]
+pub struct CertificateSummary {
+    id: String,
+    issuer_cn: String,
+    /// Of a public key, its fingerprint.
+    subject_cn: String,
+    /// Hosts that it is for.
+    #[schema(required)]
+    dns_names: Option<Vec<String>>,
+    /// The private key is stored with it.
+    has_private: bool,
+    #[schema(format = DateTime)]
+    not_before: String,
+    #[schema(format = DateTime)]
+    not_after: String,
+    /// It may sign certificates.
+    is_ca: bool,
 }
 
 /// Everything that is told of one certificate.
-pub fn details(id: &str, certificate: &Certificate) -> Value {
-    let leaf = certificate.leaf();
-    let (issuer, subject) = match &leaf {
-        Some(leaf) => (full_name(leaf.issuer()), full_name(leaf.subject())),
-        None => (empty_name(String::new()), empty_name(public_key_name(certificate))),
-    };
-    let mut shown = json!({
-        "id": id,
-        "fingerprint": certificate.fingerprint,
-        "has_private": certificate.has_private_key(),
-        "issuer": issuer,
-        "subject": subject,
-    });
-    if let (names @ Value::Array(_), Value::Object(fields)) = (dns_names(leaf.as_ref()), &mut shown) {
-        fields.insert("dns_names".to_owned(), names);
-    }
-    add_validity(&mut shown, leaf.as_ref());
-    shown
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Certificate)]
+pub struct CertificateInfo {
+    id: String,
+    /// SHA-256, hexadecimal.
+    fingerprint: String,
+    /// The private key is stored with it.
+    has_private: bool,
+    issuer: CertificateName,
+    subject: CertificateName,
+    /// Hosts that it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    dns_names: Option<Vec<String>>,
+    #[schema(format = DateTime)]
+    not_before: String,
+    #[schema(format = DateTime)]
+    not_after: String,
+    /// It may sign certificates.
+    is_ca: bool,
 }
 
-fn add_validity(shown: &mut Value, leaf: Option<&X509Certificate<'_>>) {
-    let Value::Object(fields) = shown else { return };
-    let validity = leaf.map(|leaf| leaf.validity());
-    fields.insert("not_before".to_owned(), date(validity.map(|validity| validity.not_before.timestamp())).into());
-    fields.insert("not_after".to_owned(), date(validity.map(|validity| validity.not_after.timestamp())).into());
-    fields.insert("is_ca".to_owned(), leaf.is_some_and(|leaf| leaf.is_ca()).into());
+/// Who a certificate is for, or from.
+#[derive(Default, Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct CertificateName {
+    country: Option<Vec<String>>,
+    organization: Option<Vec<String>>,
+    organizational_unit: Option<Vec<String>>,
+    locality: Option<Vec<String>>,
+    province: Option<Vec<String>>,
+    street_address: Option<Vec<String>>,
+    postal_code: Option<Vec<String>>,
+    #[schema(required = false)]
+    serial_number: String,
+    common_name: String,
+    /// All parts, by object identifier.
+    names: Option<Vec<NamePart>>,
+    /// Always null.
+    extra_names: Option<Vec<NamePart>>,
+}
+
+/// One part of a name.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct NamePart {
+    /// Object identifier.
+    r#type: Vec<u64>,
+    value: String,
+}
+
+/// When a certificate is valid, and what for.
+struct ValidityPeriod {
+    not_before: String,
+    not_after: String,
+    is_ca: bool,
+}
+
+/// What a detailed list says of a certificate.
+pub fn summary(id: &str, certificate: &Certificate) -> CertificateSummary {
+    let leaf = certificate.leaf();
+    let ValidityPeriod { not_before, not_after, is_ca } = ValidityPeriod::of(leaf.as_ref());
+    CertificateSummary {
+        id: id.to_owned(),
+        issuer_cn: leaf.as_ref().map(|leaf| common_name(leaf.issuer())).unwrap_or_default(),
+        subject_cn: leaf.as_ref().map_or_else(|| public_key_name(certificate), |leaf| common_name(leaf.subject())),
+        dns_names: dns_names(leaf.as_ref()),
+        has_private: certificate.has_private_key(),
+        not_before,
+        not_after,
+        is_ca,
+    }
+}
+
+/// What is told of one certificate.
+pub fn details(id: &str, certificate: &Certificate) -> CertificateInfo {
+    let leaf = certificate.leaf();
+    let ValidityPeriod { not_before, not_after, is_ca } = ValidityPeriod::of(leaf.as_ref());
+    let (issuer, subject) = match &leaf {
+        Some(leaf) => (full_name(leaf.issuer()), full_name(leaf.subject())),
+        None => {
+            let subject = CertificateName { common_name: public_key_name(certificate), ..CertificateName::default() };
+            (CertificateName::default(), subject)
+        }
+    };
+    CertificateInfo {
+        id: id.to_owned(),
+        fingerprint: certificate.fingerprint.clone(),
+        has_private: certificate.has_private_key(),
+        issuer,
+        subject,
+        dns_names: dns_names(leaf.as_ref()),
+        not_before,
+        not_after,
+        is_ca,
+    }
+}
+
+impl ValidityPeriod {
+    fn of(leaf: Option<&X509Certificate<'_>>) -> Self {
+        let validity = leaf.map(|leaf| leaf.validity());
+        ValidityPeriod {
+            not_before: date(validity.map(|validity| validity.not_before.timestamp())),
+            not_after: date(validity.map(|validity| validity.not_after.timestamp())),
+            is_ca: leaf.is_some_and(|leaf| leaf.is_ca()),
+        }
+    }
 }
 
 /// RFC 3339; Go's zero time for what has none.
@@ -84,51 +168,44 @@ fn public_key_name(certificate: &Certificate) -> String {
     format!("Public Key: {}", certificate.fingerprint)
 }
 
-fn dns_names(leaf: Option<&X509Certificate<'_>>) -> Value {
+fn dns_names(leaf: Option<&X509Certificate<'_>>) -> Option<Vec<String>> {
     let names =
         leaf.and_then(|leaf| leaf.subject_alternative_name().ok().flatten()).map(|extension| &extension.value.general_names);
-    let names: Vec<&str> = names
+    let names: Vec<String> = names
         .into_iter()
         .flatten()
         .filter_map(|name| match name {
-            GeneralName::DNSName(name) => Some(*name),
+            GeneralName::DNSName(name) => Some((*name).to_owned()),
             _ => None,
         })
         .collect();
-    if names.is_empty() { Value::Null } else { json!(names) }
+    Some(names).filter(|names| !names.is_empty())
 }
 
 fn common_name(name: &X509Name<'_>) -> String {
     name.iter_common_name().filter_map(|part| part.as_str().ok()).last().unwrap_or_default().to_owned()
 }
 
-fn empty_name(common_name: String) -> Value {
-    let mut shown: Map<String, Value> = LISTS.iter().map(|(part, _)| ((*part).to_owned(), Value::Null)).collect();
-    shown.insert("SerialNumber".to_owned(), "".into());
-    shown.insert("CommonName".to_owned(), common_name.into());
-    shown.insert("Names".to_owned(), Value::Null);
-    shown.insert("ExtraNames".to_owned(), Value::Null);
-    shown.into()
-}
-
-fn full_name(name: &X509Name<'_>) -> Value {
+fn full_name(name: &X509Name<'_>) -> CertificateName {
     let parts: Vec<(Vec<u64>, &str)> = name
         .iter_attributes()
         .filter_map(|part| Some((part.attr_type().iter()?.collect(), part.as_str().unwrap_or_default())))
         .collect();
-    let values = |wanted: u64| -> Vec<&str> {
-        parts.iter().filter(|(oid, _)| oid.as_slice() == [2, 5, 4, wanted]).map(|(_, value)| *value).collect()
+    let values = |wanted: u64| -> Vec<String> {
+        parts.iter().filter(|(oid, _)| oid.as_slice() == [2, 5, 4, wanted]).map(|(_, value)| (*value).to_owned()).collect()
     };
-    let mut shown = empty_name(values(COMMON_NAME).last().copied().unwrap_or_default().to_owned());
-    let Value::Object(fields) = &mut shown else { return shown };
-    for (part, number) in LISTS {
-        let values = values(number);
-        if !values.is_empty() {
-            fields.insert(part.to_owned(), json!(values));
-        }
+    let list = |wanted: u64| Some(values(wanted)).filter(|values| !values.is_empty());
+    CertificateName {
+        country: list(COUNTRY),
+        organization: list(ORGANIZATION),
+        organizational_unit: list(ORGANIZATIONAL_UNIT),
+        locality: list(LOCALITY),
+        province: list(PROVINCE),
+        street_address: list(STREET_ADDRESS),
+        postal_code: list(POSTAL_CODE),
+        serial_number: values(SERIAL_NUMBER).pop().unwrap_or_default(),
+        common_name: values(COMMON_NAME).pop().unwrap_or_default(),
+        names: Some(parts.iter().map(|(oid, value)| NamePart { r#type: oid.clone(), value: (*value).to_owned() }).collect()),
+        extra_names: None,
     }
-    fields.insert("SerialNumber".to_owned(), values(SERIAL_NUMBER).last().copied().unwrap_or_default().into());
-    let names: Vec<Value> = parts.iter().map(|(oid, value)| json!({ "Type": oid, "Value": value })).collect();
-    fields.insert("Names".to_owned(), names.into());
-    shown
 }

@@ -6,9 +6,11 @@ use crate::base::secret::{random_bytes, random_text};
 use crate::data::exchange::RequestId;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::io;
 use subtle::ConstantTimeEq;
+use utoipa::ToSchema;
 
 /// Longest id and secret. Those that are made here have 32 and 48 bytes.
 const TEXT_BYTES_MAX: usize = 1_024;
@@ -27,6 +29,56 @@ pub struct Client {
     /// Null, or what tokens get as metadata.
     pub meta_data: Value,
     pub description: String,
+}
+
+/// A client as an operator sees it.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = OAuthClient)]
+pub struct ClientShown {
+    /// Its name.
+    client_id: String,
+    /// Where its users may be sent back to; several with `oauth_redirect_uri_separator` between them.
+    redirect_uri: String,
+    /// The policy of its tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    policy_id: Option<String>,
+    /// It can keep no secret and has none: it gets tokens for codes with a proof (PKCE, `S256`) and refresh tokens alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    public: bool,
+    /// What it shows for a token; not there for a public client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    secret: Option<String>,
+    /// An object that tokens get as metadata.
+    meta_data: Value,
+    description: String,
+}
+
+/// A client as an operator writes it.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = OAuthClientWritten)]
+pub struct ClientWritten {
+    /// Its name.
+    client_id: Option<String>,
+    /// Where its users may be sent back to; several with `oauth_redirect_uri_separator` between them.
+    redirect_uri: Option<String>,
+    /// The policy of its tokens.
+    policy_id: Option<String>,
+    /// What it shows for a token.
+    secret: Option<String>,
+    /// It can keep no secret and has none: it gets tokens for codes with a proof (PKCE, `S256`) and refresh tokens alone. An update does
+    /// not change it.
+    public: Option<bool>,
+    /// An object that tokens get as metadata.
+    #[serde(default)]
+    meta_data: Value,
+    /// For people.
+    description: Option<String>,
+    /// The API that it is for.
+    api_id: Option<String>,
 }
 
 /// What an operator writes about a client.
@@ -75,25 +127,17 @@ impl Client {
     /// # Errors
     /// What is wrong with it; `None` when it is no client at all.
     pub fn from_written(text: &[u8]) -> Result<Written, Option<&'static str>> {
-        let Ok(Value::Object(fields)) = serde_json::from_slice(text) else { return Err(None) };
-        let text = |name: &str| match fields.get(name).unwrap_or(&Value::Null) {
-            Value::String(text) => Ok(text.clone()),
-            Value::Null => Ok(String::new()),
-            _ => Err(None),
-        };
-        let is_public = match fields.get("public").unwrap_or(&Value::Null) {
-            Value::Bool(is_public) => *is_public,
-            Value::Null => false,
-            _ => return Err(None),
-        };
+        // An object alone: a list of its members' values is none.
+        let Ok(document @ Value::Object(_)) = serde_json::from_slice(text) else { return Err(None) };
+        let written = ClientWritten::deserialize(document).map_err(|_| None)?;
         let client = Client {
-            id: text("client_id")?,
-            is_public,
-            secret: text("secret")?,
-            redirect_uri: text("redirect_uri")?,
-            policy_id: text("policy_id")?,
-            meta_data: fields.get("meta_data").cloned().unwrap_or_default(),
-            description: text("description")?,
+            id: written.client_id.unwrap_or_default(),
+            is_public: written.public.unwrap_or_default(),
+            secret: written.secret.unwrap_or_default(),
+            redirect_uri: written.redirect_uri.unwrap_or_default(),
+            policy_id: written.policy_id.unwrap_or_default(),
+            meta_data: written.meta_data,
+            description: written.description.unwrap_or_default(),
         };
         let is_sound = |text: &str| text.len() <= TEXT_BYTES_MAX && !text.chars().any(char::is_control);
         if !is_sound(&client.id) || client.id.contains([':', '/']) {
@@ -102,27 +146,23 @@ impl Client {
         if !is_sound(&client.secret) {
             return Err(Some("secret must have at most 1024 bytes, and no control character"));
         }
-        if is_public && !client.secret.is_empty() {
+        if client.is_public && !client.secret.is_empty() {
             return Err(Some("a public client can have no secret"));
         }
-        Ok(Written { client, api_id: text("api_id")? })
+        Ok(Written { client, api_id: written.api_id.unwrap_or_default() })
     }
 
     /// As operators see it.
-    pub fn to_shown(&self) -> Value {
-        let mut shown = json!({ "client_id": self.id, "redirect_uri": self.redirect_uri });
-        if let Value::Object(fields) = &mut shown {
-            if !self.policy_id.is_empty() {
-                fields.insert("policy_id".to_owned(), self.policy_id.as_str().into());
-            }
-            match self.is_public {
-                true => fields.insert("public".to_owned(), true.into()),
-                false => fields.insert("secret".to_owned(), self.secret.as_str().into()),
-            };
-            fields.insert("meta_data".to_owned(), self.meta_data.clone());
-            fields.insert("description".to_owned(), self.description.as_str().into());
+    pub fn to_shown(&self) -> ClientShown {
+        ClientShown {
+            client_id: self.id.clone(),
+            redirect_uri: self.redirect_uri.clone(),
+            policy_id: Some(self.policy_id.clone()).filter(|id| !id.is_empty()),
+            public: self.is_public,
+            secret: Some(self.secret.clone()).filter(|_| !self.is_public),
+            meta_data: self.meta_data.clone(),
+            description: self.description.clone(),
         }
-        shown
     }
 
     /// Whether this is its secret, in a time that does not depend on either. Some programs escape secrets before they encode them, as

@@ -2,7 +2,9 @@
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
 
 /// A status and a JSON value.
 pub struct Answer(pub StatusCode, pub Value);
@@ -14,17 +16,86 @@ impl IntoResponse for Answer {
     }
 }
 
-/// `{"status":"error","message":…}`
+/// 200 with a value.
+pub fn ok(value: impl Serialize) -> Answer {
+    Answer(StatusCode::OK, json(value))
+}
+
+/// A value as JSON; null for what can't be, which none of our types is.
+pub fn json(value: impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+/// Says what went wrong.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Error {
+    #[schema(inline)]
+    status: Failed,
+    message: String,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Failed {
+    Error,
+}
+
+/// Says that the request was carried out.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Message)]
+pub struct Success {
+    #[schema(inline)]
+    status: Done,
+    message: String,
+}
+
+/// The status of whatever went well.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Done {
+    Ok,
+}
+
+/// Says what was changed.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Changed {
+    /// Id of what was changed.
+    key: String,
+    #[schema(inline)]
+    status: Done,
+    #[schema(inline)]
+    action: Change,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    Added,
+    Modified,
+    Updated,
+    Deleted,
+}
+
+/// An answer that says what went wrong.
 pub fn error(status: StatusCode, message: impl Into<String>) -> Answer {
-    Answer(status, json!({ "status": "error", "message": message.into() }))
+    Answer(status, json(Error { status: Failed::Error, message: message.into() }))
 }
 
-/// `{"status":"ok","message":…}`
+/// An answer that says that the request was carried out.
 pub fn message(message: impl Into<String>) -> Answer {
-    Answer(StatusCode::OK, json!({ "status": "ok", "message": message.into() }))
+    ok(Success { status: Done::Ok, message: message.into() })
 }
 
-/// `{"key":…,"status":"ok","action":…}`
-pub fn done(key: &str, action: &str) -> Answer {
-    Answer(StatusCode::OK, json!({ "key": key, "status": "ok", "action": action }))
+/// An answer that says what was changed.
+pub fn changed(key: impl Into<String>, action: Change) -> Answer {
+    ok(Changed { key: key.into(), status: Done::Ok, action })
+}
+
+/// The answer when there is no such API.
+pub fn no_such_api() -> Answer {
+    error(StatusCode::NOT_FOUND, "API not found")
 }

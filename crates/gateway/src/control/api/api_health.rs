@@ -2,16 +2,16 @@
 //! made of, so that a request pays nothing more for it; `health_check.enable_health_checks` switches it on.
 
 use super::Control;
-use super::answer::{Answer, error};
-use super::apis::find;
+use super::answer::{Answer, Error, error, ok};
 use crate::observe::{Meter, Meters};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use serde_json::json;
+use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tollgate_model::config::GatewayConfig;
+use utoipa::ToSchema;
 
 /// How many notes cover the window. Each has some 100 bytes for each API.
 const NOTES: u32 = 12;
@@ -31,6 +31,28 @@ struct Counts {
     key_failures: u64,
     sent_on: u64,
     upstream_ns: u64,
+}
+
+/// Recent figures of an API. The names are Tyk's, and so is the spelling.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ApiHealth)]
+pub struct Recently {
+    /// Requests over a rate limit.
+    #[serde(rename = "throttle_reqests_per_second")]
+    throttled: f64,
+    /// Requests over a quota.
+    #[serde(rename = "quota_violations_per_second")]
+    over_quota: f64,
+    /// Requests without a valid key, or without the right to call.
+    #[serde(rename = "key_failures_per_second")]
+    key_failures: f64,
+    /// Milliseconds.
+    #[serde(rename = "average_upstream_latency")]
+    upstream_latency_ms: u64,
+    /// Requests that were sent to the upstream.
+    #[serde(rename = "average_requests_per_second")]
+    sent_on: f64,
 }
 
 impl ApiHealth {
@@ -100,7 +122,18 @@ fn is_key_failure(cause: &str) -> bool {
     (is_about_key || is_about_rights) && !cause.ends_with("rate_limit")
 }
 
-/// The figures of one API.
+/// Recent figures of an API
+///
+/// The names are Tyk's. `health_check.enable_health_checks` switches it on.
+#[utoipa::path(
+    get, path = "/tyk/health", tag = "Figures", operation_id = "getApiHealth",
+    params(("api_id" = String, Query, description = "Id of the API.", example = "quick")),
+    responses(
+        (status = 200, body = Recently, description = "Figures of the last `health_check_value_timeouts` seconds."),
+        (status = 400, body = Error, description = "`enable_health_checks` is off, or `api_id` is missing."),
+        (status = 404, body = Error, description = "No such API."),
+    )
+)]
 pub async fn health(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Answer {
     let Some(health) = &control.api_health else {
         return error(StatusCode::BAD_REQUEST, "Health checks are not enabled for this node");
@@ -108,7 +141,7 @@ pub async fn health(State(control): State<Arc<Control>>, Query(query): Query<Has
     let Some(id) = query.get("api_id").filter(|id| !id.is_empty()) else {
         return error(StatusCode::BAD_REQUEST, "missing api_id parameter");
     };
-    if find(&control.shared.current.load(), id).is_none() {
+    if control.shared.current.load().api(id).is_none() {
         return error(StatusCode::NOT_FOUND, "API ID not found");
     }
     let meters = control.shared.registry.meters.all();
@@ -117,16 +150,14 @@ pub async fn health(State(control): State<Arc<Control>>, Query(query): Query<Has
         return error(StatusCode::NOT_FOUND, message);
     };
     let lately = health.lately(id, Counts::of(meter).unwrap_or_default());
-    let latency_ms = lately.upstream_ns.checked_div(lately.sent_on).unwrap_or_default() / 1_000_000;
-    let figures = json!({
-        // Tyk's spelling.
-        "throttle_reqests_per_second": health.per_second(lately.throttled),
-        "quota_violations_per_second": health.per_second(lately.over_quota),
-        "key_failures_per_second": health.per_second(lately.key_failures),
-        "average_upstream_latency": latency_ms,
-        "average_requests_per_second": health.per_second(lately.sent_on),
-    });
-    Answer(StatusCode::OK, figures)
+    let upstream_latency_ms = lately.upstream_ns.checked_div(lately.sent_on).unwrap_or_default() / 1_000_000;
+    ok(Recently {
+        throttled: health.per_second(lately.throttled),
+        over_quota: health.per_second(lately.over_quota),
+        key_failures: health.per_second(lately.key_failures),
+        upstream_latency_ms,
+        sent_on: health.per_second(lately.sent_on),
+    })
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! `/tyk/apis`: API definitions. A write goes to `app_path` and is in effect when the answer comes.
 
 use super::Control;
-use super::answer::{Answer, done, error};
+use super::answer::{Answer, Change, Changed, Error, changed, error, no_such_api, ok};
+use super::parameters::ApiId;
 use super::versions::{self, NewVersion};
+use super::{document, examples};
 use crate::base::secret::random_text;
 use crate::control::loader::FILE_BYTES_MAX;
-use crate::data::snapshot::{Api, Snapshot};
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -20,22 +21,54 @@ use tollgate_model::api::ApiDefinition;
 /// Errors that an answer names. Who has more mends these first.
 const REASONS_MAX: usize = 50;
 
-/// All definitions.
+/// All API definitions
+#[utoipa::path(
+    get, path = "/tyk/apis", tag = "APIs", operation_id = "listApis",
+    responses(
+        (status = 200, body = Vec<document::ApiDefinition>, description = "The definitions as they were written."),
+    )
+)]
 pub async fn list(State(control): State<Arc<Control>>) -> Answer {
     let snapshot = control.shared.current.load();
-    let definitions = snapshot.apis.iter().map(|api| ApiDefinition::shown(&api.raw)).collect();
-    Answer(StatusCode::OK, Value::Array(definitions))
+    let definitions: Vec<Value> = snapshot.apis.iter().map(|api| ApiDefinition::shown(&api.raw)).collect();
+    ok(definitions)
 }
 
-/// One definition.
-pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
-    match find(&control.shared.current.load(), &id) {
-        Some(api) => Answer(StatusCode::OK, ApiDefinition::shown(&api.raw)),
-        None => not_found(),
+/// One API definition
+#[utoipa::path(
+    get, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "getApi",
+    params(ApiId),
+    responses(
+        (status = 200, body = document::ApiDefinition, description = "The definition as it was written."),
+        (status = 404, body = Error, description = "No such API."),
+    )
+)]
+pub async fn show(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> Answer {
+    match control.shared.current.load().api(&id) {
+        Some(api) => ok(ApiDefinition::shown(&api.raw)),
+        None => no_such_api(),
     }
 }
 
-/// Adds a definition; one without an id gets one. Parameters make it a version of another API.
+/// Add an API definition
+///
+/// One without `api_id` gets one; one with the id of another replaces it. With `base_api_id` it becomes a version of that API.
+#[utoipa::path(
+    post, path = "/tyk/apis", tag = "APIs", operation_id = "createApi",
+    params(
+        ("base_api_id" = Option<String>, Query, description = "Id of the API that it is a version of."),
+        ("base_api_version_name" = Option<String>, Query, description = "What the base itself is called among its versions."),
+        ("new_version_name" = Option<String>, Query, description = "What the new version is called."),
+        ("set_default" = Option<String>, Query, description = "`true`: requests that name no version get this one."),
+    ),
+    request_body(content = document::ApiDefinition, example = json!(examples::definition())),
+    responses(
+        (status = 200, body = Changed, description = "The definition is written to `app_path` and served."),
+        (status = 400, body = Error, description = "The body is not a definition, or has an error; the message names the JSON path."),
+        (status = 422, body = Error, description = "`base_api_id` without `new_version_name`."),
+        (status = 500, body = Error, description = "The file could not be written."),
+    )
+)]
 pub async fn create(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>, body: Bytes) -> Answer {
     let wanted = match NewVersion::asked_for(&query, &control.shared.current.load()) {
         Ok(wanted) => wanted,
@@ -52,19 +85,48 @@ pub async fn create(State(control): State<Arc<Control>>, Query(query): Query<Has
     };
     definition.insert("api_id".to_owned(), id.clone().into());
     let _alone = if wanted.is_some() { Some(control.versions.lock().await) } else { None };
-    let answer = store(&control, &id, &Value::Object(definition), "added").await;
+    let answer = store(&control, &id, &Value::Object(definition), Change::Added).await;
     let Some(version) = wanted.filter(|_| answer.0 == StatusCode::OK) else { return answer };
-    let Some(base) = find(&control.shared.current.load(), &version.base).map(|base| version.added_to(&base.raw, &id)) else {
+    let Some(base) = control.shared.current.load().api(&version.base).map(|base| version.added_to(&base.raw, &id)) else {
         return error(StatusCode::CONFLICT, format!("{id} was added, but its base API is gone"));
     };
-    let base_answer = store(&control, &version.base, &base, "modified").await;
+    let base_answer = store(&control, &version.base, &base, Change::Modified).await;
     if base_answer.0 == StatusCode::OK { answer } else { base_answer }
 }
 
-/// Replaces a definition.
-pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>, body: Bytes) -> Answer {
-    if find(&control.shared.current.load(), &id).is_none() {
-        return not_found();
+/// The same as `POST /tyk/apis`
+///
+/// The id in the path has no effect, as in Tyk.
+#[utoipa::path(
+    post, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "createApiAt",
+    params(ApiId),
+    request_body(content = document::ApiDefinition, example = json!(examples::definition())),
+    responses(
+        (status = 200, body = Changed, description = "The definition is served."),
+        (status = 400, body = Error, description = "The body is not a definition, or has an error."),
+        (status = 422, body = Error, description = "`base_api_id` without `new_version_name`."),
+        (status = 500, body = Error, description = "The file could not be written."),
+    )
+)]
+pub async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<String, String>>, body: Bytes) -> Answer {
+    create(state, query, body).await
+}
+
+/// Replace an API definition
+#[utoipa::path(
+    put, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "updateApi",
+    params(ApiId),
+    request_body(content = document::ApiDefinition, example = json!(examples::definition())),
+    responses(
+        (status = 200, body = Changed, description = "The new definition is served."),
+        (status = 400, body = Error, description = "The body is not a definition, has an error, or has another id."),
+        (status = 404, body = Error, description = "No such API."),
+        (status = 500, body = Error, description = "The file could not be written."),
+    )
+)]
+pub async fn update(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>, body: Bytes) -> Answer {
+    if control.shared.current.load().api(&id).is_none() {
+        return no_such_api();
     }
     let Ok(Value::Object(definition)) = serde_json::from_slice(&body) else { return malformed() };
     let asked = match definition.get("api_id").unwrap_or(&Value::Null) {
@@ -76,13 +138,22 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
         let message = "Request APIID does not match that in Definition! For Update operations these must match.";
         return error(StatusCode::BAD_REQUEST, message);
     }
-    store(&control, &id, &Value::Object(definition.clone()), "modified").await
+    store(&control, &id, &Value::Object(definition.clone()), Change::Modified).await
 }
 
-/// Removes a definition. Of several who do so at the same time one is told that it did.
-pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
-    if find(&control.shared.current.load(), &id).is_none() {
-        return not_found();
+/// Remove an API
+#[utoipa::path(
+    delete, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "deleteApi",
+    params(ApiId),
+    responses(
+        (status = 200, body = Changed, description = "The API is not served any more."),
+        (status = 404, body = Error, description = "No such API."),
+        (status = 500, body = Error, description = "The file could not be removed."),
+    )
+)]
+pub async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> Answer {
+    if control.shared.current.load().api(&id).is_none() {
+        return no_such_api();
     }
     let bases = || control.shared.current.load().apis.iter().filter_map(|api| versions::without(api, &id)).collect::<Vec<_>>();
     let _alone = if bases().is_empty() { None } else { Some(control.versions.lock().await) };
@@ -92,19 +163,19 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>)
     let _ = control.reloads.request().await;
     match removed {
         Ok(true) => {}
-        Ok(false) => return not_found(),
+        Ok(false) => return no_such_api(),
         Err(failure) => {
             tracing::error!(%failure, id, "cannot delete an API definition");
             return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
         }
     }
     for (base, definition) in bases {
-        let answer = store(&control, &base, &definition, "modified").await;
+        let answer = store(&control, &base, &definition, Change::Modified).await;
         if answer.0 != StatusCode::OK {
             tracing::error!(base, id, answer = %answer.1, "a deleted version stays in the list of its base API");
         }
     }
-    done(&id, "deleted")
+    changed(id, Change::Deleted)
 }
 
 /// Removes the file of a definition. False when it is not there any more.
@@ -118,22 +189,12 @@ async fn remove_file(control: &Control, id: &str) -> io::Result<bool> {
     }
 }
 
-/// The API with an id.
-pub fn find<'s>(snapshot: &'s Snapshot, id: &str) -> Option<&'s Arc<Api>> {
-    snapshot.api_by_id(id).and_then(|index| snapshot.apis.get(index))
-}
-
-/// The answer when there is no such API.
-pub fn not_found() -> Answer {
-    error(StatusCode::NOT_FOUND, "API not found")
-}
-
 fn malformed() -> Answer {
     error(StatusCode::BAD_REQUEST, "Request malformed")
 }
 
 /// Checks a definition, writes its file and waits until it serves.
-async fn store(control: &Control, id: &str, definition: &Value, action: &str) -> Answer {
+async fn store(control: &Control, id: &str, definition: &Value, action: Change) -> Answer {
     let invalid = |reason: &str| error(StatusCode::BAD_REQUEST, format!("Validation of API Definition failed. Reason: {reason}."));
     // The id becomes a file name.
     if !is_file_name(id) {
@@ -158,7 +219,7 @@ async fn store(control: &Control, id: &str, definition: &Value, action: &str) ->
     }
     drop(alone);
     match control.reloads.request().await {
-        Ok(_) => done(id, action),
+        Ok(_) => changed(id, action),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the definition was written, but the reload did not finish"),
     }
 }

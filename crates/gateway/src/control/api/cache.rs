@@ -2,25 +2,52 @@
 //! the cache after a deployment go on working. Key sets of token issuers are.
 
 use super::Control;
-use super::answer::{Answer, message};
+use super::answer::{Answer, Success, message};
+use super::parameters::ApiId;
 use axum::extract::{Path, State};
 use std::sync::Arc;
 
-/// Forgets an API's responses; like Tyk, the same answer for an API that is not there.
+/// Forget the cached responses of an API
+///
+/// Responses are not cached yet. The endpoint exists for scripts that empty the cache after a deployment.
+#[utoipa::path(
+    delete, path = "/tyk/cache/{id}", tag = "Cache", operation_id = "invalidateCache",
+    params(ApiId),
+    responses(
+        (status = 200, body = Success, description = "The request was carried out."),
+    )
+)]
 pub async fn invalidate() -> Answer {
     message("cache invalidated")
 }
 
-/// Forgets the key sets of all APIs.
+/// Forget the key sets of all token issuers
+///
+/// They are fetched again when they are needed.
+#[utoipa::path(
+    delete, path = "/tyk/cache/jwks", tag = "Cache", operation_id = "forgetKeySets",
+    responses(
+        (status = 200, body = Success, description = "The request was carried out."),
+    )
+)]
 pub async fn forget_all_key_sets(State(control): State<Arc<Control>>) -> Answer {
     control.shared.current.load().apis.iter().for_each(|api| api.forget_key_sets());
     message("cache invalidated")
 }
 
-/// Forgets the key sets of an API; the same answer for one that is not there. A set that several APIs use is forgotten for all of them.
-pub async fn forget_key_sets(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+/// Forget the key sets of an API's token issuers
+///
+/// A set that several APIs use is forgotten for all of them. The answer is the same for an unknown API.
+#[utoipa::path(
+    delete, path = "/tyk/cache/jwks/{id}", tag = "Cache", operation_id = "forgetKeySetsOfApi",
+    params(ApiId),
+    responses(
+        (status = 200, body = Success, description = "The request was carried out."),
+    )
+)]
+pub async fn forget_key_sets(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> Answer {
     let snapshot = control.shared.current.load();
-    if let Some(api) = snapshot.api_by_id(&id).and_then(|index| snapshot.apis.get(index)) {
+    if let Some(api) = snapshot.api(&id) {
         api.forget_key_sets();
     }
     message("cache invalidated")

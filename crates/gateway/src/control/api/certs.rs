@@ -1,39 +1,108 @@
 //! `/tyk/certs`: certificates, public keys and private keys, which are never shown again. A change is in effect when the answer comes.
 
 use super::Control;
-use super::answer::{Answer, error, message};
-use crate::auth::certificates::{self, Rejection};
+use super::answer::{Answer, Done, Error, Success, error, message, ok};
+use super::examples;
+use crate::auth::certificates::{self, CertificateInfo, CertificateSummary, Rejection};
 use crate::base::clock::unix_s;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
+use utoipa::{IntoParams, ToSchema};
+
+/// A new certificate.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CertificateAdded {
+    /// Organisation and SHA-256 of the certificate.
+    id: String,
+    #[schema(inline)]
+    status: Done,
+    message: &'static str,
+}
+
+/// The certificates.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CertificateList {
+    #[schema(required)]
+    certs: Option<Vec<ListedCertificate>>,
+}
+
+/// One of the certificates: its id, or with `mode=detailed` a summary.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+enum ListedCertificate {
+    Id(String),
+    Summary(CertificateSummary),
+}
+
+/// What is told of certificates: one, or a list with null for unknown ones.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum CertificateDetails {
+    One(Box<CertificateInfo>),
+    Several(Vec<Option<CertificateInfo>>),
+}
+
+/// The certificates of a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct CertificateIds {
+    /// Ids of certificates, separated by commas.
+    #[param(example = "default6f120e00ad7198b6ea39849d58a15058320def88116fd76a67713f44816ef027", min_length = 1)]
+    pub id: String,
+}
 
 type Parameters = Query<HashMap<String, String>>;
 
-/// The ids, or a line about each certificate with `mode=detailed`.
+/// Ids of certificates, or a summary of each
+#[utoipa::path(
+    get, path = "/tyk/certs", tag = "Certificates", operation_id = "listCertificates",
+    params(
+        ("org_id" = Option<String>, Query, description = "The organisation, which the id begins with; at most 256 bytes, no comma, slash or control character.", example = "default"),
+        ("mode" = Option<String>, Query, description = "`detailed`: a line about each.", example = "detailed"),
+    ),
+    responses(
+        (status = 200, body = CertificateList, description = "The list, sorted by id; null if it is empty."),
+    )
+)]
 pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Answer {
     let certificates = &control.shared.certificates;
     let ids = certificates.ids(query.get("org_id").map_or("", String::as_str));
-    let shown: Vec<Value> = if query.get("mode").is_some_and(|mode| mode == "detailed") {
-        ids.iter().filter_map(|id| Some(certificates::basics(id, &*certificates.get(id)?))).collect()
+    let certs: Vec<ListedCertificate> = if query.get("mode").is_some_and(|mode| mode == "detailed") {
+        let summaries = ids.iter().filter_map(|id| Some(certificates::summary(id, &*certificates.get(id)?)));
+        summaries.map(ListedCertificate::Summary).collect()
     } else if ids.is_empty() {
-        return Answer(StatusCode::OK, json!({ "certs": null }));
+        return ok(CertificateList { certs: None });
     } else {
-        ids.into_iter().map(Value::String).collect()
+        ids.into_iter().map(ListedCertificate::Id).collect()
     };
-    Answer(StatusCode::OK, json!({ "certs": shown }))
+    ok(CertificateList { certs: Some(certs) })
 }
 
-/// Adds what the PEM text in the body says.
+/// Add a certificate
+#[utoipa::path(
+    post, path = "/tyk/certs", tag = "Certificates", operation_id = "addCertificate",
+    params(
+        ("org_id" = Option<String>, Query, description = "The organisation, which the id begins with; at most 256 bytes, no comma, slash or control character.", example = "default"),
+    ),
+    request_body(content = String, content_type = "text/plain", example = json!(examples::CERTIFICATE)),
+    responses(
+        (status = 200, body = CertificateAdded, description = "The certificate is stored."),
+        (status = 403, body = Error, description = "The body is not a certificate; or it has expired, exists already, or has the private key of another one; or the secret of the request is wrong."),
+        (status = 500, body = Error, description = "The store could not be written to."),
+    )
+)]
 pub async fn add(State(control): State<Arc<Control>>, Query(query): Parameters, body: Bytes) -> Answer {
     let org = query.get("org_id").map_or("", String::as_str);
     match control.shared.certificates.add(org, &body, unix_s()).await {
         Ok(id) => {
             control.shared.refresh_certificates();
-            Answer(StatusCode::OK, json!({ "id": id, "status": "ok", "message": "Certificate added" }))
+            ok(CertificateAdded { id, status: Done::Ok, message: "Certificate added" })
         }
         Err(Rejection::Bad(reason)) => error(StatusCode::FORBIDDEN, reason),
         Err(Rejection::Store(fault)) => {
@@ -43,22 +112,57 @@ pub async fn add(State(control): State<Arc<Control>>, Query(query): Parameters, 
     }
 }
 
-/// What one certificate says, or a list of them when the ids of several are given, with null for the unknown ones.
-pub async fn show(State(control): State<Arc<Control>>, Path(ids): Path<String>) -> Answer {
+/// The same as `POST /tyk/certs`
+///
+/// The id in the path has no effect, as in Tyk.
+#[utoipa::path(
+    post, path = "/tyk/certs/{id}", tag = "Certificates", operation_id = "addCertificateAt",
+    params(
+        CertificateIds,
+        ("org_id" = Option<String>, Query, description = "The organisation, which the id begins with; at most 256 bytes, no comma, slash or control character.", example = "other"),
+    ),
+    request_body(content = String, content_type = "text/plain", example = json!(examples::CERTIFICATE)),
+    responses(
+        (status = 200, body = CertificateAdded, description = "The certificate is stored."),
+        (status = 403, body = Error, description = "The body is not a certificate; or it has expired, exists already, or has the private key of another one; or the secret of the request is wrong."),
+        (status = 500, body = Error, description = "The store could not be written to."),
+    )
+)]
+pub async fn add_at(state: State<Arc<Control>>, query: Parameters, body: Bytes) -> Answer {
+    add(state, query, body).await
+}
+
+/// Details of certificates
+#[utoipa::path(
+    get, path = "/tyk/certs/{id}", tag = "Certificates", operation_id = "getCertificate",
+    params(CertificateIds),
+    responses(
+        (status = 200, body = CertificateDetails, description = "The certificate; for several ids a list, with null for unknown ones."),
+        (status = 404, body = Error, description = "No such certificate."),
+    )
+)]
+pub async fn show(State(control): State<Arc<Control>>, Path(CertificateIds { id: ids }): Path<CertificateIds>) -> Answer {
     let certificates = &control.shared.certificates;
     let details = |id: &str| certificates.get(id).map(|certificate| certificates::details(id, &certificate));
     if ids.contains(',') {
-        let shown: Vec<Value> = ids.split(',').map(|id| details(id).unwrap_or(Value::Null)).collect();
-        return Answer(StatusCode::OK, shown.into());
+        return ok(CertificateDetails::Several(ids.split(',').map(details).collect()));
     }
     match details(&ids) {
-        Some(details) => Answer(StatusCode::OK, details),
+        Some(details) => ok(CertificateDetails::One(Box::new(details))),
         None => error(StatusCode::NOT_FOUND, "Certificate with given SHA256 fingerprint not found"),
     }
 }
 
-/// Removes a certificate; like Tyk, also one that is not there.
-pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+/// Remove a certificate
+#[utoipa::path(
+    delete, path = "/tyk/certs/{id}", tag = "Certificates", operation_id = "deleteCertificate",
+    params(CertificateIds),
+    responses(
+        (status = 200, body = Success, description = "The certificate does not exist any more. The answer is the same if it never did."),
+        (status = 500, body = Error, description = "The removal failed."),
+    )
+)]
+pub async fn remove(State(control): State<Arc<Control>>, Path(CertificateIds { id }): Path<CertificateIds>) -> Answer {
     match control.shared.certificates.remove(&id).await {
         Ok(()) => {
             control.shared.refresh_certificates();

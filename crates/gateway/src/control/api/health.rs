@@ -1,16 +1,48 @@
 //! `/hello` for those who know Tyk's, `/live` and `/ready` for orchestrators.
 
 use super::Control;
-use super::answer::{Answer, error};
+use super::answer::{Answer, Error, error, ok};
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
+use utoipa::ToSchema;
 
 /// Between attempts to write to a store that could not be written to.
 const WRITE_RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Says how the gateway is.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Health)]
+pub struct Pulse {
+    #[schema(inline)]
+    status: HealthStatus,
+    version: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    #[schema(required = false)]
+    description: &'static str,
+    /// The state of the shared store, if there is one.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    #[schema(required = false)]
+    details: Value,
+}
+
+/// `fail` while the shared store does not answer.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum HealthStatus {
+    Pass,
+    Fail,
+}
+
+impl Pulse {
+    fn pass(description: &'static str) -> Self {
+        Pulse { status: HealthStatus::Pass, version: version().to_owned(), description, details: Value::Null }
+    }
+}
 
 /// What the process knows of its own state.
 #[derive(Debug, Default)]
@@ -36,14 +68,22 @@ impl Health {
     }
 }
 
-/// The gateway runs; always 200, as in Tyk, and says how the store is that it shares with others.
+/// Version and state, for people and for scripts written for Tyk
+///
+/// Its name is `health_check_endpoint_name` of the configuration.
+#[utoipa::path(
+    get, path = "/hello", tag = "Health", operation_id = "getHello",
+    security(),
+    responses(
+        (status = 200, body = Pulse, description = "The process answers."),
+    )
+)]
 pub async fn hello(State(control): State<Arc<Control>>) -> Answer {
     let Some(redis) = redis(&control) else {
-        return Answer(StatusCode::OK, json!({ "status": "pass", "version": version(), "description": "Tyk GW" }));
+        return ok(Pulse::pass("Tyk GW"));
     };
-    let status = redis.get("status").cloned().unwrap_or_default();
-    let details = json!({ "redis": redis });
-    Answer(StatusCode::OK, json!({ "status": status, "version": version(), "description": "Tyk GW", "details": details }))
+    let status = if redis.get("output").is_some() { HealthStatus::Fail } else { HealthStatus::Pass };
+    ok(Pulse { status, details: json!({ "redis": redis }), ..Pulse::pass("Tyk GW") })
 }
 
 /// The state of the shared store, if there is one, in Tyk's form.
@@ -57,8 +97,17 @@ fn redis(control: &Control) -> Option<Value> {
     Some(state)
 }
 
-/// The gateway can take requests; 503 while it drains, while its store can't be reached or written to, and as long as no
-/// definitions could be read.
+/// Whether requests should be sent here
+///
+/// Its name is `readiness_check_endpoint_name` of the configuration.
+#[utoipa::path(
+    get, path = "/ready", tag = "Health", operation_id = "getReady",
+    security(),
+    responses(
+        (status = 200, body = Pulse, description = "Definitions are loaded and the gateway is not shutting down."),
+        (status = 503, body = Error, description = "Definitions are not loaded yet, the store does not answer, or the gateway is shutting down."),
+    )
+)]
 pub async fn ready(State(control): State<Arc<Control>>) -> Answer {
     if control.health.draining.load(Ordering::Relaxed) {
         return error(StatusCode::SERVICE_UNAVAILABLE, "Gateway is shutting down");
@@ -76,12 +125,19 @@ pub async fn ready(State(control): State<Arc<Control>>) -> Answer {
     if !control.loader.has_loaded() {
         return error(StatusCode::SERVICE_UNAVAILABLE, "A successful API reload did not happen");
     }
-    Answer(StatusCode::OK, json!({ "status": "pass", "version": version(), "description": "Tyk GW Ready" }))
+    ok(Pulse::pass("Tyk GW Ready"))
 }
 
-/// The process answers.
+/// Whether the process answers
+#[utoipa::path(
+    get, path = "/live", tag = "Health", operation_id = "getLive",
+    security(),
+    responses(
+        (status = 200, body = Pulse, description = "The process answers."),
+    )
+)]
 pub async fn live() -> Answer {
-    Answer(StatusCode::OK, json!({ "status": "pass", "version": version() }))
+    ok(Pulse::pass(""))
 }
 
 /// Looks whether a store that could not be written to can be again, for as long as the process lives.

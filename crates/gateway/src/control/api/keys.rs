@@ -1,28 +1,101 @@
 //! `/tyk/keys`: keys and their sessions. A change is stored before it is answered, and in effect with the next request.
 
 use super::Control;
-use super::answer::{Answer, error};
+use super::answer::{Answer, Change, Changed, Done, Error, changed, error, ok};
+use super::{document, examples};
 use crate::auth::keys::{Digest, KeyName, KeyView, Keys, in_place_of, prepared};
 use crate::base::clock::unix_s;
 use crate::base::secret::random_bytes;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::policy;
 use tollgate_model::session::Session;
 use tollgate_store::StoreFault;
+use utoipa::{IntoParams, ToSchema};
 
 /// What goes wrong with a write.
 const CREATE: &str = "Failed to create key";
 const UPDATE: &str = "Failed to update key";
 
+/// A new key.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeyAdded {
+    /// The key.
+    key: String,
+    #[schema(inline)]
+    status: Done,
+    #[schema(inline)]
+    action: Added,
+    /// What the key is shown by, if keys are hashed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    key_hash: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Added {
+    Added,
+}
+
+/// A list of keys, or of what has sessions.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeyList {
+    pub keys: Vec<String>,
+}
+
+/// The policies that a key gets.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes a body whose members may be of any type")]
+pub struct KeyPolicies {
+    /// Older form, for one policy.
+    #[schema(required = false)]
+    policy: String,
+    /// Ids of policies.
+    #[schema(required = false)]
+    apply_policies: Vec<String>,
+}
+
+/// The key of a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct KeyId {
+    /// A key, or the part of it behind the organisation.
+    #[param(example = "defaultmykey", min_length = 1)]
+    pub id: String,
+}
+
+/// The key of a path, by its hash.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct KeyHash {
+    /// A key's hash, or the key.
+    #[param(example = "defaultmykey", min_length = 1)]
+    pub hash: String,
+}
+
 pub type Parameters = Query<HashMap<String, String>>;
 
-/// How the keys are shown: themselves, or their hashes where listing those is allowed.
+/// The keys, or their hashes
+#[utoipa::path(
+    get, path = "/tyk/keys", tag = "Keys", operation_id = "listKeys",
+    params(
+        ("filter" = Option<String>, Query, description = "Only those that begin so."),
+        ("api_id" = Option<String>, Query, description = "Only those that may call this API."),
+    ),
+    responses(
+        (status = 200, body = KeyList, description = "The list, sorted."),
+        (status = 404, body = Error, description = "Keys are hashed, and `enable_hashed_keys_listing` is off."),
+    )
+)]
 pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Answer {
     let keys = &control.shared.keys;
     if keys.rules.hash_keys && !keys.rules.lists_hashed {
@@ -36,13 +109,22 @@ pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters)
     match shown {
         Ok(mut shown) => {
             shown.retain(|key| key.starts_with(prefix));
-            Answer(StatusCode::OK, json!({ "keys": shown }))
+            ok(KeyList { keys: shown })
         }
         Err(fault) => failed("Failed to list keys", &fault.to_string()),
     }
 }
 
-/// A new key with a name of the gateway's.
+/// Make a key that the gateway chooses
+#[utoipa::path(
+    post, path = "/tyk/keys/create", tag = "Keys", operation_id = "createKey",
+    request_body(content = document::Session, example = json!(examples::session())),
+    responses(
+        (status = 200, body = KeyAdded, description = "The key is valid. If keys are hashed, `key` is shown this once."),
+        (status = 400, body = Error, description = "The session has no access rights."),
+        (status = 500, body = Error, description = "The body is not a session, its policies can't be applied, or the store could not be written to."),
+    )
+)]
 pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
     let keys = &control.shared.keys;
     // Tyk's own status for it, here and nowhere else.
@@ -50,7 +132,16 @@ pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer 
     make(keys, &body, unreadable).await
 }
 
-/// The same under the path of all keys, where Tyk's status for what is no session is another.
+/// The same as `POST /tyk/keys/create`
+#[utoipa::path(
+    post, path = "/tyk/keys", tag = "Keys", operation_id = "createKeyUnnamed",
+    request_body(content = document::Session, example = json!(examples::session())),
+    responses(
+        (status = 200, body = KeyAdded, description = "The change is in effect."),
+        (status = 400, body = Error, description = "The body is not a session, or has no access rights."),
+        (status = 500, body = Error, description = "The policies of the session can't be applied, or the store could not be written to."),
+    )
+)]
 pub async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
     make(&control.shared.keys, &body, malformed()).await
 }
@@ -79,8 +170,26 @@ async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: Answer) -> Answer {
     }
 }
 
-/// A key with a name of the operator's, new or replaced.
-pub async fn add(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters, body: Bytes) -> Answer {
+/// Make a key of your choice, or replace its session
+#[utoipa::path(
+    post, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "addKey",
+    params(
+        KeyId,
+        ("suppress_reset" = Option<String>, Query, description = "`1`: rates and quotas go on instead of beginning anew."),
+    ),
+    request_body(content = document::Session, example = json!(examples::session())),
+    responses(
+        (status = 200, body = KeyAdded, description = "The change is in effect."),
+        (status = 400, body = Error, description = "The body is not a session, or has no access rights."),
+        (status = 500, body = Error, description = "The policies of the session can't be applied, or the store could not be written to."),
+    )
+)]
+pub async fn add(
+    State(control): State<Arc<Control>>,
+    Path(KeyId { id }): Path<KeyId>,
+    Query(query): Parameters,
+    body: Bytes,
+) -> Answer {
     let keys = &control.shared.keys;
     if id.len() < keys.rules.token_bytes_min {
         return error(StatusCode::BAD_REQUEST, format!("Key length must be at least {}", keys.rules.token_bytes_min));
@@ -93,8 +202,28 @@ pub async fn add(State(control): State<Arc<Control>>, Path(id): Path<String>, Qu
     put(keys, &id, session, suppresses_reset(&query)).await
 }
 
-/// Replaces a key's session.
-pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters, body: Bytes) -> Answer {
+/// Replace a key's session
+#[utoipa::path(
+    put, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "updateKey",
+    params(
+        KeyId,
+        ("hashed" = Option<String>, Query, description = "`true`: the path has the key's hash."),
+        ("suppress_reset" = Option<String>, Query, description = "`1`: rates and quotas go on instead of beginning anew."),
+    ),
+    request_body(content = document::Session, example = json!(examples::session())),
+    responses(
+        (status = 200, body = Changed, description = "The session applies from the next request."),
+        (status = 400, body = Error, description = "The body is not a session, or has no access rights."),
+        (status = 500, body = Error, description = "The policies of the session can't be applied, or the store could not be written to."),
+        (status = 404, body = Error, description = "No such key."),
+    )
+)]
+pub async fn update(
+    State(control): State<Arc<Control>>,
+    Path(KeyId { id }): Path<KeyId>,
+    Query(query): Parameters,
+    body: Bytes,
+) -> Answer {
     let keys = &control.shared.keys;
     let session = match read_session(keys, &body, malformed()) {
         Ok(session) => session,
@@ -125,14 +254,29 @@ pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>,
     };
     let keep_counters = suppresses_reset(&query) || keeps_quotas;
     match keys.rewrite(name, keep_counters, replace).await {
-        Ok(true) => Answer(StatusCode::OK, json!({ "key": token, "status": "ok", "action": "modified" })),
+        Ok(true) => changed(token, Change::Modified),
         Ok(false) => error(StatusCode::NOT_FOUND, "Key is not found"),
         Err(fault) => failed(UPDATE, &fault.to_string()),
     }
 }
 
-/// A key's session with its policies and what is left of its quotas.
-pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters) -> Answer {
+/// A key's session with its policies and what is left of its quotas
+#[utoipa::path(
+    get, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "getKey",
+    params(
+        KeyId,
+        ("hashed" = Option<String>, Query, description = "`true`: the path has the key's hash."),
+        ("org_id" = Option<String>, Query, description = "Organisation of a key that the path names without it."),
+        ("username" = Option<String>, Query, description = "`true`: the path has the name of a user."),
+        ("api_id" = Option<String>, Query, description = "Has no effect; for scripts written for Tyk."),
+    ),
+    responses(
+        (status = 200, body = document::Session, description = "The session."),
+        (status = 400, body = Error, description = "The request names the key by its hash, but keys are not hashed."),
+        (status = 404, body = Error, description = "No such key."),
+    )
+)]
+pub async fn show(State(control): State<Arc<Control>>, Path(KeyId { id }): Path<KeyId>, Query(query): Parameters) -> Answer {
     let keys = &control.shared.keys;
     if wants_hash(&query) && !keys.rules.hash_keys {
         return error(StatusCode::BAD_REQUEST, "Key requested by hash but key hashing is not enabled");
@@ -146,14 +290,29 @@ pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>, Q
         Some(mut session) => {
             // Whoever may see keys has no business with passwords, not even hashed ones.
             session.basic_auth_data.password.clear();
-            Answer(StatusCode::OK, session.to_json())
+            ok(session)
         }
         None => error(StatusCode::NOT_FOUND, "Key not found"),
     }
 }
 
-/// Removes a key, or every key that is shown by a hash.
-pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>, Query(query): Parameters) -> Answer {
+/// Remove a key
+///
+/// With `hashed`, every key that has this hash.
+#[utoipa::path(
+    delete, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "deleteKey",
+    params(
+        KeyId,
+        ("hashed" = Option<String>, Query, description = "`true`: the path has the key's hash."),
+        ("org_id" = Option<String>, Query, description = "Organisation of a key that the path names without it."),
+    ),
+    responses(
+        (status = 200, body = Changed, description = "The key is removed. The next request with it is refused."),
+        (status = 400, body = Error, description = "The removal failed."),
+        (status = 404, body = Error, description = "No such key."),
+    )
+)]
+pub async fn remove(State(control): State<Arc<Control>>, Path(KeyId { id }): Path<KeyId>, Query(query): Parameters) -> Answer {
     let keys = &control.shared.keys;
     let removed = async {
         let view = keys.view(&id, org(&query)).await?;
@@ -166,7 +325,7 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>,
         Ok::<_, StoreFault>(existed.then_some(token))
     };
     match removed.await {
-        Ok(Some(token)) => Answer(StatusCode::OK, json!({ "key": token, "status": "ok", "action": "deleted" })),
+        Ok(Some(token)) => changed(token, Change::Deleted),
         Ok(None) => error(StatusCode::NOT_FOUND, "There is no such key found"),
         Err(fault) => unremoved(&fault),
     }
@@ -178,7 +337,15 @@ pub fn unremoved(fault: &StoreFault) -> Answer {
     failed("Failed to remove the key", &fault.to_string())
 }
 
-/// A session as it would be with its policies.
+/// A session as it would be with its policies
+#[utoipa::path(
+    post, path = "/tyk/keys/preview", tag = "Keys", operation_id = "previewKey",
+    request_body(content = document::Session, example = json!(examples::session())),
+    responses(
+        (status = 200, body = document::Session, description = "The session. No key is made."),
+        (status = 500, body = Error, description = "The body is not a session."),
+    )
+)]
 pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
     let Ok((mut session, _)) = Session::parse(&body) else {
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
@@ -187,11 +354,22 @@ pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> Answer
     session.date_created = date(unix_s());
     // Policies that can't be applied leave it as it is written, as in Tyk.
     let applied = control.shared.keys.with_policies(&session).unwrap_or(session);
-    Answer(StatusCode::OK, applied.to_json())
+    ok(applied)
 }
 
-/// Gives a key other policies.
-pub async fn set_policies(State(control): State<Arc<Control>>, Path(id): Path<String>, body: Bytes) -> Answer {
+/// Set the policies of a key
+#[utoipa::path(
+    post, path = "/tyk/keys/policy/{hash}", tag = "Keys", operation_id = "setKeyPolicies",
+    params(KeyHash),
+    request_body(content = KeyPolicies, example = json!({"apply_policies": ["gold"]})),
+    responses(
+        (status = 200, body = Changed, description = "The policies apply. A key with an unknown policy is refused until that policy exists."),
+        (status = 400, body = Error, description = "The body is not a JSON object."),
+        (status = 404, body = Error, description = "No such key."),
+        (status = 500, body = Error, description = "The store could not be written to."),
+    )
+)]
+pub async fn set_policies(State(control): State<Arc<Control>>, Path(KeyHash { hash: id }): Path<KeyHash>, body: Bytes) -> Answer {
     let keys = &control.shared.keys;
     let Ok(Value::Object(asked)) = serde_json::from_slice(&body) else {
         return error(StatusCode::BAD_REQUEST, "Couldn't decode instruction");
@@ -214,7 +392,7 @@ pub async fn set_policies(State(control): State<Arc<Control>>, Path(id): Path<St
         ..session
     };
     match keys.rewrite(name, true, move |old| old.map(&with_policies)).await {
-        Ok(true) => Answer(StatusCode::OK, json!({ "key": id, "status": "ok", "action": "updated" })),
+        Ok(true) => changed(id, Change::Updated),
         Ok(false) => error(StatusCode::NOT_FOUND, "Key not found"),
         Err(fault) => failed(UPDATE, &fault.to_string()),
     }
@@ -265,11 +443,7 @@ async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) 
 }
 
 fn added(keys: &Keys, token: &str) -> Answer {
-    let mut answer = json!({ "key": token, "status": "ok", "action": "added" });
-    if let (Some(hash), Value::Object(fields)) = (keys.shown_hash(token), &mut answer) {
-        fields.insert("key_hash".to_owned(), hash.into());
-    }
-    Answer(StatusCode::OK, answer)
+    ok(KeyAdded { key: token.to_owned(), status: Done::Ok, action: Added::Added, key_hash: keys.shown_hash(token) })
 }
 
 /// The keys that a request names, by hash or by themselves, and how they are told of.

@@ -2,16 +2,43 @@
 //! thousands of APIs take a while.
 
 use super::Control;
-use super::answer::{Answer, error};
+use super::answer::{Answer, Error, error};
 use crate::observe::{Form, live, scrape};
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// The metrics; there is more than these members.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what `live` writes")]
+pub struct LiveFigures {
+    version: String,
+    apis: Vec<ApiFigures>,
+}
+
+/// The metrics of one API; there is more than these members.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what `live` writes")]
+struct ApiFigures {
+    api_id: String,
+    requests: u64,
+}
 
 const SWITCHED_OFF: &str = "Figures are switched off: tollgate.metrics.enabled";
 
+/// All metrics, for Prometheus
+///
+/// A scraper may send the secret as `Authorization: Bearer` instead. A port of its own for the control API, or for figures, serves the same at `/metrics`.
+#[utoipa::path(
+    get, path = "/tyk/metrics", tag = "Figures", operation_id = "scrapeMetricsHere",
+    responses(
+        (status = 200, description = "The metrics.", content((String = "text/plain"), (String = "application/openmetrics-text"))),
+        (status = 404, body = Error, description = "Metrics are switched off."),
+    )
+)]
 pub async fn metrics(State(control): State<Arc<Control>>, headers: HeaderMap) -> Response {
     if !control.shared.observer.metrics {
         return error(StatusCode::NOT_FOUND, SWITCHED_OFF).into_response();
@@ -23,6 +50,14 @@ pub async fn metrics(State(control): State<Arc<Control>>, headers: HeaderMap) ->
     }
 }
 
+/// All metrics as JSON, counted since the start
+#[utoipa::path(
+    get, path = "/tyk/live", tag = "Figures", operation_id = "getFigures",
+    responses(
+        (status = 200, body = LiveFigures, description = "The metrics."),
+        (status = 404, body = Error, description = "Metrics are switched off."),
+    )
+)]
 pub async fn figures(State(control): State<Arc<Control>>) -> Answer {
     if !control.shared.observer.metrics {
         return error(StatusCode::NOT_FOUND, SWITCHED_OFF);

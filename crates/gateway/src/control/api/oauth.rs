@@ -2,23 +2,134 @@
 //! request.
 
 use super::Control;
-use super::answer::{Answer, done, error, message};
-use super::apis;
+use super::answer::{Answer, Change, Changed, Error, Success, changed, error, message, ok};
 use super::keys::Parameters as Query;
-use crate::auth::oauth::{self, Client, Listed, Parameters};
+use crate::auth::oauth::{self, Client, ClientShown, ClientWritten, Listed, Parameters};
 use crate::base::clock::unix_s;
 use crate::data::snapshot::Api;
 use axum::body::Bytes;
 use axum::extract::{Path, Query as Extract, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 use tollgate_store::StoreFault;
+use utoipa::{IntoParams, ToSchema};
 
 /// Tokens on a page.
 const PAGE_TOKENS: usize = 100;
 
-/// Makes a client, for one API or for all of a policy; id and secret are made if they are not given.
+/// Tokens of a client: all of them, or a page.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum Tokens {
+    All(Vec<ListedToken>),
+    Page {
+        #[serde(rename = "Pagination")]
+        pagination: Pagination,
+        #[serde(rename = "Tokens")]
+        tokens: Vec<ListedToken>,
+    },
+}
+
+/// One token.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListedToken {
+    /// The token, or its hash where keys are hashed.
+    code: String,
+    /// Seconds since 1970.
+    expires: u64,
+}
+
+/// Which page this is.
+#[derive(Serialize, ToSchema)]
+pub struct Pagination {
+    page_num: usize,
+    page_total: usize,
+    page_size: usize,
+}
+
+/// Names a token to revoke.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes a form, whose parameters may also stand in the query")]
+struct RevokeForm {
+    /// An access or refresh token.
+    token: String,
+    /// `access_token` or `refresh_token`.
+    #[schema(required = false)]
+    token_type_hint: String,
+    /// The client that it was given to.
+    client_id: String,
+    /// Only on APIs of this organisation.
+    #[schema(required = false)]
+    org_id: String,
+}
+
+/// Names a client whose tokens are to be revoked.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes a form, whose parameters may also stand in the query")]
+struct RevokeAllForm {
+    /// The client.
+    client_id: String,
+    /// Its secret.
+    client_secret: String,
+    /// Only on APIs of this organisation.
+    #[schema(required = false)]
+    org_id: String,
+}
+
+/// The API of a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct ProviderId {
+    /// Id of an API with `use_oauth2`.
+    #[param(example = "accounts", min_length = 1)]
+    pub id: String,
+}
+
+/// The client of a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct ClientId {
+    /// Id of a client.
+    #[param(example = "shop", min_length = 1)]
+    pub client: String,
+}
+
+/// The API and the client of a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct ClientOfApi {
+    /// Id of an API with `use_oauth2`.
+    #[param(example = "accounts", min_length = 1)]
+    pub id: String,
+    /// Id of a client.
+    #[param(example = "shop", min_length = 1)]
+    pub client: String,
+}
+
+/// The refresh token of a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct RefreshToken {
+    /// The refresh token.
+    #[param(example = "MDEyMzQ1Njc", min_length = 1)]
+    pub token: String,
+}
+
+/// Add a client
+///
+/// For the API in `api_id`, or without one for all APIs of the policy. Id and secret are made when they are not given; a client that is there already is replaced.
+#[utoipa::path(
+    post, path = "/tyk/oauth/clients/create", tag = "OAuth", operation_id = "addOAuthClient",
+    request_body(content = ClientWritten, example = json!({"client_id": "shop", "secret": "a secret", "redirect_uri": "https://app.example.com/callback", "api_id": "accounts", "policy_id": "gold", "description": "The shop"})),
+    responses(
+        (status = 200, body = ClientShown, description = "The change is in effect."),
+        (status = 400, body = Error, description = "The API or the policy does not exist or does not use OAuth, or the id or the secret is invalid."),
+        (status = 500, body = Error, description = "The body is not a client, or the store could not be written to."),
+    )
+)]
 pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
     let oauth::Written { mut client, api_id } = match Client::from_written(&body) {
         Ok(written) => written,
@@ -40,13 +151,13 @@ pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer 
             return unstored(&fault, "Failure in storing client data.");
         }
     }
-    Answer(StatusCode::OK, client.to_shown())
+    ok(client.to_shown())
 }
 
 /// The APIs that a new client is for.
 fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<Api>>, &'static str> {
     let snapshot = control.shared.current.load_full();
-    let find = |id: &str| apis::find(&snapshot, id).cloned().ok_or("API doesn't exist");
+    let find = |id: &str| snapshot.api(id).cloned().ok_or("API doesn't exist");
     if !api_id.is_empty() {
         let api = find(api_id)?;
         return if api.provider.is_some() { Ok(vec![api]) } else { Err("API is not OAuth2") };
@@ -60,28 +171,63 @@ fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<
     if apis.is_empty() { Err("API is not OAuth2") } else { Ok(apis) }
 }
 
-/// The clients of an API.
-pub async fn list(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+/// The clients of an API
+#[utoipa::path(
+    get, path = "/tyk/oauth/clients/{id}", tag = "OAuth", operation_id = "listOAuthClients",
+    params(ProviderId),
+    responses(
+        (status = 200, body = Vec<ClientShown>, description = "The clients."),
+        (status = 404, body = Error, description = "There is no such API."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
+pub async fn list(State(control): State<Arc<Control>>, Path(ProviderId { id }): Path<ProviderId>) -> Answer {
     let Some(api) = find(&control, &id) else { return error(StatusCode::NOT_FOUND, "OAuth client not found") };
     if api.provider.is_none() {
-        return Answer(StatusCode::OK, json!([]));
+        return ok(Vec::<ClientShown>::new());
     }
     match control.ledger.clients(&id, org(&api)).await {
-        Ok(clients) => Answer(StatusCode::OK, clients.iter().map(Client::to_shown).collect()),
+        Ok(clients) => ok(clients.iter().map(Client::to_shown).collect::<Vec<_>>()),
         Err(fault) => silent(&fault),
     }
 }
 
-/// One client.
-pub async fn show(State(control): State<Arc<Control>>, Path((id, client)): Path<(String, String)>) -> Answer {
+/// One client
+#[utoipa::path(
+    get, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "getOAuthClient",
+    params(ClientOfApi),
+    responses(
+        (status = 200, body = ClientShown, description = "The client."),
+        (status = 404, body = Error, description = "There is no such API or client."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
+pub async fn show(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> Answer {
     match known(&control, &id, &client, "OAuth Client ID not found").await {
-        Ok((_, client)) => Answer(StatusCode::OK, client.to_shown()),
+        Ok((_, client)) => ok(client.to_shown()),
         Err(answer) => answer,
     }
 }
 
-/// Changes a client's redirect URI, policy, metadata and description. With another policy its tokens end.
-pub async fn update(State(control): State<Arc<Control>>, Path((id, client)): Path<(String, String)>, body: Bytes) -> Answer {
+/// Change a client
+///
+/// Id and secret stay. With another policy its tokens end.
+#[utoipa::path(
+    put, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "updateOAuthClient",
+    params(ClientOfApi),
+    request_body(content = ClientWritten, example = json!({"redirect_uri": "https://app.example.com/callback", "description": "The new shop"})),
+    responses(
+        (status = 200, body = ClientShown, description = "The change is in effect."),
+        (status = 400, body = Error, description = "The policy is not for this API."),
+        (status = 404, body = Error, description = "There is no such API, client or policy."),
+        (status = 500, body = Error, description = "The body is not a client, or the store could not be written to."),
+    )
+)]
+pub async fn update(
+    State(control): State<Arc<Control>>,
+    Path(ClientOfApi { id, client }): Path<ClientOfApi>,
+    body: Bytes,
+) -> Answer {
     let oauth::Written { client: written, .. } = match Client::from_written(&body) {
         Ok(written) => written,
         Err(fault) => return unreadable(fault),
@@ -104,8 +250,19 @@ pub async fn update(State(control): State<Arc<Control>>, Path((id, client)): Pat
     replace(&control, &api, &old, new).await
 }
 
-/// Gives a client another secret. Its tokens stay.
-pub async fn rotate(State(control): State<Arc<Control>>, Path((id, client)): Path<(String, String)>) -> Answer {
+/// Give a client another secret
+///
+/// Its tokens stay valid.
+#[utoipa::path(
+    put, path = "/tyk/oauth/clients/{id}/{client}/rotate", tag = "OAuth", operation_id = "rotateOAuthClientSecret",
+    params(ClientOfApi),
+    responses(
+        (status = 200, body = ClientShown, description = "The change is in effect."),
+        (status = 404, body = Error, description = "There is no such API or client."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
+pub async fn rotate(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> Answer {
     match known(&control, &id, &client, "API doesn't exist").await {
         Ok((_, old)) if old.is_public => error(StatusCode::BAD_REQUEST, "a public client can have no secret"),
         Ok((api, old)) => match oauth::new_client_secret() {
@@ -126,22 +283,43 @@ async fn replace(control: &Control, api: &Api, old: &Client, new: Client) -> Ans
     {
         return silent(&fault);
     }
-    Answer(StatusCode::OK, new.to_shown())
+    ok(new.to_shown())
 }
 
-/// Removes a client and its tokens; as in Tyk the answer is the same when there is no such client.
-pub async fn remove(State(control): State<Arc<Control>>, Path((id, client)): Path<(String, String)>) -> Answer {
+/// Delete a client and all its tokens
+#[utoipa::path(
+    delete, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "deleteOAuthClient",
+    params(ClientOfApi),
+    responses(
+        (status = 200, body = Changed, description = "The client does not exist any more. The answer is the same if it never did."),
+        (status = 404, body = Error, description = "There is no such API."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
+pub async fn remove(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> Answer {
     let Some(api) = find(&control, &id) else { return error(StatusCode::NOT_FOUND, "OAuth Client ID not found") };
     match control.ledger.remove_client(&id, org(&api), &client).await {
-        Ok(()) => done(&client, "deleted"),
+        Ok(()) => changed(client, Change::Deleted),
         Err(fault) => unstored(&fault, "Delete failed"),
     }
 }
 
-/// The tokens of a client that have not ended, all or a page.
+/// The valid tokens of a client
+#[utoipa::path(
+    get, path = "/tyk/oauth/clients/{id}/{client}/tokens", tag = "OAuth", operation_id = "listOAuthTokens",
+    params(
+        ClientOfApi,
+        ("page" = Option<String>, Query, description = "Number of a page of 100, from 1 on."),
+    ),
+    responses(
+        (status = 200, body = Tokens, description = "All tokens, or one page of them."),
+        (status = 404, body = Error, description = "There is no such API."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
 pub async fn tokens(
     State(control): State<Arc<Control>>,
-    Path((id, client)): Path<(String, String)>,
+    Path(ClientOfApi { id, client }): Path<ClientOfApi>,
     Extract(query): Query,
 ) -> Answer {
     if find(&control, &id).is_none() {
@@ -150,39 +328,82 @@ pub async fn tokens(
     let Ok(tokens) = control.ledger.tokens(&id, &client, unix_s()).await else {
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Get client tokens failed");
     };
-    let shown = |tokens: &[Listed]| -> Value {
-        tokens.iter().map(|token| json!({ "code": token.shown, "expires": token.expires_unix_s })).collect()
+    let shown = |tokens: &[Listed]| -> Vec<ListedToken> {
+        tokens.iter().map(|token| ListedToken { code: token.shown.clone(), expires: token.expires_unix_s }).collect()
     };
-    let Some(page) = query.get("page").filter(|page| !page.is_empty()) else { return Answer(StatusCode::OK, shown(&tokens)) };
-    let page = page.parse::<usize>().unwrap_or(1).max(1);
+    let Some(page) = query.get("page").filter(|page| !page.is_empty()) else { return ok(Tokens::All(shown(&tokens))) };
+    let page_num = page.parse::<usize>().unwrap_or(1).max(1);
     let pages: Vec<&[Listed]> = tokens.chunks(PAGE_TOKENS).collect();
-    let own = pages.get(page - 1).copied().unwrap_or_default();
-    let pagination = json!({ "page_num": page, "page_total": pages.len(), "page_size": PAGE_TOKENS });
-    Answer(StatusCode::OK, json!({ "Pagination": pagination, "Tokens": shown(own) }))
+    let own = pages.get(page_num - 1).copied().unwrap_or_default();
+    let pagination = Pagination { page_num, page_total: pages.len(), page_size: PAGE_TOKENS };
+    ok(Tokens::Page { pagination, tokens: shown(own) })
 }
 
-/// Revokes all tokens of a client. Tyk has no such endpoint: there it takes the client's secret.
-pub async fn revoke_tokens(State(control): State<Arc<Control>>, Path((id, client)): Path<(String, String)>) -> Answer {
+/// Revoke all tokens of a client
+///
+/// Tyk has no such endpoint; there this takes the client's secret.
+#[utoipa::path(
+    delete, path = "/tyk/oauth/clients/{id}/{client}/tokens", tag = "OAuth", operation_id = "revokeOAuthTokens",
+    params(ClientOfApi),
+    responses(
+        (status = 200, body = Changed, description = "The change is in effect."),
+        (status = 404, body = Error, description = "There is no such API or client."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
+pub async fn revoke_tokens(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> Answer {
     if let Err(answer) = known(&control, &id, &client, "OAuth Client ID not found").await {
         return answer;
     }
     match control.ledger.revoke_all(&id, &client).await {
-        Ok(_) => done(&client, "deleted"),
+        Ok(_) => changed(client, Change::Deleted),
         Err(fault) => silent(&fault),
     }
 }
 
-/// The APIs that have a client.
-pub async fn apis_of_client(State(control): State<Arc<Control>>, Path(client): Path<String>, Extract(query): Query) -> Answer {
+/// The APIs that have a client
+#[utoipa::path(
+    get, path = "/tyk/oauth/clients/apis/{client}", tag = "OAuth", operation_id = "listApisOfOAuthClient",
+    params(
+        ClientId,
+        ("orgID" = Option<String>, Query, description = "Only APIs of this organisation.", example = "default"),
+    ),
+    responses(
+        (status = 200, body = Vec<String>, description = "The ids of the APIs."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
+pub async fn apis_of_client(
+    State(control): State<Arc<Control>>,
+    Path(ClientId { client }): Path<ClientId>,
+    Extract(query): Query,
+) -> Answer {
     let org = query.get("orgID").map_or("", String::as_str);
     match apis_with(&control, &client, org).await {
-        Ok(apis) => Answer(StatusCode::OK, json!(apis)),
+        Ok(apis) => ok(apis),
         Err(fault) => silent(&fault),
     }
 }
 
-/// Takes a refresh token away; as in Tyk the answer is the same when there is none.
-pub async fn remove_refresh(State(control): State<Arc<Control>>, Path(token): Path<String>, Extract(query): Query) -> Answer {
+/// Invalidate a refresh token
+#[utoipa::path(
+    delete, path = "/tyk/oauth/refresh/{token}", tag = "OAuth", operation_id = "deleteOAuthRefreshToken",
+    params(
+        RefreshToken,
+        ("api_id" = String, Query, description = "Id of the API.", example = "accounts"),
+    ),
+    responses(
+        (status = 200, body = Changed, description = "The token is not valid any more. The answer is the same if it never was."),
+        (status = 400, body = Error, description = "`api_id` is missing, or the API does not use OAuth."),
+        (status = 404, body = Error, description = "There is no such API."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
+pub async fn remove_refresh(
+    State(control): State<Arc<Control>>,
+    Path(RefreshToken { token }): Path<RefreshToken>,
+    Extract(query): Query,
+) -> Answer {
     let Some(id) = query.get("api_id").filter(|id| !id.is_empty()) else {
         return error(StatusCode::BAD_REQUEST, "Missing parameter api_id");
     };
@@ -191,12 +412,21 @@ pub async fn remove_refresh(State(control): State<Arc<Control>>, Path(token): Pa
         return error(StatusCode::BAD_REQUEST, "OAuth is not enabled on this API");
     }
     match control.ledger.take_refresh(id, &token).await {
-        Ok(_) => done(&token, "deleted"),
+        Ok(_) => changed(token, Change::Deleted),
         Err(fault) => unstored(&fault, "Failed to invalidate refresh token"),
     }
 }
 
-/// Revokes a token of a client, on all APIs that have it.
+/// Revoke a token on all APIs that have its client
+#[utoipa::path(
+    post, path = "/tyk/oauth/revoke", tag = "OAuth", operation_id = "revokeOAuthToken",
+    request_body(content = RevokeForm, content_type = "application/x-www-form-urlencoded", example = json!({"token": "0123456789", "client_id": "shop"})),
+    responses(
+        (status = 200, body = Success, description = "The token is not valid any more. The answer is the same if it never was."),
+        (status = 400, body = Error, description = "A parameter is missing, or there is no such client."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
 pub async fn revoke(State(control): State<Arc<Control>>, RawQuery(query): RawQuery, headers: HeaderMap, body: Bytes) -> Answer {
     let Some(parameters) = form(query.as_deref(), &headers, &body) else { return malformed() };
     let (token, client) = (parameters.get("token"), parameters.get("client_id"));
@@ -218,7 +448,18 @@ pub async fn revoke(State(control): State<Arc<Control>>, RawQuery(query): RawQue
     revoked.await.unwrap_or_else(|answer| answer)
 }
 
-/// Revokes all tokens of a client that shows its secret, on all APIs that have it.
+/// Revoke all tokens of a client on all APIs that have it
+#[utoipa::path(
+    post, path = "/tyk/oauth/revoke_all", tag = "OAuth", operation_id = "revokeAllOAuthTokens",
+    request_body(content = RevokeAllForm, content_type = "application/x-www-form-urlencoded", example = json!({"client_id": "shop", "client_secret": "a secret"})),
+    responses(
+        (status = 200, body = Success, description = "The change is in effect."),
+        (status = 400, body = Error, description = "The form can't be read."),
+        (status = 401, body = Error, description = "A parameter is missing, or the secret is wrong."),
+        (status = 404, body = Error, description = "There is no such client."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
 pub async fn revoke_all(State(control): State<Arc<Control>>, RawQuery(query): RawQuery, headers: HeaderMap, body: Bytes) -> Answer {
     let Some(parameters) = form(query.as_deref(), &headers, &body) else { return malformed() };
     let (id, secret) = (parameters.get("client_id"), parameters.get("client_secret"));
@@ -247,7 +488,17 @@ pub async fn revoke_all(State(control): State<Arc<Control>>, RawQuery(query): Ra
     revoked.await.unwrap_or_else(|fault| silent(&fault))
 }
 
-/// Takes tokens that have ended out of the lists of clients.
+/// Remove expired tokens from the lists of clients
+#[utoipa::path(
+    delete, path = "/tyk/oauth/tokens", tag = "OAuth", operation_id = "purgeOAuthTokens",
+    params(("scope" = String, Query, description = "`lapsed`.", example = "lapsed")),
+    responses(
+        (status = 200, body = Success, description = "The request was carried out."),
+        (status = 400, body = Error, description = "`scope` is unknown."),
+        (status = 422, body = Error, description = "`scope` is missing."),
+        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+    )
+)]
 pub async fn purge(State(control): State<Arc<Control>>, Extract(query): Query) -> Answer {
     match query.get("scope").map(String::as_str) {
         None => error(StatusCode::UNPROCESSABLE_ENTITY, "scope parameter is required"),
@@ -285,7 +536,7 @@ async fn known(control: &Control, id: &str, client: &str, no_api: &str) -> Resul
 }
 
 fn find(control: &Control, id: &str) -> Option<Arc<Api>> {
-    apis::find(&control.shared.current.load(), id).cloned()
+    control.shared.current.load().api(id).cloned()
 }
 
 /// The organisation of an API.

@@ -1,55 +1,133 @@
 //! `/tyk/org/keys`: the sessions of organisations. A change is stored before it is answered, and in effect with the next request.
 
 use super::Control;
-use super::answer::{Answer, done, error};
-use super::keys::{Parameters, unremoved};
+use super::answer::{Answer, Change, Changed, Error, changed, error, ok};
+use super::keys::{KeyList, Parameters, unremoved};
+use super::{document, examples};
 use crate::base::clock::unix_s;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
-use axum::http::{Method, StatusCode};
-use serde_json::json;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use std::collections::HashMap;
 use std::sync::Arc;
 use tollgate_model::session::Session;
+use utoipa::IntoParams;
 
-/// The organisations that have a session.
-pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Answer {
-    let prefix = query.get("filter").map_or("", String::as_str);
-    let ids: Vec<String> = control.shared.keys.orgs().into_iter().filter(|id| id.starts_with(prefix)).collect();
-    Answer(StatusCode::OK, json!({ "keys": ids }))
+/// The organisation of a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct OrgId {
+    /// Id of an organisation.
+    #[param(example = "default", min_length = 1)]
+    pub id: String,
 }
 
-/// An organisation's session with what is left of its quotas.
-pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+/// The organisations that have limits
+#[utoipa::path(
+    get, path = "/tyk/org/keys", tag = "Organisations", operation_id = "listOrganisations",
+    params(("filter" = Option<String>, Query, description = "Only those that begin so.")),
+    responses(
+        (status = 200, body = KeyList, description = "The ids of the organisations, sorted."),
+    )
+)]
+pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Answer {
+    let prefix = query.get("filter").map_or("", String::as_str);
+    let keys = control.shared.keys.orgs().into_iter().filter(|id| id.starts_with(prefix)).collect();
+    ok(KeyList { keys })
+}
+
+/// The limits of an organisation and what is left of its quota
+#[utoipa::path(
+    get, path = "/tyk/org/keys/{id}", tag = "Organisations", operation_id = "getOrganisation",
+    params(OrgId),
+    responses(
+        (status = 200, body = document::Session, description = "The limits, as a session."),
+        (status = 404, body = Error, description = "The organisation has no limits."),
+    )
+)]
+pub async fn show(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> Answer {
     match control.shared.keys.org_session(&id, unix_s()) {
-        Some(session) => Answer(StatusCode::OK, session.to_json()),
+        Some(session) => ok(session),
         None => not_found(),
     }
 }
 
-/// Makes or replaces an organisation's session; POST and PUT differ only in what they answer.
-pub async fn put(
+/// Limit all APIs of an organisation together
+#[utoipa::path(
+    post, path = "/tyk/org/keys/{id}", tag = "Organisations", operation_id = "addOrganisation",
+    params(
+        OrgId,
+        ("reset_quota" = Option<String>, Query, description = "`1`: the quota begins anew."),
+    ),
+    request_body(content = document::Session, example = json!(examples::limits())),
+    responses(
+        (status = 200, body = Changed, description = "The change is in effect."),
+        (status = 400, body = Error, description = "The body is not a session."),
+        (status = 404, body = Error, description = "The organisation has no API, and `suppress_default_org_store` is on."),
+        (status = 500, body = Error, description = "The store could not be written to."),
+    )
+)]
+pub async fn add(
     State(control): State<Arc<Control>>,
-    method: Method,
-    Path(id): Path<String>,
+    Path(OrgId { id }): Path<OrgId>,
     Query(query): Parameters,
     body: Bytes,
 ) -> Answer {
-    let Ok((mut session, _)) = Session::parse(&body) else { return error(StatusCode::BAD_REQUEST, "Request malformed") };
-    if control.shared.settings.suppress_default_org_store && !has_api(&control, &id) {
+    put(&control, &id, &query, &body, Change::Added).await
+}
+
+/// Replace the limits of an organisation
+#[utoipa::path(
+    put, path = "/tyk/org/keys/{id}", tag = "Organisations", operation_id = "updateOrganisation",
+    params(
+        OrgId,
+        ("reset_quota" = Option<String>, Query, description = "`1`: the quota begins anew."),
+    ),
+    request_body(content = document::Session, example = json!(examples::limits())),
+    responses(
+        (status = 200, body = Changed, description = "The change is in effect."),
+        (status = 400, body = Error, description = "The body is not a session."),
+        (status = 404, body = Error, description = "The organisation has no API, and `suppress_default_org_store` is on."),
+        (status = 500, body = Error, description = "The store could not be written to."),
+    )
+)]
+pub async fn update(
+    State(control): State<Arc<Control>>,
+    Path(OrgId { id }): Path<OrgId>,
+    Query(query): Parameters,
+    body: Bytes,
+) -> Answer {
+    put(&control, &id, &query, &body, Change::Modified).await
+}
+
+/// Makes or replaces an organisation's session.
+async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body: &[u8], action: Change) -> Answer {
+    let Ok((mut session, _)) = Session::parse(body) else { return error(StatusCode::BAD_REQUEST, "Request malformed") };
+    if control.shared.settings.suppress_default_org_store && !has_api(control, id) {
         return error(StatusCode::NOT_FOUND, "No such organisation found in Active API list");
     }
     session.last_updated = unix_s().to_string();
     let reset_quota = query.get("reset_quota").is_some_and(|value| value == "1");
-    match control.shared.keys.put_org(&id, session, reset_quota).await {
-        Ok(()) => done(&id, if method == Method::POST { "added" } else { "modified" }),
+    match control.shared.keys.put_org(id, session, reset_quota).await {
+        Ok(()) => changed(id, action),
         Err(fault) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("Error writing to key store {fault}")),
     }
 }
 
-/// Removes an organisation's session: it is not limited any longer.
-pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+/// Remove the limits of an organisation
+#[utoipa::path(
+    delete, path = "/tyk/org/keys/{id}", tag = "Organisations", operation_id = "deleteOrganisation",
+    params(OrgId),
+    responses(
+        (status = 200, body = Changed, description = "The change is in effect."),
+        (status = 400, body = Error, description = "The removal failed."),
+        (status = 404, body = Error, description = "The organisation has no limits."),
+    )
+)]
+pub async fn remove(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> Answer {
     match control.shared.keys.remove_org(&id).await {
-        Ok(true) => done(&id, "deleted"),
+        Ok(true) => changed(id, Change::Deleted),
         Ok(false) => not_found(),
         Err(fault) => unremoved(&fault),
     }

@@ -1,41 +1,113 @@
 //! `/tyk/policies`: policies as files of `policy_path`. A write is in effect when the answer comes.
 
 use super::Control;
-use super::answer::{Answer, done, error};
+use super::answer::{Answer, Change, Changed, Error, changed, error, ok};
 use super::apis::{is_file_name, write_file};
+use super::{document, examples};
 use crate::base::secret::random_text;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 use tollgate_model::policy::Policy;
+use utoipa::IntoParams;
 
-/// All policies.
-pub async fn list(State(control): State<Arc<Control>>) -> Answer {
-    Answer(StatusCode::OK, Value::Array(control.shared.keys.policies().iter().map(Policy::shown).collect()))
+/// The policy of a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct PolicyId {
+    /// Id of a policy.
+    #[param(example = "gold", min_length = 1)]
+    pub id: String,
 }
 
-/// One policy.
-pub async fn show(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+/// All policies
+#[utoipa::path(
+    get, path = "/tyk/policies", tag = "Policies", operation_id = "listPolicies",
+    responses(
+        (status = 200, body = Vec<document::Policy>, description = "The policies in effect."),
+    )
+)]
+pub async fn list(State(control): State<Arc<Control>>) -> Answer {
+    ok(control.shared.keys.policies().iter().map(Policy::shown).collect::<Vec<Value>>())
+}
+
+/// One policy
+#[utoipa::path(
+    get, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "getPolicy",
+    params(PolicyId),
+    responses(
+        (status = 200, body = document::Policy, description = "The policy."),
+        (status = 404, body = Error, description = "No such policy."),
+    )
+)]
+pub async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> Answer {
     match control.shared.keys.policies().get(&id) {
-        Some(policy) => Answer(StatusCode::OK, policy.shown()),
+        Some(policy) => ok(policy.shown()),
         None => error(StatusCode::NOT_FOUND, "Policy not found"),
     }
 }
 
-/// A new policy, or another in place of one with the same id; one without an id gets one.
+/// Add a policy
+///
+/// One without `id` gets one; one with the id of another replaces it.
+#[utoipa::path(
+    post, path = "/tyk/policies", tag = "Policies", operation_id = "createPolicy",
+    request_body(content = document::Policy, example = json!(examples::policy())),
+    responses(
+        (status = 200, body = Changed, description = "The policy is written to `policy_path` and in effect."),
+        (status = 400, body = Error, description = "The body is not a policy, or its id can't be a file name."),
+        (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
+    )
+)]
 pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
-    store(&control, None, &body, "added").await
+    store(&control, None, &body, Change::Added).await
 }
 
-/// Replaces a policy.
-pub async fn update(State(control): State<Arc<Control>>, Path(id): Path<String>, body: Bytes) -> Answer {
-    store(&control, Some(&id), &body, "modified").await
+/// The same as `POST /tyk/policies`
+///
+/// The id in the path has no effect, as in Tyk.
+#[utoipa::path(
+    post, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "createPolicyAt",
+    params(PolicyId),
+    request_body(content = document::Policy, example = json!(examples::policy())),
+    responses(
+        (status = 200, body = Changed, description = "The change is in effect."),
+        (status = 400, body = Error, description = "The body is not a policy, or its id can't be a file name."),
+        (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
+    )
+)]
+pub async fn create_at(state: State<Arc<Control>>, body: Bytes) -> Answer {
+    create(state, body).await
 }
 
-/// Removes a policy.
-pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>) -> Answer {
+/// Replace a policy
+#[utoipa::path(
+    put, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "updatePolicy",
+    params(PolicyId),
+    request_body(content = document::Policy, example = json!(examples::policy())),
+    responses(
+        (status = 200, body = Changed, description = "The policy applies from each key's next request."),
+        (status = 400, body = Error, description = "The body is not a policy, or its id can't be a file name."),
+        (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
+    )
+)]
+pub async fn update(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>, body: Bytes) -> Answer {
+    store(&control, Some(&id), &body, Change::Modified).await
+}
+
+/// Remove a policy
+#[utoipa::path(
+    delete, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "deletePolicy",
+    params(PolicyId),
+    responses(
+        (status = 200, body = Changed, description = "The policy is removed. Keys without another policy are refused."),
+        (status = 500, body = Error, description = "No such policy, or the file could not be removed."),
+    )
+)]
+pub async fn remove(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> Answer {
     let policies = control.shared.keys.policies();
     let own_file = policies.file_of(&id).filter(|_| control.loader.policy_path().is_some());
     let Some(file) = own_file else { return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed") };
@@ -46,10 +118,10 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(id): Path<String>)
     }
     drop(alone);
     let _ = control.reloads.request().await;
-    done(&id, "deleted")
+    changed(id, Change::Deleted)
 }
 
-async fn store(control: &Control, id: Option<&str>, body: &[u8], action: &str) -> Answer {
+async fn store(control: &Control, id: Option<&str>, body: &[u8], action: Change) -> Answer {
     let Ok((mut policy, _)) = Policy::parse(body, None) else { return error(StatusCode::BAD_REQUEST, "Request malformed") };
     if let Some(id) = id
         && id != policy.id()
@@ -80,7 +152,7 @@ async fn store(control: &Control, id: Option<&str>, body: &[u8], action: &str) -
     }
     drop(alone);
     match control.reloads.request().await {
-        Ok(_) => done(&id, action),
+        Ok(_) => changed(id, action),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the policy was written, but the reload did not finish"),
     }
 }

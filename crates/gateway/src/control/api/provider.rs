@@ -2,7 +2,7 @@
 //! from anywhere else nothing leads here.
 
 use super::Control;
-use super::answer::{Answer, error, message};
+use super::answer::{Answer, Error, error, message};
 use crate::auth::oauth::{self, Credentials, NotAsked, Parameters, Provider, Refused, Rules};
 use crate::base::clock::unix_s;
 use crate::data::snapshot::Api;
@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use std::sync::Arc;
 use tollgate_store::StoreFault;
+use utoipa::ToSchema;
 
 /// Bytes of a request's body: a session in `key_rules` has some KiB, and anybody may send one.
 pub const BODY_BYTES_MAX: usize = 256 << 10;
@@ -27,6 +28,69 @@ const GUARDS: [(&str, &str); 7] = [
     ("x-frame-options", "DENY"),
     ("strict-transport-security", "max-age=63072000; includeSubDomains"),
 ];
+
+/// What a login page sends when its user has consented.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes a form, which may also be a JSON object or a query")]
+struct AuthorizeForm {
+    /// `code` or `token`.
+    response_type: String,
+    /// Whom the user trusts.
+    client_id: String,
+    /// Where the user comes from, if the client has said so.
+    #[schema(required = false)]
+    redirect_uri: String,
+    /// As the client has sent it.
+    #[schema(required = false)]
+    state: String,
+    /// As the client has sent it.
+    #[schema(required = false)]
+    scope: String,
+    /// As the client has sent it.
+    #[schema(required = false)]
+    code_challenge: String,
+    /// As the client has sent it.
+    #[schema(required = false)]
+    code_challenge_method: String,
+    /// The session that the token gets, JSON; without one it has the client's policy.
+    #[schema(required = false)]
+    key_rules: String,
+}
+
+/// A code or a token, and where to send the user.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what `ask_for_code` answers")]
+struct CodeGiven {
+    #[schema(required = false)]
+    code: String,
+    #[schema(required = false)]
+    access_token: String,
+    redirect_to: String,
+    #[schema(required = false)]
+    state: String,
+}
+
+/// An error in the words of OAuth 2.0.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "describes what `Refused` and `NotAsked` answer")]
+struct OAuthError {
+    error: String,
+    error_description: String,
+    #[schema(required = false)]
+    redirect_to: String,
+    #[schema(required = false)]
+    state: String,
+}
+
+/// Either the secret of the request is wrong, or the request is refused.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "describes two answers of one status")]
+enum Denied {
+    Secret(Error),
+    Request(OAuthError),
+}
 
 /// One request to an endpoint.
 struct Asked {
@@ -46,7 +110,7 @@ pub async fn answer(
     body: Bytes,
 ) -> Response {
     let snapshot = control.shared.current.load_full();
-    let found = snapshot.api_by_id(&api).and_then(|index| snapshot.apis.get(index));
+    let found = snapshot.api(&api);
     let Some(rules) = found.and_then(|api| api.provider.as_ref()).map(|provider| provider.rules.clone()) else {
         return error(StatusCode::NOT_FOUND, "API doesn't exist").into_response();
     };
@@ -63,7 +127,23 @@ pub async fn answer(
     }
 }
 
-/// `/tyk/oauth/authorize-client`: the same as below a listen path, for APIs that are listened to at `/`, or with the API's id in `api_id`.
+/// Issue an authorisation code, for a login page whose user has consented
+///
+/// The same as `/tyk/oauth/authorize-client/` below an API's listen path. A form, or a JSON object of texts.
+#[utoipa::path(
+    post, path = "/tyk/oauth/authorize-client", tag = "OAuth", operation_id = "authorizeOAuthClient",
+    params(
+        ("api_id" = Option<String>, Query, description = "Id of the API; that of the API at `/` when it is not given.", example = "accounts"),
+    ),
+    request_body(content = AuthorizeForm, content_type = "application/x-www-form-urlencoded", example = json!({"response_type": "code", "client_id": "shop", "state": "xyz"})),
+    responses(
+        (status = 200, body = CodeGiven, description = "The code, or with `response_type=token` the token itself, and where to send the user."),
+        (status = 400, body = OAuthError, description = "The request can't be read."),
+        (status = 404, body = Error, description = "There is no such API."),
+        (status = 403, body = inline(Denied), description = "The secret is missing or wrong, or the request is refused. `oauth_error_status_code` sets another status for refusals."),
+        (status = 503, body = OAuthError, description = "The store does not answer."),
+    )
+)]
 pub async fn authorize_client_of(
     State(control): State<Arc<Control>>,
     RawQuery(query): RawQuery,

@@ -1,30 +1,64 @@
 //! `/tyk/reload` and `/tyk/reload/group`.
 
 use super::Control;
-use super::answer::{Answer, error, message};
+use super::answer::{Answer, Done, error, ok};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use serde_json::json;
+use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
+use utoipa::ToSchema;
 
-/// Reads the definitions again. With `block=true` the answer comes when the new ones serve, and names what is wrong with them.
+/// Says that a reload is requested or done.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reloaded {
+    #[schema(inline)]
+    status: Done,
+    message: &'static str,
+    /// What is wrong with the files, with `block=true`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    problems: Vec<String>,
+}
+
+fn reloaded(problems: Vec<String>) -> Answer {
+    ok(Reloaded { status: Done::Ok, message: "", problems })
+}
+
+/// Read definitions and policies again
+///
+/// Nothing in flight is touched. A definition that is broken keeps its last good version; `problems` names it.
+#[utoipa::path(
+    get, path = "/tyk/reload", tag = "Reload", operation_id = "reload",
+    params(
+        ("block" = Option<String>, Query, description = "`true`: answer when the new configuration is serving.", example = "true"),
+    ),
+    responses(
+        (status = 200, body = Reloaded, description = "The reload is requested; with `block=true` it is done."),
+    )
+)]
 pub async fn reload(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Answer {
     if query.get("block").is_none_or(|block| block != "true") {
         control.reloads.request_later();
-        return message("");
+        return reloaded(Vec::new());
     }
     let problems: Vec<String> = match control.reloads.request().await {
         Ok(report) => report.errors().map(ToString::to_string).collect(),
         Err(_) => vec!["the reload did not finish".to_owned()],
     };
-    if problems.is_empty() {
-        return message("");
-    }
-    Answer(StatusCode::OK, json!({ "status": "ok", "message": "", "problems": problems }))
+    reloaded(problems)
 }
 
-/// The same for all gateways that share a store.
+/// Reload all gateways that share a store
+///
+/// Each of them reloads on its own time.
+#[utoipa::path(
+    get, path = "/tyk/reload/group", tag = "Reload", operation_id = "reloadGroup",
+    responses(
+        (status = 200, body = Reloaded, description = "The reload is requested."),
+    )
+)]
 pub async fn reload_all(state: State<Arc<Control>>, query: Query<HashMap<String, String>>) -> Answer {
     if let Some(shared) = state.0.shared.keys.shared_keys()
         && let Err(fault) = shared.bus.tell(crate::base::bus::RELOAD_ALL, "").await

@@ -1,19 +1,61 @@
 //! `/tyk/schema`: a JSON Schema of API definitions, for editors and checks. Tyk has one of its OpenAPI extension there, by `oasVersion`;
 //! here it is that of the classic definition, and of OpenAPI there is none.
 
-use super::answer::Answer;
+use super::answer::{Answer, json, ok};
 use axum::extract::Query;
 use axum::http::StatusCode;
-use serde_json::json;
+use serde::Serialize;
+use serde_json::Value;
 use std::collections::HashMap;
 use tollgate_model::DocumentSchema;
+use utoipa::ToSchema;
 
+/// A schema.
+#[derive(Serialize, ToSchema)]
+pub struct SchemaFound {
+    #[schema(inline)]
+    status: FoundStatus,
+    #[schema(value_type = Object)]
+    schema: Value,
+}
+
+#[derive(Serialize, ToSchema)]
+enum FoundStatus {
+    Success,
+}
+
+/// Says that there is no such schema.
+#[derive(Serialize, ToSchema)]
+pub struct SchemaMissing {
+    #[schema(inline)]
+    status: MissingStatus,
+    message: String,
+}
+
+#[derive(Serialize, ToSchema)]
+enum MissingStatus {
+    Failed,
+}
+
+/// A JSON Schema of API definitions
+///
+/// Of the classic definition, draft 2020-12. There is none of OpenAPI, whatever version is asked for.
+#[utoipa::path(
+    get, path = "/tyk/schema", tag = "Documents", operation_id = "getSchema",
+    params(
+        ("oasVersion" = Option<String>, Query, description = "A version of OpenAPI, as Tyk has them; without it the schema of the classic definition is meant."),
+    ),
+    responses(
+        (status = 200, body = SchemaFound, description = "The schema."),
+        (status = 404, body = SchemaMissing, description = "There is no schema for this version."),
+    )
+)]
 pub async fn schema(Query(query): Query<HashMap<String, String>>) -> Answer {
     match query.get("oasVersion").filter(|version| !version.is_empty()) {
         Some(version) => {
             let message = format!("Schema not found for version {version:?}");
-            Answer(StatusCode::NOT_FOUND, json!({ "status": "Failed", "message": message }))
+            Answer(StatusCode::NOT_FOUND, json(SchemaMissing { status: MissingStatus::Failed, message }))
         }
-        None => Answer(StatusCode::OK, json!({ "status": "Success", "schema": DocumentSchema::Definition.whole() })),
+        None => ok(SchemaFound { status: FoundStatus::Success, schema: DocumentSchema::Definition.whole() }),
     }
 }

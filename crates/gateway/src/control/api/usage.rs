@@ -1,19 +1,100 @@
 //! `/tyk/usage`: how much an API, a key, a path was used, from the sums by minute.
 
 use super::Control;
-use super::answer::{Answer, error};
+use super::answer::{Answer, Error, error, ok};
 use crate::observe::{Distribution, REQUEST_NS};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 use tollgate_store::usage::{UsageBy, UsageCounts, UsageQuestion, UsageRow};
+use utoipa::ToSchema;
 
 /// Rows of an answer.
 const ROWS_MAX: usize = 10_000;
 
+/// Requests over time.
+#[derive(Serialize, ToSchema)]
+pub struct UsageReport {
+    /// Seconds since 1970.
+    from: i64,
+    /// Seconds since 1970.
+    to: i64,
+    /// What a row stands for.
+    by: String,
+    /// Seconds of a row, with `by=time`.
+    step_s: Option<i64>,
+    rows: Vec<ShownUsage>,
+}
+
+/// One row.
+#[derive(Serialize, ToSchema)]
+struct ShownUsage {
+    #[schema(inline)]
+    value: UsageValue,
+    hits: u64,
+    /// Answers below 400.
+    success: u64,
+    errors: u64,
+    mean_ms: f64,
+    upstream_mean_ms: f64,
+    p50_ms: f64,
+    p90_ms: f64,
+    p99_ms: f64,
+    max_ms: f64,
+    request_bytes: u64,
+    response_bytes: u64,
+}
+
+/// What a row is about: the name of what `by` says, or with `by=time` seconds since 1970.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+enum UsageValue {
+    Name(String),
+    UnixS(i64),
+}
+
+/// What rows can stand for.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase", default = "api")]
+#[expect(dead_code, reason = "describes a parameter that is read with the others")]
+enum UsageRows {
+    Api,
+    Key,
+    Version,
+    Method,
+    Path,
+    Status,
+    Time,
+}
+
+/// Requests over time, by API, key, path and more
+///
+/// Sums by minute, for as long as `tollgate.analytics.usage_days` says.
+#[utoipa::path(
+    get, path = "/tyk/usage", tag = "Figures", operation_id = "getUsage",
+    params(
+        ("by" = inline(Option<UsageRows>), Query, description = "What a row stands for.", example = "path"),
+        ("last" = Option<String>, Query, description = "How long back, such as 30m, 24h or 7d.", example = "24h"),
+        ("from" = Option<String>, Query, description = "Seconds since 1970, instead of `last`."),
+        ("to" = Option<String>, Query, description = "Seconds since 1970; now by default."),
+        ("step" = Option<String>, Query, description = "Width of a row of time, such as 5m."),
+        ("top" = Option<String>, Query, description = "How many rows at most.", example = "20"),
+        ("api_id" = Option<String>, Query, description = "Of one API.", example = "quick"),
+        ("key" = Option<String>, Query, description = "Of one key, as it is shown in records."),
+        ("path" = Option<String>, Query, description = "Of one path."),
+        ("version" = Option<String>, Query, description = "Of one version."),
+        ("method" = Option<String>, Query, description = "Of one method."),
+        ("status" = Option<String>, Query, description = "Of one status code or class, such as 404 or 5xx.", example = "2xx"),
+    ),
+    responses(
+        (status = 200, body = UsageReport, description = "The rows, busiest first; with `by=time` in order of time."),
+        (status = 400, body = Error, description = "A parameter is unknown or has an invalid value."),
+        (status = 404, body = Error, description = "Usage is not recorded: `enable_analytics` or `tollgate.analytics.usage` is off."),
+    )
+)]
 pub async fn usage(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Answer {
     let Some(usage) = control.shared.observer.recording.as_ref().and_then(|recording| recording.usage.clone()) else {
         return error(StatusCode::NOT_FOUND, "Usage is not recorded: enable_analytics and tollgate.analytics.usage");
@@ -25,7 +106,7 @@ pub async fn usage(State(control): State<Arc<Control>>, Query(query): Query<Hash
     let asked = question.clone();
     let rows = tokio::task::spawn_blocking(move || usage.ask(&asked)).await;
     match rows {
-        Ok(Ok(rows)) => Answer(StatusCode::OK, answer(&question, step_s, &rows, &query)),
+        Ok(Ok(rows)) => ok(answer(&question, step_s, &rows, &query)),
         Ok(Err(fault)) => {
             tracing::error!(%fault, "usage can't be read");
             error(StatusCode::INTERNAL_SERVER_ERROR, "Usage can't be read")
@@ -103,41 +184,40 @@ fn span_s(text: &str) -> Option<i64> {
     number.parse::<i64>().ok().filter(|number| *number > 0)?.checked_mul(unit_s)
 }
 
-fn answer(question: &UsageQuestion, step_s: i64, rows: &[UsageRow], query: &HashMap<String, String>) -> Value {
+fn answer(question: &UsageQuestion, step_s: i64, rows: &[UsageRow], query: &HashMap<String, String>) -> UsageReport {
     let is_time = matches!(question.by, UsageBy::Time(_));
-    let rows = rows.iter().map(|row| {
-        let value =
-            if is_time { row.value.parse::<i64>().map(|minute| json!(minute * 60)).unwrap_or_default() } else { json!(row.value) };
-        counts(value, &row.counts, row.good)
-    });
-    json!({
-        "from": question.from * 60,
-        "to": question.to * 60,
-        "by": query.get("by").map_or("api", String::as_str),
-        "step_s": is_time.then_some(step_s),
-        "rows": rows.collect::<Vec<_>>(),
-    })
+    let value = |row: &UsageRow| match row.value.parse::<i64>() {
+        Ok(minute) if is_time => UsageValue::UnixS(minute * 60),
+        _ => UsageValue::Name(row.value.clone()),
+    };
+    UsageReport {
+        from: question.from * 60,
+        to: question.to * 60,
+        by: query.get("by").map_or("api", String::as_str).to_owned(),
+        step_s: is_time.then_some(step_s),
+        rows: rows.iter().map(|row| shown(value(row), &row.counts, row.good)).collect(),
+    }
 }
 
-fn counts(value: Value, counts: &UsageCounts, good: u64) -> Value {
+fn shown(value: UsageValue, counts: &UsageCounts, good: u64) -> ShownUsage {
     let times = Distribution { buckets: counts.buckets, sum_ns: 0 };
     // A bucket's end may be beyond the longest time that there was.
     let quantile_ms = |share| (times.quantile_ns(&REQUEST_NS, share) / 1_000).min(counts.max_us) as f64 / 1_000.0;
     let mean_ms = |sum_us: u64| sum_us as f64 / counts.hits.max(1) as f64 / 1_000.0;
-    json!({
-        "value": value,
-        "hits": counts.hits,
-        "success": good,
-        "errors": counts.hits - good.min(counts.hits),
-        "mean_ms": mean_ms(counts.total_us),
-        "upstream_mean_ms": mean_ms(counts.upstream_us),
-        "p50_ms": quantile_ms(0.5),
-        "p90_ms": quantile_ms(0.9),
-        "p99_ms": quantile_ms(0.99),
-        "max_ms": counts.max_us as f64 / 1_000.0,
-        "request_bytes": counts.request_bytes,
-        "response_bytes": counts.response_bytes,
-    })
+    ShownUsage {
+        value,
+        hits: counts.hits,
+        success: good,
+        errors: counts.hits - good.min(counts.hits),
+        mean_ms: mean_ms(counts.total_us),
+        upstream_mean_ms: mean_ms(counts.upstream_us),
+        p50_ms: quantile_ms(0.5),
+        p90_ms: quantile_ms(0.9),
+        p99_ms: quantile_ms(0.99),
+        max_ms: counts.max_us as f64 / 1_000.0,
+        request_bytes: counts.request_bytes,
+        response_bytes: counts.response_bytes,
+    }
 }
 
 #[cfg(test)]

@@ -2,26 +2,73 @@
 //! `new_version_name` and `set_default` of a new API do to the API that it is a version of.
 
 use super::Control;
-use super::answer::{Answer, error};
-use super::apis::{find, not_found};
+use super::answer::{Answer, Error, error, no_such_api, ok};
+use super::parameters::ApiId;
 use crate::data::snapshot::{Api, Snapshot};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
+use utoipa::ToSchema;
 
 /// The base API among its versions.
 const SELF: &str = "self";
 
-/// The versions of an API, itself first: those with `searchText` in their names, `accessType` internal or external.
+/// The versions of an API.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Versions)]
+pub struct VersionList {
+    #[schema(inline)]
+    status: ListStatus,
+    apis: Vec<ListedVersion>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum ListStatus {
+    Success,
+}
+
+/// One version of an API.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ListedVersion {
+    /// Id of the version, which is an API of its own.
+    id: String,
+    /// Name of that API.
+    name: String,
+    /// What requests call the version.
+    version_name: String,
+    internal: bool,
+    /// When the version expires; empty for never.
+    expiration_date: String,
+    /// Requests that name no version get this one.
+    is_default_version: bool,
+}
+
+/// The versions of an API that are APIs of their own
+#[utoipa::path(
+    get, path = "/tyk/apis/{id}/versions", tag = "APIs", operation_id = "listVersions",
+    params(
+        ApiId,
+        ("searchText" = Option<String>, Query, description = "Part of the version's name, in any letter case."),
+        ("accessType" = Option<String>, Query, description = "Only these."),
+    ),
+    responses(
+        (status = 200, body = VersionList, description = "The versions; the API itself comes first."),
+        (status = 404, body = Error, description = "No such API."),
+    )
+)]
 pub async fn list(
     State(control): State<Arc<Control>>,
-    Path(id): Path<String>,
+    Path(ApiId { id }): Path<ApiId>,
     Query(query): Query<HashMap<String, String>>,
 ) -> Answer {
     let snapshot = control.shared.current.load();
-    let Some(base) = find(&snapshot, &id) else { return not_found() };
+    let Some(base) = snapshot.api(&id) else { return no_such_api() };
     let text = query.get("searchText").map(|text| text.to_lowercase()).unwrap_or_default();
     let access = query.get("accessType").map_or("", String::as_str);
     let is_wanted = |api: &Api, name: &str| match access {
@@ -32,26 +79,23 @@ pub async fn list(
     let definition = base.raw.get("definition");
     let field = |name: &str| definition.and_then(|definition| definition.get(name)?.as_str()).unwrap_or_default();
     let (own_name, default) = (field("name"), field("default"));
-    let describe = |api: &Api, name: &str, is_default: bool| {
-        json!({
-            "id": api.id,
-            "name": api.name,
-            "versionName": name,
-            "internal": api.internal,
-            "expirationDate": api.raw.get("expiration").and_then(Value::as_str).unwrap_or_default(),
-            "isDefaultVersion": is_default,
-        })
+    let describe = |api: &Api, name: &str, is_default_version: bool| ListedVersion {
+        id: api.id.clone(),
+        name: api.name.clone(),
+        version_name: name.to_owned(),
+        internal: api.internal,
+        expiration_date: api.raw.get("expiration").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        is_default_version,
     };
     let mut children: Vec<(&String, &Arc<Api>)> = children(base)
-        .filter_map(|(name, id)| Some((name, find(&snapshot, id)?)))
+        .filter_map(|(name, id)| Some((name, snapshot.api(id)?)))
         .filter(|(name, api)| api.id != base.id && is_wanted(api, name))
         .collect();
     children.sort_by_key(|(name, _)| *name);
     let own_is_default = default.is_empty() || default == SELF || default == own_name;
     let own = is_wanted(base, own_name).then(|| describe(base, own_name, own_is_default));
-    let versions: Vec<Value> =
-        own.into_iter().chain(children.into_iter().map(|(name, api)| describe(api, name, name == default))).collect();
-    Answer(StatusCode::OK, json!({ "status": "success", "apis": versions }))
+    let apis = own.into_iter().chain(children.into_iter().map(|(name, api)| describe(api, name, name == default))).collect();
+    ok(VersionList { status: ListStatus::Success, apis })
 }
 
 /// Names and ids of the APIs that are versions of an API.
@@ -77,7 +121,7 @@ impl NewVersion {
         let Some(name) = parameter("new_version_name") else {
             return Err(error(StatusCode::UNPROCESSABLE_ENTITY, "The new version name is required"));
         };
-        let Some(api) = find(snapshot, &base) else {
+        let Some(api) = snapshot.api(&base) else {
             return Err(error(StatusCode::BAD_REQUEST, format!("{base} is not a valid Base API version")));
         };
         let base_name = parameter("base_api_version_name");

@@ -1,0 +1,13 @@
+//! Parameters in the paths of several resources.
+
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// The API of a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct ApiId {
+    /// Id of an API.
+    #[param(example = "quick", min_length = 1)]
+    pub id: String,
+}

@@ -1,0 +1,16 @@
+//! `tollgate schema`: JSON Schemas of documents, for editors, and the description of the control API, for generators of clients.
+
+use crate::control::api::described;
+use crate::process::cli::SchemaName;
+use serde_json::Value;
+use tollgate_model::DocumentSchema;
+
+pub fn schema(document: SchemaName) -> Value {
+    match document {
+        SchemaName::Api => DocumentSchema::Definition.whole(),
+        SchemaName::Policy => DocumentSchema::Policy.whole(),
+        SchemaName::Key => DocumentSchema::Key.whole(),
+        SchemaName::Config => DocumentSchema::Configuration.whole(),
+        SchemaName::ControlApi => described(),
+    }
+}

@@ -1,5 +1,3 @@
-mod comparison;
-
 use super::described;
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -55,6 +55,15 @@ fn storing_section_3() {
     const MUST_UNDERSTAND: Lines = &[("Cache-Control", "no-store, must-understand, max-age=60")];
     const SECRET: Lines = &[("Authorization", "Bearer x")];
     check(vec![
+        row("3", "an interim response is not final", get(&[]).answered(103, MAX_AGE), 1, get(&[]), "fetch"),
+        row(
+            "5.2.3",
+            "unknown directives are ignored",
+            ok(&[("Cache-Control", "community=\"no-store\", x-no-store, max-age=60, immutable")]),
+            1,
+            get(&[]),
+            "hit",
+        ),
         row("3", "explicit freshness may be stored", ok(MAX_AGE), 1, get(&[]), "hit"),
         row(
             "3",
@@ -701,6 +710,26 @@ fn a_304_freshens_what_is_stored_section_4_3_4() {
         };
         let then = describe(&api.lookup(&request(&get(&[])), later + 1000));
         assert_eq!(format!("{first}, then {then}"), expect, "{rule}");
+    }
+}
+
+/// Every validator that is stored is sent (RFC 9110 §13.1.2, §13.1.3), and none that could not be compared.
+#[test]
+fn conditional_requests_name_what_is_stored_section_4_3_1() {
+    let cases: [(Lines, Lines); 5] = [
+        (&[("ETag", "\"a\""), ("Last-Modified", MODIFIED)], &[("If-None-Match", "\"a\""), ("If-Modified-Since", MODIFIED)]),
+        (&[("ETag", "W/\"a\"")], &[("If-None-Match", "W/\"a\"")]),
+        (&[("Last-Modified", MODIFIED)], &[("If-Modified-Since", MODIFIED)]),
+        (&[("ETag", "unquoted"), ("Last-Modified", MODIFIED)], &[("If-Modified-Since", MODIFIED)]),
+        (&[("ETag", "\"a\""), ("Last-Modified", "yesterday")], &[("If-None-Match", "\"a\"")]),
+    ];
+    for (validators, expect) in cases {
+        let api = api(ApiCacheSettings::default());
+        let lines: Vec<(&str, &str)> = [("Cache-Control", "max-age=60")].into_iter().chain(validators.iter().copied()).collect();
+        assert!(fetch(&api, &get(&[]).answered(200, Box::leak(lines.into_boxed_slice())), START_MS));
+        let Decision::Fetch(fill) = api.lookup(&request(&get(&[])), START_MS + 60_000) else { panic!("stale") };
+        let expect: Vec<_> = expect.iter().map(|(name, value)| (*name, value.as_bytes().to_vec())).collect();
+        assert_eq!(fill.conditions(), expect, "{validators:?}");
     }
 }
 

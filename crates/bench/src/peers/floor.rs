@@ -1,11 +1,11 @@
-//! What no gateway can be cheaper than: `tollgate-bench relay`, which copies bytes between each client and an upstream connection of its
-//! own and parses nothing. Where every request is refused, it gives the same refusal to whatever comes, without an upstream.
+//! The floor that no gateway can go below: `tollgate-bench relay`, which copies bytes between each client and its own upstream connection and
+//! parses nothing. In cases that reject every request, it answers each read with a fixed 401 and needs no upstream.
 
 use super::{Launch, PeerAdapter, Program, Setup, own_program};
 use crate::probe::HOST;
 use crate::scenario::{Case, StatusCount};
 
-/// Tollgate's own 401 to a request without a key, byte for byte but for the date.
+/// Tollgate's 401 for a request without a key, with a fixed date.
 const REFUSAL: &str = "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nX-Generator: tyk.io\r\n\
                        Date: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Length: 46\r\n\r\n{\n    \"error\": \"Authorization field missing\"\n}";
 
@@ -57,7 +57,7 @@ impl PeerAdapter for FloorAdapter {
     }
 }
 
-/// Every request is answered with the 401.
+/// Whether every request gets a 401.
 fn refuses(case: &Case) -> bool {
     case.expect.iter().any(|(status, count)| *count == StatusCount::All && status.split('|').any(|code| code == "401"))
 }

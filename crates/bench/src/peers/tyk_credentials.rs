@@ -1,5 +1,5 @@
-//! Tokens, passwords and signatures as a gateway with Tyk's definitions and control API takes them: what stands in a definition, what the
-//! gateway is told beside it, and what callers send.
+//! Tokens, passwords and signatures for gateways with Tyk's definitions and control API: the fields of the definition, the requests to the
+//! control API, and the headers that callers send.
 
 use super::rsa_key::RsaKey;
 use super::tyk_api::{api_id, control_headers, right};
@@ -20,12 +20,12 @@ const HMAC_SECRET: &str = "a secret";
 const REDIRECT_URI: &str = "https://bench.test/";
 /// Longer than any run.
 const TOKEN_LIFETIME: Duration = Duration::from_secs(86_400);
-/// Users that the tokens name in turn.
+/// Tokens name this many users in turn.
 const USERS: u32 = 100;
-/// Signatures carry a date, which is not checked.
+/// Signatures cover a date; gateways do not check its age by default.
 const DATE: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
 
-/// What a definition says of this method.
+/// The definition's fields for this method.
 pub(crate) fn definition(method: CredentialKind, setup: &Setup) -> Value {
     match method {
         CredentialKind::Oauth => json!({"use_oauth2": true, "oauth_meta": {"allowed_authorize_types": ["token"]}}),
@@ -40,7 +40,7 @@ pub(crate) fn definition(method: CredentialKind, setup: &Setup) -> Value {
     }
 }
 
-/// The policy of all that have no key, in a file; `None` where nobody needs it.
+/// Writes the policy that JWTs get; `None` if no case uses JWTs.
 pub(crate) fn policies(setup: &Setup) -> Result<Option<PathBuf>, String> {
     let rights: BTreeMap<String, Value> = of_method(setup, CredentialKind::Jwt).map(|(number, _)| access(number)).collect();
     if rights.is_empty() {
@@ -50,7 +50,7 @@ pub(crate) fn policies(setup: &Setup) -> Result<Option<PathBuf>, String> {
     setup.write("policies.json", json!({POLICY: policy}).to_string()).map(Some)
 }
 
-/// The issuer that the gateway fetches the tokens' key from; `None` where nobody needs it.
+/// The issuer that serves the key set of JWTs; `None` if no case uses JWTs.
 pub(crate) fn issuer(setup: &Setup) -> Result<Option<Program>, String> {
     if of_method(setup, CredentialKind::Jwt).next().is_none() {
         return Ok(None);
@@ -63,7 +63,7 @@ pub(crate) fn issuer(setup: &Setup) -> Result<Option<Program>, String> {
     Ok(Some(Program { port: Some(setup.second_port), ..program.args([file]) }))
 }
 
-/// What callers send, by the case's place in the setup.
+/// The credentials of callers, by the case's index in the setup.
 pub(crate) fn credentials(setup: &Setup) -> Result<BTreeMap<usize, Credential>, String> {
     let mut made = BTreeMap::new();
     for (number, case) in setup.cases.iter().enumerate() {
@@ -166,7 +166,7 @@ fn of_method<'a>(setup: &'a Setup, method: CredentialKind) -> impl Iterator<Item
     setup.cases.iter().copied().enumerate().filter(move |(_, case)| case.api.auth_method == Some(method))
 }
 
-/// Posts to the control API, and gives a text of the answer.
+/// Posts to the control API and returns a string field of the response.
 fn control(setup: &Setup, path: &str, body: &str, wanted: &str) -> Result<String, String> {
     let mut headers = control_headers(setup);
     if body.starts_with('{') {

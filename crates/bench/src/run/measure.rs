@@ -262,7 +262,7 @@ impl Measuring<'_> {
         first: Option<&FirstCase>,
     ) -> Result<Round, String> {
         place.forget_tokens(case)?;
-        // What came since the last round belongs to nobody.
+        // Records of the warm-up and of other rounds do not count.
         place.recorded.map(|recorded| recorded.take(&testbed.sinks)).transpose()?;
         let watched = Watched { gateway: place.gateway, upstream: &testbed.upstream, store: place.store };
         let before = watched.usage();

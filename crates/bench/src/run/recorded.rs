@@ -1,5 +1,5 @@
-//! How many requests a gateway has recorded, counted where records go to. Records are taken out when they are counted, as a pump does: a
-//! machine that grows by a gigabyte of cached files pays for memory that the gateway never used.
+//! Counts the requests that a gateway has recorded, in the sink itself. Counted records are removed, as a pump removes them: otherwise the
+//! machine pays for a gigabyte of cached files that the gateway never used.
 
 use super::sinks::Sinks;
 use crate::probe::{self, HOST};
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Where Tyk's pumps take records from.
+/// The list that Tyk's pumps read.
 const LIST: &str = "analytics-tyk-system-analytics";
-/// Files and lists are written within a second; sums and spans every five.
+/// Files and lists are written within a second, sums and spans every five seconds.
 const SETTLE: Duration = Duration::from_millis(1_500);
 const SETTLE_BATCHES: Duration = Duration::from_secs(6);
 const REDIS_TIMEOUT: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ pub(crate) struct Recorded {
     port: u16,
     redis_port: u16,
     headers: Vec<(String, String)>,
-    /// Of sums, which cannot be taken out.
+    /// Hits at the last count; sums cannot be removed.
     seen: AtomicU64,
 }
 
@@ -37,7 +37,7 @@ impl Recorded {
         Recorded { sink, dir: dir.to_owned(), port, redis_port, headers, seen: AtomicU64::new(0) }
     }
 
-    /// After so long without requests, all of them are recorded.
+    /// How long the gateway may take to write the last records.
     pub(crate) fn settle(&self) -> Duration {
         match self.sink {
             RecordSink::File(_) | RecordSink::Redis => SETTLE,
@@ -45,7 +45,7 @@ impl Recorded {
         }
     }
 
-    /// What is wrong with what was recorded since it was asked last, if anything.
+    /// Fails if fewer requests were recorded since the last call than were answered.
     pub(crate) fn judge(&self, requests: u64, sinks: &Sinks) -> Result<(), String> {
         let wanted = if self.sink == RecordSink::Traces { 1 } else { requests };
         match self.take(sinks)? {
@@ -55,7 +55,7 @@ impl Recorded {
         }
     }
 
-    /// How many came since it was asked last.
+    /// Records since the last call.
     pub(crate) fn take(&self, sinks: &Sinks) -> Result<u64, String> {
         match &self.sink {
             RecordSink::File(name) => take_lines(&self.dir, name).map_err(|error| format!("{name}: {error}")),
@@ -78,7 +78,7 @@ impl Recorded {
     }
 }
 
-/// Lines of a file and of the full ones beside it, which are emptied. Nothing is lost as long as there are no more full files than are kept.
+/// Counts the lines of a file and of its rotated files, then empties them. No line is lost unless the gateway has removed a rotated file.
 fn take_lines(dir: &Path, name: &str) -> io::Result<u64> {
     let mut lines = 0;
     for entry in fs::read_dir(dir)? {
@@ -108,7 +108,7 @@ fn count_lines(mut file: File) -> io::Result<u64> {
     }
 }
 
-/// Takes everything out of the list.
+/// Removes all records from the list.
 fn take_list(port: u16) -> io::Result<u64> {
     let mut stream = TcpStream::connect((HOST, port))?;
     stream.set_read_timeout(Some(REDIS_TIMEOUT))?;

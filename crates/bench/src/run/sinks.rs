@@ -1,4 +1,4 @@
-//! Takes in what gateways observe of themselves, and throws it away: figures for StatsD, spans for a collector that speaks OTLP over HTTP.
+//! Receivers for the telemetry of gateways, which discard it: StatsD over UDP, and a collector that speaks OTLP over HTTP.
 
 use crate::peers::SinkPorts;
 use crate::probe::HOST;
@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// More than a batch of spans has.
+/// No batch of spans is larger.
 const REQUEST_BYTES_MAX: usize = 64 << 20;
 const READ_BYTES: usize = 64 * 1024;
 const HEADERS_MAX: usize = 64;
@@ -16,9 +16,9 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\
 /// The sinks of a scenario.
 pub(crate) struct Sinks {
     pub ports: SinkPorts,
-    /// Batches that have come to the collector.
+    /// Batches that the collector has received.
     batches: Arc<AtomicU64>,
-    /// What nobody reads from it is thrown away by the kernel.
+    /// Never read: the kernel drops what does not fit its buffer.
     _statsd: UdpSocket,
 }
 
@@ -32,14 +32,14 @@ impl Sinks {
         std::thread::spawn(move || {
             for stream in collector.incoming().flatten() {
                 let counter = Arc::clone(&counter);
-                // A connection that fails is the gateway's to open again.
+                // If a connection fails, the gateway opens another.
                 std::thread::spawn(move || drop(collect(stream, &counter)));
             }
         });
         Ok(Sinks { ports, batches, _statsd: statsd })
     }
 
-    /// Batches since it was asked last.
+    /// Batches since the last call.
     pub(crate) fn take_batches(&self) -> u64 {
         self.batches.swap(0, Ordering::Relaxed)
     }
@@ -64,7 +64,7 @@ fn collect(mut stream: TcpStream, counter: &AtomicU64) -> io::Result<()> {
     Ok(())
 }
 
-/// How long the first request is, once its head is there.
+/// The length of the first request; `None` until its head is complete.
 fn request_bytes(bytes: &[u8]) -> Option<usize> {
     let mut lines = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut lines);

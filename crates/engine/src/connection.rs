@@ -3,6 +3,7 @@
 
 mod collect;
 mod exchange;
+mod keep;
 mod relay;
 
 use crate::core::{Buffers, Core};
@@ -10,6 +11,7 @@ use crate::deadlines::NEVER;
 use crate::dial::{Dial, dial};
 use crate::fault::{Fault, FaultKind};
 use crate::http2;
+use crate::kept_bodies::ROOM_LOOK_MS;
 use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::pace::Looks;
@@ -125,6 +127,19 @@ fn names_http2(protocols: &[u8]) -> bool {
 /// A request of gRPC may be one side of a conversation, whose pace nobody can demand.
 fn is_grpc(request: &Request<'_>) -> bool {
     request.headers.known(Known::ContentType).is_some_and(|kind| kind.starts_with(b"application/grpc"))
+}
+
+/// Says how long the body is that the request gets in place of its own.
+#[cold]
+fn replace_framing(request: &Request<'_>, bytes: usize, edits: &mut HeaderEdits) {
+    let headers = &request.headers;
+    edits.remove_known(headers, Known::ContentLength);
+    edits.remove_known(headers, Known::TransferEncoding);
+    // The body was read, and goes out with the head.
+    edits.remove_known(headers, Known::Expect);
+    if bytes > 0 || request.body != Body::None || headers.has(Known::ContentLength) {
+        edits.add("Content-Length", bytes.to_string().as_bytes());
+    }
 }
 
 /// What a head at the start of some bytes led to.
@@ -358,7 +373,7 @@ impl Connection {
         let mut rewritten = Vec::new();
         let exchange = &mut self.exchange;
         let passes = |name: &str| self.handler.passes_request_trailer(name);
-        let (used, body) = match exchange.request_body.relay(rest, &mut exchange.request_trailers, passes, &mut rewritten) {
+        let (used, mut body) = match exchange.request_body.relay(rest, &mut exchange.request_trailers, passes, &mut rewritten) {
             Ok(relayed) => relayed,
             Err(_) => {
                 self.handler.on_end(self.exchange.ended());
@@ -383,6 +398,12 @@ impl Connection {
                 } else {
                     if let Some(capture) = &mut self.exchange.capture {
                         capture.add_request(rest.get(..used).unwrap_or_default());
+                    }
+                    let replacement = outgoing.replaces_body.then(|| std::mem::take(&mut outgoing.body));
+                    if let Some(replacement) = &replacement {
+                        replace_framing(request, replacement.len(), &mut outgoing.edits);
+                        rewritten.clear();
+                        body = replacement;
                     }
                     self.forward(cx, request, &forward, [&rewritten, body], out, outgoing);
                 }
@@ -437,6 +458,7 @@ impl Connection {
             host: &outgoing.host,
             forwarded_for: (!outgoing.keep_forwarded_for).then(|| self.client_ip.as_bytes()),
             upgrade,
+            replaces_body: outgoing.replaces_body,
         };
         out.clear();
         write_request(request, &head, &outgoing.edits, out);
@@ -461,10 +483,23 @@ impl Connection {
                 self.exchange.replay = replay;
             }
             self.core.stats.reuses.add(1);
+            if self.exchange.room.is_some() {
+                self.free_sent_body();
+            }
             self.exchange.sent_at = self.exchange.clock();
             self.exchange.upstream = Some(upstream);
             self.stage = Stage::Relay;
             return;
+        }
+    }
+
+    /// The body of a request that was kept takes no room any longer once it was sent. What may be sent again is kept.
+    fn free_sent_body(&mut self) {
+        let exchange = &mut self.exchange;
+        if let Some(room) = &mut exchange.room
+            && exchange.kept.is_none()
+        {
+            room.set(exchange.to_upstream.len() + exchange.replay.len());
         }
     }
 
@@ -618,7 +653,10 @@ impl Connection {
             }
             _ if client_is_late => return self.looks.due_ms(self.since_ms, limits.client_write_ms).min(self.pace_end_ms()),
             Stage::Head { .. } if self.input.is_empty() => return self.idle_end_ms(),
-            Stage::Head { .. } | Stage::Collect(_) => limits.head_ms,
+            Stage::Head { .. } => limits.head_ms,
+            Stage::Collect(collected) if collected.waits() => return self.core.deadlines.now_ms().saturating_add(ROOM_LOOK_MS),
+            Stage::Collect(_) => limits.head_ms,
+            Stage::Relay if self.kept_waits() => return self.core.deadlines.now_ms().saturating_add(ROOM_LOOK_MS),
             Stage::Relay if self.exchange.awaits_answer() && !self.exchange.watches_client => {
                 self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
             }

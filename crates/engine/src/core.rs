@@ -5,6 +5,7 @@ use crate::buffer_account::BufferAccount;
 use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::entrance::{Handshakes, Listen};
 use crate::http2::{Http2Clients, Http2Upstreams};
+use crate::kept_bodies::KeptBodies;
 use crate::limits::Limits;
 use crate::moment::Moment;
 use crate::peers::Peers;
@@ -38,6 +39,8 @@ pub(crate) struct Core {
     pub upstreams_open: Rc<Cell<usize>>,
     /// Bytes that HTTP/2 streams hold for readers that have not taken them.
     pub buffered: Rc<BufferAccount>,
+    /// Bytes of bodies that are kept because something must see them whole.
+    pub kept_bodies: Rc<KeptBodies>,
     /// Tunnels that are open or asked for.
     pub tunnels_open: Rc<Cell<usize>>,
     pub deadlines: Deadlines,
@@ -92,6 +95,7 @@ impl Core {
         };
         Core {
             buffered: BufferAccount::new(limits.http2_buffer_bytes_max),
+            kept_bodies: KeptBodies::new(limits.kept_body_bytes_max),
             limits,
             service,
             buffers: RefCell::new(buffers),
@@ -192,6 +196,7 @@ impl Core {
             self.stats.busy_permille.set(self.peers.own_busy());
             self.stats.upstreams_open.set(self.upstreams_open.get() as u64);
             self.stats.http2_buffered.set(self.buffered.bytes() as u64);
+            self.stats.kept_body_bytes.set(self.kept_bodies.bytes() as u64);
             self.stats.tunnels_open.set(self.tunnels_open.get() as u64);
             if turn % prune_every == 0 {
                 let mut pool = self.pool.borrow_mut();

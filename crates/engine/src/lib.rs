@@ -17,6 +17,7 @@ mod entrance;
 mod fault;
 mod http2;
 pub mod inherited;
+mod kept_bodies;
 mod limits;
 mod listener;
 mod moment;
@@ -48,6 +49,9 @@ pub use limits::Limits;
 pub use moment::Moment;
 pub use pace::Speed;
 pub use server_name::accepting_ports;
-pub use service::{Capture, Client, ClientTls, Ended, Forward, Handler, Outgoing, Service, ServiceFactory, Times, Verdict, Work};
+pub use service::{
+    Capture, Client, ClientTls, Ended, Forward, Handler, KeptBody, NotKept, Outgoing, ResponseVerdict, Service, ServiceFactory,
+    Times, Verdict, Work,
+};
 pub use stats::CoreStats;
 pub use target::{Address, Http2, LocalConnector, Target, TargetTls};

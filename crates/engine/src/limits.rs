@@ -20,6 +20,8 @@ pub struct Limits {
     pub http2_streams_max: u32,
     /// Bytes that one core's HTTP/2 streams hold for readers that have not taken them before each stream is kept to a small piece.
     pub http2_buffer_bytes_max: usize,
+    /// Bytes of bodies that one core keeps because something must see them whole. Where there is no room a body waits for it.
+    pub kept_body_bytes_max: usize,
     /// A keep-alive connection without a request.
     pub client_idle_ms: u64,
     /// A client that takes none of the bytes waiting for it.
@@ -64,6 +66,7 @@ impl Default for Limits {
             handshake_ms: 10_000,
             http2_streams_max: 250,
             http2_buffer_bytes_max: 64 * 1024 * 1024,
+            kept_body_bytes_max: 128 * 1024 * 1024,
             client_idle_ms: 120_000,
             client_write_ms: 60_000,
             upstream_connect_ms: 10_000,

@@ -47,15 +47,20 @@ pub trait Handler {
     /// A request's head has arrived. A verdict of `Forward` has filled `outgoing`'s target and host, one of `Reply` its status and body.
     fn on_request(&mut self, request: &Request<'_>, now: Moment, outgoing: &mut Outgoing) -> Verdict;
 
-    /// The whole body of the request, without its framing, after a verdict of `Read`; `None` when it is larger than that or can't be read.
-    /// [`Handler::on_request`] comes next.
-    fn on_body(&mut self, body: Option<Vec<u8>>);
+    /// The whole body of the request, without its framing, after a verdict of `Read`. [`Handler::on_request`] comes next.
+    fn on_body(&mut self, body: Result<Vec<u8>, NotKept>);
 
     /// Where the current exchange goes, when a new connection is needed.
     fn target(&self) -> Option<Arc<Target>>;
 
-    /// The upstream's final response head has arrived.
-    fn on_response(&mut self, response: &Response<'_>, edits: &mut HeaderEdits);
+    /// The upstream's final response head has arrived. `outgoing` has no edits yet; its other fields hold anything.
+    fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict;
+
+    /// The body that a verdict of `Keep` asked for, without its framing, and the same head once more. `outgoing` is as for the head.
+    fn on_response_body(&mut self, response: &Response<'_>, body: KeptBody<'_>, outgoing: &mut Outgoing) -> ResponseVerdict;
+
+    /// The next bytes of a response's body, without its framing, after a verdict of `Watch`. A body whose end is never shown was cut.
+    fn on_response_bytes(&mut self, bytes: &[u8], is_end: bool);
 
     /// Whether a field of this name may follow the request's body to the upstream. Asked only of names that
     /// [`may_be_trailer`](tollgate_http::may_be_trailer) lets pass.
@@ -83,6 +88,41 @@ pub enum Verdict {
     Await(Work, Duration),
     /// Keep the request until its body is there, of at most so many bytes, hand that over and ask again.
     Read(usize),
+}
+
+/// What becomes of a response. One that has switched protocols passes, whatever the verdict is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponseVerdict {
+    /// It passes as it comes, with the edits.
+    Pass,
+    /// It passes as it comes, with the edits, and [`Handler::on_response_bytes`] sees its body.
+    Watch,
+    /// It is held until its body is there, of at most so many bytes. [`Handler::on_response_body`] comes next.
+    Keep(usize),
+    /// It passes with the edits, `outgoing`'s status unless that is 0, and `outgoing`'s body in place of its own.
+    Rewrite,
+    /// The gateway's own answer, in `outgoing`, takes its place.
+    Reply,
+}
+
+/// Why a body could not be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotKept {
+    /// It is larger than it may be.
+    TooLarge,
+    /// Other bodies take all the memory that there is for bodies.
+    NoRoom,
+}
+
+/// The body of a response that was held for it.
+#[derive(Clone, Copy, Debug)]
+pub enum KeptBody<'b> {
+    /// All of it.
+    Whole(&'b [u8]),
+    /// It is larger than asked for; this is how it begins.
+    Part(&'b [u8]),
+    /// Other bodies take all the memory that there is for bodies.
+    NoRoom,
 }
 
 /// Something that goes on elsewhere and that a request waits for. Dropped when the client goes or the time is over.
@@ -173,10 +213,12 @@ pub struct Outgoing {
     pub keep_forwarded_for: bool,
     /// Header lines to take out and put in; for a reply, its header lines.
     pub edits: HeaderEdits,
-    /// Status of a reply.
+    /// Status of a reply, or of a response that is rewritten.
     pub status: u16,
-    /// Body of a reply.
+    /// Body of a reply, of a response that is rewritten, or of a request whose body is replaced.
     pub body: Vec<u8>,
+    /// The request goes out with `body` in place of its own, which has been read.
+    pub replaces_body: bool,
     /// The connection ends with this reply.
     pub close: bool,
 }
@@ -190,6 +232,7 @@ impl Outgoing {
         self.edits.clear();
         self.status = 0;
         self.body.clear();
+        self.replaces_body = false;
         self.close = false;
     }
 }

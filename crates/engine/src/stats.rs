@@ -21,6 +21,10 @@ pub struct CoreStats {
     pub http2_misused: Counter,
     /// Bytes that HTTP/2 streams hold for readers that have not taken them; at most one sweep of the time limits old.
     pub http2_buffered: Counter,
+    /// Bytes of bodies that are kept because something must see them whole; at most one sweep of the time limits old.
+    pub kept_body_bytes: Counter,
+    /// Bodies that were not kept because others took all the memory that there is for them.
+    pub kept_bodies_refused: Counter,
     /// Connections made to upstreams.
     pub connects: Counter,
     /// Requests that went out on a connection that had carried others before.

@@ -4,6 +4,7 @@
 pub mod answers;
 pub mod bus;
 pub mod clock;
+pub mod coding;
 pub mod form;
 pub mod outside;
 pub mod path;

@@ -1,5 +1,6 @@
 //! The data plane: a request on its way from the connection to its upstream, and the compiled configuration that decides about it.
 
+pub mod bodies;
 pub mod breaker;
 pub mod client_address;
 pub mod credentials;
@@ -11,6 +12,7 @@ pub mod header_names;
 pub mod middleware;
 pub mod refusal;
 pub mod registry;
+pub mod response_chain;
 pub mod route;
 pub mod settings;
 pub mod snapshot;

@@ -62,6 +62,12 @@ impl Value {
         }
     }
 
+    /// The members of a map; `None` for any other value.
+    pub fn members(&self) -> Option<Vec<(String, Value)>> {
+        let Value::Map(map) = self else { return None };
+        Some(map.entries().into_iter().map(|(name, value)| (name.as_ref().to_owned(), value)).collect())
+    }
+
     /// Whether Go's `if` takes the first branch.
     pub(crate) fn is_true(&self) -> bool {
         match self {

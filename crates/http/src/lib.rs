@@ -23,4 +23,6 @@ pub use malformed::Malformed;
 pub use request::{Request, Version};
 pub use response::Response;
 pub use trailer::may_be_trailer;
-pub use write::{ClientBody, LAST_CHUNK, RequestHead, reason, write_chunk, write_reply, write_request, write_response};
+pub use write::{
+    ClientBody, LAST_CHUNK, RequestHead, reason, write_chunk, write_reply, write_request, write_response, write_rewritten,
+};

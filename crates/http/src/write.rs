@@ -15,6 +15,8 @@ pub struct RequestHead<'a> {
     pub forwarded_for: Option<&'a [u8]>,
     /// Keep the request to switch protocols.
     pub upgrade: bool,
+    /// The edits say how long the body is.
+    pub replaces_body: bool,
 }
 
 /// Appends the head of the request to the upstream, always as HTTP/1.1.
@@ -48,7 +50,7 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
         write_upgrade(protocol, out);
     }
     // Some upstreams expect a length if the method usually has a body.
-    let bodiless = request.body == Body::None && !headers.has(Known::ContentLength);
+    let bodiless = request.body == Body::None && !headers.has(Known::ContentLength) && !head.replaces_body;
     if bodiless && head.method != request.method.as_bytes() && matches!(head.method, b"POST" | b"PUT" | b"PATCH") {
         out.extend_from_slice(b"Content-Length: 0\r\n");
     }
@@ -125,6 +127,31 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
         None => append(connection, out),
     }
     out.extend_from_slice(b"\r\n");
+}
+
+/// Appends the head of a response that goes to the client with another body than its own, of this length; `None` where its status has no
+/// body. `connection` is a whole line, or empty.
+pub fn write_rewritten(
+    response: &Response<'_>,
+    status: u16,
+    edits: &HeaderEdits,
+    connection: &[u8],
+    body_bytes: Option<usize>,
+    out: &mut Vec<u8>,
+) {
+    let headers: &Headers<'_> = &response.headers;
+    let framing = headers.lines_of(Known::TransferEncoding) | headers.lines_of(Known::ContentLength);
+    status_line(status, out);
+    headers.copy_without(headers.hop | edits.dropped | framing, headers.start(), out);
+    append(&edits.added, out);
+    append(connection, out);
+    match body_bytes {
+        Some(bytes) => {
+            out.extend_from_slice(b"Content-Length: ");
+            decimal(bytes, b"\r\n\r\n", out);
+        }
+        None => out.extend_from_slice(b"\r\n"),
+    }
 }
 
 /// Appends a complete response that the gateway generates. `date` and `connection` are whole lines, or empty; the body is omitted

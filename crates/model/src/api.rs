@@ -38,8 +38,8 @@ pub use auth::{
 };
 pub use cors::Cors;
 pub use endpoint::{
-    AccessEntry, Action, BodySchema, CircuitBreaker, EndpointEntry, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform,
-    MethodAction, MethodTransform, MockResponse, SizeLimit,
+    AccessEntry, Action, BodyFilter, BodySchema, BodyTemplate, CircuitBreaker, EndpointEntry, EndpointMark, EndpointRateLimit,
+    HardTimeout, HeaderTransform, MethodAction, MethodTransform, MockResponse, SizeLimit, TemplateData,
 };
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;

@@ -1,7 +1,9 @@
 //! The facts of the exchange that a connection carries at the moment.
 
+use super::keep::KeptResponse;
 use crate::core::Core;
 use crate::fault::FaultKind;
+use crate::kept_bodies::Room;
 use crate::limits::Limits;
 use crate::moment::Moment;
 use crate::outbox::Outbox;
@@ -37,6 +39,12 @@ pub(super) struct Exchange {
     /// The response's head while it waits for a small body, to go out in one record with it.
     pub held_head: Vec<u8>,
     pub response_trailers: Vec<u8>,
+    /// The response, while it is held for its body.
+    pub kept: Option<Box<KeptResponse>>,
+    /// The handler sees the response's body.
+    pub is_watched: bool,
+    /// What is kept of the exchange's bodies.
+    pub room: Option<Room>,
     /// The upstream connection can be used again after this response.
     pub upstream_keep_alive: bool,
     /// Bytes of the final response were sent to the client.
@@ -89,6 +97,9 @@ impl Default for Exchange {
             response_body: None,
             held_head: Vec::new(),
             response_trailers: Vec::new(),
+            kept: None,
+            is_watched: false,
+            room: None,
             upstream_keep_alive: false,
             response_started: false,
             upstream_heard: false,
@@ -122,6 +133,7 @@ impl Exchange {
         self.watches_client = false;
         self.upload_dead = false;
         self.response_body = None;
+        self.is_watched = false;
         self.response_started = false;
         self.upstream_heard = false;
         self.keep_alive = request.keep_alive;
@@ -204,6 +216,8 @@ impl Exchange {
         }
         self.upstream = None;
         self.tunnel = None;
+        self.kept = None;
+        self.room = None;
         self.upload = Pace::default();
         self.download = Pace::default();
         if !self.to_upstream.is_empty() {

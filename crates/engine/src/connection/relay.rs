@@ -5,6 +5,7 @@ use crate::core::Buffers;
 use crate::deadlines::NEVER;
 use crate::fault::{Fault, FaultKind};
 use crate::outbox::Outbox;
+use crate::service::{Outgoing, ResponseVerdict};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
 use std::io;
@@ -24,12 +25,14 @@ enum Moved {
 }
 
 /// Where a response head led.
-enum HeadStep {
+pub(super) enum HeadStep {
     Incomplete,
     /// Bytes used, and the stage goes on.
     Used(usize),
     /// The protocol switches; bytes used.
     Switch(usize),
+    /// The handler's own answer takes the response's place, of which nothing is still to come.
+    Replaced(bool),
 }
 
 impl Connection {
@@ -64,7 +67,10 @@ impl Connection {
         {
             match exchange.to_upstream.poll_flush(cx, &mut upstream.stream) {
                 Poll::Pending => return Ok(Moved::Nothing),
-                Poll::Ready(Ok(())) => return Ok(Moved::Something),
+                Poll::Ready(Ok(())) => {
+                    self.free_sent_body();
+                    return Ok(Moved::Something);
+                }
                 Poll::Ready(Err(_)) => {
                     // The upstream may have answered before it closed: the response side finds out.
                     exchange.to_upstream.clear();
@@ -171,27 +177,33 @@ impl Connection {
             self.finish();
             return Ok(Moved::Something);
         }
+        if self.exchange.kept.is_some() && !self.has_room_to_keep(cx, buffers)? {
+            let is_over = self.exchange.kept.is_none();
+            return Ok(if is_over { Moved::Something } else { Moved::Nothing });
+        }
         let Some(upstream) = &mut self.exchange.upstream else { return Ok(Moved::Nothing) };
         // What the client's side does not take would have to be kept here.
         let read_max = self.client.wanted().clamp(READ_BYTES_MIN, buffers.scratch.len());
         let read = match upstream.stream.poll_read(cx, buffers.scratch.get_mut(..read_max).unwrap_or_default()) {
             Poll::Pending => return Ok(Moved::Nothing),
             Poll::Ready(Ok(read)) if read > 0 => read,
-            Poll::Ready(end) => return self.upstream_ended(cx, end.map(|_| ())).map(|()| Moved::Something),
+            Poll::Ready(end) => return self.upstream_ended(cx, end.map(|_| ()), buffers).map(|()| Moved::Something),
         };
         self.exchange.upstream_heard = true;
         let Buffers { scratch, out, outgoing, lines } = buffers;
         let bytes = scratch.get(..read).unwrap_or_default();
         out.clear();
-        if self.exchange.response_body.is_some() {
+        if self.exchange.kept.is_some() {
+            self.keep_body(cx, bytes, out, outgoing, lines)?;
+        } else if self.exchange.response_body.is_some() {
             out.append(&mut self.exchange.held_head);
             self.relay_body(cx, bytes, out)?;
         } else if self.exchange.response_input.is_empty() {
-            self.relay_head(cx, bytes, out, &mut outgoing.edits, lines)?;
+            self.relay_head(cx, bytes, out, outgoing, lines)?;
         } else {
             let mut input = std::mem::take(&mut self.exchange.response_input);
             input.extend_from_slice(bytes);
-            self.relay_head(cx, &input, out, &mut outgoing.edits, lines)?;
+            self.relay_head(cx, &input, out, outgoing, lines)?;
         }
         if self.to_client.is_empty() && self.exchange.response_body.is_some_and(|body| body.is_done()) {
             self.finish();
@@ -205,12 +217,12 @@ impl Connection {
         cx: &mut Context<'_>,
         bytes: &[u8],
         out: &mut Vec<u8>,
-        edits: &mut HeaderEdits,
+        outgoing: &mut Outgoing,
         lines: &mut HeaderStorage,
     ) -> Result<(), Fault> {
         let mut rest = bytes;
         loop {
-            match self.response_head(rest, out, edits, lines)? {
+            match self.response_head(rest, out, outgoing, lines)? {
                 HeadStep::Incomplete => {
                     self.exchange.response_input = rest.to_vec();
                     return self.send_to_client(cx, out, &[]);
@@ -221,6 +233,17 @@ impl Connection {
                     self.switch();
                     return Ok(());
                 }
+                HeadStep::Replaced(is_read) => {
+                    // Interim responses go first.
+                    self.send_to_client(cx, out, &[])?;
+                    self.reply_instead(cx, is_read, outgoing, out);
+                    return Ok(());
+                }
+            }
+            if self.exchange.kept.is_some() {
+                self.send_to_client(cx, out, &[])?;
+                out.clear();
+                return self.keep_body(cx, rest, out, outgoing, lines);
             }
             if self.exchange.response_body.is_some() {
                 if rest.is_empty() && self.holds_head() {
@@ -250,7 +273,7 @@ impl Connection {
         &mut self,
         bytes: &[u8],
         out: &mut Vec<u8>,
-        edits: &mut HeaderEdits,
+        outgoing: &mut Outgoing,
         lines: &mut HeaderStorage,
     ) -> Result<HeadStep, Fault> {
         let head_bytes_max = self.core.limits.head_bytes_max;
@@ -261,10 +284,10 @@ impl Connection {
             Ok(_) => return Err(Fault::new(FaultKind::UpstreamHeadTooLarge)),
             Err(malformed) => return Err(Fault::new(FaultKind::UpstreamMalformed(malformed))),
         };
-        edits.clear();
+        outgoing.edits.clear();
         if response.status < 200 && response.status != 101 {
             if !exchange.http10 {
-                write_response(&response, edits, b"", ClientBody::AsIs, out);
+                write_response(&response, &outgoing.edits, b"", ClientBody::AsIs, out);
             }
             return Ok(HeadStep::Used(response.head_len));
         }
@@ -272,7 +295,21 @@ impl Connection {
             return Err(Fault::with(FaultKind::UpstreamClosed, "it switched protocols without being asked"));
         }
         exchange.answered_at = exchange.clock();
-        self.handler.on_response(&response, edits);
+        let verdict = self.handler.on_response(&response, outgoing);
+        if verdict != ResponseVerdict::Pass && response.status != 101 {
+            if verdict != ResponseVerdict::Watch {
+                let head = bytes.get(..response.head_len).unwrap_or_default();
+                return Ok(self.hold_response(verdict, &response, head, outgoing, out));
+            }
+            exchange.is_watched = true;
+        }
+        Ok(self.start_response(&response, &outgoing.edits, out))
+    }
+
+    /// Writes the head of a response that passes.
+    #[inline]
+    pub(super) fn start_response(&mut self, response: &Response<'_>, edits: &HeaderEdits, out: &mut Vec<u8>) -> HeadStep {
+        let exchange = &mut self.exchange;
         exchange.response_started = true;
         exchange.client_body = match response.body {
             Body::Chunked if exchange.http10 => ClientBody::Unchunked,
@@ -292,16 +329,19 @@ impl Connection {
             && (exchange.request_body.is_done() || exchange.body_bytes > 0)
             && !self.core.draining.get();
         let connection = exchange.connection_line(!exchange.keep_alive);
-        write_response(&response, edits, connection, exchange.client_body, out);
+        write_response(response, edits, connection, exchange.client_body, out);
         if response.status == 101 {
-            return Ok(HeadStep::Switch(response.head_len));
+            return HeadStep::Switch(response.head_len);
         }
         exchange.response_body = Some(BodyReader::new(response.body));
-        Ok(HeadStep::Used(response.head_len))
+        HeadStep::Used(response.head_len)
     }
 
     /// Sends `out`, which may hold a head, and what of `bytes` belongs to the response's body.
-    fn relay_body(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    pub(super) fn relay_body(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        if self.exchange.is_watched {
+            self.show_body(bytes)?;
+        }
         let malformed = |malformed| Fault::new(FaultKind::UpstreamMalformed(malformed));
         let Some(reader) = &mut self.exchange.response_body else { return Ok(()) };
         if self.exchange.client_body == ClientBody::Unchunked {
@@ -334,7 +374,22 @@ impl Connection {
         }
     }
 
-    fn send_to_client(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Result<(), Fault> {
+    /// Shows the handler what of `bytes` belongs to the response's body.
+    #[cold]
+    fn show_body(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        // The relay follows the body by itself.
+        let Some(mut reader) = self.exchange.response_body else { return Ok(()) };
+        let mut content = Vec::new();
+        let shown = match reader {
+            BodyReader::Chunked(_) => reader.decode(bytes, &mut content).map(|_| content.as_slice()),
+            _ => reader.feed(bytes).map(|used| bytes.get(..used).unwrap_or_default()),
+        };
+        let shown = shown.map_err(|malformed| Fault::new(FaultKind::UpstreamMalformed(malformed)))?;
+        self.handler.on_response_bytes(shown, reader.is_done());
+        Ok(())
+    }
+
+    pub(super) fn send_to_client(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Result<(), Fault> {
         if first.is_empty() && second.is_empty() {
             return Ok(());
         }
@@ -348,12 +403,10 @@ impl Connection {
     }
 
     /// The upstream closed its side, or the connection broke.
-    fn upstream_ended(&mut self, cx: &mut Context<'_>, end: io::Result<()>) -> Result<(), Fault> {
+    fn upstream_ended(&mut self, cx: &mut Context<'_>, end: io::Result<()>, buffers: &mut Buffers) -> Result<(), Fault> {
         let exchange = &mut self.exchange;
         if let (Some(BodyReader::UntilClose), Ok(())) = (exchange.response_body, &end) {
-            exchange.response_body = Some(BodyReader::Done);
-            let last: &[u8] = if exchange.client_body == ClientBody::Chunked { LAST_CHUNK } else { b"" };
-            return self.send_to_client(cx, last, &[]);
+            return if exchange.kept.is_some() { self.end_kept(cx, buffers) } else { self.end_until_close(cx) };
         }
         let reused = exchange.upstream.as_ref().is_some_and(|upstream| upstream.reused);
         if reused && !exchange.upstream_heard && !exchange.replay.is_empty() {
@@ -370,6 +423,16 @@ impl Connection {
             Ok(()) => Fault::new(FaultKind::UpstreamClosed),
             Err(error) => Fault::with(FaultKind::UpstreamClosed, error),
         })
+    }
+
+    /// The response's body ends with the upstream's connection, and that is closed.
+    pub(super) fn end_until_close(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
+        self.exchange.response_body = Some(BodyReader::Done);
+        if self.exchange.is_watched {
+            self.handler.on_response_bytes(&[], true);
+        }
+        let last: &[u8] = if self.exchange.client_body == ClientBody::Chunked { LAST_CHUNK } else { b"" };
+        self.send_to_client(cx, last, &[])
     }
 
     /// The response is complete and sent.

@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::time::Duration;
 use tokio::sync::watch;
-use tollgate_engine::Work;
+use tollgate_engine::{NotKept, Work};
 
 /// The number of the request's body; those of middlewares are small.
 const BODY: u64 = 1 << 62;
@@ -25,14 +25,15 @@ impl Answers {
         self.0.push((serial, Box::new(value)));
     }
 
-    /// Keeps the request's body; `None` when it is too large.
-    pub fn put_body(&mut self, body: Option<Vec<u8>>) {
+    /// Keeps the request's body, or why it is not there.
+    pub fn put_body(&mut self, body: Result<Vec<u8>, NotKept>) {
         self.put(BODY, body);
     }
 
     /// The request's body, if it was asked for and has come.
-    pub fn body(&self) -> Option<Option<&[u8]>> {
-        self.get::<Option<Vec<u8>>>(BODY).map(Option::as_deref)
+    pub fn body(&self) -> Option<Result<&[u8], NotKept>> {
+        let body = self.get::<Result<Vec<u8>, NotKept>>(BODY)?;
+        Some(body.as_ref().map(Vec::as_slice).map_err(|why| *why))
     }
 
     /// Forgets everything: the request is over.

@@ -13,6 +13,14 @@ pub fn first_cookie(header: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> 
     })
 }
 
+/// All cookies in a Cookie header.
+pub fn cookies(header: &str) -> impl Iterator<Item = (&str, &str)> {
+    header.split(';').filter_map(|pair| {
+        let (key, value) = pair.split_once('=')?;
+        Some((key.trim(), value.trim().trim_matches('"')))
+    })
+}
+
 /// The decoded value of a query parameter.
 pub fn parameter(query: &str, name: &str) -> Option<String> {
     first_value(query, |key| key == name)

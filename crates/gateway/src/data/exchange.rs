@@ -1,5 +1,7 @@
 //! One request on its way through the chain: what is known of it, what was decided so far, and what will be changed in the response.
 
+mod body;
+
 use crate::auth::jwt::ClaimTexts;
 use crate::auth::keys::{Counted, HeldKey, Key, Keys, Limits, Presented};
 use crate::base::answers::{Answers, Coming};
@@ -8,6 +10,7 @@ use crate::base::tls::CallerTls;
 use crate::data::breaker::Passage;
 use crate::data::endpoints::Hits;
 use crate::data::refusal::{self, Refusal};
+use crate::data::response_chain::ResponseChain;
 use crate::data::settings::Settings;
 use crate::data::snapshot::{Api, Version};
 use crate::data::upstream::Upstream;
@@ -82,6 +85,10 @@ pub struct Exchange<'a> {
     pub outgoing: &'a mut Outgoing,
     /// Changes to the response's headers beyond the version's own.
     pub response_changes: &'a mut Vec<HeaderChange>,
+    /// What takes part in the response.
+    pub response_chain: &'a mut ResponseChain,
+    /// The body that the request goes on with in place of its own.
+    pub new_body: Option<Vec<u8>>,
 }
 
 /// Whether a request is recorded, and under which name.

@@ -18,6 +18,7 @@ use crate::data::exchange::{Exchange, HeaderChange, RequestId, Step, Url};
 use crate::data::header_names::is_same_name;
 use crate::data::middleware::Middleware;
 use crate::data::refusal;
+use crate::data::response_chain::ResponseChain;
 use crate::data::snapshot::{CoreSnapshot, Shared};
 use crate::observe::logs::EVERY;
 use crate::observe::trace::{Trace, TraceId};
@@ -30,8 +31,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use steps::Steps;
-use tollgate_engine::{Client, Ended, Fault, FaultKind, Forward, Handler, Moment, Outgoing, Service, Target, Verdict};
-use tollgate_http::{HeaderEdits, Known, Request, Response};
+use tollgate_engine::{
+    Client, Ended, Fault, FaultKind, Forward, Handler, KeptBody, Moment, NotKept, Outgoing, ResponseVerdict, Service, Target,
+    Verdict,
+};
+use tollgate_http::{HeaderEdits, Headers, Known, Request, Response};
 use tracing::field::DisplayValue;
 
 /// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
@@ -139,6 +143,7 @@ impl Service for CoreHandle {
             trace: None,
             hits: Hits::default(),
             changes: Vec::new(),
+            response_chain: ResponseChain::default(),
             limit_lines: Vec::new(),
             tries: 0,
             began: None,
@@ -173,6 +178,8 @@ struct GatewayHandler {
     hits: Hits,
     /// What the response's headers will get beyond the version's own changes.
     changes: Vec<HeaderChange>,
+    /// What middlewares have to do with the response.
+    response_chain: ResponseChain,
     /// What the response says about limits, whole lines.
     limit_lines: Vec<u8>,
     /// How often the current request was held and tried again.
@@ -287,7 +294,7 @@ impl Handler for GatewayHandler {
         }
     }
 
-    fn on_body(&mut self, body: Option<Vec<u8>>) {
+    fn on_body(&mut self, body: Result<Vec<u8>, NotKept>) {
         self.answers.put_body(body);
     }
 
@@ -300,27 +307,26 @@ impl Handler for GatewayHandler {
         }
     }
 
-    fn on_response(&mut self, response: &Response<'_>, edits: &mut HeaderEdits) {
-        self.label_response(&response.headers, edits);
-        let Some(in_flight) = &mut self.in_flight else { return };
-        in_flight.status = response.status;
-        in_flight.upstream_status = response.status;
-        in_flight.record(&self.core.shared, response.status >= 500);
-        let Some(version) = in_flight.version() else { return };
-        let headers = &response.headers;
-        if version.replaces_rate_limit {
-            edits.remove_known(headers, Known::RateLimit);
-            edits.add_lines(if self.limit_lines.is_empty() { NO_QUOTA_LINES } else { &self.limit_lines });
-        } else if !self.limit_lines.is_empty() {
-            edits.remove_known(headers, Known::RateLimit);
-            edits.remove(headers, "ratelimit");
-            edits.remove(headers, "ratelimit-policy");
-            edits.add_lines(&self.limit_lines);
+    fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
+        if let Some(in_flight) = &mut self.in_flight {
+            in_flight.status = response.status;
+            in_flight.upstream_status = response.status;
+            in_flight.record(&self.core.shared, response.status >= 500);
         }
-        edits.add_lines(&version.response_lines);
-        for change in version.response_changes.iter().chain(&self.changes) {
-            change.apply(headers, edits);
-        }
+        let verdict = match self.response_chain.is_empty() || response.status == 101 {
+            true => ResponseVerdict::Pass,
+            false => self.response_chain.on_head(response, outgoing),
+        };
+        self.end_response(verdict, response, outgoing)
+    }
+
+    fn on_response_body(&mut self, response: &Response<'_>, body: KeptBody<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
+        let verdict = self.response_chain.on_body(response, body, outgoing);
+        self.end_response(verdict, response, outgoing)
+    }
+
+    fn on_response_bytes(&mut self, bytes: &[u8], is_end: bool) {
+        self.response_chain.on_bytes(bytes, is_end);
     }
 
     fn passes_request_trailer(&self, name: &str) -> bool {
@@ -338,7 +344,9 @@ impl Handler for GatewayHandler {
     }
 
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
-        self.answer_fault(fault, outgoing);
+        if self.response_chain.is_empty() || !self.response_chain.on_fault(fault.kind, outgoing) {
+            self.answer_fault(fault, outgoing);
+        }
         if let Some(id) = &self.request_id {
             outgoing.edits.add("X-Request-Id", id.as_bytes());
         }
@@ -354,6 +362,7 @@ impl Handler for GatewayHandler {
         self.request_id = None;
         self.trace = None;
         self.changes.clear();
+        self.response_chain.clear();
         self.tries = 0;
         self.answers.clear();
         self.steps.clear();
@@ -386,6 +395,66 @@ fn ends_here(request: &Request<'_>, outgoing: &mut Outgoing) -> bool {
 }
 
 impl GatewayHandler {
+    /// What every response gets, when its steps are done with it.
+    #[inline]
+    fn end_response(&mut self, verdict: ResponseVerdict, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
+        match verdict {
+            ResponseVerdict::Keep(_) => return verdict,
+            ResponseVerdict::Reply => self.end_replaced(outgoing),
+            ResponseVerdict::Rewrite => self.note_status(outgoing.status),
+            ResponseVerdict::Pass | ResponseVerdict::Watch => {}
+        }
+        if verdict != ResponseVerdict::Reply {
+            self.edit_response(&response.headers, &mut outgoing.edits);
+        }
+        verdict
+    }
+
+    /// The header changes that belong to the version and to this request.
+    #[inline]
+    fn edit_response(&mut self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+        self.label_response(headers, edits);
+        let Some(version) = self.in_flight.as_ref().and_then(InFlight::version) else { return };
+        if version.replaces_rate_limit {
+            edits.remove_known(headers, Known::RateLimit);
+            edits.add_lines(if self.limit_lines.is_empty() { NO_QUOTA_LINES } else { &self.limit_lines });
+        } else if !self.limit_lines.is_empty() {
+            edits.remove_known(headers, Known::RateLimit);
+            edits.remove(headers, "ratelimit");
+            edits.remove(headers, "ratelimit-policy");
+            edits.add_lines(&self.limit_lines);
+        }
+        edits.add_lines(&version.response_lines);
+        for change in version.response_changes.iter().chain(&self.changes) {
+            change.apply(headers, edits);
+        }
+    }
+
+    /// A step's answer, or its refusal, takes the place of the response.
+    #[cold]
+    fn end_replaced(&mut self, outgoing: &mut Outgoing) {
+        if let Some(refusal) = self.response_chain.take_refusal() {
+            let settings = &self.core.shared.settings;
+            let xml = self.in_flight.as_ref().and_then(|in_flight| in_flight.xml_type.as_deref());
+            tracing::debug!(cause = refusal.cause, trace_id = self.trace_id(), "response refused");
+            reply::refuse(outgoing, settings, &refusal, xml, &self.changes);
+        } else {
+            self.changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
+        }
+        outgoing.edits.add_lines(&self.limit_lines);
+        if let Some(id) = &self.request_id {
+            outgoing.edits.add("X-Request-Id", id.as_bytes());
+        }
+        self.note_status(outgoing.status);
+    }
+
+    /// What the client is told, if it is not what the upstream said.
+    fn note_status(&mut self, status: u16) {
+        if let Some(in_flight) = self.in_flight.as_mut().filter(|_| status != 0) {
+            in_flight.status = status;
+        }
+    }
+
     fn answer_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
         let settings = &self.core.shared.settings;
         let refusal = match fault.kind {

@@ -31,6 +31,8 @@ mod strip_auth;
 mod token_auth;
 mod track;
 mod transform_method;
+mod transform_request;
+mod transform_response;
 mod unsupported_auth;
 mod validate_json;
 
@@ -65,6 +67,8 @@ pub use strip_auth::StripAuth;
 pub use token_auth::TokenAuth;
 pub use track::TrackEndpoint;
 pub use transform_method::TransformMethod;
+pub use transform_request::TransformRequest;
+pub use transform_response::TransformResponse;
 pub use unsupported_auth::UnsupportedAuth;
 pub use validate_json::ValidateJson;
 

@@ -129,6 +129,11 @@ pub const KEY_CERTIFICATE_MISMATCH: Refusal =
     refusal!(401, "key_certificate_mismatch", "Access to this API has been disallowed", "auth.cert_mismatch");
 pub const LENGTH_REQUIRED: Refusal = refusal!(411, "length_required", "Content length is required for this request");
 pub const REQUEST_TOO_LARGE: Refusal = refusal!(400, "request_too_large", "Request is too large");
+pub const BODIES_FULL: Refusal = refusal!(503, "bodies_full", "Too many bodies are being read");
+pub const CODING_UNKNOWN: Refusal = refusal!(415, "coding_unknown", "Content-Encoding is not supported");
+pub const CODING_MALFORMED: Refusal = refusal!(400, "coding_malformed", "Body does not fit its Content-Encoding");
+pub const RESPONSE_TOO_LARGE: Refusal = refusal!(500, "response_too_large", "Response body too large");
+pub const RESPONSE_NOT_TRANSFORMED: Refusal = refusal!(500, "response_not_transformed", "Response could not be transformed");
 pub const SCHEMA_MISSING: Refusal = refusal!(500, "schema_missing", "no schemas to validate against");
 pub const AUTH_MISSING: Refusal = refusal!(401, "auth_missing", "Authorization field missing", "auth.auth_field_missing");
 pub const KEY_DISALLOWED: Refusal = refusal!(403, "key_unknown", "Access to this API has been disallowed", "auth.key_not_found");

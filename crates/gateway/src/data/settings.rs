@@ -38,6 +38,10 @@ pub struct Settings {
     pub websockets: bool,
     pub skip_url_cleaning: bool,
     pub request_body_bytes_max: Option<u64>,
+    /// Bytes of a body that a middleware reads, opened.
+    pub body_bytes_max: usize,
+    /// Bytes of a response's body that a transform reads.
+    pub response_bytes_max: usize,
     pub close_connections: bool,
     pub hide_generator: bool,
     pub version_header: String,
@@ -106,6 +110,11 @@ impl Settings {
             websockets: http.enable_websockets,
             skip_url_cleaning: http.skip_url_cleaning,
             request_body_bytes_max: Some(http.max_request_body_size).filter(|bytes| *bytes > 0),
+            body_bytes_max: config.tollgate.limits.body_bytes_max,
+            response_bytes_max: match usize::try_from(http.max_response_body_size) {
+                Ok(bytes) if bytes > 0 => bytes.min(config.tollgate.limits.body_bytes_max),
+                _ => config.tollgate.limits.body_bytes_max,
+            },
             close_connections: config.close_connections,
             hide_generator: config.hide_generator_header,
             version_header: config.version_header.clone(),

@@ -133,6 +133,13 @@ pub fn append_to_url(value: &str, url: &mut String) {
     }
 }
 
+/// The first variable of a text as it is written, what comes before it, and what comes behind.
+pub fn split_at_variable(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, _, after) = next_reference(text)?;
+    let written = text.get(before.len()..text.len() - after.len())?;
+    Some((before, written, after))
+}
+
 /// Secrets in a text that have no value: as they are written, and why.
 pub fn missing_secrets(text: &str, secrets: &SecretSources) -> Vec<(String, &'static str)> {
     let mut missing = Vec::new();

@@ -188,6 +188,10 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
         "Bytes that HTTP/2 streams hold for clients and upstreams that have not taken them.",
     )
     .sample(&[], sum(|core| &core.http2_buffered));
+    text.family("tollgate_kept_body_bytes", Kind::Gauge, "Bytes of bodies that are kept because a middleware must see them whole.")
+        .sample(&[], sum(|core| &core.kept_body_bytes));
+    text.family("tollgate_refused_bodies", Kind::Counter, "Bodies that were not kept as others took all the memory for them.")
+        .sample(&[], sum(|core| &core.kept_bodies_refused));
     text.family(
         "tollgate_http2_misused_connections",
         Kind::Counter,

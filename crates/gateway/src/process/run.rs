@@ -326,6 +326,7 @@ fn limits(config: &GatewayConfig) -> Limits {
         handshake_ms: timeouts.handshake_ms,
         http2_streams_max: written.http2_streams_max,
         http2_buffer_bytes_max: written.http2_buffer_bytes_max / threads.max(1) as usize,
+        kept_body_bytes_max: written.bodies_bytes_max / threads.max(1) as usize,
         tunnels: config.http_server_options.enable_websockets,
         tunnels_max: written.tunnels_max,
         tunnel_idle_ms: timeouts.tunnel_idle_ms,

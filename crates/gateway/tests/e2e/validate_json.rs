@@ -59,7 +59,8 @@ fn the_status_and_the_schema_are_the_entrys() {
 #[test]
 fn a_body_that_is_too_large_or_too_deep_is_refused() {
     let upstream = Upstream::ok();
-    let gateway = Gateway::start(json!({}), [validated(&upstream, json!({"schema": {}}))]);
+    let conf = json!({"tollgate": {"limits": {"body_bytes_max": 1 << 20}}});
+    let gateway = Gateway::start(conf, [validated(&upstream, json!({"schema": {}}))]);
     let large = format!("\"{}\"", "x".repeat(1 << 20));
     assert_eq!(post(&gateway, &large), (400, error("Request is too large")));
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));

@@ -11,6 +11,7 @@ fn rewritten(bytes: &str, edit: impl FnOnce(&Headers<'_>, &mut HeaderEdits)) -> 
         host: b"up",
         forwarded_for: Some(b"1.2.3.4"),
         upgrade: true,
+        replaces_body: false,
     };
     let mut out = Vec::new();
     write_request(&request, &head, &edits, &mut out);

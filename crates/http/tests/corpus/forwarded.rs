@@ -31,6 +31,7 @@ pub fn forwarded_request(bytes: &[u8]) {
         host: b"upstream.test",
         forwarded_for: Some(b"192.0.2.1"),
         upgrade: false,
+        replaces_body: false,
     };
     write_request(&request, &parts, &HeaderEdits::default(), &mut head);
     let body = &bytes[request.head_len..];

@@ -49,6 +49,7 @@ fn forwarded(request: &Request<'_>, headers: &[(String, Vec<u8>)]) {
         host: b"upstream.test",
         forwarded_for: Some(b"192.0.2.1"),
         upgrade: true,
+        replaces_body: false,
     };
     let mut out = Vec::new();
     write_request(request, &head, &HeaderEdits::default(), &mut out);

@@ -52,6 +52,8 @@ endpoint_entry!(
     EndpointMark,
     EndpointRateLimit,
     BodySchema,
+    BodyTemplate,
+    BodyFilter,
     super::rewrite::UrlRewrite,
 );
 
@@ -137,6 +139,52 @@ pub struct BodySchema {
     pub schema_b64: String,
     /// Status for a body that does not match; 0 means 422.
     pub error_response_code: u16,
+}
+
+/// An entry of `transform` or `transform_response`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct BodyTemplate {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// The template.
+    pub template_data: TemplateData,
+}
+
+/// A template in the `text/template` language of Go.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TemplateData {
+    /// What bodies are: `json` or `xml`.
+    pub input_type: String,
+    /// Where the template is: `file` or `blob`.
+    pub template_mode: String,
+    /// The template sees the key's metadata as `_tyk_meta`.
+    pub enable_session: bool,
+    /// The file's path, or the template in Base64.
+    pub template_source: String,
+}
+
+/// An entry of `transform_jq` or `transform_jq_response`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct BodyFilter {
+    /// Takes the entry out of effect.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// The pattern matches in any letter case.
+    pub ignore_case: bool,
+    /// The filter, in the language of jq.
+    pub filter: String,
 }
 
 /// An entry of `hard_timeouts`.

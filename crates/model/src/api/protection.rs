@@ -8,7 +8,7 @@ use crate::json_path::JsonPath;
 use crate::problem::Findings;
 
 /// The values of [`MissingProtection::field`] and `serve_without`.
-pub const PROTECTIONS: [&str; 12] = [
+pub const PROTECTIONS: [&str; 11] = [
     "application_protocol",
     "custom_middleware",
     "custom_middleware_bundle",
@@ -18,10 +18,12 @@ pub const PROTECTIONS: [&str; 12] = [
     "persist_graphql",
     "protocol",
     "transform_jq_response",
-    "transform_response",
     "validate_request",
     "virtual",
 ];
+
+/// What `serve_without` could be before it was there. Documents that still name it are right.
+const SUPPORTED_SINCE: [&str; 2] = ["transform_response", "validate_json"];
 
 /// Hooks of `custom_middleware` that see every request or response.
 const HOOKS: [&str; 4] = ["pre", "post_key_auth", "post", "response"];
@@ -87,7 +89,8 @@ impl ApiDefinition {
 
 /// Adds the problems of the names in `tollgate.serve_without` to `findings`.
 pub(crate) fn check_names(names: &[String], findings: &mut Findings) {
-    for (index, name) in names.iter().enumerate().filter(|(_, name)| !PROTECTIONS.contains(&name.as_str())) {
+    let is_known = |name: &str| PROTECTIONS.contains(&name) || SUPPORTED_SINCE.contains(&name);
+    for (index, name) in names.iter().enumerate().filter(|(_, name)| !is_known(name)) {
         let at = JsonPath::of("tollgate.serve_without").index(index);
         findings.error(&at, format!("{name:?} is none of {}", PROTECTIONS.join(", ")));
     }

@@ -325,7 +325,7 @@ fn endpoint_lists() {
         ),
         ("method_transforms", json!({"path": "/"}), "[0].to_method: error: \"\" is not a method"),
         ("cache", json!("/x"), ": ignored: not supported yet, ignored"),
-        ("transform", json!({}), ": ignored: not supported yet, ignored"),
+        ("transform_jq", json!({}), ": ignored: not supported yet, ignored"),
     ] {
         check(with_paths(list, json!([entry])), &[&format!("{at}.{list}{expect}")]);
     }
@@ -337,7 +337,7 @@ fn fields_without_effect_are_reported_when_they_are_set() {
     check(with("/upstream_certificates", json!({"*": "id"})), &[]);
     check(with("/tag_headers", json!(["X-A"])), &[]);
     check(with("/cache_options", json!({"enable_cache": false, "cache_timeout": 60})), &[]);
-    check(with_paths("transform", json!([{"path": "/", "disabled": true}])), &[]);
+    check(with_paths("transform_jq", json!([{"path": "/", "disabled": true}])), &[]);
     check(with("/cache_options", json!({"enable_cache": true})), &["$.cache_options: ignored: not supported yet, ignored"]);
     check(
         with("/proxy/service_discovery", json!({"use_discovery_service": true})),

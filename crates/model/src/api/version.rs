@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::endpoint::{
-    AccessEntry, BodySchema, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform, MethodTransform,
-    MockResponse, SizeLimit,
+    AccessEntry, BodySchema, BodyTemplate, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform,
+    MethodTransform, MockResponse, SizeLimit,
 };
 use super::rewrite::UrlRewrite;
 use crate::number::{seconds, seconds_schema};
@@ -127,18 +127,19 @@ pub struct ExtendedPaths {
     pub rate_limit: Vec<EndpointRateLimit>,
     /// Schemas that request bodies must match.
     pub validate_json: Vec<BodySchema>,
+    /// Other bodies for requests, by a template.
+    pub transform: Vec<BodyTemplate>,
+    /// Other bodies for responses, by a template.
+    pub transform_response: Vec<BodyTemplate>,
 
     /// Not supported yet.
     pub cache: Vec<Value>,
     /// Not supported yet.
     pub advance_cache_config: Vec<Value>,
     /// Not supported yet.
-    pub transform: Vec<Value>,
-    /// Not supported yet.
     pub transform_jq: Vec<Value>,
-    /// Transforms of response bodies; not supported: such an API is served only if `tollgate.serve_without` names the field.
-    pub transform_response: Vec<Value>,
-    /// The same with a `jq` filter.
+    /// Transforms of response bodies by a `jq` filter; not supported: such an API is served only if `tollgate.serve_without` names the
+    /// field.
     pub transform_jq_response: Vec<Value>,
     /// Responses of a script.
     #[serde(rename = "virtual")]
@@ -153,19 +154,13 @@ pub struct ExtendedPaths {
 
 impl ExtendedPaths {
     /// The lists without effect that protect nothing, with their Tyk names.
-    pub(crate) fn unsupported(&self) -> [(&'static str, &[Value]); 4] {
-        [
-            ("cache", &self.cache),
-            ("advance_cache_config", &self.advance_cache_config),
-            ("transform", &self.transform),
-            ("transform_jq", &self.transform_jq),
-        ]
+    pub(crate) fn unsupported(&self) -> [(&'static str, &[Value]); 3] {
+        [("cache", &self.cache), ("advance_cache_config", &self.advance_cache_config), ("transform_jq", &self.transform_jq)]
     }
 
     /// The lists without effect that protect something, with their Tyk names.
-    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 6] {
+    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 5] {
         [
-            ("transform_response", &self.transform_response),
             ("transform_jq_response", &self.transform_jq_response),
             ("virtual", &self.virtual_endpoints),
             ("validate_request", &self.validate_request),

@@ -12,7 +12,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("http_server_options.override_defaults", Never),
     // Authorities are never announced.
     ("http_server_options.skip_client_ca_announcement", Never),
-    ("http_server_options.max_response_body_size", Set),
     ("enable_http_profiler", Set),
     // Files.
     ("middleware_path", Never),

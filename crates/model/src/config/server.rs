@@ -47,6 +47,8 @@ pub struct HttpServerOptions {
     pub skip_target_path_escaping: bool,
     /// Maximum bytes of a request body; 0 means no limit.
     pub max_request_body_size: u64,
+    /// Largest body in bytes of a response that `transform_response` reads; 0 for as much as `tollgate.limits.body_bytes_max` says.
+    pub max_response_body_size: i64,
     /// Which entry of `X-Forwarded-For` is the client: 0 the first, n the nth from the right.
     pub xff_depth: u64,
 }

@@ -131,6 +131,11 @@ pub struct Limits {
     /// Maximum bytes that all HTTP/2 streams buffer for clients and upstreams that do not read; 128 MiB. Above it, each stream
     /// holds a small piece.
     pub http2_buffer_bytes_max: usize,
+    /// Bytes of a body that a middleware must see whole, compressed or opened; 10 MiB.
+    pub body_bytes_max: usize,
+    /// Bytes of all such bodies that are kept at one time; 256 MiB. Above, a body waits for room, and its request is refused when there
+    /// is none.
+    pub bodies_bytes_max: usize,
     /// Maximum open connections of one client address (for IPv6, one /64 network); 0 for no limit. Proxies are not counted.
     pub connections_per_ip_max: u32,
     /// Rate of one client address.
@@ -236,6 +241,8 @@ impl Default for Limits {
             header_lines_max: 96,
             http2_streams_max: 250,
             http2_buffer_bytes_max: 128 * 1024 * 1024,
+            body_bytes_max: 10 * 1024 * 1024,
+            bodies_bytes_max: 256 * 1024 * 1024,
             tunnels_max: 8_192,
             upload_rate_min: 500,
             download_rate_min: 500,

@@ -215,6 +215,8 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
         ("limits", "header_lines_max", own.limits.header_lines_max as u64),
         ("limits", "http2_streams_max", u64::from(own.limits.http2_streams_max)),
         ("limits", "http2_buffer_bytes_max", own.limits.http2_buffer_bytes_max as u64),
+        ("limits", "body_bytes_max", own.limits.body_bytes_max as u64),
+        ("limits", "bodies_bytes_max", own.limits.bodies_bytes_max as u64),
         ("limits", "tunnels_max", own.limits.tunnels_max as u64),
         ("timeouts", "head_ms", timeouts.head_ms),
         ("timeouts", "handshake_ms", timeouts.handshake_ms),

@@ -50,6 +50,11 @@ impl ClaimTexts {
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
     }
+
+    /// Names and values of all that are kept.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    }
 }
 
 /// A value as Tyk writes it: items of a list escaped for a URL and separated by commas. An object is nothing.

@@ -64,6 +64,8 @@ const AFTER: &[Maker] = &[
     ApiRateLimit::compile,
     // A caller who is over a limit has no body read.
     ValidateJson::compile,
+    // What was validated is what the client sent.
+    TransformRequest::compile,
     // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.
     RequestHeaders::compile,
     RewriteUrl::compile,
@@ -72,6 +74,7 @@ const AFTER: &[Maker] = &[
     EndpointTimeout::compile,
     CircuitBreak::compile,
     // What the response will get.
+    TransformResponse::compile,
     ResponseHeaders::compile,
 ];
 
@@ -148,6 +151,24 @@ impl Source<'_, '_> {
         made
     }
 
+    /// The same where an entry may be unusable: the error names the field and says what is wrong, and is noted as a problem.
+    pub fn checked_endpoints<E: EndpointEntry, T>(
+        &mut self,
+        list: &str,
+        entries: &[E],
+        make: impl Fn(&Self, &E) -> Result<T, (&'static str, String)>,
+    ) -> EndpointList<T> {
+        let mut problems = Vec::new();
+        let made = self.endpoints(list, entries, |source, index, entry| {
+            let made = make(source, entry);
+            made.map_err(|(field, message)| problems.push((index, field, message))).ok()
+        });
+        for (index, field, message) in problems {
+            self.problem(list, index, field, message);
+        }
+        made
+    }
+
     /// Adds an endpoint's pattern; a broken one is noted as a problem of the list it stands in.
     pub fn pattern(&mut self, list: &str, index: usize, pattern: &str, ignore_case: bool) -> Option<u32> {
         match self.patterns.add(pattern, ignore_case) {
@@ -180,7 +201,8 @@ impl Source<'_, '_> {
             let triggered = entry.triggers.iter().map(|trigger| trigger.rewrite_to.as_str());
             triggered.chain([entry.rewrite_to.as_str()])
         });
-        let reads_bodies = !self.info.extended_paths.validate_json.is_empty();
+        let paths = &self.info.extended_paths;
+        let reads_bodies = !paths.validate_json.is_empty() || !paths.transform.is_empty();
         self.context.settings.shares_limits || reads_bodies || target.iter().any(|url| is_sent_on(url)) || rewritten.any(is_sent_on)
     }
 

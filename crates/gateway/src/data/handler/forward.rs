@@ -6,7 +6,8 @@ use crate::data::exchange::{Exchange, Url};
 use crate::data::snapshot::Provider;
 use crate::data::upstream::{Upstream, join_path};
 use std::borrow::Cow;
-use tollgate_engine::Forward;
+use tollgate_engine::{Forward, Outgoing};
+use tollgate_http::Request;
 
 /// Bytes of a request to the OAuth 2.0 provider: a session that a login page asks for has some KiB.
 const PROVIDER_BODY_BYTES_MAX: u64 = 1 << 20;
@@ -36,6 +37,9 @@ pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Forward {
     };
     outgoing.host.extend_from_slice(host);
     outgoing.keep_forwarded_for = exchange.version.keeps_forwarded_for;
+    if let Some(body) = exchange.new_body.take() {
+        replace_body(exchange.request, body, outgoing);
+    }
     Forward {
         target_serial: upstream.target.serial,
         first_byte_ms: exchange.first_byte_ms,
@@ -44,6 +48,14 @@ pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Forward {
         timed: exchange.counting_core.is_some(),
         capture_bytes_max: 0,
     }
+}
+
+/// Puts a body in place of the request's own, which may have been compressed.
+#[cold]
+fn replace_body(request: &Request<'_>, body: Vec<u8>, outgoing: &mut Outgoing) {
+    outgoing.edits.remove(&request.headers, "Content-Encoding");
+    outgoing.body = body;
+    outgoing.replaces_body = true;
 }
 
 /// Fills `outgoing` for the endpoints of the OAuth 2.0 provider.

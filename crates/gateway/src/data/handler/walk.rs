@@ -47,6 +47,8 @@ struct Turn<'a> {
     url: Url<'a>,
     method: Cow<'a, str>,
     check_limits: bool,
+    /// The body that takes the place of the request's own.
+    body: Option<Vec<u8>>,
 }
 
 /// Where a chain led.
@@ -66,7 +68,7 @@ impl GatewayHandler {
         url: Url<'a>,
         outgoing: &mut Outgoing,
     ) -> Result<Verdict, Refusal> {
-        let mut turn = Turn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true };
+        let mut turn = Turn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true, body: None };
         let mut looped_through = Vec::new();
         self.changes.clear();
         self.limit_lines.clear();
@@ -83,6 +85,8 @@ impl GatewayHandler {
             let Some(api) = snapshot.apis.get(selected.api) else { break };
             let Some(version) = selected.version(api) else { break };
             self.place = selected;
+            // As in Tyk, the API that calls the upstream is the one whose middlewares see the response.
+            self.response_chain.clear();
             let run = self.run(arrival, api, version, turn, level, outgoing);
             // As in Tyk, where the version's end is told unless it was the version that refused.
             if run.as_ref().is_err_and(|refusal| *refusal != refusal::FORBIDDEN_ENDPOINT) {
@@ -118,9 +122,9 @@ impl GatewayHandler {
                     });
                     return Ok(verdict);
                 }
-                Run::Loop { name, url, method } => {
+                Run::Loop { name, url, method, body } => {
                     looped_through.push(selected);
-                    turn = loop_turn(snapshot, selected, &name, url, method)?;
+                    turn = Turn { body, ..loop_turn(snapshot, selected, &name, url, method)? };
                 }
             }
         }
@@ -175,6 +179,8 @@ impl GatewayHandler {
             breaker: None,
             outgoing,
             response_changes: &mut self.changes,
+            response_chain: &mut self.response_chain,
+            new_body: turn.body,
         };
         // Preflight requests of an API that answers them itself need nothing of the gateway.
         let chain = if api.options_passthrough && exchange.method == "OPTIONS" { &[] } else { version.chain.as_slice() };
@@ -228,7 +234,7 @@ impl GatewayHandler {
             }
             Destination::Loop(name) => {
                 let url = forward::loop_url(&exchange);
-                Ok(Run::Loop { name, url, method: exchange.method.into_owned() })
+                Ok(Run::Loop { name, url, method: exchange.method.into_owned(), body: exchange.new_body })
             }
         }
     }
@@ -241,7 +247,7 @@ enum Run {
     Await(Work, Duration),
     Read(usize),
     Forward(Verdict, Chosen, Option<Passage>),
-    Loop { name: String, url: Url<'static>, method: String },
+    Loop { name: String, url: Url<'static>, method: String, body: Option<Vec<u8>> },
 }
 
 fn destination(exchange: &mut Exchange<'_>) -> Result<Destination, Refusal> {
@@ -266,7 +272,7 @@ fn loop_turn(snapshot: &Snapshot, from: Place, name: &str, url: Url<'static>, me
     let listen_path = snapshot.apis.get(api).map_or("", |api| api.listen_path.as_str());
     let listen_bytes = if url.path.decoded.starts_with(listen_path) { listen_path.len() } else { 0 };
     let query = url.query.map(|query| without_controls(&query)).filter(|query| !query.is_empty()).map(Cow::Owned);
-    Ok(Turn { api, url: Url { path: url.path, listen_bytes, query }, method, check_limits })
+    Ok(Turn { api, url: Url { path: url.path, listen_bytes, query }, method, check_limits, body: None })
 }
 
 fn without_controls(query: &str) -> String {

@@ -1,7 +1,7 @@
 //! Request bodies that must fit a JSON schema. Reads `validate_json`. The client sees 422, or the entry's `error_response_code`, with every
 //! mismatch, and 400 `JSON parsing error: …` for a body that is not JSON. An entry without a schema refuses with 500, as in Tyk.
 //!
-//! A request is held until its body has arrived, at most [`BODY_BYTES_MAX`]; larger ones get 400. The schema is compiled when the
+//! A request is held until its body has arrived; one that is too large gets 400, and a compressed one is opened. The schema is compiled when the
 //! definition is loaded. Patterns run in linear time, and no schema is fetched from elsewhere.
 
 mod mismatch;
@@ -15,11 +15,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
-use tollgate_http::Body;
 use tollgate_model::api::BodySchema;
-
-/// A body that is validated is in memory as a whole, and once more as a document.
-const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes that the expression of one pattern may take.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
@@ -38,17 +34,7 @@ struct Schema {
 impl ValidateJson {
     pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.validate_json;
-        let mut problems = Vec::new();
-        let by_endpoint = source.endpoints("validate_json", entries, |_, index, entry| match Schema::new(entry) {
-            Ok(schema) => Some(schema),
-            Err((field, message)) => {
-                problems.push((index, field, message));
-                None
-            }
-        });
-        for (index, field, message) in problems {
-            source.problem("validate_json", index, field, message);
-        }
+        let by_endpoint = source.checked_endpoints("validate_json", entries, |_, entry| Schema::new(entry));
         if by_endpoint.is_empty() { None } else { Some(Box::new(ValidateJson { by_endpoint })) }
     }
 }
@@ -90,12 +76,10 @@ impl Middleware for ValidateJson {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(schema) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         let Some(validator) = &schema.validator else { return Step::Refuse(refusal::SCHEMA_MISSING) };
-        let body = match exchange.answers.body() {
-            Some(Some(body)) => body,
-            Some(None) => return Step::Refuse(refusal::REQUEST_TOO_LARGE),
-            None if exchange.request.body == Body::None => &[],
-            None => return Step::Read(BODY_BYTES_MAX),
-        };
+        if let Err(step) = exchange.read_body() {
+            return step;
+        }
+        let body = exchange.body();
         let document = match serde_json::from_slice(body) {
             Ok(document) => document,
             Err(error) => return refused(400, "body_not_json", format!("JSON parsing error: {}", parse_error(body, &error))),

@@ -25,7 +25,8 @@ pub fn trace(bytes: &[u8]) {
 
         let mut edits = HeaderEdits::default();
         tracer.pass_on(&trace, &request.headers, &mut edits);
-        let head = RequestHead { method: b"GET", target: b"/", host: b"h", forwarded_for: None, upgrade: false };
+        let head =
+            RequestHead { method: b"GET", target: b"/", host: b"h", forwarded_for: None, upgrade: false, replaces_body: false };
         let mut out = Vec::new();
         write_request(&request, &head, &edits, &mut out);
         let mut storage = HeaderStorage::new();

@@ -21,7 +21,7 @@ fn through(tracer: &Tracer, lines: &[&str]) -> (Trace, Vec<String>) {
     let trace = tracer.place(&request.headers, 0x11, 0x2222_0000_0000_0000_0033);
     let mut edits = HeaderEdits::default();
     tracer.pass_on(&trace, &request.headers, &mut edits);
-    let head = RequestHead { method: b"GET", target: b"/", host: b"h", forwarded_for: None, upgrade: false };
+    let head = RequestHead { method: b"GET", target: b"/", host: b"h", forwarded_for: None, upgrade: false, replaces_body: false };
     let mut out = Vec::new();
     write_request(&request, &head, &edits, &mut out);
     let lines = String::from_utf8(out).unwrap();

@@ -6,7 +6,6 @@ use crate::control::compile::Source;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 use regex::bytes::Regex;
-use tollgate_http::Body;
 
 /// A form or a document with two words in it. The body is kept while the password is checked.
 const BODY_BYTES_MAX: usize = 64 << 10;
@@ -38,13 +37,9 @@ impl BodyPatterns {
     }
 
     /// User and password of a request, whose body is read for that.
-    pub fn find(&self, exchange: &Exchange<'_>) -> Result<(String, Vec<u8>), Step> {
-        let body = match exchange.answers.body() {
-            Some(Some(body)) => body,
-            Some(None) => return Err(Step::Refuse(refusal::REQUEST_TOO_LARGE)),
-            None if exchange.request.body == Body::None => &[],
-            None => return Err(Step::Read(BODY_BYTES_MAX)),
-        };
+    pub fn find(&self, exchange: &mut Exchange<'_>) -> Result<(String, Vec<u8>), Step> {
+        exchange.read_body_up_to(BODY_BYTES_MAX)?;
+        let body = exchange.body();
         let first = |pattern: &Regex| Some(pattern.captures(body)?.get(1)?.as_bytes().to_vec());
         let user = first(&self.user).ok_or(Step::Refuse(refusal::BASIC_BODY_USER))?;
         let password = first(&self.password).ok_or(Step::Refuse(refusal::BASIC_BODY_PASSWORD))?;

@@ -1,0 +1,258 @@
+//! Holding a response until its body is there. It is kept as it came, so that a response that nobody changes goes on as if it had just
+//! come; one that is changed goes out with a body of known length.
+
+use super::Connection;
+use super::relay::HeadStep;
+use crate::core::Buffers;
+use crate::fault::{Fault, FaultKind};
+use crate::kept_bodies::{ROOM_WAIT_MS, Room};
+use crate::service::{KeptBody, Outgoing, ResponseVerdict};
+use std::task::Context;
+use tollgate_http::{Body, BodyReader, ClientBody, HeaderStorage, Response, write_rewritten};
+
+/// A response that is held.
+pub(super) struct KeptResponse {
+    /// Its head and its body, as they came.
+    input: Vec<u8>,
+    head_len: usize,
+    /// Follows the body to its end.
+    reader: BodyReader,
+    /// The body without its framing, where it has one.
+    content: Vec<u8>,
+    content_bytes_max: usize,
+    /// Bytes that the body will have, as far as that is known.
+    announced_bytes: usize,
+    /// What followed the response was not asked for.
+    has_more: bool,
+    /// Since when it waits for room, in coarse time.
+    waits_since_ms: Option<u64>,
+}
+
+impl KeptResponse {
+    fn new(response: &Response<'_>, head: &[u8], content_bytes_max: usize) -> Self {
+        let length = if let Body::Length(bytes) = response.body { bytes } else { 0 };
+        KeptResponse {
+            input: head.to_vec(),
+            head_len: head.len(),
+            reader: BodyReader::new(response.body),
+            content: Vec::new(),
+            content_bytes_max,
+            announced_bytes: usize::try_from(length).unwrap_or(usize::MAX),
+            has_more: false,
+            waits_since_ms: None,
+        }
+    }
+
+    fn add(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        let used = match self.reader {
+            BodyReader::Chunked(_) => self.reader.decode(bytes, &mut self.content),
+            _ => self.reader.feed(bytes),
+        };
+        let used = used.map_err(|malformed| Fault::new(FaultKind::UpstreamMalformed(malformed)))?;
+        self.has_more |= used < bytes.len();
+        self.input.extend_from_slice(bytes.get(..used).unwrap_or_default());
+        Ok(())
+    }
+
+    fn content(&self) -> &[u8] {
+        // A body in chunks has some from its first byte on.
+        if self.content.is_empty() { self.input.get(self.head_len..).unwrap_or_default() } else { &self.content }
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.announced_bytes > self.content_bytes_max || self.content().len() > self.content_bytes_max
+    }
+
+    fn has_room(&self, room: &mut Room) -> bool {
+        let announced = if self.is_too_large() { 0 } else { self.announced_bytes };
+        room.reserve((self.head_len + announced).max(self.input.len() + self.content.len()))
+    }
+}
+
+impl Connection {
+    /// The handler does not let the response pass. `out` may hold interim responses.
+    #[cold]
+    pub(super) fn hold_response(
+        &mut self,
+        verdict: ResponseVerdict,
+        response: &Response<'_>,
+        head: &[u8],
+        outgoing: &Outgoing,
+        out: &mut Vec<u8>,
+    ) -> HeadStep {
+        self.exchange.upstream_keep_alive = response.keep_alive;
+        match verdict {
+            ResponseVerdict::Keep(bytes_max) => {
+                self.exchange.response_body = Some(BodyReader::new(response.body));
+                self.exchange.kept = Some(Box::new(KeptResponse::new(response, head, bytes_max)));
+                HeadStep::Used(response.head_len)
+            }
+            ResponseVerdict::Reply => HeadStep::Replaced(response.body == Body::None),
+            _ => {
+                self.rewrite_response(response, response.body == Body::None, outgoing, out);
+                out.extend_from_slice(self.rewritten_body(outgoing));
+                HeadStep::Used(response.head_len)
+            }
+        }
+    }
+
+    /// Keeps what of `bytes` belongs to the body.
+    pub(super) fn keep_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        outgoing: &mut Outgoing,
+        lines: &mut HeaderStorage,
+    ) -> Result<(), Fault> {
+        let Some(mut kept) = self.exchange.kept.take() else { return Ok(()) };
+        kept.add(bytes)?;
+        self.exchange.response_body = Some(kept.reader);
+        self.look_at_kept(cx, kept, out, outgoing, lines)
+    }
+
+    /// The upstream has closed behind a body that ends like that.
+    pub(super) fn end_kept(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<(), Fault> {
+        let Some(mut kept) = self.exchange.kept.take() else { return Ok(()) };
+        kept.reader = BodyReader::Done;
+        self.exchange.upstream_keep_alive = false;
+        let Buffers { out, outgoing, lines, .. } = buffers;
+        out.clear();
+        self.look_at_kept(cx, kept, out, outgoing, lines)
+    }
+
+    /// Whether the response that is held may be read on. `buffers` are used when it has waited for too long.
+    pub(super) fn has_room_to_keep(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<bool, Fault> {
+        let Some(kept) = &mut self.exchange.kept else { return Ok(true) };
+        let room = self.exchange.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies));
+        let now_ms = self.core.deadlines.now_ms();
+        if kept.has_room(room) {
+            if kept.waits_since_ms.take().is_some() {
+                self.since_ms = now_ms;
+            }
+            return Ok(true);
+        }
+        let since_ms = *kept.waits_since_ms.get_or_insert(now_ms);
+        if now_ms.saturating_sub(since_ms) >= ROOM_WAIT_MS {
+            self.core.stats.kept_bodies_refused.add(1);
+            let Some(kept) = self.exchange.kept.take() else { return Ok(false) };
+            let Buffers { out, outgoing, lines, .. } = buffers;
+            out.clear();
+            self.hand_over_kept(cx, kept, Kept::NoRoom, out, outgoing, lines)?;
+        }
+        Ok(false)
+    }
+
+    /// It is not read until others are gone.
+    pub(super) fn kept_waits(&self) -> bool {
+        self.exchange.kept.as_ref().is_some_and(|kept| kept.waits_since_ms.is_some())
+    }
+
+    fn look_at_kept(
+        &mut self,
+        cx: &mut Context<'_>,
+        kept: Box<KeptResponse>,
+        out: &mut Vec<u8>,
+        outgoing: &mut Outgoing,
+        lines: &mut HeaderStorage,
+    ) -> Result<(), Fault> {
+        // What is too large is not read to its end, even if that is there.
+        let state = if kept.is_too_large() { Kept::Part } else { Kept::Whole };
+        if kept.reader.is_done() || matches!(state, Kept::Part) {
+            return self.hand_over_kept(cx, kept, state, out, outgoing, lines);
+        }
+        self.exchange.kept = Some(kept);
+        Ok(())
+    }
+
+    /// Asks the handler what becomes of the response.
+    fn hand_over_kept(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut kept: Box<KeptResponse>,
+        state: Kept,
+        out: &mut Vec<u8>,
+        outgoing: &mut Outgoing,
+        lines: &mut HeaderStorage,
+    ) -> Result<(), Fault> {
+        let (head, body) = kept.input.split_at_checked(kept.head_len).unwrap_or_default();
+        // It was parsed before.
+        let Ok(Some(response)) = Response::parse(head, self.exchange.upstream_head, lines) else {
+            return Err(Fault::new(FaultKind::UpstreamClosed));
+        };
+        let content = kept.content();
+        let part = content.get(..kept.content_bytes_max).unwrap_or(content);
+        let shown = match state {
+            Kept::Whole => KeptBody::Whole(content),
+            Kept::Part => KeptBody::Part(part),
+            Kept::NoRoom => KeptBody::NoRoom,
+        };
+        outgoing.edits.clear();
+        let is_read = kept.reader.is_done();
+        match self.handler.on_response_body(&response, shown, outgoing) {
+            ResponseVerdict::Keep(bytes_max) if !is_read && matches!(state, Kept::Part) => {
+                kept.content_bytes_max = bytes_max;
+                self.look_at_kept(cx, kept, out, outgoing, lines)
+            }
+            ResponseVerdict::Rewrite => {
+                self.exchange.upstream_keep_alive &= !kept.has_more;
+                self.rewrite_response(&response, is_read, outgoing, out);
+                let body = self.rewritten_body(outgoing);
+                self.send_to_client(cx, out, body)
+            }
+            ResponseVerdict::Reply => {
+                self.exchange.upstream_keep_alive &= !kept.has_more;
+                self.reply_instead(cx, is_read, outgoing, out);
+                Ok(())
+            }
+            verdict => {
+                let ended_by_closing = is_read && response.body == Body::UntilClose;
+                self.exchange.is_watched = verdict == ResponseVerdict::Watch;
+                self.start_response(&response, &outgoing.edits, out);
+                self.exchange.upstream_keep_alive &= !kept.has_more;
+                self.relay_body(cx, body, out)?;
+                if ended_by_closing { self.end_until_close(cx) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Writes the response's head for a body of the handler's. `is_read`: nothing of the upstream's own is still to come.
+    fn rewrite_response(&mut self, response: &Response<'_>, is_read: bool, outgoing: &Outgoing, out: &mut Vec<u8>) {
+        let exchange = &mut self.exchange;
+        exchange.upstream_keep_alive &= is_read;
+        exchange.response_started = true;
+        exchange.response_body = Some(BodyReader::Done);
+        exchange.client_body = ClientBody::AsIs;
+        exchange.keep_alive &=
+            !exchange.upload_dead && (exchange.request_body.is_done() || exchange.body_bytes > 0) && !self.core.draining.get();
+        let connection = exchange.connection_line(!exchange.keep_alive);
+        let status = if outgoing.status == 0 { response.status } else { outgoing.status };
+        let body_bytes = if matches!(status, 204 | 304) { None } else { Some(outgoing.body.len()) };
+        write_rewritten(response, status, &outgoing.edits, connection, body_bytes, out);
+        // It goes to the client as fast as that takes it.
+        exchange.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies)).set(outgoing.body.len());
+    }
+
+    /// What is sent of the body that a response gets.
+    fn rewritten_body<'o>(&self, outgoing: &'o Outgoing) -> &'o [u8] {
+        if self.exchange.client_head || matches!(outgoing.status, 204 | 304) { b"" } else { &outgoing.body }
+    }
+
+    /// Gives the handler's own answer in place of the response.
+    pub(super) fn reply_instead(&mut self, cx: &mut Context<'_>, is_read: bool, outgoing: &Outgoing, out: &mut Vec<u8>) {
+        let upstream = self.exchange.upstream.take();
+        let can_stay = is_read && self.exchange.upstream_keep_alive && self.exchange.request_body.is_done();
+        if let Some(upstream) = upstream.filter(|_| can_stay && self.exchange.to_upstream.is_empty()) {
+            self.core.pool.borrow_mut().put(upstream, self.core.deadlines.now_ms(), &self.core.limits);
+        }
+        self.exchange.response_body = None;
+        self.reply(cx, outgoing, out);
+    }
+}
+
+/// How much there is of a body that is handed over.
+enum Kept {
+    Whole,
+    Part,
+    NoRoom,
+}

@@ -1,0 +1,7 @@
+//! What bodies are made into: templates and filters of definitions, and what these see of a request.
+
+mod body_template;
+mod context;
+
+pub use body_template::{BodyTemplate, Surroundings};
+pub use context::{tyk_context, tyk_meta};

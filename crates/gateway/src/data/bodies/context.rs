@@ -1,0 +1,70 @@
+//! What templates and filters see of a request beside its body, as Tyk has it: `_tyk_context` and `_tyk_meta`.
+
+use crate::auth::jwt::CLAIM;
+use crate::base::form::{cookies, pairs};
+use crate::data::exchange::Exchange;
+use serde_json::{Map, Value};
+
+/// The context of the request, as Tyk's `_tyk_context`.
+pub fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
+    let request = exchange.request;
+    let mut context = Map::new();
+    let mut headers: Map<String, Value> = Map::new();
+    for (name, value) in request.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
+        let value = Value::from(String::from_utf8_lossy(value));
+        let name = canonical(name);
+        let first = format!("headers_{}", name.replace('-', "_"));
+        context.entry(first).or_insert_with(|| value.clone());
+        add(&mut headers, name, value);
+    }
+    context.insert("headers".to_owned(), headers.into());
+    context.insert("headers_Host".to_owned(), String::from_utf8_lossy(request.authority).into());
+    let cookies_of = request.headers.get("cookie").and_then(|value| std::str::from_utf8(value).ok());
+    for (name, value) in cookies_of.into_iter().flat_map(cookies) {
+        context.insert(format!("cookies_{}", name.replace('-', "_")), value.into());
+    }
+    let mut form: Map<String, Value> = Map::new();
+    // The body's come first, as in Go.
+    for (name, value) in exchange.form().into_iter().chain(exchange.query()).flat_map(pairs) {
+        let value = Value::from(value);
+        context.entry(format!("request_data_{}", name.replace('-', "_"))).or_insert_with(|| value.clone());
+        add(&mut form, name, value);
+    }
+    context.insert("request_data".to_owned(), form.into());
+    context.insert("path".to_owned(), exchange.full_path.into());
+    context.insert("path_parts".to_owned(), exchange.full_path.split('/').map(Value::from).collect());
+    context.insert("remote_addr".to_owned(), exchange.client_ip.to_string().into());
+    context.insert("request_id".to_owned(), exchange.request_id.to_string().into());
+    if let Some(id) = exchange.trace_id {
+        context.insert("tyk_trace_id".to_owned(), id.to_string().into());
+    }
+    if let Some(token) = &exchange.token {
+        context.insert("token".to_owned(), (&**token).into());
+    }
+    for (name, value) in exchange.claims.iter().flat_map(|claims| claims.iter()) {
+        context.insert(format!("{CLAIM}{name}"), value.into());
+    }
+    context
+}
+
+/// Metadata of the key that the request was let in with.
+pub fn tyk_meta(exchange: &Exchange<'_>) -> Option<Map<String, Value>> {
+    exchange.key.as_ref().map(|key| key.session.meta_data.clone())
+}
+
+fn add(lists: &mut Map<String, Value>, name: String, value: Value) {
+    if let Value::Array(list) = lists.entry(name).or_insert_with(|| Value::Array(Vec::new())) {
+        list.push(value);
+    }
+}
+
+/// A header's name as Go writes it: `X-My-Header`.
+fn canonical(name: &str) -> String {
+    let mut starts = true;
+    let letter = |c: char| {
+        let written = if starts { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+        starts = c == '-';
+        written
+    };
+    name.chars().map(letter).collect()
+}

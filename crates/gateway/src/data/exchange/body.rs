@@ -1,0 +1,71 @@
+//! A request's body as middlewares read and replace it: whole, opened, at most as large as the settings say.
+
+use super::{Exchange, Step};
+use crate::base::coding::{OpenError, open};
+use crate::data::refusal;
+use tollgate_engine::NotKept;
+use tollgate_http::{Body, Known};
+
+/// Under what a request keeps its body without its content coding.
+const OPENED: u64 = (1 << 62) + 1;
+
+impl Exchange<'_> {
+    /// Makes sure that [`Exchange::body`] is there; else the step holds the request for it, or refuses it.
+    pub fn read_body(&mut self) -> Result<(), Step> {
+        self.read_body_up_to(self.settings.body_bytes_max)
+    }
+
+    /// The same for a body of at most so many bytes.
+    pub fn read_body_up_to(&mut self, bytes_max: usize) -> Result<(), Step> {
+        if self.new_body.is_some() {
+            return Ok(());
+        }
+        let raw = match self.answers.body() {
+            Some(Ok(raw)) => raw,
+            Some(Err(NotKept::TooLarge)) => return Err(Step::Refuse(refusal::REQUEST_TOO_LARGE)),
+            Some(Err(NotKept::NoRoom)) => return Err(Step::Refuse(refusal::BODIES_FULL)),
+            None if self.request.body == Body::None => return Ok(()),
+            None => return Err(Step::Read(bytes_max)),
+        };
+        let Some(codings) = self.request.headers.get("content-encoding") else { return Ok(()) };
+        if self.answers.get::<Vec<u8>>(OPENED).is_some() {
+            return Ok(());
+        }
+        match open(codings, raw, bytes_max) {
+            Ok(opened) => {
+                self.answers.put(OPENED, opened);
+                Ok(())
+            }
+            Err(OpenError::TooLarge) => Err(Step::Refuse(refusal::REQUEST_TOO_LARGE)),
+            Err(OpenError::Unknown) => Err(Step::Refuse(refusal::CODING_UNKNOWN)),
+            Err(OpenError::Malformed) => Err(Step::Refuse(refusal::CODING_MALFORMED)),
+        }
+    }
+
+    /// The request's body, as far as [`Exchange::read_body`] has been asked for it: opened, and as middlewares before have changed it.
+    pub fn body(&self) -> &[u8] {
+        let opened = || self.answers.get::<Vec<u8>>(OPENED).map(Vec::as_slice);
+        let raw = || self.answers.body().and_then(Result::ok);
+        self.new_body.as_deref().or_else(opened).or_else(raw).unwrap_or_default()
+    }
+
+    /// The form in the request's body, if that was read and is one.
+    pub fn form(&self) -> Option<&str> {
+        let kind = self.request.headers.known(Known::ContentType)?;
+        let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        let is_form = essence.eq_ignore_ascii_case(b"application/x-www-form-urlencoded");
+        std::str::from_utf8(self.body()).ok().filter(|_| is_form)
+    }
+
+    /// The upstream is to answer with all it has: its answer must be seen whole.
+    pub fn ask_for_whole(&mut self) {
+        for name in ["Range", "If-Range"] {
+            self.outgoing.edits.remove(&self.request.headers, name);
+        }
+    }
+
+    /// The request goes on with another body. Its own has been read.
+    pub fn replace_body(&mut self, body: Vec<u8>) {
+        self.new_body = Some(body);
+    }
+}

@@ -1,0 +1,40 @@
+//! Other bodies for requests, by a template. Reads `transform`. The upstream sees what the template makes; a body that is not what the entry
+//! says goes on as it is, as in Tyk. Templates are parsed when the definition is loaded.
+
+use super::Middleware;
+use crate::control::compile::Source;
+use crate::data::bodies::BodyTemplate;
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Step};
+
+pub struct TransformRequest {
+    by_endpoint: EndpointList<BodyTemplate>,
+}
+
+impl TransformRequest {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let entries = &source.info.extended_paths.transform;
+        let by_endpoint =
+            source.checked_endpoints("transform", entries, |source, entry| BodyTemplate::new(&entry.template_data, source, true));
+        if by_endpoint.is_empty() { None } else { Some(Box::new(TransformRequest { by_endpoint })) }
+    }
+}
+
+impl Middleware for TransformRequest {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some(template) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
+        if let Err(step) = exchange.read_body() {
+            return step;
+        }
+        let made = template.parse(exchange.body());
+        let made = made.and_then(|members| template.render(members, &template.surroundings(exchange)));
+        match made {
+            Ok(text) => {
+                let body = template.with_variables(text, exchange);
+                exchange.replace_body(body.into_bytes());
+            }
+            Err(error) => tracing::warn!(api = exchange.api.id, %error, "a request's body was not transformed"),
+        }
+        Step::Next
+    }
+}

@@ -1,0 +1,95 @@
+//! Other bodies for responses, by a template. Reads `transform_response`. The client sees what the template makes, of a body that is not what
+//! the entry says as of an empty one, as in Tyk. A response that is too large gets 500 `Response body too large`.
+
+use super::Middleware;
+use crate::base::coding::{Coding, OpenError, open};
+use crate::control::compile::Source;
+use crate::data::bodies::{BodyTemplate, Surroundings};
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::refusal;
+use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
+use std::sync::Arc;
+use tollgate_engine::KeptBody;
+
+pub struct TransformResponse {
+    by_endpoint: EndpointList<Arc<BodyTemplate>>,
+}
+
+/// The transform of one response.
+struct Transform {
+    template: Arc<BodyTemplate>,
+    surroundings: Surroundings,
+    api: Arc<str>,
+    is_head: bool,
+    bytes_max: usize,
+}
+
+impl TransformResponse {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let entries = &source.info.extended_paths.transform_response;
+        let by_endpoint = source.checked_endpoints("transform_response", entries, |source, entry| {
+            BodyTemplate::new(&entry.template_data, source, false).map(Arc::new)
+        });
+        if by_endpoint.is_empty() { None } else { Some(Box::new(TransformResponse { by_endpoint })) }
+    }
+}
+
+impl Middleware for TransformResponse {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some(template) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
+        // A part of a document is none.
+        exchange.ask_for_whole();
+        let step = Transform {
+            template: template.clone(),
+            surroundings: template.surroundings(exchange),
+            api: exchange.api.id.as_str().into(),
+            is_head: exchange.method == "HEAD" || exchange.request.method == "HEAD",
+            bytes_max: exchange.settings.response_bytes_max,
+        };
+        exchange.response_chain.push(step);
+        Step::Next
+    }
+}
+
+impl ResponseStep for Transform {
+    fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
+        head.body_changes();
+        if self.is_head {
+            head.remove_header("Content-Encoding");
+        }
+        if self.is_head || !head.can_have_body() { ResponseAction::Pass } else { ResponseAction::Keep(self.bytes_max) }
+    }
+
+    fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
+        let body = match body {
+            KeptBody::Whole(body) => body,
+            KeptBody::Part(_) => return ResponseAction::Refuse(refusal::RESPONSE_TOO_LARGE),
+            KeptBody::NoRoom => return ResponseAction::Refuse(refusal::BODIES_FULL),
+        };
+        let codings = head.header("Content-Encoding").map(<[u8]>::to_vec);
+        let opened = match codings.as_deref().map(|codings| open(codings, body, self.bytes_max)) {
+            None => Ok(None),
+            Some(Ok(opened)) => Ok(Some(opened)),
+            Some(Err(OpenError::TooLarge)) => return ResponseAction::Refuse(refusal::RESPONSE_TOO_LARGE),
+            Some(Err(error)) => Err(format!("{error:?} Content-Encoding")),
+        };
+        let members = opened.and_then(|opened| self.template.parse(opened.as_deref().unwrap_or(body)));
+        let members = members.unwrap_or_else(|error| {
+            tracing::warn!(api = &*self.api, %error, "a response's body could not be read for its template");
+            Vec::new()
+        });
+        let made = match self.template.render(members, &self.surroundings) {
+            Ok(text) => text.into_bytes(),
+            Err(error) => {
+                tracing::warn!(api = &*self.api, %error, "a response's template could not be rendered");
+                return ResponseAction::Refuse(refusal::RESPONSE_NOT_TRANSFORMED);
+            }
+        };
+        let closed = codings.as_deref().and_then(Coding::to_close).and_then(|coding| coding.close(&made));
+        if closed.is_none() && codings.is_some() {
+            head.remove_header("Content-Encoding");
+        }
+        ResponseAction::Rewrite(closed.unwrap_or(made))
+    }
+}

@@ -1,7 +1,6 @@
 //! What an operator sees of the gateway: counters by API, one set for each core, added up when somebody asks. Nothing here is shared
 //! between cores while a request passes, and nothing is paid for what is switched off.
 
-mod alike;
 mod analytics;
 mod causes;
 mod exposition;

@@ -6,13 +6,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::calendar::{Moment, rfc3339};
+use crate::calendar::{append_rfc3339_ms, date_time};
 
 mod json;
 mod msgpack;
 mod protobuf;
-
-pub use json::JsonTimes;
 
 /// The recorded version of requests without one.
 pub const NOT_VERSIONED: &str = "Non Versioned";
@@ -22,18 +20,6 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// One request.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct AnalyticsRecord<'a> {
-    /// The part in common with other requests.
-    #[serde(flatten)]
-    pub common: Common<'a>,
-    /// The rest.
-    #[serde(flatten)]
-    pub own: Own<'a>,
-}
-
-/// The values that the requests of one client to one API share for an hour. Encoded records start with them, so they can be encoded
-/// once for many records.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Common<'a> {
     /// As the client sent it.
     pub method: Cow<'a, str>,
     /// The upstream's.
@@ -75,11 +61,6 @@ pub struct Common<'a> {
     /// For a document store; always empty.
     #[serde(skip)]
     pub collection_name: Cow<'a, str>,
-}
-
-/// The part specific to one request.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Own<'a> {
     /// Without the listen path, possibly normalised; for a tracked endpoint, its pattern.
     pub path: Cow<'a, str>,
     /// The same without either.
@@ -195,21 +176,17 @@ pub struct Latency {
 }
 
 fn time_text<S: serde::Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&rfc3339(time.unix_s, time.ns))
+    let mut text = Vec::with_capacity(32);
+    append_rfc3339_ms(&mut text, time.unix_s, time.ns);
+    serializer.serialize_str(&String::from_utf8_lossy(&text))
 }
 
-impl Common<'_> {
-    /// Sets the hour of the requests.
-    pub fn set_hour(&mut self, unix_s: i64) {
-        let Moment { year, month, day, hour, .. } = Moment::of(unix_s);
-        (self.year, self.month, self.day, self.hour) = (year, i64::from(month), i64::from(day), i64::from(hour));
-    }
-}
-
-impl Own<'_> {
+impl AnalyticsRecord<'_> {
     /// Sets the time of the request, and when its record expires: after this many seconds, or after a hundred years if 0.
     pub fn set_time(&mut self, time: Time, expire_after_s: i64) {
         const HUNDRED_YEARS_S: i64 = 100 * 365 * 24 * 3600;
+        let at = date_time(time.unix_s, 0);
+        (self.year, self.month, self.day, self.hour) = (at.year().into(), at.month().into(), at.day().into(), at.hour().into());
         self.timestamp = time;
         let after_s = if expire_after_s == 0 { HUNDRED_YEARS_S } else { expire_after_s };
         self.expire_at = Time { unix_s: time.unix_s.saturating_add(after_s), ns: time.ns };

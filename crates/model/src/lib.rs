@@ -22,13 +22,11 @@ pub mod zero_values;
 mod decode;
 mod hexadecimal;
 mod json_path;
-mod json_text;
 mod known_field;
 mod number;
 mod schema;
 mod token;
 
 pub use hexadecimal::{hexadecimal, hexadecimal_digits};
-pub use json_text::append_json_text;
 pub use problem::{Level, Problem};
 pub use schema::DocumentSchema;

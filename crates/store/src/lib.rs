@@ -25,7 +25,7 @@ pub use embedded::Embedded;
 pub use fault::{StoreFault, StoreFaultKind};
 pub use memory::Memory;
 pub use question::{Answer, Counter, Kind, Page, Question};
-pub use redis::{Heard, ListWriter, ListWriterState, Redis, RedisSettings, RedisShape, RedisTls, Script, Values};
+pub use redis::{Heard, Redis, RedisSettings, RedisShape, RedisTls, Script};
 pub use timings::Timings;
 
 /// A pending answer.

@@ -23,16 +23,13 @@ mod collections;
 mod connection;
 mod ear;
 mod link;
-mod list_writer;
+mod list;
 mod names;
 mod settings;
-mod values;
 mod walk;
 
 pub use ear::Heard;
-pub use list_writer::{ListWriter, ListWriterState};
 pub use settings::{RedisSettings, RedisShape, RedisTls};
-pub use values::Values;
 
 /// Capacity for questions that wait or are being answered, as in the embedded store. Callers wait if it is exhausted.
 const QUEUE_BYTES_MAX: usize = 4 * QUESTION_BYTES_MAX;

@@ -1,6 +1,5 @@
 //! From a request's record to Tyk's analytics record: keys as they are shown, tags, uniform paths, places.
 
-use super::alike::Alike;
 use super::facts::ApiFacts;
 use super::places::Places;
 use super::record::{Record, Text};
@@ -14,7 +13,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::net::IpAddr;
 use std::sync::OnceLock;
-use tollgate_model::analytics::{AnalyticsRecord, Common, Geo, Latency, NOT_VERSIONED, Network, Own};
+use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, NOT_VERSIONED, Network};
 use tollgate_model::config::GatewayConfig;
 
 /// What Tyk has for the hash of no key.
@@ -33,10 +32,6 @@ pub struct Analyst {
 
 /// Says after how many seconds an organisation wants its records forgotten, by its id; not more than 0 leaves it to the API.
 pub type DataAges = Box<dyn Fn(&str) -> i64 + Send + Sync>;
-
-/// What written records begin with, kept for those that have it in common, and after how many seconds these expire.
-#[derive(Clone, Default)]
-pub struct Starts(Alike<(Box<[u8]>, i64)>);
 
 /// What may be wrong with the patterns.
 pub type AnalystError = Box<dyn std::error::Error>;
@@ -71,15 +66,15 @@ impl Analyst {
 
     /// Tyk's record.
     pub fn record<'h>(&self, hit: &Hit<'h>) -> AnalyticsRecord<'h> {
-        AnalyticsRecord { common: self.common(hit), own: self.own(hit, self.expire_after_s(hit.facts)) }
-    }
-
-    /// What its record has in common with others.
-    pub fn common<'h>(&self, hit: &Hit<'h>) -> Common<'h> {
         let (record, facts) = (hit.record, hit.facts);
         let version = record.text(Text::Version);
         let session = record.key.as_ref().map(|key| &key.session);
-        let mut common = Common {
+        let (raw_path, tracked) = (record.text(Text::Path), record.text(Text::TrackedPath));
+        let track_path = !tracked.is_empty();
+        let path = if track_path { tracked } else { replace(&self.normalise, raw_path.clone()) };
+        let (total, upstream) = (signed(milliseconds(record.total_ns)), signed(milliseconds(record.upstream_ns)));
+        let (raw_request, raw_response) = self.raw(record);
+        let mut made = AnalyticsRecord {
             method: record.text(Text::Method),
             host: record.text(Text::UpstreamHost),
             user_agent: record.text(Text::UserAgent),
@@ -94,24 +89,9 @@ impl Analyst {
             tags: self.tags(hit),
             alias: session.map(|session| session.alias.as_str().into()).unwrap_or_default(),
             listen_path: facts.listen_path.as_str().into(),
-            ..Common::default()
-        };
-        common.set_hour(hit.time.unix_s);
-        common
-    }
-
-    /// What is its own.
-    pub fn own<'h>(&self, hit: &Hit<'h>, expire_after_s: i64) -> Own<'h> {
-        let record = hit.record;
-        let [original_path, raw_path, tracked] = record.paths();
-        let track_path = !tracked.is_empty();
-        let path = if track_path { tracked } else { replace(&self.normalise, raw_path.clone()) };
-        let (total, upstream) = (signed(milliseconds(record.total_ns)), signed(milliseconds(record.upstream_ns)));
-        let (raw_request, raw_response) = self.raw(record);
-        let mut own = Own {
             path,
             raw_path,
-            original_path,
+            original_path: record.text(Text::OriginalPath),
             content_length: record.content_length,
             response_code: i64::from(record.status),
             request_time: total,
@@ -124,14 +104,14 @@ impl Analyst {
             },
             latency: Latency { total, upstream, gateway: total - upstream },
             track_path,
-            ..Own::default()
+            ..AnalyticsRecord::default()
         };
-        own.set_time(hit.time, expire_after_s);
-        own
+        made.set_time(hit.time, self.expire_after_s(facts));
+        made
     }
 
     /// After how many seconds records of an API may be forgotten; 0 for never.
-    pub fn expire_after_s(&self, facts: &ApiFacts) -> i64 {
+    fn expire_after_s(&self, facts: &ApiFacts) -> i64 {
         let data_age_s = self.data_ages.get().map_or(0, |ages| ages(&facts.org_id));
         if data_age_s > 0 { data_age_s } else { facts.expire_after_s }
     }
@@ -219,23 +199,6 @@ impl Analyst {
     }
 }
 
-impl Starts {
-    /// The start of a record, as `write` writes it, and what follows it.
-    pub fn of<'h>(&mut self, analyst: &Analyst, hit: &Hit<'h>, write: impl FnOnce(&Common<'h>, &mut Vec<u8>)) -> (&[u8], Own<'h>) {
-        let (start, expire_after_s) = self.0.of(hit, || {
-            let mut start = Vec::new();
-            write(&analyst.common(hit), &mut start);
-            (start.into(), analyst.expire_after_s(hit.facts))
-        });
-        (start, analyst.own(hit, *expire_after_s))
-    }
-
-    /// Forgets all.
-    pub fn forget(&mut self) {
-        self.0.forget();
-    }
-}
-
 /// Nanoseconds as whole milliseconds.
 #[inline]
 pub fn milliseconds(ns: u64) -> u64 {
@@ -255,36 +218,24 @@ fn replace<'p>(rules: &[(Regex, &'static str)], mut path: Cow<'p, str>) -> Cow<'
     path
 }
 
-/// An address as text.
 fn ip_text(address: IpAddr) -> String {
     let mut text = Vec::with_capacity("255.255.255.255".len());
     append_ip(&mut text, address);
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Writes an address. Formatting costs ten times as much.
+/// Writes an address. Formatting one of IPv4 takes 1,300 instructions, 2 % of a request.
 pub fn append_ip(out: &mut Vec<u8>, address: IpAddr) {
     let IpAddr::V4(address) = address else {
         // Writing to memory does not fail.
         let _ = write!(out, "{address}");
         return;
     };
-    // A number of 16 bytes, filled from its low end.
-    let (text, length) = address.octets().into_iter().fold((0u128, 0), |(text, length), octet| {
-        let (digits, count) = digits_and_dot(octet);
-        (text | u128::from(digits) << (8 * length), length + count)
-    });
-    out.extend_from_slice(text.to_le_bytes().get(..length - 1).unwrap_or_default());
-}
-
-/// A number's decimal digits and a dot, from the low byte on, and how many bytes these are.
-fn digits_and_dot(number: u8) -> (u32, usize) {
-    let [hundreds, tens, ones] = [number / 100, number / 10 % 10, number % 10].map(|digit| u32::from(b'0' + digit));
-    let dot = u32::from(b'.');
-    match number {
-        100.. => (hundreds | tens << 8 | ones << 16 | dot << 24, 4),
-        10.. => (tens | ones << 8 | dot << 16, 3),
-        _ => (ones | dot << 8, 2),
+    for (place, octet) in address.octets().into_iter().enumerate() {
+        if place > 0 {
+            out.push(b'.');
+        }
+        out.extend_from_slice(itoa::Buffer::new().format(octet).as_bytes());
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use tollgate_engine::Capture;
 
-/// The texts of a record, first those that the requests of a client have in common: these are written before the others.
+/// The texts of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
     Method,
@@ -33,8 +33,6 @@ pub enum Text {
 }
 
 const TEXTS: usize = Text::RequestId as usize + 1;
-/// The texts that the requests of a client have in common.
-pub const COMMON_TEXTS: usize = Text::OriginalPath as usize;
 /// A record that has grown beyond this gives its memory back.
 const TEXT_BYTES_KEPT: usize = 4 * 1024;
 /// Bytes of one piece of a text.
@@ -90,7 +88,7 @@ pub struct Record {
 }
 
 /// Where a text begins and ends; nowhere if it was not written.
-pub type Place = [u32; 2];
+type Place = [u32; 2];
 
 impl Default for Record {
     fn default() -> Self {
@@ -174,29 +172,6 @@ impl Record {
     fn place(&self, text: Text) -> Range<usize> {
         let [start, end] = self.places.get(text as usize).copied().unwrap_or_default();
         start as usize..end as usize
-    }
-
-    /// The path as the client sent it, the path, and the tracked endpoint's pattern. They stand side by side, so that one look at their bytes
-    /// tells that they are characters.
-    #[inline]
-    pub fn paths(&self) -> [Cow<'_, str>; 3] {
-        let texts = [Text::OriginalPath, Text::Path, Text::TrackedPath];
-        let places = texts.map(|text| self.place(text));
-        let [Range { start, .. }, ..] = places.clone();
-        let end = places.iter().map(|place| place.end).max().unwrap_or_default();
-        let within = |place: Range<usize>| place.start.saturating_sub(start)..place.end.saturating_sub(start);
-        match self.texts.get(start..end).map(std::str::from_utf8) {
-            Some(Ok(all)) => places.map(|place| Cow::Borrowed(all.get(within(place)).unwrap_or_default())),
-            _ => texts.map(|text| self.text(text)),
-        }
-    }
-
-    /// The texts that the requests of a client have in common, in one piece, and where each of them is.
-    #[inline]
-    pub fn common_texts(&self) -> (&[u8], &[Place; COMMON_TEXTS]) {
-        let places = self.places.first_chunk().unwrap_or(&[[0; 2]; COMMON_TEXTS]);
-        let end = places.iter().fold(0, |last, [_, end]| last.max(*end));
-        (self.texts.get(..end as usize).unwrap_or_default(), places)
     }
 
     /// What the client spoke, as Go names it.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tollgate_engine::Counter;
 use tollgate_model::config::GatewayConfig;
-use tollgate_store::ListWriterState;
+use tollgate_store::Redis;
 use tollgate_store::usage::Usage;
 
 /// The name of the sink that sums.
@@ -36,8 +36,8 @@ pub struct Recording {
     pub recorded: Vec<Arc<Counter>>,
     pub sinks: Vec<Arc<SinkFigures>>,
     pub usage: Option<Usage>,
-    /// How the connection does that records go over: one of their own, as questions about keys must not wait behind batches.
-    pub redis: Option<Arc<ListWriterState>>,
+    /// Where records go: over a connection of their own, as questions about keys must not wait behind batches.
+    pub redis: Option<Arc<Redis>>,
     analyst: Arc<Analyst>,
     /// Until their cores take them.
     recorders: Mutex<Vec<Option<Recorder>>>,
@@ -85,9 +85,9 @@ impl Recording {
         let mut redis = None;
         if let Some(storage) = config.analytics_redis().filter(|_| analytics && settings.redis) {
             let figures = started.figures("redis");
-            let (sink, state) = RedisList::start(analyst.clone(), redis_settings(storage)?, config, figures)?;
-            started.add(sink);
-            redis = Some(state);
+            let own = Arc::new(Redis::open(redis_settings(storage)?)?);
+            started.add(RedisList::start(analyst.clone(), own.clone(), config, figures)?);
+            redis = Some(own);
         }
         if analytics && !settings.file.as_os_str().is_empty() {
             let file = LogFile::new(&settings.file, settings.file_bytes_max, settings.files_max);

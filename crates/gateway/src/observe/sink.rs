@@ -4,7 +4,6 @@
 mod access_log;
 mod json_lines;
 mod log_file;
-mod queue;
 mod redis_list;
 mod usage;
 
@@ -16,19 +15,14 @@ pub use usage::UsageSink;
 
 use super::facts::ApiFacts;
 use super::record::Record;
-use queue::{Inlet, queue};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tollgate_model::analytics::Time;
 
 /// At most one line in this time about a sink that fails.
 const COMPLAINT_EVERY: Duration = Duration::from_secs(10);
-/// How long a sink's thread waits for a batch before it rests.
-const REST_AFTER: Duration = Duration::from_secs(1);
-/// Emptied batches that are kept.
-const SPARES_MAX: usize = 8;
 
 /// A record with what is known of its API.
 pub struct Hit<'a> {
@@ -38,13 +32,6 @@ pub struct Hit<'a> {
     pub peer: &'a str,
     /// When the request ended.
     pub time: Time,
-}
-
-impl Hit<'_> {
-    /// The hour in which the request ended, since 1970.
-    pub fn hour(&self) -> i64 {
-        self.time.unix_s.div_euclid(3_600)
-    }
 }
 
 /// Takes the records of one core.
@@ -59,9 +46,6 @@ pub trait Sink: Send {
 pub trait Write<T>: Send + 'static {
     /// Writes one; its records are lost when that fails.
     fn write(&mut self, batch: T) -> Result<(), String>;
-
-    /// Comes at the beginning, and each second in which there was nothing to write.
-    fn rest(&mut self) {}
 }
 
 impl<T, F: FnMut(T) -> Result<(), String> + Send + 'static> Write<T> for F {
@@ -69,9 +53,6 @@ impl<T, F: FnMut(T) -> Result<(), String> + Send + 'static> Write<T> for F {
         self(batch)
     }
 }
-
-/// Batches that were written, for their memory: new memory costs page faults.
-pub struct Spares<T>(Arc<Mutex<Vec<T>>>);
 
 /// What a sink did with its records.
 pub struct SinkFigures {
@@ -85,7 +66,7 @@ pub struct SinkFigures {
 
 /// A core's way to a sink's thread.
 pub struct Handoff<T> {
-    batches: Inlet<(T, u64)>,
+    batches: SyncSender<(T, u64)>,
     records_max: u64,
     figures: Arc<SinkFigures>,
     complaints: Complaints,
@@ -135,22 +116,13 @@ impl SinkFigures {
 impl<T: Send + 'static> Handoff<T> {
     /// Starts a thread that writes batches.
     pub fn start(figures: Arc<SinkFigures>, room: Room, mut writer: impl Write<T>) -> std::io::Result<(Self, Writer)> {
-        let (batches, outlet) = queue::<(T, u64)>(room.batches);
+        let (batches, given) = sync_channel::<(T, u64)>(room.batches);
         let (end, ended) = sync_channel(0);
         let own = figures.clone();
         let run = move || {
             let _end = end;
             let mut complaints = Complaints::default();
-            writer.rest();
-            loop {
-                let (batch, count) = match outlet.take(REST_AFTER) {
-                    Ok(batch) => batch,
-                    Err(RecvTimeoutError::Timeout) => {
-                        writer.rest();
-                        continue;
-                    }
-                    Err(RecvTimeoutError::Disconnected) => break,
-                };
+            while let Ok((batch, count)) = given.recv() {
                 match writer.write(batch) {
                     Ok(()) => own.written.fetch_add(count, Ordering::Relaxed),
                     Err(error) => {
@@ -172,7 +144,7 @@ impl<T: Send + 'static> Handoff<T> {
     pub fn give(&mut self, batch: T, count: u64) -> bool {
         let waiting = self.figures.waiting.fetch_add(count, Ordering::Relaxed);
         let has_room = waiting == 0 || waiting.saturating_add(count) <= self.records_max;
-        let sent = has_room && self.batches.give((batch, count));
+        let sent = has_room && self.batches.try_send((batch, count)).is_ok();
         if !sent {
             self.figures.waiting.fetch_sub(count, Ordering::Relaxed);
             self.lose(count);
@@ -184,34 +156,6 @@ impl<T: Send + 'static> Handoff<T> {
     pub fn lose(&mut self, count: u64) {
         self.complaints.say(self.figures.name, "what writes them is too slow, or can't");
         self.figures.dropped.fetch_add(count, Ordering::Relaxed);
-    }
-}
-
-impl<T> Spares<T> {
-    /// One of them.
-    pub fn take(&self) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    /// Keeps one, emptied.
-    pub fn put(&self, batch: T) {
-        let mut spares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if spares.len() < SPARES_MAX {
-            spares.push(batch);
-        }
-    }
-}
-
-impl<T> Default for Spares<T> {
-    fn default() -> Self {
-        Spares(Arc::default())
-    }
-}
-
-impl<T> Clone for Spares<T> {
-    /// The same ones.
-    fn clone(&self) -> Self {
-        Spares(self.0.clone())
     }
 }
 

@@ -8,8 +8,8 @@ use crate::data::breaker::Breaker;
 use crate::data::snapshot::Shared;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tollgate_store::Timings;
 use tollgate_store::timings::BOUNDS_NS;
+use tollgate_store::{Store, Timings};
 
 /// Certificates and breakers with series of their own: what a scrape can carry, and a person look through.
 const CERTIFICATES_MAX: usize = 500;
@@ -63,7 +63,7 @@ pub fn stores(text: &mut Exposition, shared: &Shared) {
     let is_up = shared.keys.shared_keys().is_none_or(|shared| shared.redis.trouble().is_none()) && keys.trouble().is_none();
     stores.push(("keys", is_up, keys.timings()));
     if let Some(redis) = shared.observer.recording.as_ref().and_then(|recording| recording.redis.as_ref()) {
-        stores.push(("records", redis.trouble().is_none(), Some(redis.timings())));
+        stores.push(("records", redis.trouble().is_none(), redis.timings()));
     }
     text.family("tollgate_store_up", Kind::Gauge, "1 if a store can be asked and written to.");
     for (store, is_up, _) in &stores {

@@ -1,7 +1,7 @@
 use super::*;
 
 fn record() -> AnalyticsRecord<'static> {
-    let mut common = Common {
+    let mut record = AnalyticsRecord {
         method: "GET".into(),
         host: "upstream:9090".into(),
         user_agent: "curl/8".into(),
@@ -14,13 +14,6 @@ fn record() -> AnalyticsRecord<'static> {
         tags: vec!["key-1c0ff1ce".into(), "org-default".into(), "api-shop".into()],
         alias: "me".into(),
         listen_path: "/shop/".into(),
-        ..Common::default()
-    };
-    common.geo.country.iso_code = "IT".to_owned();
-    common.geo.city = City { geoname_id: 3_172_394, names: BTreeMap::from([("en".to_owned(), "Naples".to_owned())]) };
-    common.geo.location = Location { latitude: 40.85, longitude: 14.27, time_zone: "Europe/Rome".to_owned() };
-    common.set_hour(1_795_310_611);
-    let mut own = Own {
         path: "/a/{id}".into(),
         raw_path: "/a/7".into(),
         original_path: "/shop/a/7".into(),
@@ -29,16 +22,18 @@ fn record() -> AnalyticsRecord<'static> {
         request_time: 21,
         network: Network { bytes_in: 5, bytes_out: 300, ..Network::default() },
         latency: Latency { total: 21, upstream: 7, gateway: 14 },
-        ..Own::default()
+        ..AnalyticsRecord::default()
     };
-    own.set_time(Time { unix_s: 1_795_310_611, ns: 123_456_789 }, 60);
-    AnalyticsRecord { common, own }
+    record.geo.country.iso_code = "IT".to_owned();
+    record.geo.city = City { geoname_id: 3_172_394, names: BTreeMap::from([("en".to_owned(), "Naples".to_owned())]) };
+    record.geo.location = Location { latitude: 40.85, longitude: 14.27, time_zone: "Europe/Rome".to_owned() };
+    record.set_time(Time { unix_s: 1_795_310_611, ns: 123_456_789 }, 60);
+    record
 }
 
 fn msgpack(record: &AnalyticsRecord<'_>) -> Vec<u8> {
     let mut out = Vec::new();
-    record.common.append_msgpack(&mut out);
-    record.own.append_msgpack(&mut out);
+    record.append_msgpack(&mut out);
     out
 }
 
@@ -120,20 +115,23 @@ fn json_has_the_pumps_names() {
 #[test]
 fn json_is_that_of_serde() {
     let odd = AnalyticsRecord {
-        common: Common { user_agent: "\"odd\"\n".into(), tags: vec!["a".into()], ..Common::default() },
-        own: Own { track_path: true, ..Own::default() },
+        user_agent: "\"odd\"\n".into(),
+        alias: "back\\slash".into(),
+        host: "\u{1}é".into(),
+        tags: vec!["a".into()],
+        track_path: true,
+        ..AnalyticsRecord::default()
     };
     for record in [AnalyticsRecord::default(), record(), odd] {
         let mut own = Vec::new();
-        record.common.append_json(&mut own);
-        record.own.append_json(&mut own, &mut JsonTimes::default());
+        record.append_json(&mut own);
         assert_eq!(String::from_utf8(own).unwrap(), serde_json::to_string(&record).unwrap());
     }
 }
 
 #[test]
 fn without_an_age_a_record_lives_a_hundred_years() {
-    let mut own = Own::default();
-    own.set_time(Time { unix_s: 10, ns: 0 }, 0);
-    assert_eq!(own.expire_at.unix_s, 10 + 100 * 365 * 86_400);
+    let mut record = AnalyticsRecord::default();
+    record.set_time(Time { unix_s: 10, ns: 0 }, 0);
+    assert_eq!(record.expire_at.unix_s, 10 + 100 * 365 * 86_400);
 }

@@ -11,6 +11,7 @@ fn dates_are_moments_in_utc() {
         ("2024-12-31 9:05", 1_735_635_900),
         ("3000-01-02 15:04", 32_503_820_640),
         ("1900-01-01 00:00", 0),
+        ("9999-12-31 23:59", 253_402_300_740),
     ] {
         let moment = UNIX_EPOCH + Duration::from_secs(seconds);
         assert_eq!(expiry(text), Expiry::At(moment), "{text}");

@@ -8,7 +8,6 @@ use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, SlotAddr};
 use redis::sentinel::{SentinelClientBuilder, SentinelServerType};
 use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, ProtocolVersion, RedisError, RedisResult, ServerErrorKind, Value};
-use std::time::Duration;
 
 /// Retries of a command in a cluster after a node moved or disappeared.
 const CLUSTER_TRIES: u32 = 3;
@@ -99,30 +98,6 @@ pub(super) async fn open_ear(settings: &RedisSettings, ear: impl AsyncPushSender
     }
 }
 
-/// A connection for a thread that blocks for its answers.
-pub(super) fn open_blocking(
-    settings: &RedisSettings,
-    connect_time_max: Duration,
-) -> RedisResult<Box<dyn redis::ConnectionLike + Send>> {
-    let answer_time_max = Some(settings.answer_time_max);
-    if settings.shape == RedisShape::Cluster {
-        let mut connection = cluster(settings)?.get_connection()?;
-        connection.set_write_timeout(answer_time_max)?;
-        ask_blocking(&mut connection, "PING")?;
-        return Ok(Box::new(connection));
-    }
-    let mut connection = blocking_client(settings)?.get_connection_with_timeout(connect_time_max)?;
-    connection.set_read_timeout(answer_time_max)?;
-    connection.set_write_timeout(answer_time_max)?;
-    ask_blocking(&mut connection, "PING")?;
-    refuse_replica(ask_blocking(&mut connection, "ROLE"))?;
-    Ok(Box::new(connection))
-}
-
-fn ask_blocking(connection: &mut impl redis::ConnectionLike, command: &str) -> RedisResult<Value> {
-    connection.req_command(&redis::cmd(command))?.extract_error()
-}
-
 /// Writes need a master. Servers that only resemble Redis may not know the command, and users may lack permission for it.
 pub(super) fn refuse_replica(role: RedisResult<Value>) -> RedisResult<()> {
     match role {
@@ -150,13 +125,6 @@ fn open_client(settings: &RedisSettings, info: redis::ConnectionInfo) -> RedisRe
 async fn client(settings: &RedisSettings) -> RedisResult<Client> {
     match sentinels(settings)? {
         Some(sentinels) => sentinels.build()?.async_get_client().await,
-        None => server(settings),
-    }
-}
-
-fn blocking_client(settings: &RedisSettings) -> RedisResult<Client> {
-    match sentinels(settings)? {
-        Some(sentinels) => sentinels.build()?.get_client(),
         None => server(settings),
     }
 }

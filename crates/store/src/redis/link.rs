@@ -5,7 +5,7 @@ use super::settings::RedisSettings;
 use crate::fault::{StoreFault, StoreFaultKind};
 use crate::timings::Timings;
 use arc_swap::ArcSwap;
-use redis::{Cmd, RedisError, RedisResult, Value};
+use redis::{Cmd, ErrorKind, RedisError, RedisResult, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -81,6 +81,16 @@ impl Link {
         let answer = connection.ask(command).await;
         self.timings.add(asked, answer.is_err());
         self.notice(answer)
+    }
+
+    /// The same for what must not be asked twice: when it is not known whether the server carried it out, the fault is not retryable.
+    pub(super) async fn ask_once(&self, command: &Cmd) -> Result<Value, StoreFault> {
+        let connection = self.connection()?;
+        let asked = Instant::now();
+        let answer = connection.ask(command).await;
+        self.timings.add(asked, answer.is_err());
+        let is_known = answer.as_ref().err().is_none_or(|error| matches!(error.kind(), ErrorKind::Server(_)));
+        self.notice(answer).map_err(|fault| if is_known { fault } else { StoreFault { kind: StoreFaultKind::Io, ..fault } })
     }
 
     pub(super) fn timings(&self) -> &Timings {

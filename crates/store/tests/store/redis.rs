@@ -6,7 +6,7 @@ use crate::setting::{Time, ask, counters, delete, get, put, save_counters, wait}
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use tollgate_store::{
-    Counter, Heard, Kind, ListWriter, Question, Redis, RedisSettings, RedisShape, RedisTls, Store, StoreFaultKind,
+    Counter, Heard, Kind, Question, Redis, RedisSettings, RedisShape, RedisTls, Store, StoreFault, StoreFaultKind,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -190,63 +190,59 @@ fn a_server_may_come_later_go_hang_and_come_back() {
 
 const KEPT_FOR: Duration = Duration::from_secs(60);
 
+fn append(store: &Redis, list: &str, values: &[&str]) -> Result<(), StoreFault> {
+    let values: Vec<Vec<u8>> = values.iter().map(|value| value.as_bytes().to_vec()).collect();
+    wait(store.append(list, &values, KEPT_FOR))
+}
+
 #[test]
 fn batches_are_appended_to_a_list_that_expires() {
     let server = Server::start(&[]);
-    let mut writer = ListWriter::new(at(&[server.port]));
-    assert!(writer.state().trouble().is_some());
-    assert_eq!(writer.append("records", &mut ["0"].into_iter().collect(), KEPT_FOR).unwrap_err().kind, StoreFaultKind::Io);
-    writer.connect().unwrap();
-    assert_eq!(writer.state().trouble(), None);
-    let mut append = |values: &[&str]| writer.append("records", &mut values.iter().collect(), KEPT_FOR);
-    assert_eq!(append(&["1", "2"]), Ok(2));
-    assert_eq!(append(&["3"]), Ok(3));
+    let store = open(at(&[server.port]));
+    append(&store, "records", &["1", "2"]).unwrap();
+    append(&store, "records", &["3"]).unwrap();
     assert_eq!(server.cli(&["LRANGE", "records", "0", "-1"]), "1\n2\n3");
     let expires = || (1..=60).contains(&server.cli(&["TTL", "records"]).parse::<i64>().unwrap());
     assert!(expires());
     // Emptied by another, and so without an expiry.
     server.cli(&["DEL", "records"]);
-    assert_eq!(append(&["4"]), Ok(1));
+    append(&store, "records", &["4"]).unwrap();
     assert!(expires());
     server.cli(&["SET", "text", "x"]);
-    assert!(writer.append("text", &mut ["5"].into_iter().collect(), KEPT_FOR).is_err());
-    assert_eq!(writer.length("records"), Ok(1));
+    assert!(!append(&store, "text", &["5"]).unwrap_err().is_retryable());
+    assert_eq!(wait(store.list_length("records")), Ok(1));
+    assert_eq!(wait(store.list_length("nothing")), Ok(0));
 }
 
 #[test]
-fn who_appends_finds_a_server_that_was_away() {
-    let mut server = Server::start(&[]);
-    let mut writer = ListWriter::new(at(&[server.port]));
-    writer.connect().unwrap();
-    writer.append("records", &mut ["1"].into_iter().collect(), KEPT_FOR).unwrap();
-    server.kill();
-    eventually("the loss is noticed", || writer.connect().is_err_and(|fault| fault.is_retryable()));
-    assert!(writer.state().trouble().is_some());
-    server.restart();
-    eventually("it is there again", || writer.connect().is_ok());
-    assert_eq!(writer.append("records", &mut ["2"].into_iter().collect(), KEPT_FOR), Ok(1));
-    assert_eq!(writer.state().trouble(), None);
+fn who_appends_tries_again_only_what_was_not_sent() {
+    let server = Server::start(&[]);
+    let store = open(RedisSettings { answer_time_max: Duration::from_millis(300), ..at(&[server.port]) });
+    append(&store, "records", &["1"]).unwrap();
+    server.signal("STOP");
+    let unknown = append(&store, "records", &["2"]).unwrap_err();
+    assert_eq!((unknown.kind, unknown.is_retryable()), (StoreFaultKind::Io, false), "it may arrive yet: {unknown}");
+    eventually("the loss is noticed", || store.trouble().is_some());
+    assert!(append(&store, "records", &["3"]).unwrap_err().is_retryable(), "without a connection nothing is sent");
+    server.signal("CONT");
+    eventually("it is there again", || append(&store, "records", &["4"]).is_ok());
+    assert!(server.cli(&["LRANGE", "records", "0", "-1"]).ends_with("4"));
 }
 
 #[test]
 fn lists_grow_in_a_cluster_and_behind_a_sentinel() {
     let (cluster, mut setup) = (Cluster::start(), Sentinel::start(1));
-    let append = |writer: &mut ListWriter, value: &str| {
-        writer.connect()?;
-        writer.append("records", &mut [value].into_iter().collect(), KEPT_FOR)
-    };
     let ports: Vec<u16> = cluster.nodes.iter().map(|node| node.port).take(2).collect();
-    let mut writer = ListWriter::new(RedisSettings { shape: RedisShape::Cluster, ..at(&ports) });
-    assert_eq!((append(&mut writer, "1"), append(&mut writer, "2")), (Ok(1), Ok(2)));
+    let store = open(RedisSettings { shape: RedisShape::Cluster, ..at(&ports) });
+    assert_eq!((append(&store, "records", &["1"]), append(&store, "records", &["2"])), (Ok(()), Ok(())));
+    assert_eq!(wait(store.list_length("records")), Ok(2));
 
     let shape = RedisShape::Sentinel { master: "mymaster".to_owned(), password: None };
-    let mut writer = ListWriter::new(RedisSettings { shape, ..at(&[setup.sentinels[0].port]) });
-    assert_eq!(append(&mut writer, "1"), Ok(1));
+    let store = open(RedisSettings { shape, ..at(&[setup.sentinels[0].port]) });
+    append(&store, "records", &["1"]).unwrap();
     eventually("the replica has it", || setup.servers[1].cli(&["LLEN", "records"]) == "1");
-    let refused = append(&mut ListWriter::new(at(&[setup.servers[1].port])), "x").unwrap_err();
-    assert!(refused.is_retryable(), "a replica: {refused}");
     setup.servers[0].kill();
-    eventually("the replica became the master and was found", || append(&mut writer, "2").is_ok());
+    eventually("the replica became the master and was found", || append(&store, "records", &["2"]).is_ok());
     assert_eq!(setup.servers[1].cli(&["LRANGE", "records", "0", "-1"]), "1\n2");
 }
 

@@ -44,8 +44,8 @@ fn paths_are_made_uniform_as_configured() {
     ] {
         let (record, facts) = (of_path(path), facts());
         let record = made(&analyst(settings.clone()), &record, &facts);
-        assert_eq!(record.own.path, expected, "{settings}");
-        assert_eq!(record.own.raw_path, if path.is_empty() { "/" } else { path });
+        assert_eq!(record.path, expected, "{settings}");
+        assert_eq!(record.raw_path, if path.is_empty() { "/" } else { path });
     }
 }
 
@@ -68,15 +68,18 @@ fn a_tracked_endpoint_is_known_by_its_pattern() {
     record.write(Text::TrackedPath, b"/orders/{id}/items");
     let analyst = analyst(json!({}));
     let facts = facts();
-    let own = made(&analyst, &record, &facts).own;
-    assert_eq!((own.path.as_ref(), own.raw_path.as_ref(), own.track_path), ("/orders/{id}/items", "/orders/7/items", true));
+    let written = made(&analyst, &record, &facts);
+    assert_eq!(
+        (written.path.as_ref(), written.raw_path.as_ref(), written.track_path),
+        ("/orders/{id}/items", "/orders/7/items", true)
+    );
     assert_eq!(analyst.uniform_path(&record), "/orders/{id}/items");
 }
 
 #[test]
 fn a_request_without_a_key_has_tyks_placeholder() {
     let (record, facts) = (of_path("/"), facts());
-    let record = made(&analyst(json!({})), &record, &facts).common;
+    let record = made(&analyst(json!({})), &record, &facts);
     assert_eq!(record.api_key, "00000000");
     assert_eq!(record.tags, ["key-00000000", "org-acme", "api-shop"]);
     assert_eq!(record.api_version, NOT_VERSIONED);

@@ -30,30 +30,3 @@ fn a_piece_of_text_has_a_bound() {
     assert_eq!(record.bytes(Text::UserAgent).len(), TEXT_BYTES_MAX);
     assert_eq!(record.text(Text::Version), "v1");
 }
-
-#[test]
-fn texts_that_clients_requests_have_in_common_are_in_one_piece() {
-    let mut record = Record::default();
-    assert_eq!(record.common_texts(), (&b""[..], &[[0, 0]; COMMON_TEXTS]));
-    record.write(Text::Method, b"GET");
-    record.write(Text::UserAgent, b"me");
-    let places = [[0, 3], [0, 0], [0, 0], [3, 5], [0, 0], [0, 0]];
-    assert_eq!(record.common_texts(), (&b"GETme"[..], &places));
-    record.write(Text::Path, b"/a");
-    assert_eq!(record.common_texts(), (&b"GETme"[..], &places));
-    assert_eq!(record.text(Text::OriginalPath), "");
-}
-
-#[test]
-fn paths_are_told_apart_whatever_their_bytes_are() {
-    let paths = |original: &[u8]| {
-        let mut record = Record::default();
-        record.write(Text::UserAgent, b"me");
-        record.write(Text::OriginalPath, original);
-        record.write(Text::Path, "/ö".as_bytes());
-        record.paths().map(|path| path.into_owned())
-    };
-    assert_eq!(paths(b"/shop"), ["/shop", "/ö", ""]);
-    assert_eq!(paths(b"/\xff"), ["/\u{fffd}", "/ö", ""]);
-    assert_eq!(Record::default().paths(), ["", "", ""]);
-}

@@ -1,21 +1,18 @@
 //! Analytics records as JSON, a line each.
 
 use super::{Hit, LineWriter, Sink};
-use crate::observe::analytics::{Analyst, Starts};
+use crate::observe::analytics::Analyst;
 use std::sync::Arc;
-use tollgate_model::analytics::{Common, JsonTimes};
 
 #[derive(Clone)]
 pub struct JsonLines {
     analyst: Arc<Analyst>,
     lines: LineWriter,
-    starts: Starts,
-    times: JsonTimes,
 }
 
 impl JsonLines {
     pub fn new(analyst: Arc<Analyst>, lines: LineWriter) -> Self {
-        JsonLines { analyst, lines, starts: Starts::default(), times: JsonTimes::default() }
+        JsonLines { analyst, lines }
     }
 }
 
@@ -24,17 +21,14 @@ impl Sink for JsonLines {
         if !hit.record.analytics {
             return;
         }
-        let JsonLines { analyst, lines, starts, times } = self;
-        let (start, own) = starts.of(analyst, hit, Common::append_json);
-        lines.line(|out| {
-            out.extend_from_slice(start);
-            own.append_json(out, times);
+        let record = self.analyst.record(hit);
+        self.lines.line(|out| {
+            record.append_json(out);
             out.push(b'\n');
         });
     }
 
     fn flush(&mut self, _: bool) {
-        self.starts.forget();
         self.lines.flush();
     }
 }

@@ -1,6 +1,6 @@
 //! Lines into a file that is replaced when it is full, or to standard error.
 
-use super::{Handoff, Room, SinkFigures, Spares, Writer};
+use super::{Handoff, Room, SinkFigures, Writer};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -46,7 +46,6 @@ struct OpenFile {
 pub struct LineWriter {
     lines: Vec<u8>,
     count: u64,
-    spares: Spares<Vec<u8>>,
     handoff: Handoff<Vec<u8>>,
 }
 
@@ -157,22 +156,15 @@ impl LineWriter {
     /// Opens the file, and starts its thread. So many lines may wait.
     pub fn start(mut file: LogFile, lines_max: u64, figures: Arc<SinkFigures>) -> io::Result<(Self, Writer)> {
         file.check()?;
-        let spares = Spares::default();
-        let emptied = spares.clone();
-        let write = move |mut lines: Vec<u8>| {
-            let written = file.write(&lines);
-            lines.clear();
-            emptied.put(lines);
-            written.map_err(|error| error.to_string())
-        };
+        let write = move |lines: Vec<u8>| file.write(&lines).map_err(|error| error.to_string());
         let (handoff, writer) = Handoff::start(figures, Room { batches: BATCHES_MAX, records: lines_max }, write)?;
-        Ok((LineWriter { lines: Vec::new(), count: 0, spares, handoff }, writer))
+        Ok((LineWriter { lines: Vec::new(), count: 0, handoff }, writer))
     }
 
     /// Adds a line; `write` writes it with its end.
     pub fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.lines.capacity() == 0 {
-            self.lines = self.spares.take().unwrap_or_else(|| Vec::with_capacity(BATCH_BYTES + LINE_BYTES));
+            self.lines = Vec::with_capacity(BATCH_BYTES + LINE_BYTES);
         }
         write(&mut self.lines);
         self.count += 1;

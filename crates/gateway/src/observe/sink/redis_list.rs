@@ -1,31 +1,31 @@
 //! Tyk's records into the list in Redis that tyk-pump empties. While Redis is away they wait, as many as there is room for.
 
-use super::{Handoff, Hit, Room, Sink, SinkFigures, Spares, Write, Writer};
-use crate::observe::analytics::{Analyst, Starts};
-use std::collections::HashMap;
+use super::{Handoff, Hit, Room, Sink, SinkFigures, Write, Writer};
+use crate::observe::analytics::Analyst;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tollgate_model::analytics::Common;
 use tollgate_model::config::GatewayConfig;
-use tollgate_store::{ListWriter, ListWriterState, RedisSettings, StoreFault, StoreFaultKind, Values};
+use tollgate_store::{Redis, StoreFault, StoreFaultKind};
 
 /// The list's name, as Tyk and its pump have it, and what it ends with when records are Protocol Buffers.
 const LIST: &str = "analytics-tyk-system-analytics";
 const PROTOBUF_SUFFIX: &str = "_protobuf";
 /// Lists when there are several.
 const LISTS: u32 = 10;
-/// Records and bytes of one command: Redis does nothing else meanwhile, and they should still be in the cache when they are sent.
+/// Records and bytes of one command: Redis does nothing else meanwhile.
 const BATCH_RECORDS: usize = 1_000;
 const BATCH_BYTES: usize = 256 * 1024;
+/// Memory that a record begins with; most have some 700 bytes.
+const RECORD_BYTES: usize = 1_024;
 /// Bytes of records that wait for Redis: more than a second of very busy traffic.
 const WAITING_BYTES_MAX: usize = 64 << 20;
 /// Batches that wait; small ones come about once a second, so this is minutes without Redis.
 const WAITING_BATCHES_MAX: usize = 512;
 /// For how long a list is kept that nobody adds to, if the configuration does not say.
 const KEPT_S: u64 = 60;
-/// Between two looks at a Redis that is away.
+/// Between two attempts while Redis is away.
 const RETRY_EVERY: Duration = Duration::from_millis(100);
 /// How long the gateway's end waits for a Redis that is away.
 const END_TIME_MAX: Duration = Duration::from_secs(2);
@@ -33,29 +33,26 @@ const END_TIME_MAX: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub struct RedisList {
     analyst: Arc<Analyst>,
-    starts: Starts,
-    records: Values,
+    records: Vec<Vec<u8>>,
+    bytes: usize,
     several: bool,
     is_protobuf: bool,
     turn: u32,
-    spares: Spares<Values>,
     waiting_bytes: Arc<AtomicUsize>,
     handoff: Handoff<Batch>,
 }
 
 struct Batch {
     list: String,
-    records: Values,
+    records: Vec<Vec<u8>>,
+    bytes: usize,
 }
 
 /// Appends batches, in a thread of its own.
 struct Appender {
-    redis: ListWriter,
+    redis: Arc<Redis>,
     kept_for: Duration,
     records_max: u64,
-    /// How long each list was when it was last appended to.
-    lengths: HashMap<String, u64>,
-    spares: Spares<Values>,
     waiting_bytes: Arc<AtomicUsize>,
     ending: Arc<AtomicBool>,
     /// Since when the gateway ends and Redis is away.
@@ -65,21 +62,17 @@ struct Appender {
 impl RedisList {
     pub fn start(
         analyst: Arc<Analyst>,
-        redis: RedisSettings,
+        redis: Arc<Redis>,
         config: &GatewayConfig,
         figures: Arc<SinkFigures>,
-    ) -> io::Result<((Self, Writer), Arc<ListWriterState>)> {
+    ) -> io::Result<(Self, Writer)> {
         let settings = &config.analytics_config;
         let kept_s = if settings.storage_expiration_time == 0 { KEPT_S } else { settings.storage_expiration_time };
-        let (spares, waiting_bytes, ending) = (Spares::default(), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-        let redis = ListWriter::new(redis);
-        let state = redis.state();
+        let (waiting_bytes, ending) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let appender = Appender {
             redis,
             kept_for: Duration::from_secs(kept_s),
             records_max: config.tollgate.analytics.redis_records_max,
-            lengths: HashMap::new(),
-            spares: spares.clone(),
             waiting_bytes: waiting_bytes.clone(),
             ending: ending.clone(),
             ends_since: None,
@@ -88,25 +81,15 @@ impl RedisList {
         let (handoff, writer) = Handoff::start(figures, room, appender)?;
         let list = RedisList {
             analyst,
-            starts: Starts::default(),
-            records: Values::default(),
+            records: Vec::new(),
+            bytes: 0,
             several: settings.enable_multiple_analytics_keys,
             is_protobuf: settings.serializer_type == "protobuf",
             turn: 0,
-            spares,
             waiting_bytes,
             handoff,
         };
-        Ok(((list, writer.at_end(move || ending.store(true, Ordering::Relaxed))), state))
-    }
-
-    fn push_msgpack(&mut self, hit: &Hit<'_>) {
-        let RedisList { analyst, starts, records, .. } = self;
-        let (start, own) = starts.of(analyst, hit, Common::append_msgpack);
-        records.push(|out| {
-            out.extend_from_slice(start);
-            own.append_msgpack(out);
-        });
+        Ok((list, writer.at_end(move || ending.store(true, Ordering::Relaxed))))
     }
 
     fn next_list(&mut self) -> String {
@@ -122,8 +105,8 @@ impl RedisList {
         if self.records.is_empty() {
             return;
         }
-        let records = std::mem::replace(&mut self.records, self.spares.take().unwrap_or_default());
-        let (count, bytes) = (records.len() as u64, records.bytes());
+        let (records, bytes) = (std::mem::take(&mut self.records), std::mem::take(&mut self.bytes));
+        let count = records.len() as u64;
         // One batch always has room, however large its records are.
         let waiting = self.waiting_bytes.load(Ordering::Relaxed);
         if waiting > 0 && waiting + bytes > WAITING_BYTES_MAX {
@@ -131,7 +114,7 @@ impl RedisList {
         }
         let list = self.next_list();
         self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
-        if !self.handoff.give(Batch { list, records }, count) {
+        if !self.handoff.give(Batch { list, records, bytes }, count) {
             self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
@@ -142,68 +125,52 @@ impl Sink for RedisList {
         if !hit.record.analytics {
             return;
         }
+        let record = self.analyst.record(hit);
+        let mut bytes = Vec::with_capacity(RECORD_BYTES);
         if self.is_protobuf {
-            let record = self.analyst.record(hit);
-            self.records.push(|out| record.append_protobuf(out));
+            record.append_protobuf(&mut bytes)
         } else {
-            self.push_msgpack(hit);
+            record.append_msgpack(&mut bytes)
         }
-        if self.records.len() >= BATCH_RECORDS || self.records.bytes() >= BATCH_BYTES {
+        self.bytes += bytes.len();
+        self.records.push(bytes);
+        if self.records.len() >= BATCH_RECORDS || self.bytes >= BATCH_BYTES {
             self.give();
         }
     }
 
     fn flush(&mut self, _: bool) {
-        self.starts.forget();
         self.give();
     }
 }
 
 impl Write<Batch> for Appender {
     fn write(&mut self, batch: Batch) -> Result<(), String> {
-        let Batch { list, mut records } = batch;
-        let written = self.append(&list, &mut records).map_err(|fault| fault.to_string());
-        self.waiting_bytes.fetch_sub(records.bytes(), Ordering::Relaxed);
-        records.clear();
-        self.spares.put(records);
+        let written = self.append(&batch).map_err(|fault| fault.to_string());
+        self.waiting_bytes.fetch_sub(batch.bytes, Ordering::Relaxed);
         written
-    }
-
-    /// Looks whether Redis is there, so that its state is known.
-    fn rest(&mut self) {
-        let _ = self.redis.connect();
     }
 }
 
 impl Appender {
     /// Waits for Redis if it is away, and appends once: what may have arrived is not sent again, as it would be counted twice.
-    fn append(&mut self, list: &str, records: &mut Values) -> Result<(), StoreFault> {
+    fn append(&mut self, batch: &Batch) -> Result<(), StoreFault> {
         loop {
-            match self.try_append(list, records) {
+            match self.redis.runtime().block_on(self.try_append(batch)) {
                 Err(fault) if fault.is_retryable() && self.may_wait() => std::thread::sleep(RETRY_EVERY),
                 appended => return appended,
             }
         }
     }
 
-    fn try_append(&mut self, list: &str, records: &mut Values) -> Result<(), StoreFault> {
-        self.redis.connect()?;
-        let is_full = |length: &u64| self.records_max > 0 && *length >= self.records_max;
-        // Others append too, but somebody may have emptied a list that was full.
-        if self.lengths.get(list).is_none_or(is_full) {
-            let length = self.redis.length(list)?;
-            if is_full(&length) {
-                self.lengths.insert(list.to_owned(), length);
-                let why = format!("nobody empties {list}: it has {length} records");
-                return Err(StoreFault::new(StoreFaultKind::Full, why));
-            }
+    async fn try_append(&self, Batch { list, records, .. }: &Batch) -> Result<(), StoreFault> {
+        // Also shows whether there is a server: what is sent over a connection that has died may be lost.
+        let length = self.redis.list_length(list).await?;
+        if self.records_max > 0 && length >= self.records_max {
+            let why = format!("nobody empties {list}: it has {length} records");
+            return Err(StoreFault::new(StoreFaultKind::Full, why));
         }
-        let length = self.redis.append(list, records, self.kept_for)?;
-        match self.lengths.get_mut(list) {
-            Some(known) => *known = length,
-            None => drop(self.lengths.insert(list.to_owned(), length)),
-        }
-        Ok(())
+        self.redis.append(list, records, self.kept_for).await
     }
 
     fn may_wait(&mut self) -> bool {

@@ -16,7 +16,6 @@ mod engine;
 mod entrance;
 mod fault;
 mod http2;
-pub mod inherited;
 mod kept_bodies;
 mod limits;
 mod listener;

@@ -1,16 +1,18 @@
 //! A restart without a refused connection: the running process starts its successor, gives it the listening sockets and the store's lock,
 //! and goes when the successor serves. Until then, and whenever anything fails, it serves itself.
 //!
-//! They talk over a socket pair, a line at a time. The successor says `prepared` when all but the last quotas is read; the predecessor
+//! They talk over a socket pair, whose one end is the successor's standard input: first come the descriptors, then each side says a line at a
+//! time. The successor says `prepared` when all but the last quotas is read; the predecessor
 //! stores these and says `go`; the successor starts to serve and says `ready`, or at any time `failed: why`.
 
+mod descriptors;
 mod inherited;
 mod successor;
 
 pub use inherited::{Inherited, Predecessor};
 pub use successor::Estate;
 
-/// Tells a successor the numbers of what it inherits, as `name=number` with commas between.
+/// Tells a successor what each descriptor is for that it receives: the names of roles with commas between.
 const VARIABLE: &str = "TOLLGATE_HANDOVER";
 
 const PREPARED: &str = "prepared";
@@ -31,18 +33,15 @@ pub enum Role {
     Metrics,
     /// The lock of the embedded store.
     Lock,
-    /// The socket to the predecessor.
-    Talk,
 }
 
 impl Role {
-    const ALL: [(Role, &str); 6] = [
+    const ALL: [(Role, &str); 5] = [
         (Role::Data, "data"),
         (Role::Given, "given"),
         (Role::Control, "control"),
         (Role::Metrics, "metrics"),
         (Role::Lock, "lock"),
-        (Role::Talk, "talk"),
     ];
 
     fn name(self) -> &'static str {

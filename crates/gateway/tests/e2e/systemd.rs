@@ -232,12 +232,11 @@ fn what_is_passed_and_is_no_socket_ends_the_start_with_its_number() {
         command.output().unwrap()
     };
     for (script, words) in [
-        ("exec 3</dev/null; LISTEN_PID=$$ LISTEN_FDS=1", ["LISTEN_FDS", "descriptor 3", "not a listening TCP socket"]),
-        ("exec 3<&-; LISTEN_PID=$$ LISTEN_FDS=1", ["LISTEN_FDS", "descriptor 3", "Bad file descriptor"]),
+        ("exec 3</dev/null; LISTEN_PID=$$ LISTEN_FDS=1", ["LISTEN_FDS", "descriptor 3", "not a socket"]),
+        ("exec 3<&-; LISTEN_PID=$$ LISTEN_FDS=1", ["LISTEN_FDS", "descriptor 3", "not a socket"]),
         ("LISTEN_PID=$$ LISTEN_FDS=many", ["LISTEN_FDS", "not a number", "sockets"]),
-        ("TOLLGATE_HANDOVER=data=99", ["TOLLGATE_HANDOVER", "data=99", "Bad file descriptor"]),
-        ("TOLLGATE_HANDOVER=data=0", ["TOLLGATE_HANDOVER", "data=0", "Bad file descriptor"]),
-        ("TOLLGATE_HANDOVER=x", ["TOLLGATE_HANDOVER", "x", "not name=number"]),
+        ("TOLLGATE_HANDOVER=data", ["TOLLGATE_HANDOVER", "data", "Socket operation on non-socket"]),
+        ("TOLLGATE_HANDOVER=data=3", ["TOLLGATE_HANDOVER", "data=3", "is no role"]),
     ] {
         let output = run(script);
         let text = String::from_utf8_lossy(&output.stderr);

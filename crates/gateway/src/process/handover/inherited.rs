@@ -1,16 +1,18 @@
 //! What a process was started with: sockets from a service manager, or everything that a predecessor left.
 
-use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE};
+use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE, descriptors};
+use listenfd::ListenFd;
+use rustix::net::sockopt::socket_acceptconn;
+use rustix::stdio::dup2_stdin;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::RawFd;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-use tollgate_engine::inherited::{take, take_listener};
 
 /// The number of the first descriptor that systemd passes.
-const FIRST_PASSED: RawFd = 3;
+const FIRST_PASSED: usize = 3;
 /// Sockets that a service manager may pass; more are a mistake.
 const PASSED_MAX: usize = 256;
 /// How long a predecessor may take to store its quotas.
@@ -49,33 +51,34 @@ impl Inherited {
         let count = count.parse::<usize>().ok().filter(|count| *count <= PASSED_MAX);
         let count = count.ok_or("LISTEN_FDS is not a number of sockets")?;
         let mut names = names.split(':');
+        let mut passed = ListenFd::from_env();
         let mut inherited = Inherited { is_managed: true, ..Inherited::default() };
-        for number in (FIRST_PASSED..).take(count) {
+        for index in 0..count {
             let role = match names.next() {
                 Some("control") => Role::Control,
                 Some("metrics") => Role::Metrics,
                 _ => Role::Given,
             };
-            let socket = take_listener(number).map_err(|error| format!("LISTEN_FDS: descriptor {number}: {error}"))?;
-            inherited.sockets.push((role, socket));
+            let wrong = |error: io::Error| format!("LISTEN_FDS: descriptor {}: {error}", FIRST_PASSED + index);
+            let socket = passed.take_tcp_listener(index).and_then(|socket| socket.ok_or(ErrorKind::NotFound.into()));
+            inherited.sockets.push((role, socket.and_then(listening).map_err(wrong)?));
         }
         Ok(inherited)
     }
 
-    fn of_predecessor(text: &str) -> Result<Self, String> {
-        let mut inherited = Inherited::default();
-        for entry in text.split(',') {
-            let wrong = |error: String| format!("{VARIABLE}: {entry}: {error}");
-            let (name, number) = entry.split_once('=').ok_or_else(|| wrong("not name=number".to_owned()))?;
-            let role = Role::named(name).ok_or_else(|| wrong("no such name".to_owned()))?;
-            let number = number.parse().map_err(|_| wrong("not a number".to_owned()))?;
-            let unusable = |error: std::io::Error| wrong(error.to_string());
+    fn of_predecessor(names: &str) -> Result<Self, String> {
+        let named = |name| Role::named(name).ok_or_else(|| format!("{VARIABLE}: {name} is no role"));
+        let roles: Vec<Role> = names.split(',').map(named).collect::<Result<_, _>>()?;
+        let wrong = |error: io::Error| format!("{VARIABLE}: {names}: {error}");
+        let talk = take_standard_input().map_err(wrong)?;
+        let descriptors = descriptors::receive(&talk, roles.len()).map_err(wrong)?;
+        let is_managed = roles.contains(&Role::Given);
+        let mut inherited = Inherited { is_managed, predecessor: Some(talk), ..Inherited::default() };
+        for (role, descriptor) in roles.into_iter().zip(descriptors) {
             match role {
-                Role::Lock => inherited.lock = Some(take(number).map_err(unusable)?.into()),
-                Role::Talk => inherited.predecessor = Some(take(number).map_err(unusable)?.into()),
-                _ => inherited.sockets.push((role, take_listener(number).map_err(unusable)?)),
+                Role::Lock => inherited.lock = Some(descriptor.into()),
+                _ => inherited.sockets.push((role, listening(descriptor.into()).map_err(wrong)?)),
             }
-            inherited.is_managed |= role == Role::Given;
         }
         Ok(inherited)
     }
@@ -119,6 +122,22 @@ impl Inherited {
     pub fn predecessor(&self) -> Result<Option<Predecessor>, String> {
         self.predecessor.as_ref().map(|talk| Predecessor::new(talk).map_err(|error| error.to_string())).transpose()
     }
+}
+
+/// The socket to the predecessor, which is this process's standard input at its start and nothing afterwards.
+fn take_standard_input() -> io::Result<UnixStream> {
+    let talk = io::stdin().as_fd().try_clone_to_owned()?;
+    dup2_stdin(File::open("/dev/null")?)?;
+    Ok(talk.into())
+}
+
+/// Holds that a socket is a listening one.
+fn listening(socket: TcpListener) -> io::Result<TcpListener> {
+    if !socket_acceptconn(&socket)? {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "not a listening TCP socket"));
+    }
+    socket.set_nonblocking(true)?;
+    Ok(socket)
 }
 
 fn is_for(address: SocketAddr, wanted: SocketAddr) -> bool {

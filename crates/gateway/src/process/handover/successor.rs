@@ -1,13 +1,12 @@
 //! The side that hands over: starts a process from the program as it is now, with the arguments that this one had, and follows its start.
 
-use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE};
+use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE, descriptors};
 use crate::auth::keys::Keys;
 use crate::control::api::Health;
-use rustix::io::{FdFlags, fcntl_setfd};
 use std::ffi::OsString;
 use std::fs::File;
 use std::net::TcpListener;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -58,9 +57,11 @@ impl Estate {
     async fn try_hand_over(&self) -> Result<u32, String> {
         let (talk, other_end) = UnixStream::pair().map_err(|error| error.to_string())?;
         let mut successor = self.start(other_end.into())?;
+        let sent = descriptors::send(&talk, &self.descriptors().map(|(_, descriptor)| descriptor).collect::<Vec<_>>());
         talk.set_nonblocking(true).map_err(|error| error.to_string())?;
         let mut talk = BufReader::new(tokio::net::UnixStream::from_std(talk).map_err(|error| error.to_string())?);
         let steps = async {
+            sent.map_err(|error| Stop::Gone(error.to_string()))?;
             expect(&mut talk, PREPARED).await?;
             // What is not stored is counted again at worst: no reason to stay.
             if let Err(fault) = self.keys.save_quotas().await {
@@ -77,30 +78,24 @@ impl Estate {
         }
     }
 
+    /// Starts the program; `talk` becomes its standard input.
     fn start(&self, talk: OwnedFd) -> Result<Successor, String> {
         let mut arguments = std::env::args_os();
         let program = arguments.next().filter(|name| !name.is_empty()).unwrap_or_else(|| OsString::from("tollgate"));
-        let sockets = self.sockets.iter().map(|(role, socket)| (*role, socket.as_fd()));
-        let lock = self.lock.iter().map(|lock| (Role::Lock, lock.as_fd()));
-        let talk = std::iter::once((Role::Talk, talk.as_fd()));
-        // Copies that outlive the exec of the new program; the originals stay this process's own.
-        let mut copies: Vec<OwnedFd> = Vec::new();
-        let mut entries = Vec::new();
-        for (role, descriptor) in sockets.chain(lock).chain(talk) {
-            let copy = descriptor.try_clone_to_owned().map_err(|error| error.to_string())?;
-            fcntl_setfd(&copy, FdFlags::empty()).map_err(|error| error.to_string())?;
-            entries.push(format!("{}={}", role.name(), copy.as_raw_fd()));
-            copies.push(copy);
-        }
+        let names: Vec<&str> = self.descriptors().map(|(role, _)| role.name()).collect();
         let mut command = Command::new(&program);
-        command.args(arguments).env(VARIABLE, entries.join(","));
+        command.args(arguments).env(VARIABLE, names.join(",")).stdin(talk);
         for mine in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID"] {
             command.env_remove(mine);
         }
         let child = command.spawn().map_err(|error| format!("{} can't be started: {error}", program.display()))?;
-        drop(copies);
         tracing::info!(pid = child.id(), "new process started");
         Ok(Successor(Some(child)))
+    }
+
+    fn descriptors(&self) -> impl Iterator<Item = (Role, BorrowedFd<'_>)> {
+        let sockets = self.sockets.iter().map(|(role, socket)| (*role, socket.as_fd()));
+        sockets.chain(self.lock.iter().map(|lock| (Role::Lock, lock.as_fd())))
     }
 }
 

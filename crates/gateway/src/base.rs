@@ -6,6 +6,7 @@ pub mod bus;
 pub mod clock;
 pub mod coding;
 pub mod form;
+pub mod http_client;
 pub mod outside;
 pub mod path;
 pub mod pattern;

@@ -1,16 +1,13 @@
 //! HTTP calls of the gateway itself, for what decides about requests: key sets, introspection, other deciders. They run on one thread
 //! beside the data path. Each call has a limit of time and of bytes, and all together one of number. Not for requests of clients.
 
+use crate::base::http_client::{HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
 use crate::base::tls;
 use crate::base::tls::{Library, TlsRules};
 use http::header::LOCATION;
 use http::{HeaderMap, Method, Request, StatusCode, Uri};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -27,8 +24,6 @@ const CALLS_MAX: usize = 512;
 const REDIRECTS_MAX: usize = 3;
 /// For which an unused connection is kept.
 const IDLE: Duration = Duration::from_secs(60);
-
-type HttpClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
 /// The thread that calls, and its connections.
 pub struct Outside {
@@ -63,9 +58,7 @@ pub struct Reply {
 #[derive(Clone, Debug)]
 pub enum CallFault {
     Timeout(Duration),
-    /// The answer's body is larger than it may be, or breaks off.
-    Body(String),
-    Connection(String),
+    Http(HttpFault),
     Redirect(&'static str),
     /// The settings of TLS can't be used.
     Tls(String),
@@ -119,11 +112,8 @@ impl Outside {
         *request.method_mut() = call.method.clone();
         *request.uri_mut() = call.uri.clone();
         request.headers_mut().clone_from(&call.headers);
-        let response = client.request(request).await.map_err(|error| CallFault::Connection(reasons(&error)))?;
-        let (head, body) = response.into_parts();
-        let body = Limited::new(body, call.body_bytes_max).collect().await;
-        let body = body.map_err(|error| CallFault::Body(error.to_string()))?.to_bytes();
-        Ok(Reply { status: head.status, headers: head.headers, body })
+        let HttpAnswer { status, headers, body, .. } = client.send(request, call.body_bytes_max).await.map_err(CallFault::Http)?;
+        Ok(Reply { status, headers, body })
     }
 
     fn client(&self, rules: &TlsRules) -> Result<HttpClient, String> {
@@ -131,15 +121,8 @@ impl Outside {
         if let Some(client) = clients.get(rules) {
             return Ok(client.clone());
         }
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls::client_config(rules, &Library::default())?)
-            .https_or_http()
-            .enable_http1()
-            .build();
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
-            .build::<_, Full<Bytes>>(connector);
+        let settings = HttpClientSettings { http2: false, idle_max: IDLE, connect_time_max: None };
+        let client = HttpClient::new(tls::client_config(rules, &Library::default())?, settings);
         clients.insert(rules.clone(), client.clone());
         Ok(client)
     }
@@ -164,23 +147,11 @@ fn redirected(from: &Uri, location: &str) -> Option<Uri> {
     (uri.authority().is_some() && matches!(uri.scheme_str(), Some("http" | "https"))).then_some(uri)
 }
 
-/// An error with everything that led to it.
-fn reasons(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(reason) = source {
-        text = format!("{text}: {reason}");
-        source = reason.source();
-    }
-    text
-}
-
 impl fmt::Display for CallFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CallFault::Timeout(time) => write!(f, "no answer within {} ms", time.as_millis()),
-            CallFault::Body(why) => write!(f, "the answer's body can't be read: {why}"),
-            CallFault::Connection(why) => f.write_str(why),
+            CallFault::Http(fault) => fault.fmt(f),
             CallFault::Redirect(why) => write!(f, "a redirect can't be followed: it {why}"),
             CallFault::Tls(why) => write!(f, "TLS: {why}"),
         }

@@ -1,17 +1,13 @@
-//! One request to the control API over a separate connection, plain or TLS, with a time limit.
+//! Requests to the control API, each over a separate connection, plain or TLS, with a time limit.
 
 use super::Failure;
+use crate::base::http_client::{HttpClient, HttpClientSettings};
 use crate::base::tls::{self, Library, TlsRules};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::ServerName;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tollgate_model::config::GatewayConfig;
 
 /// Maximum bytes of an answer: the definitions of 10,000 APIs of about 10 KiB.
@@ -80,7 +76,7 @@ impl fmt::Display for Address {
 /// How an address is asked.
 pub struct Connection {
     address: Address,
-    insecure: bool,
+    client: HttpClient,
     timeout: Duration,
     runtime: tokio::runtime::Runtime,
 }
@@ -89,7 +85,11 @@ impl Connection {
     pub fn new(address: Address, insecure: bool, timeout: Duration) -> Result<Self, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Refused(format!("cannot start: {error}")))?;
-        Ok(Connection { address, insecure, timeout, runtime })
+        // Plain HTTP looks at no certificate: the system's roots need not be read then.
+        let rules = TlsRules { insecure: insecure || !address.tls, ..TlsRules::default() };
+        let tls = tls::client_config(&rules, &Library::default()).map_err(Failure::Refused)?;
+        let settings = HttpClientSettings { http2: false, idle_max: timeout, connect_time_max: None };
+        Ok(Connection { address, client: HttpClient::new(tls, settings), timeout, runtime })
     }
 
     pub fn address(&self) -> &Address {
@@ -98,17 +98,19 @@ impl Connection {
 
     /// Status and body of the answer to a request.
     pub fn ask(&self, method: &str, path: &str, secret: Option<&str>, body: Option<Vec<u8>>) -> Result<(u16, Vec<u8>), Failure> {
+        self.try_ask(method, path, secret, body).map_err(|reason| {
+            let address = &self.address;
+            Failure::Unreachable(format!(
+                "cannot reach a gateway at {address}: {reason} (does it run there? --url or TOLLGATE_URL names another address)"
+            ))
+        })
+    }
+
+    /// The same; an error is the bare reason.
+    pub fn try_ask(&self, method: &str, path: &str, secret: Option<&str>, body: Option<Vec<u8>>) -> Result<(u16, Vec<u8>), String> {
         let exchange = async { tokio::time::timeout(self.timeout, self.exchange(method, path, secret, body)).await };
         let outcome = self.runtime.block_on(exchange);
-        let reason = match outcome {
-            Ok(Ok(answer)) => return Ok(answer),
-            Ok(Err(reason)) => reason,
-            Err(_) => format!("no answer within {} s", self.timeout.as_secs()),
-        };
-        let address = &self.address;
-        Err(Failure::Unreachable(format!(
-            "cannot reach a gateway at {address}: {reason} (does it run there? --url or TOLLGATE_URL names another address)"
-        )))
+        outcome.unwrap_or_else(|_| Err(format!("no answer within {} s", self.timeout.as_secs())))
     }
 
     async fn exchange(
@@ -118,11 +120,9 @@ impl Connection {
         secret: Option<&str>,
         body: Option<Vec<u8>>,
     ) -> Result<(u16, Vec<u8>), String> {
-        let Address { tls, host, port, base } = &self.address;
         let mut request = http::Request::builder()
             .method(method)
-            .uri(format!("{base}{path}"))
-            .header("host", format!("{host}:{port}"))
+            .uri(format!("{}{path}", self.address))
             .header("connection", "close")
             .header("user-agent", concat!("tollgate/", env!("CARGO_PKG_VERSION")));
         if let Some(secret) = secret {
@@ -132,31 +132,9 @@ impl Connection {
             request = request.header("content-type", "application/json");
         }
         let request = request.body(Full::new(Bytes::from(body.unwrap_or_default()))).map_err(|error| error.to_string())?;
-        let bare_host = host.trim_start_matches('[').trim_end_matches(']');
-        let stream = TcpStream::connect((bare_host, *port)).await.map_err(|error| error.to_string())?;
-        if !tls {
-            return send(stream, request).await;
-        }
-        let config = tls::client_config(&TlsRules { insecure: self.insecure, ..TlsRules::default() }, &Library::default())?;
-        let name = ServerName::try_from(bare_host.to_owned()).map_err(|error| error.to_string())?;
-        let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
-        send(connector.connect(name, stream).await.map_err(|error| error.to_string())?, request).await
+        let answer = self.client.send(request, ANSWER_BYTES_MAX).await.map_err(|fault| fault.to_string())?;
+        Ok((answer.status.as_u16(), answer.body.to_vec()))
     }
-}
-
-async fn send(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    request: http::Request<Full<Bytes>>,
-) -> Result<(u16, Vec<u8>), String> {
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
-    // Ends with the exchange; what it fails with comes out of the exchange.
-    let driver = tokio::spawn(connection);
-    let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
-    let status = response.status().as_u16();
-    let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await.map_err(|error| error.to_string())?;
-    driver.abort();
-    Ok((status, body.to_bytes().to_vec()))
 }
 
 #[cfg(test)]

@@ -46,8 +46,9 @@ fn what_is_wrong_is_said_in_words() {
     let url = format!("http://127.0.0.1:{}", gateway.port);
     for (arguments, expected) in [
         (vec!["--once", "--url", &url, "--secret", "wrong"], "refuses the secret"),
-        (vec!["--once", "--url", "http://127.0.0.1:1"], "http://127.0.0.1:1: Connection refused"),
-        (vec!["--once", "--url", "127.0.0.1"], "127.0.0.1: must begin with http://"),
+        (vec!["--once", "--url", "http://127.0.0.1:1"], "http://127.0.0.1:1: "),
+        (vec!["--once", "--url", "127.0.0.1:1"], "Connection refused"),
+        (vec!["--once", "--url", "ftp://127.0.0.1"], "ftp://127.0.0.1: ftp is neither http nor https"),
         (vec!["--url", &url, "--secret", SECRET], "standard output is no terminal"),
     ] {
         let output = top(&arguments);

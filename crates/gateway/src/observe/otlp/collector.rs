@@ -1,14 +1,11 @@
 //! The way to a collector: one message at a time, with limits of time, and again when it makes sense. For a thread that may wait.
 
+use crate::base::http_client::{HttpAnswer, HttpClient, HttpClientSettings};
 use crate::base::tls::collector_config;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, TE};
 use http::{Method, Request, StatusCode, Uri};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use opentelemetry_proto::tonic::collector::{metrics, trace};
 use prost::Message;
 use std::time::Duration;
@@ -31,8 +28,6 @@ const ANSWER_BYTES_MAX: usize = 64 << 10;
 const IDLE: Duration = Duration::from_secs(90);
 /// What stands before a message of gRPC: whether it is compressed, and its length.
 const GRPC_PREFIX_BYTES: usize = 5;
-
-type HttpClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
 /// What is sent, and where that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,21 +74,9 @@ impl Collector {
     /// An error tells what is wrong with the settings.
     pub fn new(settings: &CollectorSettings, signal: Signal, end: watch::Receiver<Option<Instant>>) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build();
-        let mut http = HttpConnector::new();
-        http.enforce_http(false);
-        http.set_nodelay(true);
-        http.set_connect_timeout(Some(settings.connect_time_max));
-        let builder = HttpsConnectorBuilder::new().with_tls_config(collector_config(&settings.tls)?).https_or_http();
-        let connector = if settings.over_http {
-            builder.enable_http1().wrap_connector(http)
-        } else {
-            builder.enable_http2().wrap_connector(http)
-        };
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
-            .http2_only(!settings.over_http)
-            .build::<_, Full<Bytes>>(connector);
+        let connect_time_max = Some(settings.connect_time_max);
+        let connections = HttpClientSettings { http2: !settings.over_http, idle_max: IDLE, connect_time_max };
+        let client = HttpClient::new(collector_config(&settings.tls)?, connections);
         Ok(Collector {
             runtime: runtime.map_err(|error| error.to_string())?,
             client,
@@ -153,18 +136,15 @@ impl Collector {
         *request.uri_mut() = self.uri.clone();
         *request.version_mut() = if self.over_http { http::Version::HTTP_11 } else { http::Version::HTTP_2 };
         request.headers_mut().clone_from(&self.headers);
-        let response = self.client.request(request).await.map_err(|error| Failure::passing(reasons(&error)))?;
-        let (head, body) = response.into_parts();
-        let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-        let body = body.map_err(|error| Failure::passing(format!("the answer can't be read: {error}")))?;
+        let answer = self.client.send(request, ANSWER_BYTES_MAX).await;
+        let HttpAnswer { status, headers, body, trailers } = answer.map_err(|fault| Failure::passing(fault.to_string()))?;
         if self.over_http {
-            return judge_http(head.status, &head.headers).map(|()| body.to_bytes());
+            return judge_http(status, &headers).map(|()| body);
         }
-        if head.status != StatusCode::OK {
-            return Err(Failure::passing(format!("status {}", head.status)));
+        if status != StatusCode::OK {
+            return Err(Failure::passing(format!("status {}", status)));
         }
-        judge_grpc(body.trailers().unwrap_or(&head.headers))?;
-        let body = body.to_bytes();
+        judge_grpc(trailers.as_ref().unwrap_or(&headers))?;
         Ok(body.slice(GRPC_PREFIX_BYTES.min(body.len())..))
     }
 }
@@ -244,17 +224,6 @@ fn headers(settings: &CollectorSettings) -> Result<HeaderMap, String> {
         headers.insert(TE, HeaderValue::from_static("trailers"));
     }
     Ok(headers)
-}
-
-/// An error with everything that led to it.
-fn reasons(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(reason) = source {
-        text = format!("{text}: {reason}");
-        source = reason.source();
-    }
-    text
 }
 
 /// What a collector's answer says that it did not take, and why.

@@ -4,7 +4,6 @@
 mod amount;
 mod cli;
 mod compare;
-mod date;
 mod exit;
 mod interrupt;
 mod load;

@@ -16,11 +16,11 @@ mod testbed;
 
 pub(crate) use options::{ListOptions, SuiteOptions};
 
-use crate::date::CivilDateTime;
 use crate::exit;
 use crate::interrupt::Interrupt;
 use crate::record::{self, RunRecord};
 use crate::{peers, report, scenario};
+use jiff::Timestamp;
 use plan::RunPlan;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -75,7 +75,7 @@ fn write(directory: &Path, run: &RunRecord) -> Result<(), String> {
 
 fn results_directory(options: &SuiteOptions) -> Result<PathBuf, String> {
     let directory = options.out.clone().unwrap_or_else(|| {
-        let name = format!("{}-{}", CivilDateTime::now().compact(), scenario::slug(&facts::host()));
+        let name = format!("{}-{}", Timestamp::now().strftime("%Y%m%d-%H%M%S"), scenario::slug(&facts::host()));
         PathBuf::from("bench/runs").join(name)
     });
     if directory.join(record::FILE).exists() {

@@ -18,6 +18,7 @@ pub mod top;
 use crate::process::run::default_file;
 use clap::{Args, Subcommand};
 use connection::{Address, Connection};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::fmt;
 use std::io::Write;
@@ -25,6 +26,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use tollgate_model::config::GatewayConfig;
+
+/// All but the unreserved characters of RFC 3986.
+const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The requests to a gateway.
 #[derive(Debug, Subcommand)]
@@ -256,13 +260,5 @@ fn secret(file: Option<&Path>, config: &GatewayConfig) -> Result<Option<String>,
 
 /// A text as one segment of a path, or as a value of a query.
 fn segment(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+    utf8_percent_encode(text, &RESERVED).to_string()
 }

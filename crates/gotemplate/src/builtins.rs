@@ -4,7 +4,11 @@ use crate::arguments::{ANY, Body, Function, Outcome, any, call, text};
 use crate::json::{self, Escape};
 use crate::value::Value;
 use crate::{compare, print};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::cmp::Ordering;
+
+/// All but the unreserved characters of RFC 3986.
+const ESCAPED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 pub(crate) static FUNCTIONS: &[Function] = &[
     Function { name: "and", least: 1, most: ANY, body: Body::And },
@@ -112,11 +116,5 @@ fn javascript(text: &str, out: &mut String) {
 
 /// Escapes a value for a query: a space becomes `+`.
 pub(crate) fn query(text: &str, out: &mut String) {
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
-            b' ' => out.push('+'),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
+    utf8_percent_encode(text, &ESCAPED).for_each(|part| out.push_str(if part == "%20" { "+" } else { part }));
 }

@@ -1,8 +1,8 @@
 //! The circumstances of a run.
 
 use super::plan::RunPlan;
-use crate::date::CivilDateTime;
 use crate::record::MachineFacts;
+use jiff::Timestamp;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,7 @@ pub(crate) fn gather(plan: &RunPlan) -> MachineFacts {
     let memory_kib = field(&read("/proc/meminfo"), "MemTotal").and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
     let versions = plan.peers.iter().filter(|peer| peer.adapter.program().is_some());
     MachineFacts {
-        date: format!("{} UTC", CivilDateTime::now()),
+        date: Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         host: host(),
         cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
         cpus: plan.cpus.len(),

@@ -5,6 +5,8 @@ use super::body::{self, Cut, Incoming, Piece, Sending};
 use super::client_stream::{both, read_answer};
 use super::head;
 use crate::pipe::{PipeReader, PipeWriter};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use h2::ext::Protocol;
 use h2::server::SendResponse;
@@ -18,7 +20,7 @@ use tollgate_http::Body;
 pub fn asked(head: &request::Parts, out: &mut Vec<u8>) -> Option<Result<(), u16>> {
     let protocol = head.extensions.get::<Protocol>().filter(|_| head.method == Method::CONNECT)?;
     Some(match protocol.as_str() {
-        "websocket" => head::write_websocket(head, &key(), out),
+        "websocket" => head::write_websocket(head, key().as_bytes(), out),
         _ => Err(501),
     })
 }
@@ -74,19 +76,9 @@ async fn refuse(
 }
 
 /// Sixteen random bytes in base64 (RFC 6455 §4.1): no secret, only never the same.
-fn key() -> [u8; 24] {
-    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut random = u128::from(RandomState::new().hash_one(0)) << 64 | u128::from(RandomState::new().hash_one(1));
-    let mut key = [b'='; 24];
-    // 21 characters of six bits; the next one has two bits of the sixteenth byte, which stay 0.
-    for character in key.iter_mut().take(21) {
-        *character = alphabet.get((random & 0x3f) as usize).copied().unwrap_or(b'A');
-        random >>= 6;
-    }
-    if let Some(last) = key.get_mut(21) {
-        *last = b'A';
-    }
-    key
+fn key() -> String {
+    let random = [0, 1].map(|half| RandomState::new().hash_one(half).to_be_bytes());
+    STANDARD.encode(random.as_flattened())
 }
 
 #[cfg(test)]

@@ -1,5 +1,10 @@
 //! Texts as forms, queries and cookies have them: `name=value`, escaped. A parameter that is escaped wrongly is as good as absent.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What Go's `url.QueryEscape` escapes; blanks become `+`.
+const ESCAPED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// The value of a cookie in a Cookie header.
 pub fn cookie<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     first_cookie(header, |key| key == name)
@@ -59,15 +64,7 @@ pub fn decode_form(text: &str) -> Option<String> {
 
 /// Escapes a value for a place inside a query.
 pub fn encode_form(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b' ' => encoded.push('+'),
-            byte if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) => encoded.push(char::from(byte)),
-            byte => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
+    utf8_percent_encode(text, &ESCAPED).map(|part| if part == "%20" { "+" } else { part }).collect()
 }
 
 #[cfg(test)]

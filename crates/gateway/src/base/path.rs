@@ -1,6 +1,25 @@
 //! Request paths: decoded for matching, raw for forwarding, so that what is matched is never what is rewritten by accident.
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use std::borrow::Cow;
+
+/// What RFC 3986 does not allow in a path.
+const ESCAPED: AsciiSet = CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// One path in both its forms.
 #[derive(Clone, Debug)]
@@ -94,15 +113,7 @@ pub fn clean(path: &str) -> Option<String> {
 
 /// Escapes a decoded path for a URL, as a browser would have sent it.
 pub fn encode(path: &str) -> String {
-    let mut encoded = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-_.~!$&'()*+,;=:@".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+    utf8_percent_encode(path, &ESCAPED).to_string()
 }
 
 #[cfg(test)]

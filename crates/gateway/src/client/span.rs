@@ -1,7 +1,7 @@
 //! Times as people write and read them: `90`, `15m`, `30d`, a date, `never`.
 
-use humantime::{format_rfc3339_seconds, parse_duration, parse_rfc3339_weak};
-use std::time::{Duration, UNIX_EPOCH};
+use humantime::parse_duration;
+use tollgate_model::calendar;
 
 /// Seconds, or a number with a unit.
 pub fn seconds(text: &str) -> Result<f64, String> {
@@ -38,11 +38,8 @@ impl End {
             return Ok(End::Never);
         }
         if text.contains('-') {
-            let with_time = if text.contains([':', 'T']) { text.to_owned() } else { format!("{text} 00:00:00") };
-            let time = parse_rfc3339_weak(&with_time)
-                .map_err(|_| "must be a date such as 2030-01-31 or 2030-01-31T12:00:00Z".to_owned())?;
-            let since = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-            return Ok(End::At(i64::try_from(since).unwrap_or(i64::MAX)));
+            let at = calendar::parse(text).filter(|unix_s| *unix_s >= 0);
+            return at.map(End::At).ok_or_else(|| "must be a date such as 2030-01-31 or 2030-01-31T12:00:00Z".to_owned());
         }
         let seconds =
             whole_seconds(text).map_err(|_| "must be never, a span such as 30d, or a date such as 2030-01-31".to_owned())?;
@@ -62,7 +59,7 @@ impl End {
 /// A time as a date, with its distance from now.
 pub fn moment(unix_s: i64, now_unix_s: u64) -> String {
     let Some(at) = u64::try_from(unix_s).ok().filter(|at| (1..253_402_300_800).contains(at)) else { return "never".to_owned() };
-    let date = format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(at));
+    let date = calendar::rfc3339(at);
     if at > now_unix_s {
         format!("{date} (in {})", span(at - now_unix_s))
     } else {

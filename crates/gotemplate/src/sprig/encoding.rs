@@ -5,6 +5,7 @@ use crate::json::{self, Escape};
 use crate::value::Value;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256, Sha512};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -22,8 +23,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let decoded = STANDARD.decode(text(given, 0)?);
         Ok(decoded.map_or_else(|_| "illegal base64 data".to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned()).into())
     }),
-    call("sha256sum", 1, 1, |given| Ok(hexadecimal(&Sha256::digest(text(given, 0)?)).into())),
-    call("sha512sum", 1, 1, |given| Ok(hexadecimal(&Sha512::digest(text(given, 0)?)).into())),
+    call("sha256sum", 1, 1, |given| Ok(HEXLOWER.encode(&Sha256::digest(text(given, 0)?)).into())),
+    call("sha512sum", 1, 1, |given| Ok(HEXLOWER.encode(&Sha512::digest(text(given, 0)?)).into())),
     call("base", 1, 1, |given| Ok(base(text(given, 0)?).into())),
     call("dir", 1, 1, |given| {
         Ok(clean(text(given, 0)?.rsplit_once('/').map_or("", |(directory, _)| if directory.is_empty() { "/" } else { directory }))
@@ -58,10 +59,6 @@ fn written(given: &[Value], write: impl Fn(&Value, &mut String)) -> Outcome {
 fn read(text: &str) -> Outcome {
     let json: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     Ok(Value::from_json(&json))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn base(path: &str) -> &str {

@@ -3,16 +3,18 @@
 use super::body::{AnswerBody, letters};
 use super::parameter::{duration, query_value, size};
 use super::{dummy, websocket};
-use crate::date;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Request, Response, StatusCode, request};
 use hyper::body::{Body, Bytes, Incoming};
+use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
+use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 const XML: &str = "<?xml version='1.0' encoding='us-ascii'?>\n<slideshow title=\"A sample\"><slide type=\"all\">\
@@ -96,11 +98,10 @@ async fn delay(headers: &HeaderMap) -> Result<(), &'static str> {
 
 /// The time as Go prints it, which is what go-bench-suite's JSON holds: some seventy bytes.
 fn time_json(open: &str) -> Bytes {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    const GO: DateTimePrinter = DateTimePrinter::new().separator(b' ').precision(Some(9));
     let up = START.elapsed();
-    let (seconds, nanos) = (now.as_secs(), now.subsec_nanos());
-    let date = date::CivilDateTime::from_unix(seconds);
-    Bytes::from(format!("{open}\": \"{date}.{nanos:09} +0000 UTC m=+{}.{:09}\"}}", up.as_secs(), up.subsec_nanos()))
+    let now = GO.datetime_to_string(&Offset::UTC.to_datetime(Timestamp::now()));
+    Bytes::from(format!("{open}\": \"{now} +0000 UTC m=+{}.{:09}\"}}", up.as_secs(), up.subsec_nanos()))
 }
 
 async fn echo(head: &request::Parts, mut body: Incoming) -> Response<AnswerBody> {

@@ -40,5 +40,5 @@ fn it_has_no_content() {
 fn keys_are_sixteen_bytes_and_differ() {
     let (one, other) = (key(), key());
     assert_ne!(one, other);
-    assert!(one.ends_with(b"A=="), "{}", String::from_utf8_lossy(&one));
+    assert!(one.len() == 24 && one.ends_with("=="), "{one}");
 }

@@ -2,7 +2,7 @@
 
 use super::pem::Certificate;
 use serde::Serialize;
-use std::time::{Duration, UNIX_EPOCH};
+use tollgate_model::calendar;
 use utoipa::ToSchema;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{X509Certificate, X509Name};
@@ -156,10 +156,8 @@ impl ValidityPeriod {
 
 /// RFC 3339; Go's zero time for what has none.
 fn date(unix_s: Option<i64>) -> String {
-    let since = unix_s.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds < YEAR_10000_UNIX_S);
-    let since = since.map(Duration::from_secs);
-    match since.and_then(|since| UNIX_EPOCH.checked_add(since)) {
-        Some(time) => humantime::format_rfc3339_seconds(time).to_string(),
+    match unix_s.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds < YEAR_10000_UNIX_S) {
+        Some(seconds) => calendar::rfc3339(seconds),
         None => "0001-01-01T00:00:00Z".to_owned(),
     }
 }

@@ -1,5 +1,6 @@
 //! What a key is filed under: 256 bits of a hash, in memory as they are and in the store as hexadecimal digits.
 
+use data_encoding::HEXLOWER_PERMISSIVE;
 use std::hash::Hasher;
 
 /// A key's digest.
@@ -28,14 +29,9 @@ pub fn hex(digest: &Digest) -> String {
 
 /// What [`hex`] wrote.
 pub fn parse_digest(text: &str) -> Option<Digest> {
-    let mut digest = [0; 32];
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if pairs.len() != digest.len() || !rest.is_empty() {
+    let mut digest = Digest::default();
+    if text.len() != 2 * digest.len() {
         return None;
     }
-    for (byte, pair) in digest.iter_mut().zip(pairs) {
-        let [high, low] = pair.map(|digit| char::from(digit).to_digit(16));
-        *byte = (high? << 4 | low?) as u8;
-    }
-    Some(digest)
+    HEXLOWER_PERMISSIVE.decode_mut(text.as_bytes(), &mut digest).ok().map(|_| digest)
 }

@@ -1,7 +1,7 @@
 //! What is kept of a token beside its session: whose it is and how it can be renewed. Written down as Tyk does.
 
 use serde_json::{Map, Value, json};
-use std::time::{Duration, UNIX_EPOCH};
+use tollgate_model::calendar;
 
 /// One access token, with its refresh token if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Access {
         fields.insert("ExpiresIn".to_owned(), self.expires_in_s.into());
         fields.insert("Scope".to_owned(), self.scope.as_str().into());
         fields.insert("RedirectUri".to_owned(), self.redirect_uri.as_str().into());
-        fields.insert("CreatedAt".to_owned(), date(self.created_unix_s).into());
+        fields.insert("CreatedAt".to_owned(), calendar::rfc3339(self.created_unix_s).into());
         if let Some(session) = &self.session {
             fields.insert("UserData".to_owned(), session.as_str().into());
         }
@@ -65,13 +65,7 @@ pub fn client_id(value: &Value) -> Option<String> {
     Some(id.to_owned()).filter(|id| !id.is_empty())
 }
 
-/// A time as RFC 3339 says.
-pub fn date(unix_s: u64) -> String {
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(unix_s)).to_string()
-}
-
-/// The time of such a text; 0 when it is none.
+/// The Unix time of a date; 0 when it is none.
 fn unix_s(date: &str) -> u64 {
-    let time = humantime::parse_rfc3339_weak(date).ok();
-    time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_secs())
+    calendar::parse(date).and_then(|unix_s| u64::try_from(unix_s).ok()).unwrap_or_default()
 }

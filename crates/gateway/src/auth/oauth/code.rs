@@ -1,10 +1,11 @@
 //! An authorisation code: what a user has consented to, until the client redeems it. Written down as Tyk does, with the challenge of
 //! RFC 7636 beside it.
 
-use super::access::{client_id, date, text};
+use super::access::{client_id, text};
 use super::pkce::Challenge;
 use serde_json::{Map, Value, json};
 use tollgate_model::api::PkceMethod;
+use tollgate_model::calendar::rfc3339;
 
 /// For which a code can be redeemed.
 pub const CODE_S: u64 = 250;
@@ -31,7 +32,7 @@ impl Code {
         fields.insert("Scope".to_owned(), self.scope.as_str().into());
         fields.insert("RedirectUri".to_owned(), self.redirect_uri.as_str().into());
         fields.insert("State".to_owned(), self.state.as_str().into());
-        fields.insert("CreatedAt".to_owned(), date(created_unix_s).into());
+        fields.insert("CreatedAt".to_owned(), rfc3339(created_unix_s).into());
         fields.insert("UserData".to_owned(), self.session.as_deref().unwrap_or_default().into());
         if let Some(challenge) = &self.challenge {
             fields.insert("CodeChallenge".to_owned(), challenge.text.as_str().into());

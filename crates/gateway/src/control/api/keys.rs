@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use tollgate_model::calendar::rfc3339;
 use tollgate_model::policy;
 use tollgate_model::session::Session;
 use tollgate_store::StoreFault;
@@ -151,7 +151,7 @@ async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: Answer) -> Answer {
         Ok(session) => session,
         Err(answer) => return answer,
     };
-    session.date_created = date(unix_s());
+    session.date_created = rfc3339(unix_s());
     if let Some(fingerprint) = session.certificate_fingerprints().pop().filter(|_| !session.certificate.is_empty()) {
         // A certificate stands for the key: it is found by the certificate.
         return put(keys, &fingerprint, session, false).await;
@@ -198,7 +198,7 @@ pub async fn add(
         Ok(session) => session,
         Err(answer) => return answer,
     };
-    session.date_created = date(unix_s());
+    session.date_created = rfc3339(unix_s());
     put(keys, &id, session, suppresses_reset(&query)).await
 }
 
@@ -351,7 +351,7 @@ pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> Answer
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
     };
     session.last_updated = unix_s().to_string();
-    session.date_created = date(unix_s());
+    session.date_created = rfc3339(unix_s());
     // Policies that can't be applied leave it as it is written, as in Tyk.
     let applied = control.shared.keys.with_policies(&session).unwrap_or(session);
     ok(applied)
@@ -467,11 +467,6 @@ fn org(query: &HashMap<String, String>) -> &str {
 /// Tyk takes any value for a yes, also a no.
 fn wants_hash(query: &HashMap<String, String>) -> bool {
     query.get("hashed").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
-}
-
-/// RFC 3339, to the second.
-fn date(unix_s: u64) -> String {
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(unix_s)).to_string()
 }
 
 fn suppresses_reset(query: &HashMap<String, String>) -> bool {

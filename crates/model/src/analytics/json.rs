@@ -1,5 +1,5 @@
-//! The record as JSON, as its `Serialize` has it, at a fifth of the cost: serde looks at each byte of each name and value for characters to
-//! escape, which is 8 % of a request.
+//! The record as JSON, equal to its `Serialize` and at two fifths of the cost: serde checks each byte of names and values for characters to
+//! escape. It takes 17,000 instructions for a record, this takes 7,000; a request takes 9,000 in all.
 
 use super::{AnalyticsRecord, Time};
 use crate::calendar::append_rfc3339_ms;

@@ -76,11 +76,29 @@ python_clients() {
     fi
 }
 
+# A public conformance suite for HTTP/2. Go is not installed for it: without Go, its tests report it.
+go_programs() {
+    [[ $1 == tests ]] || return 0
+    local directory=${CARGO_TARGET_DIR:-target}/test-go reason
+    if [[ -x $directory/h2spec ]]; then
+        return
+    fi
+    mkdir -p "$directory"
+    directory=$(realpath "$directory")
+    if ! command -v go >/dev/null; then
+        reason="there is no go"
+    elif reason=$(GOBIN=$directory GOFLAGS=-mod=mod go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible 2>&1); then
+        rm -f "$directory/unavailable"
+        return
+    fi
+    echo "h2spec cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+}
+
 missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; node_packages "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; node_packages "$1"; go_programs "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -111,4 +129,5 @@ echo "test-deps: installing ${missing[*]}"
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 python_packages "$1"
 node_packages "$1"
+go_programs "$1"
 python_clients "$1"

@@ -4,7 +4,7 @@ use crate::addresses::AddressLimit;
 use crate::buffer_account::BufferAccount;
 use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::entrance::{Handshakes, Listen};
-use crate::http2::{Http2Clients, Http2Upstreams};
+use crate::http2::{Http2Clients, Http2Upstreams, OutputBuffers};
 use crate::kept_bodies::KeptBodies;
 use crate::limits::Limits;
 use crate::moment::Moment;
@@ -35,6 +35,7 @@ pub(crate) struct Core {
     pub pool: RefCell<Pool>,
     pub http2_clients: Http2Clients,
     pub http2_upstreams: Http2Upstreams,
+    pub http2_buffers: OutputBuffers,
     /// Connections to upstreams, in use and idle.
     pub upstreams_open: Rc<Cell<usize>>,
     /// Bytes that HTTP/2 streams hold for readers that have not taken them.
@@ -102,6 +103,7 @@ impl Core {
             pool: RefCell::default(),
             http2_clients: Http2Clients::default(),
             http2_upstreams: Http2Upstreams::default(),
+            http2_buffers: OutputBuffers::default(),
             upstreams_open: Rc::default(),
             tunnels_open: Rc::default(),
             deadlines: Deadlines::new(Moment::now()),

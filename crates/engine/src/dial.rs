@@ -81,7 +81,7 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Upstr
         let Some(own) = Slot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
             return Err(Fault::with(FaultKind::Connect, "too many connections to upstreams are open"));
         };
-        let stream = core.http2_upstreams.begin(core, target, stream, own, valid_until_ms).await?;
+        let stream = core.http2_upstreams.begin(core, target, stream, own, valid_until_ms);
         drop(turn);
         return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot });
     }

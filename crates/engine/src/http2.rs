@@ -1,39 +1,38 @@
 //! HTTP/2 with clients. Each stream is translated into HTTP/1.1 on a pipe, and a `Connection` like any other serves the other end: what
-//! holds for a connection with one request holds for a stream. The h2 crate does the framing, the flow control and the header
-//! compression; here are the bounds, the drain, and an end for clients that open streams to throw them away.
+//! holds for a connection with one request holds for a stream. The protocol itself is `tollgate_http2`'s; here are the bounds, the time
+//! limits, the drain, and an end for clients that open streams to throw them away.
 
+mod answer;
 mod body;
 mod client_stream;
+mod driver;
 mod frame_allowance;
-mod frame_deadline;
-mod frames;
 mod head;
-mod io;
+mod link;
+mod output_buffers;
 mod tunnel;
 mod upstream;
 mod upstream_stream;
 
+pub(crate) use output_buffers::OutputBuffers;
+pub(crate) use tollgate_http2::PREFACE;
 pub(crate) use upstream::Http2Upstreams;
 
 use crate::buffer_account::BufferAccount;
 use crate::core::Core;
+use crate::deadlines::NEVER;
 use crate::peers::Counted;
 use crate::service::Client;
 use crate::stream::Stream;
-use body::Piece;
-use client_stream::Lane;
+use client_stream::{StreamRequest, StreamSlot};
+use driver::{ConnectionEnd, Driver};
 use frame_allowance::FrameAllowance;
-use h2::{Reason, server};
-use io::Io;
+use link::Http2Link;
 use std::cell::{Cell, RefCell};
-use std::pin::pin;
 use std::rc::{Rc, Weak};
-use std::task::Poll;
-use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use std::task::{Context, Poll, ready};
+use tollgate_http2::{FrameCounts, Http2Connection, Http2ErrorCode, Http2Event, Http2Settings, Http2Side};
 
-/// What every HTTP/2 connection begins with (RFC 9113 §3.4).
-pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Bytes of one stream that wait here before its other side must pause.
 const STREAM_WINDOW: u32 = 256 * 1024;
 /// The same for all streams of a client's connection together, once one of them has content: what its uploads can make a core hold. Until
@@ -42,8 +41,6 @@ const CONNECTION_WINDOW: u32 = 1024 * 1024;
 /// Bytes that one connection's streams hold for readers that have not taken them before each stream is kept to its share of them:
 /// sixteen streams at full speed, or two hundred of usual answers.
 const CONNECTION_BUFFER_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Bytes of one stream's response that h2 holds; more waits in the upstream.
-const SEND_BUFFER_BYTES: usize = 64 * 1024;
 /// Streams that a client may throw away, beyond one for each that it lets finish: enough for a browser that stops loading a page, not
 /// for one that opens streams for nothing but the work they make (CVE-2023-44487).
 const THROWN_AWAY_MAX: u32 = 200;
@@ -51,163 +48,296 @@ const THROWN_AWAY_MAX: u32 = 200;
 const IDLE_LOOK_MS: u64 = 100;
 /// How long the end of a connection may take that is ended because of its client.
 const MISUSE_END_MS: u64 = 2_000;
-/// Streams that h2 remembers after a reset, and those it was to hand over when they were reset.
-const RESETS_REMEMBERED_MAX: usize = 64;
-/// h2 counts the bytes that small frames are short of 256, ends the connection at a budget, and does not give back what counted for
-/// streams that ended before. Streams take their frames at once here, and a turn has a bound: the budget is not needed, and many small
-/// messages must not end a connection that others share.
-const SMALL_FRAMES_BUDGET: usize = usize::MAX;
+/// After the end, what the client has still sent is read for this long and this much: what stays unread would make the system reset the
+/// connection, and the client lose the reason.
+const LINGER_MS: u64 = 1_000;
+const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Lanes that a connection keeps for its next streams: some 3 KiB each.
-const LANES_SPARE_MAX: usize = 16;
+/// Slots that a connection keeps for its next streams: some 3 KiB each.
+const SLOTS_SPARE_MAX: usize = 16;
 /// After so long without a stream a connection keeps none.
-const LANES_SPARE_MS: u64 = 2_000;
-
-type ClientConnection = server::Connection<Io, Piece>;
+const SLOTS_SPARE_MS: u64 = 2_000;
 
 /// The HTTP/2 connections of one core's clients.
 #[derive(Default)]
-pub(crate) struct Http2Clients(RefCell<Vec<Weak<Standing>>>);
+pub(crate) struct Http2Clients(RefCell<Vec<Weak<ClientState>>>);
 
 impl Http2Clients {
     /// Lets go of what idle connections keep for their next streams.
     pub fn prune(&self) {
-        self.0.borrow_mut().retain(|standing| {
-            let Some(standing) = standing.upgrade() else { return false };
-            if standing.idle_for_ms() >= LANES_SPARE_MS {
-                drop(standing.lanes.take());
+        self.0.borrow_mut().retain(|state| {
+            let Some(state) = state.upgrade() else { return false };
+            if state.idle_for_ms() >= SLOTS_SPARE_MS {
+                drop(state.slots.take());
             }
             true
         });
     }
 }
 
+/// Serves a connection whose first bytes, if they were read already, are `ahead`.
+pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client: Client, counted: Counted) {
+    let mut connection = Box::new(ClientConnection::new(&core, stream, ahead, client));
+    drop(core);
+    std::future::poll_fn(|cx| connection.poll(cx)).await;
+    drop(counted);
+}
+
+/// One client's connection.
+struct ClientConnection {
+    driver: Driver,
+    state: Rc<ClientState>,
+    deadline: usize,
+    /// The last limit that was set.
+    due_ms: u64,
+    /// What the client has begun and not finished, by number, and since when.
+    begun: Option<(u64, u64)>,
+    stage: ConnectionStage,
+}
+
+/// Where a connection is in its life. Times are coarse.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ConnectionStage {
+    Serving,
+    /// The client was told to go, and is looked at again then.
+    Leaving(u64),
+    /// The client was told that the connection has failed; that must be written by then.
+    Failed(u64),
+    /// All is said: what still comes is read until then. Counts the bytes.
+    Lingering(u64, usize),
+}
+
+impl ClientConnection {
+    fn new(core: &Rc<Core>, stream: Stream, ahead: Vec<u8>, client: Client) -> Self {
+        let limits = &core.limits;
+        let settings = Http2Settings {
+            stream_window: STREAM_WINDOW,
+            connection_window: 0,
+            streams_max: limits.http2_streams_max,
+            header_list_bytes_max: u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX),
+            connect_protocol: limits.tunnels,
+        };
+        let state = Rc::new(ClientState::new(core, Client { http2: true, ..client }));
+        core.http2_clients.0.borrow_mut().push(Rc::downgrade(&state));
+        let link = Http2Link::new(core, Http2Connection::new(Http2Side::Server, &settings), &state.account);
+        let driver = Driver::new(link, stream, ahead);
+        ClientConnection {
+            driver,
+            state,
+            deadline: core.deadlines.register(),
+            due_ms: 0,
+            begun: None,
+            stage: ConnectionStage::Serving,
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let core = self.state.core.clone();
+        if core.deadlines.take_expired(self.deadline) {
+            self.due_ms = NEVER;
+            if core.deadlines.take_unwanted(self.deadline) && self.is_idle() {
+                self.leave(|protocol| protocol.leave_now());
+            }
+        }
+        if core.draining.get() && self.stage == ConnectionStage::Serving {
+            self.leave(Http2Connection::leave);
+        }
+        if self.is_late() {
+            return Poll::Ready(());
+        }
+        if !matches!(self.stage, ConnectionStage::Lingering(..)) {
+            match self.drive(cx) {
+                Poll::Pending => {
+                    self.set_deadline(cx);
+                    return Poll::Pending;
+                }
+                Poll::Ready(ConnectionEnd::Gone(error)) => {
+                    tracing::debug!(client = %self.state.client.address, %error, "HTTP/2 connection ended");
+                    return Poll::Ready(());
+                }
+                Poll::Ready(ConnectionEnd::Over) => {
+                    self.stage = ConnectionStage::Lingering(core.deadlines.now_ms() + LINGER_MS, 0);
+                }
+            }
+        }
+        let lingered = self.linger(cx);
+        if lingered.is_pending() {
+            self.set_deadline(cx);
+        }
+        lingered
+    }
+
+    /// Reads, writes, and looks at what the client has asked for in vain.
+    fn drive(&mut self, cx: &mut Context<'_>) -> Poll<ConnectionEnd> {
+        let (state, link) = (&self.state, self.driver.link().clone());
+        let mut end = self.driver.poll(cx, &mut |event| state.begin(&link, event));
+        let counts = link.driven(Http2Connection::take_counts);
+        state.count(counts);
+        if state.is_misused() && !matches!(self.stage, ConnectionStage::Failed(_)) {
+            tracing::debug!(client = %state.client.address, "HTTP/2 client sends too many useless frames: connection closed");
+            state.core.stats.http2_misused.add(1);
+            link.driven(|protocol| protocol.fail(Http2ErrorCode::ENHANCE_YOUR_CALM));
+            end = self.driver.poll(cx, &mut |_| {});
+        }
+        if let Some(error) = self.driver.error().filter(|_| end.is_ready()) {
+            tracing::debug!(client = %state.client.address, %error, "HTTP/2 connection failed");
+        }
+        let now_ms = state.core.deadlines.now_ms();
+        if link.driven(|protocol| protocol.has_failed()) && !matches!(self.stage, ConnectionStage::Failed(_)) {
+            self.stage = ConnectionStage::Failed(now_ms + MISUSE_END_MS);
+        }
+        let unfinished = link.driven(|protocol| protocol.unfinished());
+        if unfinished != self.begun.map(|(number, _)| number) {
+            self.begun = unfinished.map(|number| (number, now_ms));
+        }
+        end
+    }
+
+    /// Tells the client to go.
+    fn leave(&mut self, leave: impl FnOnce(&mut Http2Connection)) {
+        self.driver.link().driven(leave);
+        self.stage = ConnectionStage::Leaving(self.state.core.deadlines.now_ms() + IDLE_LOOK_MS);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.state.open.get() == 0
+    }
+
+    /// Whether a time limit is over. A client that was idle for too long is told to go first.
+    fn is_late(&mut self) -> bool {
+        let core = self.state.core.clone();
+        let (now_ms, idle_ms) = (core.deadlines.now_ms(), self.state.idle_for_ms());
+        if self.begun_due_ms().is_some_and(|due_ms| due_ms <= now_ms) {
+            tracing::debug!(client = %self.state.client.address, "HTTP/2 client did not finish what it began in time");
+            return true;
+        }
+        match self.stage {
+            ConnectionStage::Serving => {
+                if idle_ms >= core.limits.client_idle_ms {
+                    self.leave(Http2Connection::leave);
+                }
+                false
+            }
+            ConnectionStage::Leaving(due_ms) => due_ms <= now_ms && idle_ms >= core.limits.client_idle_ms,
+            ConnectionStage::Failed(due_ms) | ConnectionStage::Lingering(due_ms, _) => due_ms <= now_ms,
+        }
+    }
+
+    /// When the client must have finished what it has begun: a frame but one of content, a header block, or its preface.
+    fn begun_due_ms(&self) -> Option<u64> {
+        let limits = &self.state.core.limits;
+        let (number, since_ms) = self.begun?;
+        let time_ms = if number == 0 { limits.head_ms.min(limits.handshake_ms) } else { limits.head_ms };
+        matches!(self.stage, ConnectionStage::Serving | ConnectionStage::Leaving(_)).then(|| since_ms.saturating_add(time_ms))
+    }
+
+    /// Has the task of `cx` woken when the next time limit is over.
+    fn set_deadline(&mut self, cx: &Context<'_>) {
+        let core = &self.state.core;
+        let is_idle = self.is_idle();
+        let idle_ms = if is_idle { self.state.busy_ms.get() } else { core.deadlines.now_ms() };
+        let idle_due_ms = idle_ms.saturating_add(core.limits.client_idle_ms);
+        let due_ms = match self.stage {
+            ConnectionStage::Serving => idle_due_ms,
+            ConnectionStage::Leaving(due_ms) => idle_due_ms.max(due_ms),
+            ConnectionStage::Failed(due_ms) | ConnectionStage::Lingering(due_ms, _) => due_ms,
+        };
+        let due_ms = due_ms.min(self.begun_due_ms().unwrap_or(NEVER));
+        // An idle connection's limit is the same each time; that of a busy one matters little.
+        if due_ms != self.due_ms || is_idle {
+            self.due_ms = due_ms;
+            core.deadlines.set_wait(self.deadline, due_ms, is_idle && self.stage == ConnectionStage::Serving, cx.waker());
+        }
+    }
+
+    /// Stays for a moment so that the client can read why the connection ends.
+    fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let ConnectionStage::Lingering(_, read) = &mut self.stage else { return Poll::Ready(()) };
+        if ready!(self.driver.poll_shutdown(cx)).is_err() {
+            return Poll::Ready(());
+        }
+        while *read < LINGER_BYTES_MAX {
+            match ready!(self.driver.poll_skip(cx)) {
+                Ok(bytes) if bytes > 0 => *read += bytes,
+                _ => break,
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Drop for ClientConnection {
+    fn drop(&mut self) {
+        self.driver.link().end();
+        self.state.core.deadlines.release(self.deadline);
+    }
+}
+
 /// What streams have in common, and have done to the connection they belong to.
-struct Standing {
+struct ClientState {
     core: Rc<Core>,
     client: Client,
-    lanes: RefCell<Vec<Lane>>,
+    slots: RefCell<Vec<StreamSlot>>,
     open: Cell<usize>,
     /// Streams thrown away, less those finished.
     thrown_away: Cell<u32>,
     /// Coarse time of the last stream's end.
     busy_ms: Cell<u64>,
+    /// Its window is that of a connection with content.
+    is_wide: Cell<bool>,
     /// Bytes that wait for the client, and for upstreams.
     account: Rc<BufferAccount>,
-    allowance: Rc<FrameAllowance>,
+    allowance: FrameAllowance,
 }
 
-/// Serves a connection whose first bytes, if they were read already, are `ahead`.
-pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client: Client, counted: Counted) {
-    let standing = Rc::new(Standing::new(&core, Client { http2: true, ..client }));
-    let io = Io::of_client(stream, ahead, &core, standing.allowance.clone());
-    core.http2_clients.0.borrow_mut().push(Rc::downgrade(&standing));
-    // What has begun is kept for long, how it began is not: in boxes of their own, neither takes room in the other.
-    if let Some(connection) = Box::pin(begin(&standing, io)).await {
-        run(connection, &standing).await;
-    }
-    drop(counted);
-}
-
-async fn begin(standing: &Standing, io: Io) -> Option<Box<ClientConnection>> {
-    let (limits, client) = (&standing.core.limits, &standing.client.address);
-    let mut builder = server::Builder::new();
-    builder
-        .initial_window_size(STREAM_WINDOW)
-        .max_concurrent_streams(limits.http2_streams_max)
-        .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
-        .max_send_buffer_size(SEND_BUFFER_BYTES)
-        .max_concurrent_reset_streams(RESETS_REMEMBERED_MAX)
-        .max_pending_accept_reset_streams(RESETS_REMEMBERED_MAX)
-        .data_frame_budget(SMALL_FRAMES_BUDGET);
-    if limits.tunnels {
-        builder.enable_connect_protocol();
-    }
-    match timeout(Duration::from_millis(limits.handshake_ms), builder.handshake(io)).await {
-        Ok(Ok(connection)) => return Some(Box::new(connection)),
-        Ok(Err(error)) => tracing::debug!(%client, %error, "HTTP/2 did not start"),
-        Err(_) => tracing::debug!(%client, "HTTP/2 did not start in time"),
-    }
-    None
-}
-
-async fn run(mut connection: Box<ClientConnection>, standing: &Rc<Standing>) {
-    let (core, limits) = (&standing.core, &standing.core.limits);
-    let mut drained = pin!(core.peers.drained());
-    let mut idle = pin!(sleep(Duration::from_millis(limits.client_idle_ms)));
-    let (mut leaving, mut misused, mut has_window) = (false, false, false);
-    loop {
-        let accepted = tokio::select! {
-            biased;
-            () = standing.misused(), if !misused => {
-                tracing::debug!(client = %standing.client.address, "HTTP/2 client sends too many useless frames: connection closed");
-                core.stats.http2_misused.add(1);
-                (leaving, misused) = (true, true);
-                connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
-                idle.set(sleep(Duration::from_millis(MISUSE_END_MS)));
-                continue;
-            }
-            () = &mut drained, if !leaving => {
-                leaving = true;
-                connection.graceful_shutdown();
-                continue;
-            }
-            () = &mut idle => {
-                let quiet_ms = standing.idle_for_ms();
-                if misused || (leaving && quiet_ms >= limits.client_idle_ms) {
-                    // It was told to leave, and has nothing open.
-                    break;
-                }
-                if quiet_ms >= limits.client_idle_ms {
-                    leaving = true;
-                    connection.graceful_shutdown();
-                }
-                idle.set(sleep(Duration::from_millis(limits.client_idle_ms.saturating_sub(quiet_ms).max(IDLE_LOOK_MS))));
-                continue;
-            }
-            accepted = connection.accept() => accepted,
-        };
-        match accepted {
-            Some(Ok((request, respond))) => {
-                if !has_window && !request.body().is_end_stream() && !standing.account.is_full() {
-                    has_window = true;
-                    connection.set_target_window_size(CONNECTION_WINDOW);
-                }
-                standing.allowance.earn_request(|| head::decoded_bytes(request.headers()));
-                // In a box it is not copied on its way into the task.
-                tokio::task::spawn_local(Box::pin(client_stream::serve(request, respond, Serving::new(standing))));
-            }
-            Some(Err(error)) => {
-                tracing::debug!(client = %standing.client.address, %error, "HTTP/2 connection failed");
-                break;
-            }
-            None => break,
-        }
-    }
-}
-
-impl Standing {
+impl ClientState {
     fn new(core: &Rc<Core>, client: Client) -> Self {
         let now_ms = core.deadlines.now_ms();
-        Standing {
+        ClientState {
             core: core.clone(),
             client,
-            lanes: RefCell::default(),
+            slots: RefCell::default(),
             open: Cell::new(0),
             thrown_away: Cell::new(0),
             busy_ms: Cell::new(now_ms),
+            is_wide: Cell::new(false),
             account: BufferAccount::of_connection(&core.buffered, CONNECTION_BUFFER_BYTES_MAX),
-            allowance: Rc::new(FrameAllowance::new(now_ms)),
+            allowance: FrameAllowance::new(now_ms),
         }
     }
 
-    /// Waits until the client has made more work for nothing than it may. What makes work wakes the connection's task.
-    async fn misused(&self) {
-        std::future::poll_fn(|_| {
-            let is_misused = self.allowance.is_over() || self.thrown_away.get() > THROWN_AWAY_MAX;
-            if is_misused { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
+    /// A stream of the client begins.
+    fn begin(self: &Rc<Self>, link: &Rc<Http2Link>, event: &Http2Event<'_>) {
+        let Http2Event::Request { stream, ends } = *event else { return };
+        let limits = &self.core.limits;
+        if !self.is_wide.get() && !ends && !self.account.is_full() {
+            self.is_wide.set(true);
+            link.driven(|protocol| protocol.widen(CONNECTION_WINDOW));
+        }
+        // Its head has a cost, which it makes up for.
+        self.count(link.driven(Http2Connection::take_counts));
+        let buffer = self.core.spare();
+        let asked = link.driven(|protocol| {
+            let fields = protocol.fields();
+            if !fields.is_too_large() {
+                self.allowance.earn_request(|| fields.size());
+            }
+            StreamRequest::read(fields, !ends, limits, buffer)
+        });
+        let stream = link.accepted(stream, &self.account);
+        // In a box it is not copied on its way into the task.
+        tokio::task::spawn_local(Box::pin(client_stream::serve(asked, stream, Serving::new(self))));
+    }
+
+    /// The client sent these frames.
+    fn count(&self, counts: FrameCounts) {
+        self.allowance.count(counts, self.core.deadlines.now_ms());
+        self.thrown_away.set(self.thrown_away.get().saturating_add(counts.spoilt_streams));
+    }
+
+    /// The client has made more work for nothing than it may.
+    fn is_misused(&self) -> bool {
+        self.allowance.is_over() || self.thrown_away.get() > THROWN_AWAY_MAX
     }
 
     fn set_open(&self, open: usize) {
@@ -222,27 +352,27 @@ impl Standing {
 
 /// One stream in its connection's books.
 struct Serving {
-    standing: Rc<Standing>,
+    state: Rc<ClientState>,
     finished: bool,
 }
 
 impl Serving {
-    fn new(standing: &Rc<Standing>) -> Self {
-        standing.set_open(standing.open.get() + 1);
-        Serving { standing: standing.clone(), finished: false }
+    fn new(state: &Rc<ClientState>) -> Self {
+        state.set_open(state.open.get() + 1);
+        Serving { state: state.clone(), finished: false }
     }
 
-    /// A lane for it.
-    fn lane(&self) -> Lane {
-        let spare = self.standing.lanes.borrow_mut().pop();
-        spare.map_or_else(|| Lane::new(&self.standing.core, &self.standing.client, &self.standing.account), Lane::resumed)
+    /// A slot for it.
+    fn slot(&self) -> StreamSlot {
+        let spare = self.state.slots.borrow_mut().pop();
+        spare.map_or_else(|| StreamSlot::new(&self.state.core, &self.state.client, &self.state.account), StreamSlot::resumed)
     }
 
-    /// Takes a lane back.
-    fn give_back(&self, lane: Lane) {
-        let mut lanes = self.standing.lanes.borrow_mut();
-        if lanes.len() < LANES_SPARE_MAX {
-            lanes.push(lane.suspended());
+    /// Takes a slot back.
+    fn give_back(&self, slot: StreamSlot) {
+        let mut slots = self.state.slots.borrow_mut();
+        if slots.len() < SLOTS_SPARE_MAX {
+            slots.push(slot.suspended());
         }
     }
 
@@ -254,10 +384,12 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        let standing = &self.standing;
-        standing.set_open(standing.open.get().saturating_sub(1));
-        standing.busy_ms.set(standing.core.deadlines.now_ms());
-        let thrown_away = standing.thrown_away.get();
-        standing.thrown_away.set(if self.finished { thrown_away.saturating_sub(1) } else { thrown_away.saturating_add(1) });
+        let state = &self.state;
+        state.set_open(state.open.get().saturating_sub(1));
+        state.busy_ms.set(state.core.deadlines.now_ms());
+        // Those that the client threw away were counted when it did.
+        if self.finished {
+            state.thrown_away.set(state.thrown_away.get().saturating_sub(1));
+        }
     }
 }

@@ -235,11 +235,6 @@ impl PipeWriter {
         Poll::Ready(Ok(channel.put(&[first, second])))
     }
 
-    /// Bytes that a write takes now.
-    pub fn room(&self) -> usize {
-        self.0.borrow().room()
-    }
-
     /// The most that should be brought to it at once: only what it takes, where its account is full.
     pub fn wanted(&self) -> usize {
         let channel = self.0.borrow();

@@ -1,28 +1,28 @@
 //! One stream of a client: its request becomes HTTP/1.1 on a pipe, a `Connection` serves it, and the answer becomes HTTP/2 again.
 
 use super::Serving;
-use super::body::{self, Allowance, Cut, Incoming, Piece, Sending};
-use super::head::{self, Framing};
+use super::answer::{AnswerTo, both, read_answer};
+use super::body::{self, Allowance, Cut, Sending};
+use super::head::{self, RequestFraming};
+use super::link::LinkStream;
 use super::tunnel;
 use crate::buffer_account::BufferAccount;
 use crate::connection::Connection;
 use crate::core::Core;
+use crate::limits::Limits;
 use crate::pace::Speed;
 use crate::pipe::{Moved, Pipe, PipeReader, PipeWriter};
 use crate::service::Client;
 use crate::stream::Stream;
-use bytes::Bytes;
-use h2::server::SendResponse;
-use h2::{Reason, RecvStream};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
-use tollgate_http::{HeaderStorage, Response};
+use tollgate_http2::{FieldList, HeaderBlock, Http2ErrorCode, Pseudo};
 
 /// A connection and the pipe to it. It serves one stream after the other, as a connection of HTTP/1.1 serves requests.
-pub struct Lane {
+pub struct StreamSlot {
     near: Pipe,
     connection: Pin<Box<Connection>>,
     /// One end of the pipe moved, and the other has to be polled.
@@ -31,12 +31,12 @@ pub struct Lane {
     account: Rc<BufferAccount>,
 }
 
-impl Lane {
+impl StreamSlot {
     pub fn new(core: &Rc<Core>, client: &Client, whole: &Rc<BufferAccount>) -> Self {
         let account = BufferAccount::of_stream(whole);
         let (near, far, moved) = Pipe::within_task(&BufferAccount::of_stream(whole), &account);
         let connection = Connection::of_stream(core.clone(), Stream::Pipe(far), client.clone());
-        Lane { near, connection: Box::pin(connection), moved, account }
+        StreamSlot { near, connection: Box::pin(connection), moved, account }
     }
 
     pub fn suspended(mut self) -> Self {
@@ -50,50 +50,71 @@ impl Lane {
     }
 }
 
-pub async fn serve(request: http::Request<RecvStream>, mut respond: SendResponse<Piece>, mut serving: Serving) {
-    let (head, content) = request.into_parts();
-    let mut content = Incoming::new(content, &serving.standing.account);
-    let mut written = serving.standing.core.spare();
-    let asked = if head::lines(&head.headers) > serving.standing.core.limits.header_lines_max {
+/// What a request asks for, in words of HTTP/1.1.
+pub struct StreamRequest {
+    head: Vec<u8>,
+    to: AnswerTo,
+    wish: Wish,
+}
+
+enum Wish {
+    /// An answer to a request that is framed like this.
+    Answer(RequestFraming),
+    Tunnel,
+    /// Nothing that can be served: the status to answer with.
+    Refusal(u16),
+}
+
+impl StreamRequest {
+    /// Reads a request's head.
+    pub fn read(fields: &FieldList, has_body: bool, limits: &Limits, buffer: Vec<u8>) -> Self {
+        let mut head = buffer;
         // As over HTTP/1.1, and before anything is done with them.
-        Err(431)
-    } else if let Some(asked) = tunnel::asked(&head, &mut written) {
-        asked.map(|()| Asked::Tunnel)
-    } else {
-        head::write_request(&head, !content.is_end_stream(), &mut written).map(Asked::Answer)
-    };
-    let asked = match asked {
-        Ok(asked) => asked,
-        Err(status) => {
-            let mut refusal = http::Response::new(());
-            *refusal.status_mut() = http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::BAD_REQUEST);
-            if respond.send_response(refusal, true).is_ok() {
-                serving.finish();
-            }
-            return;
+        let wish = if fields.is_too_large() || head::lines(fields) > limits.header_lines_max {
+            Err(431)
+        } else if let Some(asked) = tunnel::asked(fields, &mut head) {
+            asked.map(|()| Wish::Tunnel)
+        } else {
+            head::write_request(fields, has_body, &mut head).map(Wish::Answer)
+        };
+        let to = match (&wish, fields.pseudo(Pseudo::Method)) {
+            (Ok(Wish::Tunnel), _) => AnswerTo::Tunnel,
+            (_, Some(b"HEAD")) => AnswerTo::Head,
+            _ => AnswerTo::Request,
+        };
+        StreamRequest { head, to, wish: wish.unwrap_or_else(Wish::Refusal) }
+    }
+}
+
+pub async fn serve(asked: StreamRequest, stream: LinkStream, mut serving: Serving) {
+    let StreamRequest { head, to, wish } = asked;
+    if let Wish::Refusal(status) = wish {
+        let mut refusal = HeaderBlock::default();
+        refusal.status(status);
+        if stream.send_head(&refusal, true).is_ok() {
+            serving.finish();
         }
-    };
-    let to_head = head.method == http::Method::HEAD;
-    drop(head);
-    let limits = &serving.standing.core.limits;
+        return;
+    }
+    let limits = &serving.state.core.limits;
     // What a tunnel carries is a conversation, whose pace nobody can demand.
-    let speed = if let Asked::Tunnel = asked { Speed::default() } else { limits.download_min };
+    let speed = if let Wish::Tunnel = wish { Speed::default() } else { limits.download_min };
     let allowance = Allowance::new(Duration::from_millis(limits.client_write_ms), speed);
-    let Lane { mut near, connection, moved, account } = serving.lane();
+    let StreamSlot { mut near, connection, moved, account } = serving.slot();
     let mut connection = Some(connection);
     let ended = {
         let Pipe { reader, writer } = &mut near;
-        let frames = serving.standing.allowance.clone();
-        let sending = Sending { allowance, account: &account, frames: Some(&frames) };
+        let state = serving.state.clone();
+        let sending = Sending { allowance, account: &account, frames: Some(&state.allowance) };
         let mut translate = pin!(async {
-            match asked {
-                Asked::Answer(framing) => {
-                    let up = send_request(&written, framing, &mut content, writer);
-                    both(up, send_answer(&mut respond, to_head, reader, sending)).await
+            match wish {
+                Wish::Answer(framing) => {
+                    let up = send_request(&head, framing, &stream, writer);
+                    both(up, send_answer(&stream, to, reader, sending)).await
                 }
-                Asked::Tunnel => {
+                _ => {
                     let open = || serving.finish();
-                    tunnel::serve(&written, &mut content, &mut respond, reader, writer, sending, open).await
+                    tunnel::serve(&head, &stream, reader, writer, sending, open).await
                 }
             }
         });
@@ -118,110 +139,37 @@ pub async fn serve(request: http::Request<RecvStream>, mut respond: SendResponse
         Ok(()) => serving.finish(),
         // The answer that has begun can't be taken back: the reset tells that it is not whole.
         Err(Cut::Pipe) => {
-            respond.send_reset(Reason::INTERNAL_ERROR);
+            stream.reset(Http2ErrorCode::INTERNAL_ERROR);
             serving.finish();
         }
         // Nobody waits for the answer any longer.
         Err(Cut::Http2) => return,
     }
-    serving.standing.core.give_back(written);
+    serving.state.core.give_back(head);
+    // What is still to come of the request is not wanted.
+    drop(stream);
     let Some(connection) = connection else { return };
     if ended.is_ok() && connection.is_at_rest() && near.is_quiet() {
-        serving.give_back(Lane { near, connection, moved, account });
+        serving.give_back(StreamSlot { near, connection, moved, account });
     } else {
-        // What is still to come of the request is not wanted; the connection takes leave of its upstream.
-        drop((near, content, respond));
+        // The connection takes leave of its upstream.
+        drop(near);
         connection.await;
     }
 }
 
-/// What a request asks for.
-enum Asked {
-    /// An answer to a request that is framed like this.
-    Answer(Framing),
-    Tunnel,
-}
-
-/// Runs both directions until the answer is complete. The request's end is not waited for: what is still to come of it is not wanted.
-pub async fn both(up: impl Future<Output = Result<(), Cut>>, down: impl Future<Output = Result<(), Cut>>) -> Result<(), Cut> {
-    let (mut up, mut down) = (pin!(up), pin!(down));
-    let mut sent = false;
-    std::future::poll_fn(|cx| {
-        if !sent && let Poll::Ready(up) = up.as_mut().poll(cx) {
-            sent = true;
-            if let Err(Cut::Http2) = up {
-                return Poll::Ready(Err(Cut::Http2));
-            }
-        }
-        down.as_mut().poll(cx)
-    })
-    .await
-}
-
-async fn send_request(head: &[u8], framing: Framing, content: &mut Incoming, pipe: &mut PipeWriter) -> Result<(), Cut> {
+async fn send_request(head: &[u8], framing: RequestFraming, stream: &LinkStream, pipe: &mut PipeWriter) -> Result<(), Cut> {
     pipe.write_all(head).await.map_err(|_| Cut::Pipe)?;
     match framing {
-        Framing::None => Ok(()),
-        framing => body::receive(content, framing == Framing::Chunked, pipe).await,
+        RequestFraming::None => Ok(()),
+        framing => body::receive(stream, framing == RequestFraming::Chunked, pipe).await,
     }
 }
 
-async fn send_answer(
-    respond: &mut SendResponse<Piece>,
-    to_head: bool,
-    pipe: &mut PipeReader,
-    sending: Sending<'_>,
-) -> Result<(), Cut> {
-    let (answer, ahead) = read_answer(respond, to_head, pipe).await?;
+async fn send_answer(stream: &LinkStream, to: AnswerTo, pipe: &mut PipeReader, sending: Sending<'_>) -> Result<(), Cut> {
+    let (answer, ahead) = read_answer(stream, to, pipe).await?;
     let ends = answer.body == tollgate_http::Body::None;
-    let mut stream = respond.send_response(answer.response, ends).map_err(|_| Cut::Http2)?;
-    if ends { Ok(()) } else { body::send(&mut stream, answer.body, ahead, pipe, sending).await }
-}
-
-/// The final head of the answer, with what came behind it. Interim ones are sent on.
-pub async fn read_answer(
-    respond: &mut SendResponse<Piece>,
-    to_head: bool,
-    pipe: &mut PipeReader,
-) -> Result<(AnswerHead, Bytes), Cut> {
-    let mut input = Bytes::new();
-    loop {
-        let more = std::future::poll_fn(|cx| {
-            if let Poll::Ready(more) = pipe.poll_take(cx) {
-                return Poll::Ready(Ok(more));
-            }
-            respond.poll_reset(cx).map(|_| Err(Cut::Http2))
-        })
-        .await?;
-        if more.is_empty() {
-            return Err(Cut::Pipe);
-        }
-        input = body::join(input, more);
-        while let Some(step) = answer_head(&input, to_head)? {
-            let ahead = input.split_off(step.used.min(input.len()));
-            if step.switches || !step.response.status().is_informational() {
-                return Ok((step, ahead));
-            }
-            respond.send_informational(step.response).map_err(|_| Cut::Http2)?;
-            input = ahead;
-        }
-    }
-}
-
-/// A head of the answer.
-pub struct AnswerHead {
-    pub response: http::Response<()>,
-    pub body: tollgate_http::Body,
-    /// The protocol is switched.
-    pub switches: bool,
-    used: usize,
-}
-
-/// The head at the start of `input`, if it is complete. The gateway wrote it: its size is bounded.
-fn answer_head(input: &[u8], to_head: bool) -> Result<Option<AnswerHead>, Cut> {
-    let mut storage = HeaderStorage::new();
-    let Some(parsed) = Response::parse(input, to_head, &mut storage).map_err(|_| Cut::Pipe)? else { return Ok(None) };
-    let switches = parsed.upgrade.is_some();
-    let response = if switches { head::read_switch(&parsed) } else { head::read_response(&parsed) };
-    Ok(Some(AnswerHead { response: response.ok_or(Cut::Pipe)?, body: parsed.body, switches, used: parsed.head_len }))
+    stream.send_head(&answer.block, ends)?;
+    stream.core().give_back(answer.block.into_buffer());
+    if ends { Ok(()) } else { body::send(stream, answer.body, ahead, pipe, sending).await }
 }

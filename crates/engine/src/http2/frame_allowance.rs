@@ -1,9 +1,9 @@
-//! How many frames a client may send that carry no part of a request. Each costs little, but costs, and h2 takes any number: without a
-//! bound one client keeps a core busy with pings (CVE-2019-9512) or settings (CVE-2019-9515). Requests and content earn more of them, so
+//! How many frames a client may send that carry no part of a request. Each costs little, but costs, and the protocol allows any number: without
+//! a bound one client keeps a core busy with pings (CVE-2019-9512) or settings (CVE-2019-9515). Requests and content earn more of them, so
 //! that clients that acknowledge every piece of a download, or ping while they work, have enough.
 
-use super::frames::FrameCounts;
 use std::cell::Cell;
+use tollgate_http2::FrameCounts;
 
 /// Frames that a client may send without any work, at once: a hundred times what clients begin with, and four milliseconds of a core.
 const FRAMES_MAX: u32 = 4_000;
@@ -15,8 +15,8 @@ const FRAMES_PER_REQUEST: u32 = 8;
 const FRAMES_PER_PIECE: u32 = 4;
 /// Content that is worth one more: some clients open windows for a few thousand bytes, both of them.
 const BYTES_PER_FRAME: usize = 1024;
-/// Bytes of a large head that cost as much as a frame, until the head has become a request: h2 decodes all of it, also of one that it then
-/// refuses as too large.
+/// Bytes of a large head that cost as much as a frame, until the head has become a request: all of it is decoded, also of one that is then
+/// refused as too large.
 const HEAD_BYTES_PER_FRAME: usize = 64;
 /// What work may earn: a client that has downloaded a hundred megabytes does not need more at once.
 const FRAMES_EARNED_MAX: u32 = 100_000;

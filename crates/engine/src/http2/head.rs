@@ -1,12 +1,11 @@
-//! Heads between HTTP/2 and HTTP/1.1. What HTTP/2 forbids is refused; what ends at each hop stays behind. The written head is parsed
+//! Heads between HTTP/2 and HTTP/1.1. What HTTP/2 forbids was refused before; what ends at each hop stays behind. The written head is parsed
 //! again by whoever serves it, as strictly as any other.
 
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, Request, Response, Version, request, response};
 use std::io::Write;
 use tollgate_http::{Body, Request as ParsedRequest, Response as ParsedResponse, may_be_trailer, reason};
+use tollgate_http2::{FieldList, HeaderBlock, Pseudo};
 
-/// Lines that mean something to one HTTP/1.1 connection only (RFC 9113 §8.2.2), and Host, which has a field of its own. Asked of every
+/// Lines that mean something to one HTTP/1.1 connection only (RFC 9113 §8.2.2), and Host, which has a field of its own. StreamRequest of every
 /// line in both directions: most are told apart by their length.
 fn is_of_connection(name: &str) -> bool {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
@@ -21,38 +20,35 @@ fn is_of_connection(name: &str) -> bool {
 }
 
 /// Lines that the head will have over HTTP/1.1, where cookies are one.
-pub fn lines(headers: &HeaderMap) -> usize {
-    match headers.get_all(header::COOKIE).iter().count() {
-        0 => headers.len(),
-        cookies => headers.len() - cookies + 1,
-    }
-}
-
-/// Bytes of the fields as HPACK counts them without compression (RFC 7541 §6.2).
-pub fn decoded_bytes(headers: &HeaderMap) -> usize {
-    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum()
+pub fn lines(fields: &FieldList) -> usize {
+    let (lines, cookies) = fields.iter().fold((0, 0), |(lines, cookies), (name, _)| match name {
+        "cookie" => (lines, 1),
+        _ => (lines + 1, cookies),
+    });
+    lines + cookies
 }
 
 /// How a request's body is framed on the pipe.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Framing {
+pub enum RequestFraming {
     None,
     Length,
     Chunked,
 }
 
 /// Appends a client's head as HTTP/1.1. The error is a status.
-pub fn write_request(head: &request::Parts, has_body: bool, out: &mut Vec<u8>) -> Result<Framing, u16> {
-    if head.method == Method::CONNECT {
+pub fn write_request(fields: &FieldList, has_body: bool, out: &mut Vec<u8>) -> Result<RequestFraming, u16> {
+    let method = fields.pseudo(Pseudo::Method).unwrap_or_default();
+    if method == b"CONNECT" {
         return Err(501);
     }
-    write_beginning(head, head.method.as_str(), out)?;
-    let framing = match (has_body, head.headers.contains_key(header::CONTENT_LENGTH)) {
-        (false, _) => Framing::None,
-        (true, true) => Framing::Length,
-        (true, false) => Framing::Chunked,
+    write_beginning(fields, method, out)?;
+    let framing = match (has_body, fields.content_length()) {
+        (false, _) => RequestFraming::None,
+        (true, Some(_)) => RequestFraming::Length,
+        (true, None) => RequestFraming::Chunked,
     };
-    if framing == Framing::Chunked {
+    if framing == RequestFraming::Chunked {
         out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
     }
     out.extend_from_slice(b"\r\n");
@@ -60,27 +56,28 @@ pub fn write_request(head: &request::Parts, has_body: bool, out: &mut Vec<u8>) -
 }
 
 /// Request line and header lines.
-fn write_beginning(head: &request::Parts, method: &str, out: &mut Vec<u8>) -> Result<(), u16> {
-    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-    let host = authority(head)?;
-    out.extend_from_slice(method.as_bytes());
+fn write_beginning(fields: &FieldList, method: &[u8], out: &mut Vec<u8>) -> Result<(), u16> {
+    let target = fields.pseudo(Pseudo::Path).unwrap_or(b"/");
+    let host = authority(fields)?;
+    out.reserve(fields.size());
+    out.extend_from_slice(method);
     out.push(b' ');
-    out.extend_from_slice(target.as_bytes());
+    out.extend_from_slice(target);
     out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
     out.extend_from_slice(host);
     out.extend_from_slice(b"\r\n");
-    write_headers(&head.headers, out);
+    write_fields(fields, out);
     Ok(())
 }
 
 /// Appends the head of a request for a WebSocket as HTTP/1.1 asks for one (RFC 8441 §5): the method is GET, and a key is made, which HTTP/2
 /// has none of. The error is a status.
-pub fn write_websocket(head: &request::Parts, key: &[u8], out: &mut Vec<u8>) -> Result<(), u16> {
+pub fn write_websocket(fields: &FieldList, key: &[u8], out: &mut Vec<u8>) -> Result<(), u16> {
     // What follows is the WebSocket's, and no content of the request.
-    if head.headers.contains_key(header::CONTENT_LENGTH) {
+    if fields.content_length().is_some() {
         return Err(400);
     }
-    write_beginning(head, "GET", out)?;
+    write_beginning(fields, b"GET", out)?;
     out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n");
     write_line("Sec-WebSocket-Key", key, out);
     out.extend_from_slice(b"\r\n");
@@ -88,28 +85,34 @@ pub fn write_websocket(head: &request::Parts, key: &[u8], out: &mut Vec<u8>) -> 
 }
 
 /// The host that is meant: `:authority`, which a Host line must not contradict (RFC 9113 §8.3.1).
-fn authority(head: &request::Parts) -> Result<&[u8], u16> {
-    let host = head.headers.get(header::HOST).map(HeaderValue::as_bytes);
-    match (head.uri.authority(), host) {
-        (Some(authority), Some(host)) if !host.eq_ignore_ascii_case(authority.as_str().as_bytes()) => Err(400),
-        (Some(authority), _) => Ok(authority.as_str().as_bytes()),
-        (None, Some(host)) => Ok(host),
-        (None, None) => Err(400),
-    }
+fn authority(fields: &FieldList) -> Result<&[u8], u16> {
+    let mut hosts = fields.iter().filter(|(name, _)| *name == "host").map(|(_, value)| value);
+    let authority = fields.pseudo(Pseudo::Authority).filter(|authority| !authority.is_empty());
+    let first = hosts.next();
+    let host = authority.or(first).ok_or(400_u16)?;
+    let is_contradicted = first.into_iter().chain(hosts).any(|other| !other.eq_ignore_ascii_case(host));
+    if is_contradicted { Err(400) } else { Ok(host) }
 }
 
-fn write_headers(headers: &HeaderMap, out: &mut Vec<u8>) {
-    let passes = |name: &HeaderName| {
-        // A key of HTTP/1.1 means nothing here: the gateway makes its own.
-        !is_of_connection(name.as_str()) && *name != header::COOKIE && *name != header::SEC_WEBSOCKET_KEY
-    };
-    for (name, value) in headers.iter().filter(|(name, _)| passes(name)) {
-        write_line(name.as_str(), value.as_bytes(), out);
+fn write_fields(fields: &FieldList, out: &mut Vec<u8>) {
+    let mut cookies = 0;
+    for (name, value) in fields.iter() {
+        match name {
+            "cookie" => cookies += 1,
+            // A key of HTTP/1.1 means nothing here: the gateway makes its own.
+            "sec-websocket-key" => {}
+            _ if is_of_connection(name) => {}
+            _ => write_line(name, value, out),
+        }
     }
     // Cookies may come in pieces, and are one line in HTTP/1.1 (RFC 9113 §8.2.3).
-    let cookies: Vec<&[u8]> = headers.get_all(header::COOKIE).iter().map(HeaderValue::as_bytes).collect();
-    if !cookies.is_empty() {
-        write_line("cookie", &cookies.join(b"; ".as_slice()), out);
+    if cookies > 0 {
+        out.extend_from_slice(b"cookie: ");
+        for (_, value) in fields.iter().filter(|(name, _)| *name == "cookie") {
+            out.extend_from_slice(value);
+            cookies -= 1;
+            out.extend_from_slice(if cookies > 0 { b"; " } else { b"\r\n" });
+        }
     }
 }
 
@@ -121,82 +124,74 @@ fn write_line(name: &str, value: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a trailer section's lines, without the empty line at the end.
-pub fn write_trailers(trailers: &HeaderMap, out: &mut Vec<u8>) {
-    for (name, value) in trailers.iter().filter(|(name, _)| may_be_trailer(name.as_str())) {
-        write_line(name.as_str(), value.as_bytes(), out);
+pub fn write_trailers(fields: &FieldList, out: &mut Vec<u8>) {
+    for (name, value) in fields.iter().filter(|(name, _)| may_be_trailer(name)) {
+        write_line(name, value, out);
     }
 }
 
 /// The lines of a trailer section as HTTP/2 has them.
-pub fn read_trailers(lines: &[u8]) -> HeaderMap {
-    let mut trailers = HeaderMap::new();
+pub fn read_trailers(lines: &[u8]) -> HeaderBlock {
+    let mut block = HeaderBlock::default();
     for line in lines.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()) {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
         let (name, value) = line.split_at_checked(colon).unwrap_or_default();
         let value = value.strip_prefix(b":").unwrap_or_default().trim_ascii();
         let is_usable = std::str::from_utf8(name).is_ok_and(may_be_trailer);
-        if let (true, Ok(name), Ok(value)) = (is_usable, HeaderName::from_bytes(name), HeaderValue::from_bytes(value)) {
-            trailers.append(name, value);
+        if is_usable && tollgate_http::is_token(name) && tollgate_http::is_value(value) {
+            block.field(name, value);
         }
     }
-    trailers
+    block
 }
 
-fn copy_headers<'h>(lines: impl Iterator<Item = (&'h str, &'h [u8])>, headers: &mut HeaderMap) {
+fn copy_fields<'h>(lines: impl Iterator<Item = (&'h str, &'h [u8])>, block: &mut HeaderBlock) {
     for (name, value) in lines.filter(|(name, _)| !is_of_connection(name)) {
-        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value)) {
-            headers.append(name, value);
-        }
+        block.field(name.as_bytes(), value);
     }
 }
 
-/// A response's head for a client.
-pub fn read_response(parsed: &ParsedResponse<'_>) -> Option<Response<()>> {
-    let mut response = Response::builder().status(parsed.status).version(Version::HTTP_2).body(()).ok()?;
-    copy_headers(parsed.headers.iter(), response.headers_mut());
-    Some(response)
+/// A response's head for a client, with this status.
+pub fn read_response(parsed: &ParsedResponse<'_>, status: u16, block: &mut HeaderBlock) {
+    block.status(status);
+    copy_fields(parsed.headers.iter(), block);
 }
 
 /// The head for a client whose WebSocket is open; what answers the key that was made for it stays here.
-pub fn read_switch(parsed: &ParsedResponse<'_>) -> Option<Response<()>> {
-    let mut response = Response::builder().status(200).version(Version::HTTP_2).body(()).ok()?;
+pub fn read_switch(parsed: &ParsedResponse<'_>, block: &mut HeaderBlock) {
+    block.status(200);
     let is_answer = |name: &str| name.eq_ignore_ascii_case("sec-websocket-accept") || name.eq_ignore_ascii_case("content-length");
-    copy_headers(parsed.headers.iter().filter(|(name, _)| !is_answer(name)), response.headers_mut());
-    Some(response)
+    copy_fields(parsed.headers.iter().filter(|(name, _)| !is_answer(name)), block);
 }
 
 /// A request's head for an upstream.
-pub fn read_request(parsed: &ParsedRequest<'_>, scheme: &str) -> Option<Request<()>> {
-    let authority = std::str::from_utf8(parsed.authority).ok()?;
-    let uri = http::Uri::builder().scheme(scheme).authority(authority).path_and_query(parsed.target).build().ok()?;
-    let mut request = Request::builder().method(parsed.method).uri(uri).version(Version::HTTP_2).body(()).ok()?;
-    copy_headers(parsed.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("te")), request.headers_mut());
+pub fn read_request(parsed: &ParsedRequest<'_>, scheme: &str, block: &mut HeaderBlock) {
+    block.request(parsed.method.as_bytes(), scheme.as_bytes(), parsed.authority, parsed.target.as_bytes());
+    copy_fields(parsed.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("te")), block);
     if parsed.headers.get("te").is_some_and(|value| value.eq_ignore_ascii_case(b"trailers")) {
-        request.headers_mut().insert(header::TE, HeaderValue::from_static("trailers"));
+        block.field(b"te", b"trailers");
     }
-    Some(request)
 }
 
 /// Appends an upstream's head as HTTP/1.1; the connection ends with it. How its body is framed.
-pub fn write_response(head: &response::Parts, to_head: bool, has_body: bool, out: &mut Vec<u8>) -> Body {
-    let status = head.status.as_u16();
+pub fn write_response(fields: &FieldList, to_head: bool, has_body: bool, out: &mut Vec<u8>) -> Body {
+    let status = fields.status();
     let _ = write!(out, "HTTP/1.1 {status} {}\r\n", reason(status));
-    for (name, value) in head.headers.iter().filter(|(name, _)| !is_of_connection(name.as_str())) {
-        write_line(name.as_str(), value.as_bytes(), out);
+    for (name, value) in fields.iter().filter(|(name, _)| !is_of_connection(name)) {
+        write_line(name, value, out);
     }
-    if head.status.is_informational() {
+    if status < 200 {
         out.extend_from_slice(b"\r\n");
         return Body::None;
     }
-    let length = head.headers.get(header::CONTENT_LENGTH);
-    let body = match (has_body, length) {
+    let body = match (has_body, fields.content_length()) {
         _ if to_head || matches!(status, 204 | 304) => Body::None,
         (false, None) => {
             out.extend_from_slice(b"Content-Length: 0\r\n");
             Body::None
         }
         (false, Some(_)) => Body::None,
-        (true, Some(length)) => Body::Length(length.to_str().ok().and_then(|text| text.parse().ok()).unwrap_or_default()),
+        (true, Some(length)) => Body::Length(length),
         (true, None) => {
             out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
             Body::Chunked

@@ -1,25 +1,23 @@
 //! HTTP/2 connections of one core to upstreams, each carrying many exchanges at once. To a `Connection` every exchange has an upstream
 //! connection of its own: one end of a pipe.
 
-use super::body::Piece;
-use super::{Io, RESETS_REMEMBERED_MAX, SEND_BUFFER_BYTES, SMALL_FRAMES_BUDGET, STREAM_WINDOW, upstream_stream};
+use super::driver::{ConnectionEnd, Driver};
+use super::link::Http2Link;
+use super::{STREAM_WINDOW, upstream_stream};
 use crate::buffer_account::BufferAccount;
 use crate::core::Core;
-use crate::fault::{Fault, FaultKind};
 use crate::limits::Limits;
 use crate::pipe::Pipe;
 use crate::pool::Slot;
 use crate::stream::Stream;
 use crate::target::{Http2, Target};
-use h2::client::{self, SendRequest};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tollgate_http2::{Http2Connection, Http2Settings, Http2Side};
 
 /// Streams on one connection to an upstream, if it allows as many; then another connection is made.
 const STREAMS_MAX: usize = 100;
@@ -40,16 +38,16 @@ pub(crate) struct Http2Upstreams(RefCell<HashMap<u64, Connections>>);
 struct Connections {
     /// Who has it makes the next connection; the others wait for room on that one.
     turn: Arc<Semaphore>,
-    open: Vec<Shared>,
+    open: Vec<UpstreamConnection>,
 }
 
-struct Shared {
-    send: SendRequest<Piece>,
-    state: Rc<State>,
+struct UpstreamConnection {
+    link: Rc<Http2Link>,
+    state: Rc<UpstreamState>,
     valid_until_ms: u64,
 }
 
-struct State {
+struct UpstreamState {
     streams: Cell<usize>,
     /// Gets no new streams.
     closed: Cell<bool>,
@@ -60,9 +58,9 @@ struct State {
 }
 
 /// A stream in its connection's count.
-pub(super) struct Counted {
+pub(super) struct StreamCount {
     core: Rc<Core>,
-    state: Rc<State>,
+    state: Rc<UpstreamState>,
     since_ms: u64,
     /// Bytes of the request that wait for the upstream, and of the answer that wait for the client.
     account: Rc<BufferAccount>,
@@ -90,46 +88,33 @@ impl Http2Upstreams {
     }
 
     /// Begins HTTP/2 on a new connection, and opens a stream.
-    pub async fn begin(
-        &self,
-        core: &Rc<Core>,
-        target: &Target,
-        stream: Stream,
-        slot: Slot,
-        valid_until_ms: u64,
-    ) -> Result<Stream, Fault> {
-        let mut builder = h2::client::Builder::new();
-        builder
-            .enable_push(false)
-            .initial_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
-            .max_header_list_size(u32::try_from(core.limits.head_bytes_max).unwrap_or(u32::MAX))
-            .max_send_buffer_size(SEND_BUFFER_BYTES)
-            .max_concurrent_reset_streams(RESETS_REMEMBERED_MAX)
-            // Answers that are none fail by themselves. The connection is shared with others, whose answers are good.
-            .max_local_error_reset_streams(None)
-            .data_frame_budget(SMALL_FRAMES_BUDGET);
-        let begun = builder.handshake(Io::of_upstream(stream)).await;
-        let (send, connection) = begun.map_err(|error| Fault::with(FaultKind::Connect, format_args!("HTTP/2: {error}")))?;
+    pub fn begin(&self, core: &Rc<Core>, target: &Target, stream: Stream, slot: Slot, valid_until_ms: u64) -> Stream {
+        let settings = Http2Settings {
+            stream_window: STREAM_WINDOW,
+            connection_window: CONNECTION_WINDOW,
+            streams_max: 0,
+            header_list_bytes_max: u32::try_from(core.limits.head_bytes_max).unwrap_or(u32::MAX),
+            connect_protocol: false,
+        };
+        let protocol = Http2Connection::new(Http2Side::Client, &settings);
+        let link = Http2Link::new(core, protocol, &BufferAccount::of_stream(&core.buffered));
         let now_ms = core.deadlines.now_ms();
-        let state = Rc::new(State {
+        let state = Rc::new(UpstreamState {
             streams: Cell::new(0),
             closed: Cell::new(false),
             heard_ms: Cell::new(now_ms),
             idle_since_ms: Cell::new(now_ms),
         });
-        let (closing, buffered) = (state.clone(), core.buffered.clone());
+        let (closing, driver) = (state.clone(), Driver::new(link.clone(), stream, Vec::new()));
         tokio::task::spawn_local(async move {
-            if let Err(error) = drive(connection, &buffered).await {
-                tracing::debug!(%error, "HTTP/2 connection to an upstream ended");
-            }
+            drive(driver).await;
             closing.closed.set(true);
             drop(slot);
         });
-        let shared = Shared { send, state, valid_until_ms };
+        let shared = UpstreamConnection { link, state, valid_until_ms };
         let stream = shared.open(core, target);
         self.0.borrow_mut().entry(target.serial).or_default().open.push(shared);
-        Ok(stream)
+        stream
     }
 
     /// Lets go of connections that are closed, too old, or unused for long; streams on them go on.
@@ -142,17 +127,24 @@ impl Http2Upstreams {
 }
 
 /// Runs a connection. Its streams' windows follow what the core holds: it is looked at whenever the upstream sends something.
-async fn drive(mut connection: client::Connection<Io, Piece>, buffered: &BufferAccount) -> Result<(), h2::Error> {
+async fn drive(mut driver: Driver) {
+    let link = driver.link().clone();
     let mut is_narrow = false;
-    std::future::poll_fn(|cx| {
-        if is_narrow != buffered.is_full() {
+    let end = std::future::poll_fn(|cx| {
+        if is_narrow != link.core.buffered.is_full() {
             let window = if is_narrow { STREAM_WINDOW } else { NARROW_WINDOW };
             // Refused until the upstream has acknowledged the settings before.
-            is_narrow ^= connection.set_initial_window_size(window).is_ok();
+            is_narrow ^= link.driven(|protocol| protocol.set_stream_window(window));
         }
-        Pin::new(&mut connection).poll(cx)
+        // Servers open no streams.
+        driver.poll(cx, &mut |_| {})
     })
-    .await
+    .await;
+    match (driver.error(), end) {
+        (Some(error), _) => tracing::debug!(%error, "HTTP/2 connection to an upstream ended"),
+        (None, ConnectionEnd::Gone(error)) => tracing::debug!(%error, "HTTP/2 connection to an upstream ended"),
+        (None, ConnectionEnd::Over) => {}
+    }
 }
 
 impl Default for Connections {
@@ -161,10 +153,11 @@ impl Default for Connections {
     }
 }
 
-impl Shared {
+impl UpstreamConnection {
     fn has_room(&self, now_ms: u64) -> bool {
-        let most = STREAMS_MAX.min(self.send.current_max_send_streams());
-        !self.state.closed.get() && now_ms < self.valid_until_ms && self.state.streams.get() < most
+        let (is_open, most) = self.link.driven(|protocol| (protocol.can_ever_open(), protocol.peer_streams_max() as usize));
+        let most = most.min(STREAMS_MAX);
+        is_open && !self.state.closed.get() && now_ms < self.valid_until_ms && self.state.streams.get() < most
     }
 
     fn is_worth_keeping(&self, now_ms: u64, limits: &Limits) -> bool {
@@ -177,14 +170,21 @@ impl Shared {
         let account = BufferAccount::of_stream(&core.buffered);
         let (near, far) = Pipe::counted(&account, &BufferAccount::of_stream(&core.buffered));
         self.state.streams.set(self.state.streams.get() + 1);
-        let counted = Counted { core: core.clone(), state: self.state.clone(), since_ms: core.deadlines.now_ms(), account };
+        let counted = StreamCount { core: core.clone(), state: self.state.clone(), since_ms: core.deadlines.now_ms(), account };
         let scheme = if target.tls.is_some() { "https" } else { "http" };
-        tokio::task::spawn_local(upstream_stream::serve(far, self.send.clone(), scheme, counted));
+        tokio::task::spawn_local(upstream_stream::serve(far, self.link.clone(), scheme, counted));
         Stream::Pipe(near)
     }
 }
 
-impl Counted {
+impl Drop for UpstreamConnection {
+    /// Nobody opens a stream on it any longer.
+    fn drop(&mut self) {
+        self.link.with(|protocol| protocol.leave_now());
+    }
+}
+
+impl StreamCount {
     /// How long the upstream may take nothing of a request's body.
     pub fn patience(&self) -> Duration {
         Duration::from_millis(self.core.limits.body_stall_ms)
@@ -209,7 +209,7 @@ impl Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for StreamCount {
     fn drop(&mut self) {
         self.state.streams.set(self.state.streams.get().saturating_sub(1));
         self.state.idle_since_ms.set(self.core.deadlines.now_ms());

@@ -37,6 +37,7 @@ mod http2;
 mod http2_floods;
 mod http2_frames;
 mod http2_readers;
+mod http2_spec;
 mod http2_upstreams;
 mod image;
 mod jwt;

@@ -76,7 +76,7 @@ fn large_heads_are_free_once_they_are_requests() {
     }
     assert!(!allowance.is_over());
     let allowance = FrameAllowance::new(0);
-    // Refused as too large by h2: no request comes of them.
+    // Too large: no request comes of them.
     let refused = (0..100).take_while(|_| {
         allowance.count(large_head(30_000), 3_600_000);
         !allowance.is_over()

@@ -1,0 +1,379 @@
+//! A connection of HTTP/2 between its streams, which are tasks of their own, and the task that reads and writes its bytes: what has come for
+//! each stream and was not taken, and whom to wake.
+
+use super::head;
+use crate::buffer_account::{BufferAccount, Charge};
+use crate::core::Core;
+use std::cell::{RefCell, RefMut};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use tollgate_http::Body;
+use tollgate_http2::{HeaderBlock, Http2Connection, Http2ErrorCode, Http2Event, StreamGone, StreamKey};
+
+/// Heads of one response that wait for their stream's task: the final one, and interim ones before it. An upstream that sends more of them
+/// before anybody looks makes work for nothing.
+const HEADS_MAX: usize = 16;
+/// An empty buffer of a stream that is larger is given back.
+const RECEIVED_BYTES_KEPT: usize = 4 * 1024;
+/// Content that waits to be written while the core holds too much for readers that do not read.
+const NARROW_OUTPUT_BYTES: usize = 16 * 1024;
+/// Streams that get their turn to send at once: together they fill the output.
+const TURNS: usize = 4;
+
+/// A connection that its streams share.
+pub struct Http2Link {
+    pub core: Rc<Core>,
+    /// Where the bytes count that wait to be written.
+    account: Rc<BufferAccount>,
+    state: RefCell<LinkState>,
+}
+
+struct LinkState {
+    protocol: Http2Connection,
+    /// By the index of their key.
+    inboxes: Vec<Option<Inbox>>,
+    /// The task that reads and writes; not woken again until it has run.
+    driver: Option<Waker>,
+    /// Those who wait until a stream can be opened.
+    openers: Vec<Waker>,
+    /// Bytes that are counted in the account.
+    charged: usize,
+}
+
+/// What has come for a stream.
+struct Inbox {
+    /// Content that was not taken. Its part of the window stays closed, which bounds it.
+    received: Vec<u8>,
+    taken: usize,
+    charge: Charge,
+    heads: VecDeque<ReceivedHead>,
+    trailers: Vec<u8>,
+    has_ended: bool,
+    /// The request was HEAD.
+    is_head_request: bool,
+    /// The stream's task.
+    waker: Option<Waker>,
+}
+
+/// A response's head as HTTP/1.1.
+pub struct ReceivedHead {
+    pub text: Vec<u8>,
+    pub body: Body,
+    pub is_interim: bool,
+}
+
+/// One stream, for as long as somebody is interested in it.
+pub struct LinkStream {
+    link: Rc<Http2Link>,
+    key: StreamKey,
+}
+
+impl Http2Link {
+    pub fn new(core: &Rc<Core>, protocol: Http2Connection, account: &Rc<BufferAccount>) -> Rc<Self> {
+        let state = LinkState { protocol, inboxes: Vec::new(), driver: None, openers: Vec::new(), charged: 0 };
+        Rc::new(Http2Link { core: core.clone(), account: account.clone(), state: RefCell::new(state) })
+    }
+
+    /// Calls `change` with the protocol's state, then has the bytes written that it led to.
+    pub fn with<R>(&self, change: impl FnOnce(&mut Http2Connection) -> R) -> R {
+        let mut state = self.state.borrow_mut();
+        let result = change(&mut state.protocol);
+        self.settle(&mut state);
+        result
+    }
+
+    /// The same of the task that writes anyway.
+    pub fn driven<R>(&self, change: impl FnOnce(&mut Http2Connection) -> R) -> R {
+        change(&mut self.state.borrow_mut().protocol)
+    }
+
+    /// What was put out is counted, and will be written.
+    fn settle(&self, state: &mut LinkState) {
+        self.charge(state);
+        if (!state.protocol.output().is_empty() || state.protocol.is_done())
+            && let Some(driver) = state.driver.take()
+        {
+            driver.wake();
+        }
+    }
+
+    fn charge(&self, state: &mut LinkState) {
+        let waiting = state.protocol.output().len();
+        if waiting > state.charged {
+            self.account.add(waiting - state.charged);
+        } else if waiting < state.charged {
+            self.account.subtract(state.charged - waiting);
+        }
+        state.charged = waiting;
+    }
+
+    /// The task of `cx` reads and writes; called whenever it runs.
+    pub fn drive(&self, cx: &Context<'_>) {
+        let mut state = self.state.borrow_mut();
+        if !state.driver.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+            state.driver = Some(cx.waker().clone());
+        }
+    }
+
+    /// Some of the output was written: counts it, and wakes those who wait for its room.
+    pub fn after_writing(&self) {
+        let mut state = self.state.borrow_mut();
+        let state = &mut *state;
+        self.charge(state);
+        state.protocol.set_output_data_max(if self.account.is_full() { NARROW_OUTPUT_BYTES } else { usize::MAX });
+        for _ in 0..TURNS {
+            let Some(key) = state.protocol.next_writable() else { break };
+            state.wake(key);
+        }
+        if !state.openers.is_empty() && (state.protocol.can_open() || !state.protocol.can_ever_open()) {
+            state.openers.drain(..).for_each(Waker::wake);
+        }
+        if let Some(buffer) = state.protocol.take_buffer() {
+            self.core.http2_buffers.give_back(buffer);
+        }
+        state.protocol.rest();
+    }
+
+    /// Keeps what came for a stream until its task takes it.
+    pub fn deliver(&self, event: Http2Event<'_>) {
+        let mut state = self.state.borrow_mut();
+        let LinkState { protocol, inboxes, .. } = &mut *state;
+        let (Http2Event::Request { stream: key, .. }
+        | Http2Event::Response { stream: key, .. }
+        | Http2Event::Data { stream: key, .. }
+        | Http2Event::Trailers { stream: key }
+        | Http2Event::Reset { stream: key }) = event;
+        let Some(Some(inbox)) = inboxes.get_mut(key.index()) else { return };
+        match event {
+            Http2Event::Request { ends, .. } => inbox.has_ended = ends,
+            Http2Event::Response { ends, .. } => {
+                if inbox.heads.len() >= HEADS_MAX {
+                    protocol.reset(key, Http2ErrorCode::ENHANCE_YOUR_CALM);
+                } else {
+                    let mut text = self.core.spare();
+                    let body = head::write_response(protocol.fields(), inbox.is_head_request, !ends, &mut text);
+                    let is_interim = protocol.fields().status() < 200;
+                    inbox.heads.push_back(ReceivedHead { text, body, is_interim });
+                    inbox.has_ended = ends;
+                }
+            }
+            Http2Event::Data { bytes, ends, .. } => {
+                inbox.received.extend_from_slice(bytes);
+                inbox.charge.grow(bytes.len());
+                inbox.has_ended = ends;
+            }
+            Http2Event::Trailers { .. } => {
+                head::write_trailers(protocol.fields(), &mut inbox.trailers);
+                inbox.has_ended = true;
+            }
+            Http2Event::Reset { .. } => {}
+        }
+        state.wake(key);
+    }
+
+    /// The connection has ended: its streams have failed.
+    pub fn end(&self) {
+        let mut state = self.state.borrow_mut();
+        state.protocol.lose();
+        let waiting: Vec<Waker> = state.inboxes.iter_mut().flatten().filter_map(|inbox| inbox.waker.take()).collect();
+        waiting.into_iter().chain(state.openers.drain(..)).for_each(Waker::wake);
+    }
+
+    /// A stream that the other side has opened. What comes for it counts in `account`.
+    pub fn accepted(self: &Rc<Self>, key: StreamKey, account: &Rc<BufferAccount>) -> LinkStream {
+        self.state.borrow_mut().place(key, Inbox::new(account, false));
+        LinkStream { link: self.clone(), key }
+    }
+
+    /// Opens a stream with this head, when there may be one more; an error when there never will.
+    pub fn poll_open(
+        self: &Rc<Self>,
+        cx: &Context<'_>,
+        block: &HeaderBlock,
+        ends: bool,
+        is_head_request: bool,
+        account: &Rc<BufferAccount>,
+    ) -> Poll<Result<LinkStream, StreamGone>> {
+        let mut state = self.state.borrow_mut();
+        if !state.protocol.can_ever_open() {
+            return Poll::Ready(Err(StreamGone));
+        }
+        state.protocol.lend(|| self.core.http2_buffers.take());
+        let Some(key) = state.protocol.open(block, ends, is_head_request) else {
+            state.openers.push(cx.waker().clone());
+            return Poll::Pending;
+        };
+        state.place(key, Inbox::new(account, is_head_request));
+        self.settle(&mut state);
+        Poll::Ready(Ok(LinkStream { link: self.clone(), key }))
+    }
+}
+
+impl Drop for Http2Link {
+    fn drop(&mut self) {
+        self.account.subtract(self.state.get_mut().charged);
+    }
+}
+
+impl LinkState {
+    fn place(&mut self, key: StreamKey, inbox: Inbox) {
+        if self.inboxes.len() <= key.index() {
+            self.inboxes.resize_with(key.index() + 1, || None);
+        }
+        if let Some(place) = self.inboxes.get_mut(key.index()) {
+            *place = Some(inbox);
+        }
+    }
+
+    fn wake(&mut self, key: StreamKey) {
+        if let Some(Some(inbox)) = self.inboxes.get_mut(key.index())
+            && let Some(waker) = inbox.waker.take()
+        {
+            waker.wake();
+        }
+    }
+}
+
+impl Inbox {
+    fn new(account: &Rc<BufferAccount>, is_head_request: bool) -> Self {
+        Inbox {
+            received: Vec::new(),
+            taken: 0,
+            charge: account.charge(0),
+            heads: VecDeque::new(),
+            trailers: Vec::new(),
+            has_ended: false,
+            is_head_request,
+            waker: None,
+        }
+    }
+
+    fn wait<T>(&mut self, cx: &Context<'_>) -> Poll<T> {
+        if !self.waker.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+            self.waker = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+impl LinkStream {
+    /// Both are there for as long as the stream is.
+    fn inbox(&self) -> Option<(RefMut<'_, Inbox>, Option<Http2ErrorCode>)> {
+        let state = self.link.state.borrow_mut();
+        let code = state.protocol.reset_code(self.key);
+        let inbox = RefMut::filter_map(state, |state| state.inboxes.get_mut(self.key.index())?.as_mut());
+        Some((inbox.ok()?, code))
+    }
+
+    /// The next head of the response.
+    pub fn poll_head(&self, cx: &Context<'_>) -> Poll<Result<ReceivedHead, StreamGone>> {
+        let Some((mut inbox, reset)) = self.inbox() else { return Poll::Ready(Err(StreamGone)) };
+        match inbox.heads.pop_front() {
+            Some(head) => Poll::Ready(Ok(head)),
+            None if reset.is_some() || inbox.has_ended => Poll::Ready(Err(StreamGone)),
+            None => inbox.wait(cx),
+        }
+    }
+
+    /// Content that can be taken: how many bytes; 0 at its end.
+    pub fn poll_received(&self, cx: &Context<'_>) -> Poll<Result<usize, StreamGone>> {
+        let Some((mut inbox, reset)) = self.inbox() else { return Poll::Ready(Err(StreamGone)) };
+        match inbox.received.len() - inbox.taken {
+            0 if inbox.has_ended => Poll::Ready(Ok(0)),
+            _ if reset.is_some() && !inbox.has_ended => Poll::Ready(Err(StreamGone)),
+            0 => inbox.wait(cx),
+            waiting => Poll::Ready(Ok(waiting)),
+        }
+    }
+
+    /// Takes up to so many bytes of content, which `pass` gets; as many more may come then.
+    pub fn take<E>(&self, bytes: usize, pass: impl FnOnce(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let taken = {
+            let Some((mut inbox, _)) = self.inbox() else { return Ok(()) };
+            let inbox = &mut *inbox;
+            let waiting = inbox.received.get(inbox.taken..).unwrap_or_default();
+            let now = waiting.get(..bytes).unwrap_or(waiting);
+            pass(now)?;
+            let taken = now.len();
+            inbox.taken += taken;
+            drop(inbox.charge.split(taken));
+            if inbox.taken == inbox.received.len() {
+                inbox.taken = 0;
+                if inbox.received.capacity() > RECEIVED_BYTES_KEPT {
+                    inbox.received = Vec::new();
+                } else {
+                    inbox.received.clear();
+                }
+            }
+            taken
+        };
+        self.link.with(|protocol| protocol.take(self.key, taken));
+        Ok(())
+    }
+
+    /// The trailers that came, as lines of HTTP/1.1.
+    pub fn trailers(&self) -> Vec<u8> {
+        self.inbox().map(|(mut inbox, _)| std::mem::take(&mut inbox.trailers)).unwrap_or_default()
+    }
+
+    /// Ready when the stream is reset.
+    pub fn poll_reset(&self, cx: &Context<'_>) -> Poll<()> {
+        match self.inbox() {
+            Some((mut inbox, None)) => inbox.wait(cx),
+            _ => Poll::Ready(()),
+        }
+    }
+
+    /// Sends a head or trailers.
+    pub fn send_head(&self, block: &HeaderBlock, ends: bool) -> Result<(), StreamGone> {
+        self.link.with(|protocol| {
+            protocol.lend(|| self.link.core.http2_buffers.take());
+            protocol.send_head(self.key, block, ends)
+        })
+    }
+
+    /// Sends what there is room for, and says how much.
+    pub fn send_data(&self, data: &[u8], ends: bool) -> Result<usize, StreamGone> {
+        self.link.with(|protocol| {
+            protocol.lend(|| self.link.core.http2_buffers.take());
+            protocol.send_data(self.key, data, ends)
+        })
+    }
+
+    /// Ready when more can be sent after not all of it could.
+    pub fn poll_writable(&self, cx: &Context<'_>) -> Poll<Result<(), StreamGone>> {
+        let waits = self.link.driven(|protocol| protocol.waits_to_send(self.key));
+        match self.inbox() {
+            Some((mut inbox, None)) if waits => inbox.wait(cx),
+            Some((_, None)) => Poll::Ready(Ok(())),
+            _ => Poll::Ready(Err(StreamGone)),
+        }
+    }
+
+    /// Resets the stream.
+    pub fn reset(&self, code: Http2ErrorCode) {
+        self.link.with(|protocol| protocol.reset(self.key, code));
+    }
+
+    /// Where its bytes come from and go to.
+    pub fn core(&self) -> &Rc<Core> {
+        &self.link.core
+    }
+}
+
+impl Drop for LinkStream {
+    fn drop(&mut self) {
+        let inbox = {
+            let mut state = self.link.state.borrow_mut();
+            state.protocol.release(self.key);
+            // Those who wait for a stream may have one now.
+            if !state.openers.is_empty() {
+                state.driver.take().into_iter().for_each(Waker::wake);
+            }
+            self.link.settle(&mut state);
+            state.inboxes.get_mut(self.key.index()).and_then(Option::take)
+        };
+        drop(inbox);
+    }
+}

@@ -1,0 +1,20 @@
+//! Header compression (RFC 7541).
+
+mod decoder;
+mod dynamic_table;
+mod encoder;
+mod huffman;
+mod integer;
+mod static_table;
+
+pub use decoder::HpackDecoder;
+pub(crate) use decoder::HpackError;
+pub use encoder::HeaderBlock;
+pub(crate) use encoder::TABLE_SIZE_ZERO;
+
+/// What a dynamic table may hold unless the decoder says otherwise (RFC 9113 §6.5.2). Ours never does: it bounds a decoder's memory, and is
+/// enough for the lines that a client repeats.
+pub(crate) const TABLE_BYTES_MAX: usize = 4096;
+
+#[cfg(test)]
+mod tests;

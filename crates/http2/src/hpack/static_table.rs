@@ -1,0 +1,108 @@
+//! The static table (RFC 7541 appendix A).
+
+/// Entries by index, which begins with 1.
+const STATIC: [(&str, &str); 61] = [
+    (":authority", ""),
+    (":method", "GET"),
+    (":method", "POST"),
+    (":path", "/"),
+    (":path", "/index.html"),
+    (":scheme", "http"),
+    (":scheme", "https"),
+    (":status", "200"),
+    (":status", "204"),
+    (":status", "206"),
+    (":status", "304"),
+    (":status", "400"),
+    (":status", "404"),
+    (":status", "500"),
+    ("accept-charset", ""),
+    ("accept-encoding", "gzip, deflate"),
+    ("accept-language", ""),
+    ("accept-ranges", ""),
+    ("accept", ""),
+    ("access-control-allow-origin", ""),
+    ("age", ""),
+    ("allow", ""),
+    ("authorization", ""),
+    ("cache-control", ""),
+    ("content-disposition", ""),
+    ("content-encoding", ""),
+    ("content-language", ""),
+    ("content-length", ""),
+    ("content-location", ""),
+    ("content-range", ""),
+    ("content-type", ""),
+    ("cookie", ""),
+    ("date", ""),
+    ("etag", ""),
+    ("expect", ""),
+    ("expires", ""),
+    ("from", ""),
+    ("host", ""),
+    ("if-match", ""),
+    ("if-modified-since", ""),
+    ("if-none-match", ""),
+    ("if-range", ""),
+    ("if-unmodified-since", ""),
+    ("last-modified", ""),
+    ("link", ""),
+    ("location", ""),
+    ("max-forwards", ""),
+    ("proxy-authenticate", ""),
+    ("proxy-authorization", ""),
+    ("range", ""),
+    ("referer", ""),
+    ("refresh", ""),
+    ("retry-after", ""),
+    ("server", ""),
+    ("set-cookie", ""),
+    ("strict-transport-security", ""),
+    ("transfer-encoding", ""),
+    ("user-agent", ""),
+    ("vary", ""),
+    ("via", ""),
+    ("www-authenticate", ""),
+];
+
+/// The highest index of this table; those behind it belong to the dynamic one.
+pub const STATIC_ENTRIES: usize = STATIC.len();
+
+/// Name and value of an entry.
+#[inline]
+pub fn static_entry(index: usize) -> Option<(&'static [u8], &'static [u8])> {
+    let (name, value) = STATIC.get(index.wrapping_sub(1))?;
+    Some((name.as_bytes(), value.as_bytes()))
+}
+
+/// The index of a name, in lower case, that messages often have.
+#[inline]
+pub fn static_name(name: &[u8]) -> Option<usize> {
+    let candidates = BY_LENGTH.get(name.len())?.iter().map(|index| usize::from(*index));
+    candidates.take_while(|index| *index > 0).find(|index| static_entry(*index).is_some_and(|(known, _)| known == name))
+}
+
+/// Bytes of the longest name, and names of one length that there are at most.
+const NAME_BYTES_MAX: usize = 27;
+const NAMES_OF_LENGTH_MAX: usize = 6;
+
+/// The indices of the names of messages by their length, with zeros behind.
+static BY_LENGTH: [[u8; NAMES_OF_LENGTH_MAX]; NAME_BYTES_MAX + 1] = by_length();
+
+#[allow(clippy::indexing_slicing)] // evaluated by the compiler, which checks it
+const fn by_length() -> [[u8; NAMES_OF_LENGTH_MAX]; NAME_BYTES_MAX + 1] {
+    let mut table = [[0; NAMES_OF_LENGTH_MAX]; NAME_BYTES_MAX + 1];
+    let mut index = 0;
+    while index < STATIC.len() {
+        let name = STATIC[index].0.as_bytes();
+        if name[0] != b':' {
+            let mut place = 0;
+            while table[name.len()][place] != 0 {
+                place += 1;
+            }
+            table[name.len()][place] = index as u8 + 1;
+        }
+        index += 1;
+    }
+    table
+}

@@ -136,7 +136,10 @@ impl ClientConnection {
         if core.deadlines.take_expired(self.deadline) {
             self.due_ms = NEVER;
             if core.deadlines.take_unwanted(self.deadline) && self.is_idle() {
-                self.leave(|protocol| protocol.leave_now());
+                // Others need its file descriptor: it is told, and not waited for.
+                self.leave(Http2Connection::leave_now);
+                let _ = self.drive(cx);
+                return Poll::Ready(());
             }
         }
         if core.draining.get() && self.stage == ConnectionStage::Serving {

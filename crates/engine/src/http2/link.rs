@@ -16,6 +16,8 @@ use tollgate_http2::{HeaderBlock, Http2Connection, Http2ErrorCode, Http2Event, S
 const HEADS_MAX: usize = 16;
 /// An empty buffer of a stream that is larger is given back.
 const RECEIVED_BYTES_KEPT: usize = 4 * 1024;
+/// Room for streams that a connection without streams keeps.
+const INBOXES_KEPT: usize = 2;
 /// Content that waits to be written while the core holds too much for readers that do not read.
 const NARROW_OUTPUT_BYTES: usize = 16 * 1024;
 /// Streams that get their turn to send at once: together they fill the output.
@@ -33,6 +35,8 @@ struct LinkState {
     protocol: Http2Connection,
     /// By the index of their key.
     inboxes: Vec<Option<Inbox>>,
+    /// Those that are there.
+    held: usize,
     /// The task that reads and writes; not woken again until it has run.
     driver: Option<Waker>,
     /// Those who wait until a stream can be opened.
@@ -71,7 +75,7 @@ pub struct LinkStream {
 
 impl Http2Link {
     pub fn new(core: &Rc<Core>, protocol: Http2Connection, account: &Rc<BufferAccount>) -> Rc<Self> {
-        let state = LinkState { protocol, inboxes: Vec::new(), driver: None, openers: Vec::new(), charged: 0 };
+        let state = LinkState { protocol, inboxes: Vec::new(), held: 0, driver: None, openers: Vec::new(), charged: 0 };
         Rc::new(Http2Link { core: core.clone(), account: account.clone(), state: RefCell::new(state) })
     }
 
@@ -223,7 +227,18 @@ impl LinkState {
         }
         if let Some(place) = self.inboxes.get_mut(key.index()) {
             *place = Some(inbox);
+            self.held += 1;
         }
+    }
+
+    /// Takes a stream's inbox out. A connection without streams keeps no room for many.
+    fn remove(&mut self, key: StreamKey) -> Option<Inbox> {
+        let inbox = self.inboxes.get_mut(key.index())?.take()?;
+        self.held -= 1;
+        if self.held == 0 && self.inboxes.len() > INBOXES_KEPT {
+            self.inboxes = Vec::new();
+        }
+        Some(inbox)
     }
 
     fn wake(&mut self, key: StreamKey) {
@@ -372,7 +387,7 @@ impl Drop for LinkStream {
                 state.driver.take().into_iter().for_each(Waker::wake);
             }
             self.link.settle(&mut state);
-            state.inboxes.get_mut(self.key.index()).and_then(Option::take)
+            state.remove(self.key)
         };
         drop(inbox);
     }

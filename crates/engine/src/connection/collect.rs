@@ -55,9 +55,21 @@ impl Collected {
         }
     }
 
-    /// Whether it may be read on: there is room for it twice, as it came and without its framing.
-    fn has_room(&mut self, input_bytes: usize) -> bool {
-        self.announces_too_much || self.room.reserve(self.announced_bytes.max(input_bytes).saturating_mul(2))
+    /// Whether it may be read on: there is room for it twice, as it came and without its framing. A body of known length then has the memory.
+    fn has_room(&mut self, input: &mut Vec<u8>) -> bool {
+        // Who has room for the whole must not wait for more.
+        if self.announces_too_much || (self.announced_bytes > 0 && self.content.capacity() >= self.announced_bytes) {
+            return true;
+        }
+        if self.announced_bytes == 0 {
+            return self.room.reserve(input.capacity() + self.content.capacity());
+        }
+        let is_there = self.room.reserve(self.announced_bytes.saturating_mul(2));
+        if is_there {
+            self.content.reserve_exact(self.announced_bytes);
+            input.reserve_exact((self.seen + self.announced_bytes).saturating_sub(input.len()));
+        }
+        is_there
     }
 
     /// It is not read until others are gone.
@@ -100,7 +112,7 @@ impl Connection {
         }
         let now_ms = self.core.deadlines.now_ms();
         let Stage::Collect(collected) = &mut self.stage else { return Poll::Ready(()) };
-        if !collected.has_room(self.input.len()) {
+        if !collected.has_room(&mut self.input) {
             let since_ms = *collected.waits_since_ms.get_or_insert(now_ms);
             if now_ms.saturating_sub(since_ms) < ROOM_WAIT_MS {
                 return Poll::Pending;

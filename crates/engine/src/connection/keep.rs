@@ -63,9 +63,18 @@ impl KeptResponse {
         self.announced_bytes > self.content_bytes_max || self.content().len() > self.content_bytes_max
     }
 
-    fn has_room(&self, room: &mut Room) -> bool {
-        let announced = if self.is_too_large() { 0 } else { self.announced_bytes };
-        room.reserve((self.head_len + announced).max(self.input.len() + self.content.len()))
+    /// Whether it may be read on. A body of known length then has the memory.
+    fn has_room(&mut self, room: &mut Room) -> bool {
+        if self.announced_bytes == 0 || self.is_too_large() {
+            return room.reserve(self.input.capacity() + self.content.capacity());
+        }
+        let whole = self.head_len + self.announced_bytes;
+        // Who has room for the whole must not wait for more.
+        let is_there = self.input.capacity() >= whole || room.reserve(whole);
+        if is_there {
+            self.input.reserve_exact(whole.saturating_sub(self.input.len()));
+        }
+        is_there
     }
 }
 

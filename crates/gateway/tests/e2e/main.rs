@@ -15,6 +15,7 @@ mod bad_credentials;
 mod bad_upstreams;
 mod basic_auth;
 mod bodies;
+mod body_conditions;
 mod body_transforms;
 mod breaker;
 mod certs;

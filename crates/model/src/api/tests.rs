@@ -378,16 +378,6 @@ fn a_time_for_the_upstream_is_a_number_or_a_span() {
 }
 
 #[test]
-fn conditions_on_bodies_are_reported() {
-    let at = "$.version_data.versions.Default.extended_paths.url_rewrites[0].triggers[0].options.payload_matches";
-    for (on, more) in [("any", ""), ("all", ", and neither does the trigger")] {
-        let triggers = json!([{"on": on, "options": {"payload_matches": {"match_rx": "x"}}, "rewrite_to": "/b"}]);
-        let rewrite = json!([{"path": "/a", "method": "GET", "match_pattern": "/a", "rewrite_to": "/c", "triggers": triggers}]);
-        check(with_paths("url_rewrites", rewrite), &[&format!("{at}: ignored: bodies are not read: this never matches{more}")]);
-    }
-}
-
-#[test]
 fn credentials_are_looked_for_where_tyk_looks() {
     let api = parsed(&with("/auth", json!({"use_param": true, "use_cookie": true, "cookie_name": "c"})));
     let auth = api.auth_token();

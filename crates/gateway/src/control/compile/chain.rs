@@ -62,6 +62,8 @@ const AFTER: &[Maker] = &[
     KeyLimits::compile,
     // Counts only what was let in so far.
     ApiRateLimit::compile,
+    // What follows may have variables that are fields of a form.
+    ReadForm::compile,
     // A caller who is over a limit has no body read.
     ValidateJson::compile,
     // What was validated is what the client sent.
@@ -202,8 +204,17 @@ impl Source<'_, '_> {
             triggered.chain([entry.rewrite_to.as_str()])
         });
         let paths = &self.info.extended_paths;
-        let reads_bodies = !paths.validate_json.is_empty() || !paths.transform.is_empty();
+        let mut triggers = paths.url_rewrites.iter().flat_map(|entry| &entry.triggers);
+        let reads_bodies = !paths.validate_json.is_empty()
+            || !paths.transform.is_empty()
+            || triggers.any(|trigger| !trigger.options.payload_matches.match_rx.is_empty())
+            || self.uses_forms();
         self.context.settings.shares_limits || reads_bodies || target.iter().any(|url| is_sent_on(url)) || rewritten.any(is_sent_on)
+    }
+
+    /// Whether variables of the definition may be fields of a form.
+    pub fn uses_forms(&self) -> bool {
+        self.definition.enable_context_vars && self.definition.raw.to_string().contains("$tyk_context.request_data")
     }
 
     /// A name for state that outlives configurations: of this version, or of one of its endpoints.

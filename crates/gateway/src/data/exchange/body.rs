@@ -44,17 +44,26 @@ impl Exchange<'_> {
 
     /// The request's body, as far as [`Exchange::read_body`] has been asked for it: opened, and as middlewares before have changed it.
     pub fn body(&self) -> &[u8] {
-        let opened = || self.answers.get::<Vec<u8>>(OPENED).map(Vec::as_slice);
-        let raw = || self.answers.body().and_then(Result::ok);
-        self.new_body.as_deref().or_else(opened).or_else(raw).unwrap_or_default()
+        self.new_body.as_deref().or_else(|| self.sent_body()).unwrap_or_default()
     }
 
-    /// The form in the request's body, if that was read and is one.
+    /// The form that the client sent, if its body was read and is one.
     pub fn form(&self) -> Option<&str> {
-        let kind = self.request.headers.known(Known::ContentType)?;
+        let body = self.sent_body().filter(|_| self.announces_form())?;
+        std::str::from_utf8(body).ok()
+    }
+
+    /// The head says that the body is a form.
+    pub fn announces_form(&self) -> bool {
+        let kind = self.request.headers.known(Known::ContentType).unwrap_or_default();
         let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-        let is_form = essence.eq_ignore_ascii_case(b"application/x-www-form-urlencoded");
-        std::str::from_utf8(self.body()).ok().filter(|_| is_form)
+        essence.eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
+    }
+
+    /// The client's own body, opened, if it was read.
+    fn sent_body(&self) -> Option<&[u8]> {
+        let opened = self.answers.get::<Vec<u8>>(OPENED).map(Vec::as_slice);
+        opened.or_else(|| self.answers.body().and_then(Result::ok))
     }
 
     /// The upstream is to answer with all it has: its answer must be seen whole.

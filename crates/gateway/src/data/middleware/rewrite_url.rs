@@ -45,8 +45,8 @@ struct Trigger {
     path_parts: Vec<Condition>,
     meta: Vec<Condition>,
     context: Vec<(Template, Condition)>,
-    /// Conditions on bodies, which are not read: they never hold.
-    unmeetable: bool,
+    /// A condition on the body.
+    payload: Option<Condition>,
     rewrite_to: Pieces,
 }
 
@@ -99,6 +99,9 @@ impl Rewrite {
                 matches.iter().map(|(name, text)| Condition::new(name, text, pool).map_err(fail)).collect()
             };
             let context_conditions = compile("request_context_matches", &options.request_context_matches)?;
+            let payload = Some(&options.payload_matches).filter(|text| !text.match_rx.is_empty());
+            let payload = payload.map(|text| Condition::new("payload", text, pool)).transpose();
+            let payload = payload.map_err(|error| (format!("triggers[{number}].options.payload_matches"), error))?;
             Ok(Trigger {
                 any: trigger.on == TriggerMode::Any,
                 headers: compile("header_matches", &options.header_matches)?,
@@ -110,7 +113,7 @@ impl Rewrite {
                     .map(Condition::on_one)
                     .map(|condition| (Template::new(&format!("$tyk_context.{}", condition.name), scope), condition))
                     .collect(),
-                unmeetable: !options.payload_matches.match_rx.is_empty(),
+                payload,
                 rewrite_to: Pieces::new(&trigger.rewrite_to, scope),
             })
         });
@@ -189,8 +192,8 @@ impl Trigger {
         for (template, condition) in &self.context {
             kinds.push(condition.holds(number, &[template.render(exchange)], captured));
         }
-        if self.unmeetable {
-            kinds.push(false);
+        if let Some(payload) = &self.payload {
+            kinds.push(payload.holds_for_body(number, &String::from_utf8_lossy(exchange.body()), captured));
         }
         if self.any { kinds.contains(&true) } else { !kinds.is_empty() && !kinds.contains(&false) }
     }
@@ -221,6 +224,17 @@ impl Condition {
         }
         captured.insert(key, groups.get(0).unwrap_or_default().to_owned());
         true
+    }
+}
+
+impl Condition {
+    /// The same for a body: what it captured has the number 0, and no number as a whole.
+    fn holds_for_body(&self, number: usize, body: &str, captured: &mut Captured) -> bool {
+        let holds = self.holds(number, &[body.to_owned()], captured);
+        if let Some(whole) = captured.get(&format!("trigger-{number}-{}-0", self.name)).cloned() {
+            captured.insert(format!("trigger-{number}-{}", self.name), whole);
+        }
+        holds
     }
 }
 
@@ -280,6 +294,11 @@ impl Middleware for RewriteUrl {
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(rewrite) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
+        if rewrite.triggers.iter().any(|trigger| trigger.payload.is_some())
+            && let Err(step) = exchange.read_body()
+        {
+            return step;
+        }
         let Some(url) = rewrite.result(exchange) else { return Step::Next };
         // What a request captured may hold bytes that no request line can.
         if !url.bytes().all(|byte| byte > 0x20 && byte != 0x7f) {

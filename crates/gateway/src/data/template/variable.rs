@@ -79,10 +79,10 @@ impl Variable {
                 .unwrap_or_default()
                 .to_owned(),
             Variable::Parameter(name) => {
-                let found = exchange.query().and_then(|query| form::first_value(query, |found| is_called(found, name)));
-                found.unwrap_or_default()
+                let mut given = exchange.form().into_iter().chain(exchange.query());
+                given.find_map(|given| form::first_value(given, |found| is_called(found, name))).unwrap_or_default()
             }
-            Variable::Parameters => exchange.query().map(parameters).unwrap_or_default(),
+            Variable::Parameters => parameters(exchange.form().into_iter().chain(exchange.query())),
             Variable::Claim(name) => exchange.claims.as_ref().and_then(|claims| claims.get(name)).unwrap_or_default().to_owned(),
             Variable::Token => exchange.token.as_deref().unwrap_or_default().to_owned(),
             Variable::Meta(name) => {
@@ -135,9 +135,9 @@ fn path_parts(path: &str) -> String {
 }
 
 /// `name:value,value;name:value`, by name.
-fn parameters(query: &str) -> String {
+fn parameters<'a>(given: impl Iterator<Item = &'a str>) -> String {
     let mut values: std::collections::BTreeMap<String, Vec<String>> = Default::default();
-    for (name, value) in form::pairs(query) {
+    for (name, value) in given.flat_map(form::pairs) {
         values.entry(name).or_default().push(value);
     }
     values.iter().map(|(name, values)| format!("{name}:{}", values.join(","))).collect::<Vec<_>>().join(";")

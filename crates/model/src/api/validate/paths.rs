@@ -3,7 +3,7 @@
 use super::{check_headers, check_method, check_names};
 use crate::api::protection;
 use crate::api::version::ExtendedPaths;
-use crate::api::{AccessEntry, Action, TriggerMode};
+use crate::api::{AccessEntry, Action};
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use crate::span;
@@ -14,15 +14,6 @@ pub(super) fn check(paths: &ExtendedPaths, at: &JsonPath, findings: &mut Finding
     check_answers(paths, at, findings);
     check_numbers(paths, at, findings);
     check_transforms(paths, at, findings);
-    for (index, rewrite) in paths.url_rewrites.iter().enumerate() {
-        for (number, trigger) in
-            rewrite.triggers.iter().enumerate().filter(|(_, one)| !one.options.payload_matches.match_rx.is_empty())
-        {
-            let at = at.key("url_rewrites").index(index).key("triggers").index(number).key("options").key("payload_matches");
-            let message = if trigger.on == TriggerMode::Any { "" } else { ", and neither does the trigger" };
-            findings.ignored(&at, format!("bodies are not read: this never matches{message}"));
-        }
-    }
     for (list, entries) in paths.unsupported() {
         if entries.iter().any(protection::is_in_effect) {
             findings.ignored(&at.key(list), "not supported yet, ignored");

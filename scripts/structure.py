@@ -2,9 +2,10 @@
 """The shape of the code: which modules import each other, and where the tree drifts.
 
 Prints, for each crate, its modules, the cycles between sibling modules, its public items, and the type names that are declared more
-than once in the workspace. `--check` exits with 1 when two sibling modules of one folder import each other, directly or through others.
-A child that uses its parent's file, and a parent that uses its child, are one module and no cycle. Test files do not count.
-`--features N` adds how many files each of the last N commits that changed source code touched.
+than once in the workspace. `--check` exits with 1 when two sibling modules of one folder import each other, directly or through others,
+in a crate that is not in CYCLIC. A child that uses its parent's file, and a parent that uses its child, are one module and no cycle. Test files do not count.
+`--edges` adds to each cycle the few imports that close it, `--features N` how many files each of the last N commits that changed source
+code touched.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# A path that starts in the crate or beside the file: `crate::keys::Key`, `super::table::{Table, Row}`.
-PATH = re.compile(r"\b(crate|super(?:::super)*|self)((?:::[a-z_][a-z0-9_]*)+)?(::\{)?")
+# Crates that may have cycles still. A crate without any is taken off this list; none is added.
+CYCLIC = ("bench", "engine")
+# A path that starts in the crate or beside the file, in code: `crate::keys::Key`, `super::table::Row`.
+PATH = re.compile(r"\b(?:crate|super|self)(?:::[A-Za-z_]\w*)+")
+USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?use ([^;]+);", re.M)
 TYPE = re.compile(r"^\s*pub(?:\([^)]*\))? (?:struct|enum|trait|type|union) ([A-Z]\w*)|^(?:struct|enum|trait|type|union) ([A-Z]\w*)", re.M)
 PUBLIC = re.compile(r"^\s*pub (?:const |static |async |unsafe )*(?:fn|struct|enum|trait|type|mod|use|const|static|union)\b", re.M)
 COMMENT = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"")
@@ -31,26 +35,41 @@ class Crate:
         self.name = folder.name
         self.files = {module(folder / "src", path): path for path in sorted((folder / "src").rglob("*.rs")) if not is_test(path)}
         self.texts = {name: COMMENT.sub("", path.read_text()) for name, path in self.files.items()}
+        self.names = {name: self.imported(name, text) for name, text in self.texts.items()}
         self.uses = {name: self.targets(name, text) - {name} for name, text in self.texts.items()}
 
+    def imported(self, name: tuple[str, ...], text: str) -> dict[str, tuple[str, ...]]:
+        """What a file has by `use`: each name with its path in the crate."""
+        trees = [leaf for tree in USE.findall(text) for leaf in leaves(tree)]
+        paths = [(leaf[-1], self.absolute(name, leaf)) for leaf in trees]
+        return {last: path for last, path in paths if path and last not in ("self", "*")}
+
+    def absolute(self, name: tuple[str, ...], path: list[str]) -> tuple[str, ...] | None:
+        """A path from the crate's root; `None` when it belongs to another crate."""
+        first, *rest = path
+        if first == "crate":
+            return tuple(rest)
+        if first == "self" or name + (first,) in self.files:
+            return name + tuple(rest if first == "self" else path)
+        if first == "super":
+            up = len(path) - len([part for part in path if part != "super"])
+            return name[: len(name) - up] + tuple(path[up:])
+        return None
+
     def targets(self, name: tuple[str, ...], text: str) -> set[tuple[str, ...]]:
-        """The modules that a file names."""
-        found = set()
-        for start, tail, brace in (match.groups() for match in PATH.finditer(text)):
-            base = () if start == "crate" else name if start == "self" else name[: len(name) - start.count("super")]
-            path = base + tuple((tail or "").split("::")[1:])
-            heads = self.grouped(path, text) if brace and start != "self" else []
-            found.update(self.nearest(head) for head in heads or [path])
-        return found
+        """The modules that a file names, each where it is declared and not where it is passed on."""
+        named = [leaf for tree in USE.findall(text) for leaf in leaves(tree)]
+        named += [match.split("::") for match in PATH.findall(USE.sub("", text))]
+        paths = [self.absolute(name, path) for path in named]
+        return {self.declared(path) for path in paths if path is not None}
 
-    def children(self, path: tuple[str, ...]) -> list[str]:
-        return [name[-1] for name in self.files if name[:-1] == path and name]
-
-    def grouped(self, path: tuple[str, ...], text: str) -> list[tuple[str, ...]]:
-        """`use crate::{a, b::C}`: the modules inside the braces that follow this path."""
-        prefix = "::".join(path) if path else "crate"
-        inside = " ".join(re.findall(re.escape(prefix.split("::")[-1]) + r"::\{([^;]*)\}", text))
-        return [path + (child,) for child in self.children(path) if re.search(rf"\b{child}\b", inside)]
+    def declared(self, path: tuple[str, ...], depth: int = 0) -> tuple[str, ...]:
+        """The file that declares what a path names: where another file passes it on, the one that it comes from."""
+        file = self.nearest(path)
+        passed_on = self.names.get(file, {}).get(path[len(file)]) if len(path) > len(file) else None
+        if passed_on is None or passed_on == path or depth > 8:
+            return file
+        return self.declared(passed_on + path[len(file) + 1 :], depth + 1)
 
     def nearest(self, path: tuple[str, ...]) -> tuple[str, ...]:
         """The file that holds a path: the longest prefix that is a file."""
@@ -73,9 +92,50 @@ class Crate:
             found.extend((parent, sorted(ring)) for ring in rings(edges))
         return found
 
+    def imports(self, parent: tuple[str, ...], source: str, target: str) -> list[str]:
+        """The files below one sibling that name the other, and what they name of it."""
+        found = []
+        for name, targets in self.uses.items():
+            if name[: len(parent) + 1] == (*parent, source):
+                named = sorted("::".join(path) for path in targets if path[: len(parent) + 1] == (*parent, target))
+                found.extend(f"{'::'.join(name)} -> {path}" for path in named)
+        return found
+
+    def closing(self, parent: tuple[str, ...], ring: list[str]) -> list[tuple[str, str, list[str]]]:
+        """The imports against the order in which the fewest point upwards, as far as a greedy search finds it."""
+        weights = {(a, b): self.imports(parent, a, b) for a in ring for b in ring if a != b}
+        left, bottom = list(ring), []
+        while left:
+            # Next from below: what imports least of what is still above it, and is imported most.
+            def rank(module: str) -> tuple[int, int]:
+                upward = sum(len(weights[module, other]) for other in left if other != module)
+                return upward, -sum(len(weights[other, module]) for other in left if other != module)
+
+            bottom.append(min(left, key=rank))
+            left.remove(bottom[-1])
+        upward = [(a, b) for at, a in enumerate(bottom) for b in bottom[at + 1 :] if weights[a, b]]
+        return [(a, b, weights[a, b]) for a, b in upward]
+
     def files_in(self, parent: tuple[str, ...], ring: list[str]) -> int:
         depth = len(parent)
         return sum(1 for name in self.files if len(name) > depth and name[:depth] == parent and name[depth] in ring)
+
+
+def leaves(tree: str) -> list[list[str]]:
+    """The paths of a `use`: `a::{b, c::D}` is a::b and a::c::D. Other names given by `as` are left out."""
+    head, brace, inner = tree.strip().partition("{")
+    prefix = [part.strip() for part in head.split("::") if part.strip()]
+    if not brace:
+        return [head.strip().split(" as ")[0].strip().split("::")]
+    found, depth, start = [], 0, 0
+    inner = inner.strip().removesuffix("}") + ","
+    for at, letter in enumerate(inner):
+        depth += (letter == "{") - (letter == "}")
+        if letter == "," and depth == 0:
+            item = inner[start:at].strip()
+            start = at + 1
+            found.extend(prefix if leaf == ["self"] else prefix + leaf for leaf in (leaves(item) if item else []))
+    return found
 
 
 def is_test(path: pathlib.Path) -> bool:
@@ -143,10 +203,14 @@ def touched(commits: int) -> list[tuple[int, str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="print only the cycles; exit with 1 when there are any")
+    parser.add_argument("--check", action="store_true", help="print only cycles where there must be none; exit with 1 when there are any")
+    parser.add_argument("--root", type=pathlib.Path, default=ROOT, metavar="DIR", help="the workspace to look at")
+    parser.add_argument("--edges", action="store_true", help="for each cycle, the imports that close it")
     parser.add_argument("--features", type=int, default=0, metavar="N", help="source files that each of the last N commits touched")
     args = parser.parse_args()
-    crates = [Crate(folder) for folder in sorted((ROOT / "crates").iterdir()) if (folder / "src").is_dir()]
+    crates = [Crate(folder) for folder in sorted((args.root / "crates").iterdir()) if (folder / "src").is_dir()]
+    if args.check:
+        crates = [crate for crate in crates if crate.name not in CYCLIC]
     cycles = [(crate, parent, ring) for crate in crates for parent, ring in crate.cycles()]
     if not args.check:
         print(f"{'crate':10} {'files':>6} {'modules at the top':>19} {'public items':>13} {'files in cycles':>16}")
@@ -157,6 +221,8 @@ def main() -> int:
             print(f"{crate.name:10} {len(crate.files):6} {top:19} {public:13} {caught:16}")
     for crate, parent, ring in cycles:
         print(f"cycle in {'::'.join((crate.name, *parent))}: {', '.join(ring)} ({crate.files_in(parent, ring)} files)")
+        for source, target, imports in crate.closing(parent, ring) if args.edges or args.check else []:
+            print(f"  {source} imports {target}: {'; '.join(imports)}")
     if args.check:
         return 1 if cycles else 0
     names = repeated_types(crates)

@@ -26,6 +26,7 @@ mod mutation;
 mod outbox;
 mod pace;
 mod peers;
+mod pending;
 mod pipe;
 mod pool;
 mod proxy_header;
@@ -47,6 +48,7 @@ pub use fault::{Fault, FaultKind};
 pub use limits::Limits;
 pub use moment::Moment;
 pub use pace::Speed;
+pub use pending::{Completer, Pending};
 pub use server_name::accepting_ports;
 pub use service::{
     Capture, Client, ClientTls, Ended, Forward, Handler, KeptBody, NotKept, Outgoing, ResponseVerdict, Service, ServiceFactory,

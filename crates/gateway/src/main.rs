@@ -3,18 +3,16 @@
 
 mod auth;
 mod base;
-mod client;
 mod control;
 mod data;
-mod limit;
 #[cfg(test)]
 #[path = "../../http/tests/corpus/mutation.rs"]
 mod mutation;
 mod observe;
 mod process;
+mod report;
 
 use clap::Parser;
-use client::top;
 use process::{check, cli, migrate, run, schema};
 use std::process::ExitCode;
 
@@ -36,8 +34,8 @@ fn main() -> ExitCode {
         }
         cli::Command::Migrate(options) => migrate::migrate(&options),
         cli::Command::Mock(options) => run::mock(options),
-        cli::Command::Ask(request) => return client::run(*request),
-        cli::Command::Top(options) => top::top(options),
+        cli::Command::Ask(request) => return tollgate_client::ask(*request, base::tls::for_commands),
+        cli::Command::Top(options) => tollgate_client::top(options, base::tls::for_commands),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

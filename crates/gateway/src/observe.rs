@@ -2,38 +2,27 @@
 //! between cores while a request passes, and nothing is paid for what is switched off.
 
 mod analytics;
-mod causes;
-mod exposition;
+pub mod causes;
 mod facts;
 mod histogram;
-mod live;
+mod hit;
 pub mod logs;
-mod meter;
-mod otlp;
+pub mod meter;
+pub mod otlp;
 mod places;
-mod process;
 mod record;
 mod recorder;
 mod recording;
-mod scrape;
-mod sink;
-mod states;
-mod statsd;
+pub mod sink;
 pub mod trace;
 
 pub use causes::CauseCounts;
-pub use exposition::Form;
 pub use facts::ApiFacts;
-pub use histogram::{Distribution, OWN_NS, REQUEST_NS};
-pub use live::live;
 pub use meter::{Cells, Meter, Meters, Side, Tally, method_name, method_number};
-pub use otlp::Pusher;
 pub use record::{Record, StepTime, Text};
 pub use recorder::Recorder;
 pub use recording::Recording;
-pub use scrape::scrape;
 pub use sink::SinkFigures;
-pub use statsd::Statsd;
 
 use crate::base::clock;
 use crate::observe::logs::LogFigures;
@@ -51,7 +40,7 @@ pub struct Observer {
     /// What the engine counts, by core.
     pub engine: Vec<Arc<CoreStats>>,
     /// What belongs to no API, by core.
-    cores: Vec<CoreTotals>,
+    pub cores: Vec<CoreTotals>,
     pub reloads: ReloadFigures,
     pub log: Arc<LogFigures>,
     /// Requests are recorded one by one.

@@ -1,7 +1,7 @@
 //! Edits to the header lines of one message: removed lines and added lines. The buffers are reused from message to message.
 
+use crate::append::append;
 use crate::headers::{Headers, Known};
-use crate::write::append;
 
 /// Lines to remove and lines to add. Later edits see earlier ones: a removed line stays removed, and an added line can be removed
 /// again.

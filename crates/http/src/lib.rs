@@ -5,6 +5,7 @@
 //! be driven by epoll, by io_uring, or by a test that cuts its input at every byte.
 #![forbid(unsafe_code)]
 
+mod append;
 mod body;
 mod edits;
 mod headers;

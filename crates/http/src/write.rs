@@ -1,5 +1,6 @@
 //! Writes heads: an edited request for the upstream, an edited response for the client, and responses that the gateway generates.
 
+use crate::append::append;
 use crate::headers::Known;
 use crate::{Body, HeaderEdits, Headers, Request, Response};
 
@@ -178,14 +179,6 @@ pub fn write_reply(
         }
     } else {
         out.extend_from_slice(b"\r\n");
-    }
-}
-
-/// Appends text that is usually empty: the check costs less than copying no bytes.
-#[inline(always)]
-pub(crate) fn append(part: &[u8], out: &mut Vec<u8>) {
-    if !part.is_empty() {
-        out.extend_from_slice(part);
     }
 }
 

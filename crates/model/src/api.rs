@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use crate::config::OnStoreFailure;
 use crate::decode::{Decoded, decode};
-use crate::json_path::JsonPath;
 use crate::known_field;
 use crate::number::whole;
+use crate::openapi::openapi_problem;
 use crate::problem::{Findings, Level, Problem};
 use crate::reference::resolve_references;
-use crate::schema::may_be_any_word;
+use crate::word_choice::may_be_any_word;
 use crate::zero_values::Document;
 
 mod auth;
@@ -32,6 +32,7 @@ mod tollgate;
 mod validate;
 mod version;
 
+pub use crate::protections::PROTECTIONS;
 pub use auth::{
     AuthConfig, BasicAuth, ExternalOAuth, ExternalProvider, Introspection, IntrospectionCache, OpenIdOptions, OpenIdProvider,
     SignatureAlgorithm, SignatureConfig,
@@ -44,8 +45,7 @@ pub use endpoint::{
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
-pub(crate) use protection::check_names as check_protection_names;
-pub use protection::{MissingProtection, PROTECTIONS};
+pub use protection::MissingProtection;
 pub use proxy::{Proxy, Transport};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use tollgate::{ForwardAuth, Tollgate};
@@ -430,13 +430,6 @@ impl ApiDefinition {
         .into_iter()
         .filter_map(|(asked, field, method)| asked.then_some((field, method)))
     }
-}
-
-/// The message for an OpenAPI description, Tyk's or another; `None` for any other document.
-pub(crate) fn openapi_problem(document: &Value) -> Option<Problem> {
-    let member = ["openapi", "swagger", "x-tyk-api-gateway"].into_iter().find(|member| document.get(member).is_some())?;
-    let message = "an OpenAPI document; only classic API definitions are supported yet";
-    Some(Problem::new(Level::Error, JsonPath::root().key(member).to_string(), message))
 }
 
 impl VersionSelector {

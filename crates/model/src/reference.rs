@@ -8,7 +8,6 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::config::GatewayConfig;
 use crate::json_path::JsonPath;
 use crate::problem::{Level, Problem};
 
@@ -87,13 +86,17 @@ pub struct SecretSources {
 }
 
 impl SecretSources {
-    /// The sources of a gateway. Keeps only the variables that can be referred to.
-    pub fn new(config: &GatewayConfig, environment: impl Iterator<Item = (String, String)>) -> SecretSources {
+    /// The sources of a gateway. Keeps only the variables that can be referred to; an empty `file_base` means none.
+    pub fn new(
+        secrets: &BTreeMap<String, String>,
+        file_base: &Path,
+        environment: impl Iterator<Item = (String, String)>,
+    ) -> SecretSources {
         let is_secret = |name: &str| VARIABLE_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
         SecretSources {
             environment: environment.filter(|(name, _)| is_secret(name)).collect(),
-            secrets: config.secrets.clone(),
-            file_base: Some(config.file.base_path.clone()).filter(|path| !path.as_os_str().is_empty()),
+            secrets: secrets.clone(),
+            file_base: Some(file_base.to_owned()).filter(|path| !path.as_os_str().is_empty()),
         }
     }
 

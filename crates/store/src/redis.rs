@@ -25,6 +25,8 @@ mod ear;
 mod link;
 mod list;
 mod names;
+mod read;
+mod scan;
 mod settings;
 mod walk;
 
@@ -113,8 +115,8 @@ impl Redis {
         let (get, life) = (redis::cmd("GET").arg(&key).to_owned(), redis::cmd("PTTL").arg(&key).to_owned());
         let link = self.link.clone();
         let (value, left_ms) = self.spawn(async move { try_join(link.ask(&get), link.ask(&life)).await }).await?;
-        let value: Option<Vec<u8>> = answer::read(value)?;
-        let left_ms: i64 = answer::read(left_ms)?;
+        let value: Option<Vec<u8>> = read::read(value)?;
+        let left_ms: i64 = read::read(left_ms)?;
         Ok(value.map(|value| (value, u64::try_from(left_ms).ok().map(Duration::from_millis))))
     }
 
@@ -124,7 +126,7 @@ impl Redis {
     /// The server's error, or that it is unavailable.
     pub async fn ids(&self, kind: Kind) -> Result<Vec<String>, StoreFault> {
         let link = self.link.clone();
-        self.spawn(async move { walk::document_ids(&link, kind, "").await }).await
+        self.spawn(async move { scan::document_ids(&link, kind, "").await }).await
     }
 
     /// An answer was late: probes the connection at once, instead of at the next interval.
@@ -153,7 +155,7 @@ impl Redis {
                 }
                 answer => answer,
             };
-            answer::read(link.notice(answer)?)
+            read::read(link.notice(answer)?)
         })
     }
 

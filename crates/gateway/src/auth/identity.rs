@@ -1,7 +1,8 @@
 //! Somebody whom another server vouches for, and the session that the gateway gives them: one for each, made from policies, or with the
 //! right to one API alone. It is named as Tyk names it, so that scripts find it.
 
-use crate::auth::keys::{Digest, HeldKey, Keys, identity_digest};
+use crate::auth::keys::{HeldKey, Keys, identity_digest};
+use crate::base::digest::Digest;
 use md5::{Digest as _, Md5};
 use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;

@@ -2,7 +2,6 @@
 //! start and changed only after the store has acknowledged the change. Of a store that several gateways share, memory has only what was
 //! used lately: see `shared`.
 
-mod digest;
 mod ends;
 mod held_key;
 mod identities;
@@ -11,6 +10,7 @@ mod limits;
 mod lookup;
 mod orgs;
 mod policies;
+mod presented;
 mod quota;
 mod rights;
 mod saved;
@@ -21,9 +21,9 @@ mod view;
 mod writes;
 
 use crate::base::bus;
+use crate::base::digest::{Digest, DigestHasher, hex, parse_digest};
 use crate::base::pattern::PatternPool;
-use crate::data::endpoints::PatternRules;
-use crate::limit::{Algorithm, Limiter, SharedQuota};
+use crate::base::pattern::PatternRules;
 use arc_swap::{ArcSwap, Guard};
 use ends::Ends;
 use identities::Identities;
@@ -39,6 +39,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use table::{Entry, Table};
+use tollgate_limit::{Algorithm, Limiter, SharedQuota};
 use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key::{self as key_format, KeyFunction};
@@ -48,14 +49,13 @@ use tollgate_store::question::COUNTERS_MAX;
 use tollgate_store::{Counter, Kind, Question, Store, StoreFault};
 use writes::WriteOrder;
 
-pub use digest::{Digest, DigestHasher, hex, parse_digest};
 pub use ends::forgotten_at;
 pub use held_key::HeldKey;
 pub use identities::identity_digest;
 pub use key::{Key, KeyState, Permission};
 pub use limits::{Checks, Counted, Limits, Rejection};
-pub use lookup::Presented;
 pub use policies::Policies;
+pub use presented::Presented;
 pub use shared::SharedKeys;
 pub use terms::KeyTerms;
 pub use view::KeyView;

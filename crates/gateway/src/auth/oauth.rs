@@ -9,6 +9,8 @@ mod client_auth;
 mod clients;
 mod code;
 mod family;
+mod given;
+mod grant;
 mod introspect;
 mod ledger;
 mod notice;
@@ -33,14 +35,17 @@ pub use revoke::revoke;
 pub use rules::{OAuthSettings, Rules};
 pub use token::give_token;
 
-use crate::data::registry::Registry;
+use crate::auth::passwords::LazyPasswords;
+use crate::base::outside::LazyOutside;
 use std::sync::Arc;
 
 /// What the endpoints of one API work with.
 pub struct Provider<'a> {
     pub rules: &'a Rules,
     pub ledger: &'a Ledger,
-    pub registry: &'a Registry,
+    /// Calls to other servers, for notices.
+    pub outside: &'a LazyOutside,
+    pub passwords: &'a LazyPasswords,
     pub notices: &'a Arc<Notices>,
     pub unix_s: u64,
 }

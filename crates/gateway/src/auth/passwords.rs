@@ -3,7 +3,6 @@
 
 mod queue;
 
-use crate::base::answers::{Coming, Promise, coming};
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHash, PasswordVerifier};
 use queue::Queue;
@@ -12,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
+use tollgate_engine::{Completer, Pending};
 use tollgate_model::key::KeyFunction;
 use tollgate_model::session::BasicAuthData;
 
@@ -140,7 +140,7 @@ pub struct Passwords {
 struct Check {
     stored: StoredPassword,
     password: Vec<u8>,
-    promise: Promise<bool>,
+    completer: Completer<bool>,
 }
 
 impl Passwords {
@@ -156,9 +156,9 @@ impl Passwords {
     }
 
     /// Checks a password; `None` when too many wait. There may be no answer: when others come, who sends many gives way to them.
-    pub fn check(&self, asker: Asker, stored: StoredPassword, password: Vec<u8>) -> Option<Coming<bool>> {
-        let (promise, answer) = coming();
-        self.queue.put(asker, Check { stored, password, promise }).then_some(answer)
+    pub fn check(&self, asker: Asker, stored: StoredPassword, password: Vec<u8>) -> Option<Pending<bool>> {
+        let (completer, answer) = Pending::pair();
+        self.queue.put(asker, Check { stored, password, completer }).then_some(answer)
     }
 }
 
@@ -169,11 +169,11 @@ impl Drop for Passwords {
 }
 
 fn check_all(queue: &Queue<Check>, checked: &AtomicU64) {
-    while let Some(Check { stored, password, promise }) = queue.take() {
+    while let Some(Check { stored, password, completer }) = queue.take() {
         // Whoever asked may have gone.
-        if promise.is_awaited() {
+        if completer.is_awaited() {
             checked.fetch_add(1, Ordering::Relaxed);
-            promise.keep(stored.is(&password));
+            completer.complete(stored.is(&password));
         }
     }
 }

@@ -3,8 +3,7 @@
 
 use std::any::Any;
 use std::time::Duration;
-use tokio::sync::watch;
-use tollgate_engine::{NotKept, Work};
+use tollgate_engine::{NotKept, Pending, Work};
 
 /// The number of the request's body; those of middlewares are small.
 const BODY: u64 = 1 << 62;
@@ -53,8 +52,8 @@ pub enum Asked<T> {
 
 impl Answers {
     /// Asks a question once for this request; the same call finds the answer when the chain starts over.
-    pub fn ask<T: Clone + Send + Sync + 'static>(&mut self, serial: u64, begin: impl FnOnce() -> Coming<T>) -> Asked<T> {
-        match self.get::<Coming<T>>(serial) {
+    pub fn ask<T: Clone + Send + Sync + 'static>(&mut self, serial: u64, begin: impl FnOnce() -> Pending<T>) -> Asked<T> {
+        match self.get::<Pending<T>>(serial) {
             Some(answer) => answer.get().map_or(Asked::Lost, Asked::Done),
             None => {
                 let answer = begin();
@@ -63,49 +62,6 @@ impl Answers {
                 Asked::Hold(work)
             }
         }
-    }
-}
-
-/// An answer to come. Any number of requests can wait for it.
-#[derive(Clone)]
-pub struct Coming<T>(watch::Receiver<Option<T>>);
-
-/// The place to put an answer. Dropping it without one ends the waiting as well.
-pub struct Promise<T>(watch::Sender<Option<T>>);
-
-/// An answer to come and where it will be put.
-pub fn coming<T>() -> (Promise<T>, Coming<T>) {
-    let (sender, receiver) = watch::channel(None);
-    (Promise(sender), Coming(receiver))
-}
-
-impl<T> Promise<T> {
-    /// Gives the answer.
-    pub fn keep(self, value: T) {
-        // Nobody may be waiting any longer.
-        let _ = self.0.send(Some(value));
-    }
-
-    /// Whether anybody still waits.
-    pub fn is_awaited(&self) -> bool {
-        self.0.receiver_count() > 0
-    }
-}
-
-impl<T: Clone + Send + Sync + 'static> Coming<T> {
-    /// The answer, if it is there.
-    pub fn get(&self) -> Option<T> {
-        self.0.borrow().clone()
-    }
-
-    /// Done when the answer is there or will never be.
-    pub async fn wait(mut self) {
-        let _ = self.0.wait_for(Option::is_some).await;
-    }
-
-    /// The same as work that holds a request.
-    pub fn work(&self) -> Work {
-        Box::pin(self.clone().wait())
     }
 }
 

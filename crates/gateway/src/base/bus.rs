@@ -1,7 +1,6 @@
 //! What gateways that share a Redis tell each other, in the form of Tyk's nodes: JSON messages of one channel, signed with the
 //! `node_secret` that all of them have.
 
-use crate::control::loader::Reloads;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
@@ -28,8 +27,8 @@ pub struct Bus {
     redis: Arc<Redis>,
     signer: Signer,
     reloads_on_signal: bool,
-    /// Known once they are started.
-    reloads: OnceLock<Reloads>,
+    /// Called when another gateway asks for a reload; known once this gateway can.
+    on_reload: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// What a message asks for.
@@ -52,12 +51,12 @@ struct Signer {
 impl Bus {
     pub fn new(redis: Arc<Redis>, config: &GatewayConfig) -> Self {
         let signer = Signer { secret: config.node_secret.clone(), accepts_everything: config.allow_insecure_configs };
-        Bus { redis, signer, reloads_on_signal: !config.suppress_redis_signal_reload, reloads: OnceLock::new() }
+        Bus { redis, signer, reloads_on_signal: !config.suppress_redis_signal_reload, on_reload: OnceLock::new() }
     }
 
     /// From now on a message can make this gateway reload.
-    pub fn connect(&self, reloads: Reloads) {
-        let _ = self.reloads.set(reloads);
+    pub fn on_reload(&self, reload: impl Fn() + Send + Sync + 'static) {
+        let _ = self.on_reload.set(Box::new(reload));
     }
 
     /// Tells all gateways, this one too.
@@ -72,8 +71,8 @@ impl Bus {
     pub fn hear(&self, message: &[u8]) -> Notice {
         match self.signer.read(message) {
             Ok(Notice::Reload) => {
-                if let Some(reloads) = self.reloads.get().filter(|_| self.reloads_on_signal) {
-                    reloads.request_later();
+                if let Some(reload) = self.on_reload.get().filter(|_| self.reloads_on_signal) {
+                    reload();
                 }
                 Notice::Reload
             }

@@ -1,7 +1,6 @@
 //! HTTP calls of the gateway itself, for what decides about requests: key sets, introspection, other deciders. They run on one thread
 //! beside the data path. Each call has a limit of time and of bytes, and all together one of number. Not for requests of clients.
 
-use crate::base::http_client::{HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
 use crate::base::tls;
 use crate::base::tls::{Library, TlsRules};
 use http::header::LOCATION;
@@ -17,6 +16,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tollgate_http_client::{HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
 
 /// Calls at one time. The next ones wait, within their own time limit: a decider that hangs must not take all file descriptors.
 const CALLS_MAX: usize = 512;

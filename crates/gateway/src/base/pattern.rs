@@ -8,12 +8,15 @@ mod expression;
 mod literal;
 #[path = "pattern/pool.rs"]
 mod pool;
+#[path = "pattern/rules.rs"]
+mod rules;
 #[path = "pattern/template.rs"]
 mod template;
 
 pub use expression::{Expression, GroupTexts};
 pub use literal::{Literal, Requirement};
 pub use pool::{Charge, GroupExpression, PatternPool, PooledPattern};
+pub use rules::PatternRules;
 
 use literal::requirements;
 use template::PathTemplate;

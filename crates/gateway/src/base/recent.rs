@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use crate::auth::keys::{Digest, DigestHasher};
+use crate::base::digest::{Digest, DigestHasher};
 
 type Half<V> = HashMap<Digest, Arc<V>, BuildHasherDefault<DigestHasher>>;
 

@@ -4,11 +4,9 @@ use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use subtle::ConstantTimeEq;
 use tollgate_model::hexadecimal;
-
-const FILE_NAME: &str = "control-secret";
 
 /// What requests to the control API must show. Only its digest is kept, so that comparing takes the same time for every guess.
 pub struct Secret {
@@ -27,12 +25,11 @@ impl Secret {
     }
 }
 
-/// The configured secret, else the one in the data directory, made when it is not there. The path is that of the file, if one is used.
-pub fn configured_or_made(configured: &str, data_dir: &Path) -> io::Result<(Secret, Option<PathBuf>)> {
+/// The configured secret, else the one in the file at `path`, made when it is not there. The path is returned if the file is used.
+pub fn configured_or_made(configured: &str, path: PathBuf) -> io::Result<(Secret, Option<PathBuf>)> {
     if !configured.is_empty() {
         return Ok((Secret::new(configured), None));
     }
-    let path = file_in(data_dir);
     let explain = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     match std::fs::read_to_string(&path) {
         Ok(text) if !text.trim().is_empty() => return Ok((Secret::new(text.trim()), Some(path))),
@@ -41,15 +38,10 @@ pub fn configured_or_made(configured: &str, data_dir: &Path) -> io::Result<(Secr
         Err(error) => return Err(explain(error)),
     }
     let text = random_text()?;
-    std::fs::create_dir_all(data_dir).map_err(explain)?;
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(explain)?;
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(explain)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(explain)?;
     Ok((Secret::new(&text), Some(path)))
-}
-
-/// Where a data directory has the secret that was made.
-pub fn file_in(data_dir: &Path) -> PathBuf {
-    data_dir.join(FILE_NAME)
 }
 
 /// 128 bits of the system's randomness as 32 hex digits.

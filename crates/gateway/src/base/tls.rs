@@ -9,9 +9,9 @@ mod library;
 mod server_names;
 mod upstreams;
 
-pub use allow_list::{AllowList, CallerTls};
+pub use allow_list::{AllowList, CallerTls, Disallowed};
 pub use certificate::{Certificate, Facts, hex_sha256};
-pub use clients::ClientTerms;
+pub use clients::{ApiTls, ClientTerms};
 pub use collector::collector_config;
 pub use library::{Library, Slot};
 pub use upstreams::{TlsRules, TlsSettings, client_config};
@@ -33,6 +33,11 @@ fn provider(ciphers: &[String]) -> Result<Arc<CryptoProvider>, String> {
         provider.cipher_suites.retain(|suite| suite.tls13().is_some() || suite.suite().as_str().is_some_and(is_wanted));
     }
     Ok(Arc::new(provider))
+}
+
+/// How commands speak TLS with a gateway.
+pub fn for_commands(insecure: bool) -> Result<rustls::ClientConfig, String> {
+    client_config(&TlsRules { insecure, ..TlsRules::default() }, &Library::default())
 }
 
 /// One spelling for the names of Go, OpenSSL's RFC style and rustls.

@@ -28,7 +28,7 @@ mod workers;
 use crate::auth::oauth::{Ledger, Notices};
 use crate::base::secret::Secret;
 use crate::control::loader::{FILE_BYTES_MAX, Loader, Reloads};
-use crate::data::snapshot::Shared;
+use crate::data::gateway_state::GatewayState;
 use answer::error;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -67,7 +67,7 @@ const LAST_REQUEST_TIME: Duration = Duration::from_secs(1);
 
 /// What the control API works on.
 pub struct Control {
-    pub shared: Arc<Shared>,
+    pub shared: Arc<GatewayState>,
     pub loader: Arc<Loader>,
     pub reloads: Reloads,
     /// Held while a file of a definition or a policy is written or removed.

@@ -1,19 +1,19 @@
-//! From documents to what runs: the only place that reads an API definition and makes an `Api` of it. Everything that can be decided
+//! From documents to what runs: the only place that reads an API definition and makes a `CompiledApi` of it. Everything that can be decided
 //! before a request comes is decided here.
 
 mod chain;
 mod secrets;
 mod version;
 
-pub use chain::Source;
-
 use crate::auth::keys::KeyTerms;
 use crate::auth::oauth::Rules;
 use crate::base::re2;
+use crate::data::api::Api;
+use crate::data::middleware::Context;
 use crate::data::registry::Registry;
 use crate::data::route::{RouterBuilder, listen_path_weight};
 use crate::data::settings::Settings;
-use crate::data::snapshot::{Api, Expiry, Provider, Snapshot, VersionLocation, VersionSelector, Versions};
+use crate::data::snapshot::{CompiledApi, Expiry, Provider, Snapshot, VersionLocation, VersionSelector, Versions};
 use crate::observe::ApiFacts;
 use std::collections::HashSet;
 use std::path::Path;
@@ -23,38 +23,13 @@ use tollgate_model::expiry;
 use tollgate_model::session::ApiLifetime;
 use tollgate_model::{Level, Problem};
 
-/// What compiling needs to know.
-pub struct Context<'a> {
-    pub settings: &'a Settings,
-    pub registry: &'a Arc<Registry>,
-    pub file: Option<&'a Path>,
-    pub problems: Vec<Problem>,
-}
-
-impl Context<'_> {
-    /// Notes what makes the API unusable.
-    pub fn error(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.problems.push(Problem::new(Level::Error, path, message).within(self.file));
-    }
-
-    /// Notes what the API's author may not have meant.
-    pub fn warning(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.problems.push(Problem::new(Level::Warning, path, message).within(self.file));
-    }
-
-    /// How many errors there are so far.
-    fn errors(&self) -> usize {
-        self.problems.iter().filter(|problem| problem.is_error()).count()
-    }
-}
-
 /// Compiles one definition, with warnings; `Err` holds everything that makes it unusable.
 pub fn compile(
     definition: &ApiDefinition,
     settings: &Settings,
     registry: &Arc<Registry>,
     file: Option<&Path>,
-) -> Result<(Api, Vec<Problem>), Vec<Problem>> {
+) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
     let mut context = Context { settings, registry, file, problems: Vec::new() };
     check_protections(definition, &mut context);
     secrets::check(&definition.raw, &mut context);
@@ -83,12 +58,12 @@ fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
     }
 }
 
-fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Api> {
+fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<CompiledApi> {
     let versions = compile_versions(definition, context);
     let provided = definition.is_on(AuthMethod::OAuth).then(|| version::compile_provider(definition, context)).flatten();
     let rules = || Arc::new(Rules::new(definition, &context.settings.oauth));
     let provider = provided.map(|version| Provider { version, rules: rules() });
-    Some(Api {
+    let api = Api {
         id: definition.api_id.clone(),
         name: definition.name.clone(),
         host: definition.host().filter(|_| context.settings.custom_domains).map(str::to_owned),
@@ -102,8 +77,6 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         preserve_host: definition.proxy.preserve_host_header,
         disable_strip_slash: definition.proxy.disable_strip_slash,
         options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
-        versions: versions?,
-        provider,
         meter: context.registry.meters.get(&definition.api_id),
         facts: ApiFacts::new(context.registry.new_serial(), definition, &sanitized_listen_path(&definition.proxy.listen_path)),
         key_terms: KeyTerms {
@@ -114,7 +87,8 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
             keeps_quotas: definition.dont_set_quota_on_create,
         },
         raw: definition.raw.clone(),
-    })
+    };
+    Some(CompiledApi { api, versions: versions?, provider })
 }
 
 fn compile_versions(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Versions> {
@@ -177,7 +151,7 @@ fn sanitized_listen_path(written: &str) -> String {
 }
 
 /// Puts APIs together: listen paths that collide are renamed, the router is built. `apis` are in the order of their files.
-pub fn assemble(apis: Vec<Arc<Api>>, settings: &Settings) -> (Snapshot, Vec<Problem>) {
+pub fn assemble(apis: Vec<Arc<CompiledApi>>, settings: &Settings) -> (Snapshot, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut taken: HashSet<(Option<String>, String)> = HashSet::new();
     let mut listen_paths: Vec<String> = Vec::with_capacity(apis.len());

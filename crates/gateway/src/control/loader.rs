@@ -2,8 +2,10 @@
 //! good version; nothing in flight is touched.
 
 use crate::auth::keys::Policies;
+use crate::base::definition_files::definition_files;
 use crate::control::compile::{assemble, compile};
-use crate::data::snapshot::{Api, Shared};
+use crate::data::gateway_state::GatewayState;
+use crate::data::snapshot::CompiledApi;
 use crate::observe::logs;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -22,7 +24,7 @@ pub const FILE_BYTES_MAX: usize = 16 << 20;
 
 /// Loads definitions and publishes snapshots, one reload at a time.
 pub struct Loader {
-    shared: Arc<Shared>,
+    shared: Arc<GatewayState>,
     app_path: PathBuf,
     policy_path: PathBuf,
     policy_file: PathBuf,
@@ -39,7 +41,7 @@ type LoadedFiles = BTreeMap<PathBuf, Arc<LoadedFile>>;
 struct LoadedFile {
     digest: u64,
     /// The last version that could be used.
-    good: Option<Arc<Api>>,
+    good: Option<Arc<CompiledApi>>,
     problems: Vec<Problem>,
 }
 
@@ -53,7 +55,7 @@ pub struct Report {
 }
 
 impl Loader {
-    pub fn new(shared: Arc<Shared>, config: &GatewayConfig) -> Self {
+    pub fn new(shared: Arc<GatewayState>, config: &GatewayConfig) -> Self {
         Loader {
             shared,
             app_path: config.app_path.clone(),
@@ -137,7 +139,7 @@ impl Loader {
         }
     }
 
-    fn parse(&self, path: &Path, text: &[u8], digest: u64, last_good: Option<Arc<Api>>) -> LoadedFile {
+    fn parse(&self, path: &Path, text: &[u8], digest: u64, last_good: Option<Arc<CompiledApi>>) -> LoadedFile {
         match self.api(text, Some(path)) {
             Ok((api, mut problems)) => {
                 let good = self.shared.settings.has_tag_of(&api.tags).then(|| Arc::new(api));
@@ -156,7 +158,7 @@ impl Loader {
     }
 
     /// Parses, checks and compiles one definition.
-    pub fn api(&self, text: &[u8], file: Option<&Path>) -> Result<(Api, Vec<Problem>), Vec<Problem>> {
+    pub fn api(&self, text: &[u8], file: Option<&Path>) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
         let lookup = |scheme: &str, name: &str| self.shared.settings.secrets.lookup(scheme, name);
         let (definition, problems) = ApiDefinition::parse_with(text, file, &lookup)?;
         match compile(&definition, &self.shared.settings, &self.shared.registry, file) {
@@ -166,8 +168,8 @@ impl Loader {
     }
 
     /// The APIs in the order of their files; of two with the same id the later one counts.
-    fn distinct(&self, files: &LoadedFiles, problems: &mut Vec<Problem>) -> Vec<Arc<Api>> {
-        let mut apis: Vec<Arc<Api>> = Vec::with_capacity(files.len());
+    fn distinct(&self, files: &LoadedFiles, problems: &mut Vec<Problem>) -> Vec<Arc<CompiledApi>> {
+        let mut apis: Vec<Arc<CompiledApi>> = Vec::with_capacity(files.len());
         let mut places: HashMap<String, usize> = HashMap::new();
         for (path, file) in files {
             let Some(api) = &file.good else { continue };
@@ -211,25 +213,6 @@ impl Report {
     pub fn errors(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().filter(|problem| problem.is_error())
     }
-}
-
-/// The definition files of a directory, sorted by name. Files that belong to another definition's are not definitions themselves.
-pub fn definition_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(directory)? {
-        let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_definition = name.ends_with(".json")
-            && !name.starts_with('.')
-            && !name.ends_with("-oas.json")
-            && !name.ends_with("-mcp.json")
-            && path.is_file();
-        if is_definition {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    Ok(paths)
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {

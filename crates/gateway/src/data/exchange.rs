@@ -4,32 +4,35 @@ mod body;
 
 use crate::auth::jwt::ClaimTexts;
 use crate::auth::keys::{Counted, HeldKey, Key, Keys, Limits, Presented};
-use crate::base::answers::{Answers, Coming};
-use crate::base::path::Path;
+use crate::base::answers::Answers;
+use crate::base::request_id::RequestId;
 use crate::base::tls::CallerTls;
+use crate::data::api::Api;
 use crate::data::breaker::Passage;
 use crate::data::endpoints::Hits;
+use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
 use crate::data::response_chain::ResponseChain;
 use crate::data::settings::Settings;
-use crate::data::snapshot::{Api, Version};
 use crate::data::upstream::Upstream;
-use crate::limit::Patience;
+use crate::data::url::Url;
 use crate::observe::trace::TraceId;
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_engine::Pending;
 use tollgate_engine::{Outgoing, Work};
-use tollgate_http::{HeaderEdits, Headers, Request};
-use tollgate_model::hexadecimal_digits;
+use tollgate_http::Request;
+use tollgate_limit::Patience;
 
 /// A request and what the chain makes of it.
 pub struct Exchange<'a> {
     pub request: &'a Request<'a>,
     pub settings: &'a Settings,
     pub api: &'a Api,
-    pub version: &'a Version,
+    /// The version's name, where requests choose among several.
+    pub version: Option<&'a str>,
     /// The client's address, of the connection or of what a trusted proxy says.
     pub client_ip: IpAddr,
     /// What the client's TLS handshake told, if it speaks TLS.
@@ -102,15 +105,6 @@ pub enum Track {
     As(Arc<str>),
 }
 
-/// Path and query of a request.
-#[derive(Clone, Debug)]
-pub struct Url<'a> {
-    pub path: Path<'a>,
-    /// Bytes of the decoded path that are the listen path.
-    pub listen_bytes: usize,
-    pub query: Option<Cow<'a, str>>,
-}
-
 /// A target that a rewrite chose.
 #[derive(Clone)]
 pub enum Redirect {
@@ -134,43 +128,6 @@ pub enum Step {
     Refuse(Refusal),
     /// Ends with the answer in `outgoing`.
     Reply,
-}
-
-/// A change to a message's header lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HeaderChange {
-    /// Takes lines out.
-    Remove(Arc<str>),
-    /// Puts a line in place of all others of that name.
-    Set(Arc<str>, Vec<u8>),
-    /// Puts a line beside the others.
-    Add(Arc<str>, Vec<u8>),
-}
-
-impl HeaderChange {
-    /// The header that it is about.
-    pub fn name(&self) -> &str {
-        match self {
-            HeaderChange::Remove(name) | HeaderChange::Set(name, _) | HeaderChange::Add(name, _) => name,
-        }
-    }
-
-    /// Applies the change to a message of the upstream or the client.
-    pub fn apply(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
-        match self {
-            HeaderChange::Remove(name) => edits.remove(headers, name),
-            HeaderChange::Set(name, value) => edits.set(headers, name, value),
-            HeaderChange::Add(name, value) => edits.add(name, value),
-        }
-    }
-
-    /// Applies the change to an answer of the gateway itself.
-    pub fn apply_to_reply(&self, edits: &mut HeaderEdits) {
-        match self {
-            HeaderChange::Remove(_) => {}
-            HeaderChange::Set(name, value) | HeaderChange::Add(name, value) => edits.add(name, value),
-        }
-    }
 }
 
 impl<'a> Exchange<'a> {
@@ -241,7 +198,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// Holds the request until there is an answer about its limits, all of them together for no longer than one answer may take.
-    pub fn hold_for_limits(&mut self, pending: Option<Coming<()>>) -> Step {
+    pub fn hold_for_limits(&mut self, pending: Option<Pending<()>>) -> Step {
         self.answers.hold_for_limits(self.now);
         let held = self.answers.held_for_limits(self.now);
         let time_max = self.keys.shared_keys().map_or(Duration::ZERO, |shared| shared.limits.answer_time_max());
@@ -297,44 +254,3 @@ impl<'a> Exchange<'a> {
 fn passed_at<T>(limits: &T, level: usize) -> u64 {
     std::ptr::from_ref(limits).addr() as u64 | (level as u64) << 56
 }
-
-impl Url<'_> {
-    /// The decoded path behind the listen path, with a slash in front.
-    pub fn path_behind_listen(&self) -> Cow<'_, str> {
-        let from = |at: usize| self.path.decoded.get(at..).filter(|path| path.starts_with('/'));
-        // A slash at the listen path's end is the one in front as well.
-        let behind = from(self.listen_bytes).or_else(|| from(self.listen_bytes.checked_sub(1)?));
-        let made = || Cow::Owned(format!("/{}", self.path.decoded.get(self.listen_bytes..).unwrap_or_default()));
-        behind.map_or_else(made, Cow::Borrowed)
-    }
-}
-
-/// 128 random bits, written as a version 4 UUID.
-#[derive(Clone, Copy, Debug)]
-pub struct RequestId(pub u128);
-
-impl RequestId {
-    /// Writes it as a UUID of version 4.
-    pub fn append_to(self, out: &mut Vec<u8>) {
-        let bits = self.0 & !(0xf << 76) & !(0x3 << 62) | (4 << 76) | (2 << 62);
-        let digits = hexadecimal_digits::<32>(bits);
-        let mut text = [b'-'; 36];
-        text[..8].copy_from_slice(&digits[..8]);
-        text[9..13].copy_from_slice(&digits[8..12]);
-        text[14..18].copy_from_slice(&digits[12..16]);
-        text[19..23].copy_from_slice(&digits[16..20]);
-        text[24..].copy_from_slice(&digits[20..]);
-        out.extend_from_slice(&text);
-    }
-}
-
-impl std::fmt::Display for RequestId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut text = Vec::with_capacity(36);
-        self.append_to(&mut text);
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,6 @@
 //! The gateway as the engine sees it: per core a service, per connection a handler that walks requests down their chains.
 
+mod arrival;
 mod draft;
 mod forward;
 mod in_flight;
@@ -12,17 +13,22 @@ mod walk;
 use crate::base::answers::Answers;
 use crate::base::clock::{self, TimeOfDay};
 use crate::base::path::{self, Path};
+use crate::base::request_id::RequestId;
 use crate::base::tls::CallerTls;
 use crate::data::endpoints::Hits;
-use crate::data::exchange::{Exchange, HeaderChange, RequestId, Step, Url};
+use crate::data::exchange::{Exchange, Step};
+use crate::data::gateway_state::GatewayState;
+use crate::data::header_change::HeaderChange;
 use crate::data::header_names::is_same_name;
 use crate::data::middleware::Middleware;
-use crate::data::refusal;
+use crate::data::refusal::{self, Refusal};
 use crate::data::response_chain::ResponseChain;
-use crate::data::snapshot::{CoreSnapshot, Shared};
+use crate::data::snapshot::CoreSnapshot;
+use crate::data::url::Url;
 use crate::observe::logs::EVERY;
 use crate::observe::trace::{Trace, TraceId};
 use crate::observe::{Record, Recorder};
+use arrival::Arrival;
 use in_flight::{Chosen, InFlight, Place};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -49,7 +55,7 @@ const NO_QUOTA_LINES: &[u8] = b"X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0
 
 /// One core's side of the gateway.
 pub struct CoreService {
-    shared: Arc<Shared>,
+    shared: Arc<GatewayState>,
     generation: Cell<u64>,
     /// This core's hold on the newest snapshot.
     snapshot: RefCell<Rc<CoreSnapshot>>,
@@ -63,7 +69,7 @@ pub struct CoreService {
 }
 
 impl CoreService {
-    pub fn new(shared: Arc<Shared>, core: usize) -> Self {
+    pub fn new(shared: Arc<GatewayState>, core: usize) -> Self {
         use std::hash::{BuildHasher, RandomState};
         let (high, low) = (RandomState::new().hash_one(core), RandomState::new().hash_one(core));
         CoreService {
@@ -252,7 +258,7 @@ impl Handler for GatewayHandler {
         {
             self.trace = Some(tracer.place(&request.headers, core.next_id().0, core.next_id().0));
         }
-        let arrival = walk::Arrival {
+        let arrival = Arrival {
             core: &core,
             request,
             full_path: url.path.decoded.clone(),
@@ -494,7 +500,7 @@ impl GatewayHandler {
     fn forward_to_control(&mut self, request: &Request<'_>, outgoing: &mut Outgoing) -> Verdict {
         let shared = &self.core.shared;
         if let Some(callers) = shared.control_callers.as_ref().filter(|_| request.path().starts_with("/tyk"))
-            && let Err(refusal) = callers.check(self.tls.as_deref(), clock::unix_s())
+            && let Err(refusal) = callers.check(self.tls.as_deref(), clock::unix_s()).map_err(Refusal::from)
         {
             reply::refuse(outgoing, &shared.settings, &refusal, None, &[]);
             return Verdict::Reply;

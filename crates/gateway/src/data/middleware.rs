@@ -1,78 +1,94 @@
 //! The steps between a request and its upstream. A middleware is a plain, synchronous function of the exchange, compiled for one
-//! version of one API; one that is not used is not in the chain. To add one: a file here, and a line in `control/compile/chain.rs`.
+//! version of one API; one that is not used is not in the chain. To add one: a file here, and a line in its place below.
 
-mod access;
-mod access_rights;
-mod any_auth;
-mod api_rate_limit;
-mod basic_auth;
-mod certificate_check;
-mod circuit_break;
-mod cross_origin;
-mod endpoint_timeout;
-mod forward_auth;
-mod header_change;
-mod introspection_auth;
-mod ip_lists;
-mod jwt_auth;
-mod key_limits;
-mod key_state;
+mod bodies;
+mod header_plan;
 mod limit_headers;
-mod limits_report;
-mod oauth_token;
-mod openid_auth;
-mod org_limits;
-mod read_form;
-mod request_headers;
-mod request_size;
-mod response_headers;
-mod rewrite_url;
-mod signature_auth;
-mod strip_auth;
-mod token_auth;
-mod track;
-mod transform_method;
-mod transform_request;
-mod transform_response;
-mod unsupported_auth;
-mod validate_json;
+mod source;
+
+pub use source::{Context, Maker, Source};
 
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 
-pub use access::Access;
-pub use access_rights::AccessRights;
-pub use any_auth::AnyAuth;
-pub use api_rate_limit::ApiRateLimit;
-pub use basic_auth::BasicAuth;
-pub use certificate_check::CertificateCheck;
-pub use circuit_break::CircuitBreak;
-pub use cross_origin::CrossOrigin;
-pub use endpoint_timeout::EndpointTimeout;
-pub use forward_auth::ForwardAuth;
-pub use introspection_auth::IntrospectionAuth;
-pub use ip_lists::{IpAllow, IpBlock};
-pub use jwt_auth::JwtAuth;
-pub use key_limits::KeyLimits;
-pub use key_state::KeyState;
-pub use limits_report::LimitsReport;
-pub use oauth_token::OAuthToken;
-pub use openid_auth::OpenIdAuth;
-pub use org_limits::OrgLimits;
-pub use read_form::ReadForm;
-pub use request_headers::RequestHeaders;
-pub use request_size::RequestSize;
-pub use response_headers::ResponseHeaders;
-pub use rewrite_url::RewriteUrl;
-pub use signature_auth::SignatureAuth;
-pub use strip_auth::StripAuth;
-pub use token_auth::TokenAuth;
-pub use track::TrackEndpoint;
-pub use transform_method::TransformMethod;
-pub use transform_request::TransformRequest;
-pub use transform_response::TransformResponse;
-pub use unsupported_auth::UnsupportedAuth;
-pub use validate_json::ValidateJson;
+/// Each line names a file and its middlewares; each list is what runs, in this order.
+macro_rules! middlewares {
+    ($($(#[$about:meta])* $list:ident { $($file:ident: $($middleware:ident),+;)+ })+) => {
+        $($(mod $file;)+)+
+        $($(#[$about])* pub const $list: &[Maker] = &[$($($file::$middleware::compile),+),+];)+
+    };
+}
+
+middlewares! {
+    /// Before it is known who calls.
+    PRE_AUTH {
+        // What an endpoint is decides whether anything else matters: closed, open to all, or answered here.
+        access: Access;
+        // Who is not to be recorded is not, whatever comes next.
+        track: TrackEndpoint;
+        // Before everything that may refuse, so that a browser can read refusals.
+        cross_origin: CrossOrigin;
+        // The cheapest way to turn somebody away comes first.
+        ip_lists: IpAllow, IpBlock;
+        // A client without the right certificate uses up nobody's limits.
+        certificate_check: CertificateCheck;
+        // The organisation's limits hold for all that comes to its APIs, callers without a key too.
+        org_limits: OrgLimits;
+        request_size: RequestSize;
+    }
+
+    /// Finds out who calls: all of these, or all of one alternative.
+    AUTH {
+        unsupported_auth: UnsupportedAuth;
+        any_auth: AnyAuth;
+        oauth_token: OAuthToken;
+        introspection_auth: IntrospectionAuth;
+        basic_auth: BasicAuth;
+        signature_auth: SignatureAuth;
+        jwt_auth: JwtAuth;
+        openid_auth: OpenIdAuth;
+        forward_auth: ForwardAuth;
+        token_auth: TokenAuth;
+    }
+
+    /// Never runs for strangers.
+    POST_AUTH {
+        // The upstream has no business with the key.
+        strip_auth: StripAuth;
+        // What is wrong with the key itself comes before what it may do, and that before how often: a refused request counts nothing.
+        key_state: KeyState;
+        access_rights: AccessRights;
+        // Asking for one's limits must not use them up.
+        limits_report: LimitsReport;
+        key_limits: KeyLimits;
+        // Counts only what was let in so far.
+        api_rate_limit: ApiRateLimit;
+        // What follows may have variables that are fields of a form.
+        read_form: ReadForm;
+        // A caller who is over a limit has no body read.
+        validate_json: ValidateJson;
+        // What was validated is what the client sent.
+        transform_request: TransformRequest;
+        // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.
+        request_headers: RequestHeaders;
+        rewrite_url: RewriteUrl;
+        transform_method: TransformMethod;
+        // How the upstream is called.
+        endpoint_timeout: EndpointTimeout;
+        circuit_break: CircuitBreak;
+        // What the response will get.
+        transform_response: TransformResponse;
+        response_headers: ResponseHeaders;
+    }
+}
+
+/// What a caller must pass to reach the endpoints where tokens are given.
+pub const FOR_STRANGERS: &[Maker] = &[
+    cross_origin::CrossOrigin::compile,
+    ip_lists::IpAllow::compile,
+    ip_lists::IpBlock::compile,
+    certificate_check::CertificateCheck::compile,
+];
 
 /// One step.
 pub trait Middleware: Send + Sync {

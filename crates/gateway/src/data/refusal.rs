@@ -1,6 +1,7 @@
 //! What the gateway itself tells a client: one catalogue with status, stable cause and wording. The wordings are Tyk's, so that
 //! clients and alerts that know them keep working.
 
+use crate::base::tls::Disallowed;
 use std::borrow::Cow;
 use std::ops::Deref;
 
@@ -63,6 +64,20 @@ impl Deref for Refusal {
         match self {
             Refusal::Known(answer) => answer,
             Refusal::Made(answer) => answer,
+        }
+    }
+}
+
+impl From<Disallowed> for Refusal {
+    fn from(disallowed: Disallowed) -> Self {
+        match disallowed {
+            Disallowed::NoTls => TLS_REQUIRED,
+            Disallowed::NoCertificate => CERTIFICATE_MISSING,
+            Disallowed::Expired => CERTIFICATE_EXPIRED,
+            Disallowed::Unlisted(fingerprint) => Refusal::from(Answer {
+                message: format!("Certificate with SHA256 {fingerprint} not allowed").into(),
+                ..(*CERTIFICATE_DISALLOWED).clone()
+            }),
         }
     }
 }

@@ -3,12 +3,11 @@
 
 use crate::auth::jwt::{KeySet, SetRules};
 use crate::auth::oauth::Clients;
-use crate::auth::passwords::{LazyPasswords, Passwords};
-use crate::base::outside::{LazyOutside, Outside};
+use crate::auth::passwords::LazyPasswords;
+use crate::base::outside::LazyOutside;
 use crate::base::pattern::PatternPool;
 use crate::base::tls::{self, Library, TlsRules};
 use crate::data::breaker::{Breaker, BreakerPlace};
-use crate::limit::{Algorithm, Limiter, SharedLimits};
 use crate::observe::Meters;
 use rustls::pki_types::ServerName;
 use std::collections::HashMap;
@@ -17,6 +16,7 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_engine::{Address, Http2, Target, TargetTls};
+use tollgate_limit::{Algorithm, Limiter, SharedLimits};
 
 /// Everything that outlives configurations.
 #[derive(Default)]
@@ -31,8 +31,10 @@ pub struct Registry {
     breakers: Interned<BreakerPlace, Breaker>,
     turns: Interned<String, AtomicUsize>,
     key_sets: Interned<(String, SetRules), KeySet>,
-    outside: LazyOutside,
-    passwords: LazyPasswords,
+    /// Where calls to others are made.
+    pub outside: LazyOutside,
+    /// The threads that check passwords.
+    pub passwords: LazyPasswords,
     /// The clients of the OAuth 2.0 provider.
     pub oauth_clients: Arc<Clients>,
     /// Certificates by file or identifier.
@@ -147,21 +149,6 @@ impl Registry {
     /// The key set of a URL.
     pub fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
         self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.outside))
-    }
-
-    /// Where calls to others are made; `None` when there is no thread for them.
-    pub fn outside(&self) -> Option<Arc<Outside>> {
-        self.outside.get()
-    }
-
-    /// The threads that check passwords; `None` when there are none to be had.
-    pub fn passwords(&self) -> Option<Arc<Passwords>> {
-        self.passwords.get()
-    }
-
-    /// Passwords that were checked against a slow hash so far.
-    pub fn passwords_checked(&self) -> u64 {
-        self.passwords.checked()
     }
 
     /// Forgets what nobody uses any longer.

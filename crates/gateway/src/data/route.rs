@@ -2,5 +2,6 @@
 
 mod host;
 mod router;
+mod template;
 
 pub use router::{Found, Router, RouterBuilder, listen_path_weight};

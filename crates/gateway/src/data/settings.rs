@@ -1,18 +1,18 @@
 //! What the data path needs of the gateway's configuration, ready to use.
 
 use crate::auth::oauth::OAuthSettings;
+use crate::base::pattern::PatternRules;
 use crate::base::tls::TlsSettings;
 use crate::data::client_address::ClientAddress;
-use crate::data::endpoints::PatternRules;
 use crate::data::error_templates::ErrorTemplates;
 use crate::data::header_names::is_same_name;
 use crate::data::refusal::{Answer, QUOTA_EXCEEDED};
-use crate::limit::Algorithm;
 use crate::observe::trace::Tracer;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 use tollgate_http::Request;
+use tollgate_limit::Algorithm;
 use tollgate_model::config::{GatewayConfig, MessageOverride, RateLimitHeaders};
 use tollgate_model::reference::SecretSources;
 
@@ -144,7 +144,7 @@ impl Settings {
             segment: Some(&config.db_app_conf_options)
                 .filter(|options| options.node_is_segmented)
                 .map(|options| options.tags.clone()),
-            secrets: SecretSources::new(config, std::env::vars()),
+            secrets: config.secret_sources(std::env::vars()),
             listener: (config.listen_port, if http.use_ssl { "https" } else { "http" }),
             serve_without: config.tollgate.serve_without.clone(),
             overrides: config.override_messages.clone(),

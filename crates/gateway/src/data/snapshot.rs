@@ -1,16 +1,15 @@
 //! The compiled configuration that runs. Immutable: a reload makes a new one, and what is in flight keeps the old one until it is done.
 
 use crate::auth::oauth::Rules;
+use crate::data::api::Api;
 use crate::data::endpoints::EndpointMatcher;
-use crate::data::exchange::{HeaderChange, Url};
+use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::Middleware;
 use crate::data::route::{Found, Router};
-use crate::data::settings::Settings;
 use crate::data::upstream::Upstream;
-use crate::observe::{ApiFacts, Meter, Observer};
+use crate::data::url::Url;
 use regex::Regex;
-use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,43 +18,18 @@ use std::time::SystemTime;
 /// Everything that decides about requests.
 #[derive(Default)]
 pub struct Snapshot {
-    pub apis: Vec<Arc<Api>>,
+    pub apis: Vec<Arc<CompiledApi>>,
     router: Router,
     by_id: HashMap<String, usize>,
     by_name: HashMap<String, usize>,
 }
 
-/// One API.
-pub struct Api {
-    pub id: String,
-    pub name: String,
-    /// Host it answers for, if not any.
-    pub host: Option<String>,
-    /// The listen path under which it is registered; not the written one after a collision.
-    pub listen_path: String,
-    /// Only other APIs reach it.
-    pub internal: bool,
-    /// Gateways with a segment of their own serve it when they have one of these.
-    pub tags: Vec<String>,
-    /// TLS clients of its host are asked for a certificate.
-    pub asks_for_certificate: bool,
-    /// Shown to TLS clients for the hosts that stand in them.
-    pub certificates: Vec<Arc<crate::base::tls::Slot>>,
-    pub strip_listen_path: bool,
-    pub preserve_host: bool,
-    pub disable_strip_slash: bool,
-    pub options_passthrough: bool,
+/// An API with the chains of its versions.
+pub struct CompiledApi {
+    pub api: Api,
     pub versions: Versions,
     /// Gives tokens to OAuth clients.
     pub provider: Option<Provider>,
-    /// Its counters.
-    pub meter: Arc<Meter>,
-    /// What records need to know of it.
-    pub facts: ApiFacts,
-    /// What it says of its keys.
-    pub key_terms: crate::auth::keys::KeyTerms,
-    /// The definition as written.
-    pub raw: Value,
 }
 
 /// An API's OAuth 2.0 provider. Its endpoints are like a version of their own, whose upstream is the control plane: they have a chain of what
@@ -207,27 +181,26 @@ impl Versions {
     }
 }
 
-impl Api {
+impl CompiledApi {
     /// Forgets the public keys of others that were fetched for this API.
     pub fn forget_key_sets(&self) {
         self.versions.all().iter().flat_map(|version| &version.chain).for_each(|middleware| middleware.forget_key_sets());
     }
+}
 
-    /// What is left of the path behind the listen path, as the upstream is sent it.
-    #[inline]
-    pub fn stripped<'p>(&self, url: &'p Url<'_>) -> &'p str {
-        let raw: &'p str = &url.path.raw;
-        if !self.strip_listen_path || url.listen_bytes == 0 {
-            return raw;
-        }
-        raw.get(crate::base::path::raw_offset(raw, url.listen_bytes)..).unwrap_or_default()
+impl std::ops::Deref for CompiledApi {
+    type Target = Api;
+
+    fn deref(&self) -> &Api {
+        &self.api
     }
 }
 
 impl Snapshot {
     /// A snapshot over APIs and the router for them.
-    pub fn new(apis: Vec<Arc<Api>>, router: Router) -> Self {
-        let index = |name: fn(&Api) -> &String| apis.iter().enumerate().map(|(index, api)| (name(api).clone(), index)).collect();
+    pub fn new(apis: Vec<Arc<CompiledApi>>, router: Router) -> Self {
+        let index =
+            |name: fn(&CompiledApi) -> &String| apis.iter().enumerate().map(|(index, api)| (name(api).clone(), index)).collect();
         Snapshot { by_id: index(|api| &api.id), by_name: index(|api| &api.name), router, apis }
     }
 
@@ -237,13 +210,13 @@ impl Snapshot {
         self.router.find(host, path)
     }
 
-    pub fn api_by_id(&self, id: &str) -> Option<usize> {
-        self.by_id.get(id).copied()
+    /// The API with an id.
+    pub fn api(&self, id: &str) -> Option<&Arc<CompiledApi>> {
+        self.apis.get(self.api_by_id(id)?)
     }
 
-    /// The API with an id.
-    pub fn api(&self, id: &str) -> Option<&Arc<Api>> {
-        self.apis.get(self.api_by_id(id)?)
+    pub fn api_by_id(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
     }
 
     pub fn api_by_id_or_name(&self, name: &str) -> Option<usize> {
@@ -260,48 +233,5 @@ impl std::ops::Deref for CoreSnapshot {
 
     fn deref(&self) -> &Snapshot {
         &self.0
-    }
-}
-
-/// What every part of the process shares.
-pub struct Shared {
-    pub settings: Settings,
-    pub registry: Arc<crate::data::registry::Registry>,
-    pub keys: Arc<crate::auth::keys::Keys>,
-    pub observer: Arc<Observer>,
-    pub certificates: Arc<crate::auth::certificates::Certificates>,
-    pub current: arc_swap::ArcSwap<Snapshot>,
-    /// Grows with each new snapshot, so that a core sees with one load whether its own is the newest.
-    pub generation: std::sync::atomic::AtomicU64,
-    pub start: tollgate_engine::Moment,
-    /// The rate that each client address has, if it has one.
-    pub address_rates: Option<crate::limit::AddressRates>,
-    /// How TLS is spoken with clients, if it is.
-    pub client_terms: Option<Arc<crate::base::tls::ClientTerms>>,
-    /// The certificates that the control API asks for, if it does.
-    pub control_callers: Option<Arc<crate::base::tls::AllowList>>,
-    /// Where requests for the control plane go.
-    pub control: Arc<tollgate_engine::Target>,
-}
-
-impl Shared {
-    /// Puts a new snapshot in place.
-    pub fn publish(&self, snapshot: Snapshot) {
-        if let Some(terms) = &self.client_terms {
-            terms.rebuild(&snapshot.apis);
-        }
-        self.keys.set_terms(snapshot.apis.iter().map(|api| (api.id.clone(), api.key_terms)).collect());
-        self.current.store(Arc::new(snapshot));
-        self.generation.fetch_add(1, Ordering::Release);
-    }
-
-    /// Reads certificates again whose files have changed.
-    pub fn refresh_certificates(&self) {
-        if self.registry.certificates.refresh() {
-            tracing::info!("certificates read again");
-            if let Some(terms) = &self.client_terms {
-                terms.rebuild(&self.current.load().apis);
-            }
-        }
     }
 }

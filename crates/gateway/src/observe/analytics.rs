@@ -1,9 +1,9 @@
 //! From a request's record to Tyk's analytics record: keys as they are shown, tags, uniform paths, places.
 
 use super::facts::ApiFacts;
+use super::hit::Hit;
 use super::places::Places;
 use super::record::{Record, Text};
-use super::sink::Hit;
 use crate::base::re2;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -2,10 +2,11 @@
 //! has a bound, APIs beyond it share one meter.
 
 use super::causes::CauseCounts;
-use super::histogram::{Distribution, Histogram, OWN_NS, REQUEST_NS};
+use super::histogram::Histogram;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_engine::Counter;
+use tollgate_model::distribution::{Distribution, OWN_NS, REQUEST_NS};
 
 /// The label of what has no meter of its own.
 const OTHER: &str = "_other";

@@ -2,8 +2,9 @@
 //! and threads get only what sinks hand over, a batch at a time.
 
 use super::facts::ApiFacts;
+use super::hit::Hit;
 use super::record::Record;
-use super::sink::{Hit, Sink};
+use super::sink::Sink;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -4,7 +4,7 @@ use super::analytics::{Analyst, DataAges};
 use super::otlp::SpanSink;
 use super::recorder::Recorder;
 use super::sink::{AccessLog, Identifiers, JsonLines, LineWriter, LogFile, RedisList, Sink, SinkFigures, UsageSink, Writer};
-use crate::process::storage::redis_settings;
+use crate::base::redis_settings::redis_settings;
 use std::collections::HashSet;
 use std::error::Error;
 use std::net::IpAddr;

@@ -13,26 +13,14 @@ pub use log_file::{LineWriter, LogFile};
 pub use redis_list::RedisList;
 pub use usage::UsageSink;
 
-use super::facts::ApiFacts;
-use super::record::Record;
+use super::hit::Hit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
-use tollgate_model::analytics::Time;
 
 /// At most one line in this time about a sink that fails.
 const COMPLAINT_EVERY: Duration = Duration::from_secs(10);
-
-/// A record with what is known of its API.
-pub struct Hit<'a> {
-    pub record: &'a Record,
-    pub facts: &'a ApiFacts,
-    /// Address and port at the other end of the connection, where records are logged.
-    pub peer: &'a str,
-    /// When the request ended.
-    pub time: Time,
-}
 
 /// Takes the records of one core.
 pub trait Sink: Send {

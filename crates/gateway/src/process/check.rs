@@ -1,12 +1,11 @@
 //! `tollgate check`: says what is wrong with files, without running anything.
 
+use crate::base::definition_files::definition_files;
 use crate::control::compile::compile;
-use crate::control::loader::definition_files;
 use crate::data::error_templates::ErrorTemplates;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::process::cli::CheckOptions;
-use crate::process::run::default_file;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ pub fn check(options: &CheckOptions) -> ExitCode {
 /// else the one that `run` would find.
 fn settings(options: &CheckOptions) -> (Settings, bool) {
     let among_files = || options.files.iter().find(|file| !file.is_dir() && !is_definition(file)).cloned();
-    let found = options.conf.clone().or_else(among_files).or_else(default_file);
+    let found = options.conf.clone().or_else(among_files).or_else(GatewayConfig::default_file);
     let Some(file) = found else { return (Settings::new(&GatewayConfig::default()), false) };
     match GatewayConfig::load(Some(&file), std::env::vars()) {
         Ok((config, _)) => (Settings::new(&config), false),

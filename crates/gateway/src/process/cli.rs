@@ -3,8 +3,9 @@
 use crate::observe::logs::LogFormat;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::path::PathBuf;
+use tollgate_client::{MockOptions, TopOptions};
 
 /// An API gateway that serves Tyk's API definitions, keys and control API from one binary.
 #[derive(Debug, Parser)]
@@ -48,7 +49,7 @@ pub enum Command {
     /// Run a small upstream for trying things out: /json/valid, /echo, /delay/100ms, /size/64k and more.
     Mock(MockOptions),
     #[command(flatten)]
-    Ask(Box<crate::client::Request>),
+    Ask(Box<tollgate_client::Request>),
 }
 
 /// Options of `run`. They override the environment, which overrides the file.
@@ -177,34 +178,6 @@ impl fmt::Display for StoreName {
             StoreName::Redis => "redis",
         })
     }
-}
-
-/// Options of `mock`.
-#[derive(Debug, Args)]
-pub struct MockOptions {
-    /// Address and port to listen on; port 0 picks a free one
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:9090")]
-    pub listen: SocketAddr,
-}
-
-/// Options of `top`.
-#[derive(Debug, Args)]
-pub struct TopOptions {
-    /// URL of the control API
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
-    pub url: String,
-    /// Secret of the control API
-    #[arg(long, value_name = "SECRET", env = "TYK_GW_SECRET", hide_env_values = true)]
-    pub secret: Option<String>,
-    /// Milliseconds between two samples
-    #[arg(long, value_name = "MS", default_value_t = 1000)]
-    pub interval_ms: u64,
-    /// Take one sample and print it as text
-    #[arg(long)]
-    pub once: bool,
-    /// Take one sample and print it as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl Cli {

@@ -1,12 +1,13 @@
 //! `tollgate migrate`: copies keys, quotas and whatever else is stored from one store to the other. Doing it again changes nothing that has
 //! not changed, and the source stays as it is.
 
-use crate::auth::keys::{self, Digest};
+use crate::auth::keys;
 use crate::auth::oauth;
 use crate::base::clock::unix_s;
+use crate::base::digest::{self, Digest};
+use crate::base::redis_settings::redis_settings;
 use crate::process::cli::{MigrateOptions, StoreName};
 use crate::process::run;
-use crate::process::storage::redis_settings;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::error::Error;
@@ -239,7 +240,7 @@ impl Names {
         let Some((digest, scope)) = name.strip_prefix("quota-").and_then(|rest| rest.split_once('-')) else {
             return Some(name.to_owned());
         };
-        let shown = self.by_digest.get(&keys::parse_digest(digest)?)?;
+        let shown = self.by_digest.get(&digest::parse_digest(digest)?)?;
         Some(keys::shared_quota_name(shown, scope))
     }
 
@@ -260,7 +261,7 @@ type Translated = (Digest, String, String, Vec<u8>, Option<u64>);
 
 /// An own session as a shared store has it.
 fn to_shared(document: &Document) -> Option<Translated> {
-    let digest = keys::parse_digest(&document.id)?;
+    let digest = digest::parse_digest(&document.id)?;
     let stored = StoredSession::parse(&document.value)?;
     let written = StoredSession::outline(&document.value).and_then(|(_, kept_until)| kept_until);
     let ends = written.or_else(|| keys::forgotten_at(&stored.session));
@@ -273,7 +274,7 @@ fn to_own(document: &Document) -> Option<Translated> {
     let digest = key::digest(&document.id);
     let ends = document.expires_unix_s.or_else(|| keys::forgotten_at(&session));
     let stored = StoredSession { shown: document.id.clone(), session };
-    Some((digest, document.id.clone(), keys::hex(&digest), stored.to_bytes_until(ends), ends))
+    Some((digest, document.id.clone(), digest::hex(&digest), stored.to_bytes_until(ends), ends))
 }
 
 /// Whether there was one before.

@@ -3,35 +3,36 @@
 use crate::auth::oauth::Ledger;
 use crate::base::secret;
 use crate::base::tls::{AllowList, ClientTerms, Library};
-use crate::client::mock;
 use crate::control::api::{self, ApiHealth, Control, Health, OwnPort, Ports};
 use crate::control::loader::{Loader, Reloads};
 use crate::data::error_templates::ErrorTemplates;
+use crate::data::gateway_state::GatewayState;
 use crate::data::handler::{CoreHandle, CoreService};
 use crate::data::registry;
 use crate::data::settings::Settings;
-use crate::data::snapshot::Shared;
-use crate::limit::{AddressRates, Rate};
 use crate::observe::logs;
 use crate::observe::logs::{Log, LogFormat};
-use crate::observe::{Meters, Observer, Pusher, Recording, Statsd};
-use crate::process::cli::{MockOptions, RunOptions};
+use crate::observe::{Meters, Observer, Recording};
+use crate::process::cli::RunOptions;
 use crate::process::handover::{Estate, Inherited, Predecessor, Role};
 use crate::process::notify::Notifier;
 use crate::process::signals::{End, Signals};
 use crate::process::storage;
+use crate::report::{Pusher, Statsd};
 use std::error::Error;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
+use tollgate_client::MockOptions;
 use tollgate_engine::{
     Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, Moment, ServiceFactory, Speed, Target, TlsTerms,
     TrustedProxies,
 };
+use tollgate_limit::{AddressRates, Rate};
 use tollgate_model::Problem;
 use tollgate_model::config::{GatewayConfig, Timeouts};
 
@@ -64,7 +65,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     logs::problems(&problems);
     raise_open_files_limit();
 
-    let (secret, secret_file) = secret::configured_or_made(&config.secret, &config.tollgate.data_dir)?;
+    let (secret, secret_file) = secret::configured_or_made(&config.secret, config.made_secret_file())?;
     let (connector, control_inbox) = api::socket_pairs();
     let metrics = &config.tollgate.metrics;
     let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
@@ -97,7 +98,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let uploaded = certificates.clone();
     registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
     let client_terms = ClientTerms::new(&config, &registry.certificates, !certificates.are_read())?.map(Arc::new);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(GatewayState {
         settings: Settings::new(&config).with_error_templates(error_templates),
         control_callers: control_callers(&config, &registry.certificates),
         client_terms: client_terms.clone(),
@@ -154,7 +155,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let reloads = Reloads::start(loader.clone(), config.reload_interval())?;
     watch_certificates(shared.clone())?;
     if let Some(shared) = keys.shared_keys() {
-        shared.bus.connect(reloads.clone());
+        let reloads = reloads.clone();
+        shared.bus.on_reload(move || reloads.request_later());
     }
     let health = Arc::new(Health::default());
     let api_health = ApiHealth::new(&config);
@@ -248,7 +250,7 @@ pub fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
     let _log = logs::start(LogFormat::Text, "info");
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
     println!("tollgate: mock upstream on http://{}", listener.local_addr()?);
-    Ok(mock::serve(listener)?)
+    Ok(tollgate_client::serve_mock(listener)?)
 }
 
 /// The configuration for a command that does not run the gateway; warnings are for those who do.
@@ -258,7 +260,7 @@ pub fn load_config_file(file: Option<&Path>) -> Result<GatewayConfig, Box<dyn Er
 }
 
 fn load_config(options: &RunOptions) -> Result<(GatewayConfig, Vec<Problem>), Box<dyn Error>> {
-    let file = options.conf.clone().or_else(default_file);
+    let file = options.conf.clone().or_else(GatewayConfig::default_file);
     let loaded = GatewayConfig::load(file.as_deref(), std::env::vars());
     let (mut config, problems) = loaded.map_err(|problems| {
         let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
@@ -271,13 +273,6 @@ fn load_config(options: &RunOptions) -> Result<(GatewayConfig, Vec<Problem>), Bo
         config.listen_address = address.to_string();
     }
     Ok((config, problems))
-}
-
-/// The first configuration file that is there, at Tyk's places.
-pub fn default_file() -> Option<PathBuf> {
-    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config/tyk/tyk.conf"));
-    let places = [Some(PathBuf::from("tyk.conf")), home, Some(PathBuf::from("/etc/tyk/tyk.conf"))];
-    places.into_iter().flatten().find(|path| path.is_file())
 }
 
 fn start_log(options: &RunOptions, config: &GatewayConfig) -> Log {
@@ -379,14 +374,14 @@ fn control_callers(config: &GatewayConfig, library: &Library) -> Option<Arc<Allo
 }
 
 /// Pushes figures to a collector, if that is configured.
-fn start_pusher(config: &GatewayConfig, shared: &Arc<Shared>) -> Result<Option<Pusher>, Box<dyn Error>> {
+fn start_pusher(config: &GatewayConfig, shared: &Arc<GatewayState>) -> Result<Option<Pusher>, Box<dyn Error>> {
     let Some(figures) = shared.observer.otlp_metrics.clone().filter(|_| shared.observer.metrics) else { return Ok(None) };
     let Some((collector, interval)) = config.opentelemetry.metrics() else { return Ok(None) };
     Ok(Some(Pusher::start(shared.clone(), &collector, interval, figures)?))
 }
 
 /// Takes up renewed certificate files.
-fn watch_certificates(shared: Arc<Shared>) -> io::Result<()> {
+fn watch_certificates(shared: Arc<GatewayState>) -> io::Result<()> {
     let watch = move || loop {
         std::thread::sleep(CERTIFICATES_EVERY);
         shared.certificates.read_if_missing();

@@ -97,6 +97,7 @@ mod slow_clients;
 mod start;
 mod store_failure;
 mod store_files;
+mod structure;
 mod systemd;
 mod tls;
 mod top;

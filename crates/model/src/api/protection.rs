@@ -5,25 +5,6 @@ use serde_json::Value;
 
 use super::{ApiDefinition, VersionInfo};
 use crate::json_path::JsonPath;
-use crate::problem::Findings;
-
-/// The values of [`MissingProtection::field`] and `serve_without`.
-pub const PROTECTIONS: [&str; 11] = [
-    "application_protocol",
-    "custom_middleware",
-    "custom_middleware_bundle",
-    "go_plugin",
-    "graphql",
-    "listen_port",
-    "persist_graphql",
-    "protocol",
-    "transform_jq_response",
-    "validate_request",
-    "virtual",
-];
-
-/// What `serve_without` could be before it was there. Documents that still name it are right.
-const SUPPORTED_SINCE: [&str; 2] = ["transform_response", "validate_json"];
 
 /// Hooks of `custom_middleware` that see every request or response.
 const HOOKS: [&str; 4] = ["pre", "post_key_auth", "post", "response"];
@@ -31,7 +12,7 @@ const HOOKS: [&str; 4] = ["pre", "post_key_auth", "post", "response"];
 /// One protection that a definition requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingProtection {
-    /// One of [`PROTECTIONS`].
+    /// One of [`PROTECTIONS`](super::PROTECTIONS).
     pub field: &'static str,
     /// Its place, as in [`crate::Problem::path`].
     pub path: String,
@@ -84,15 +65,6 @@ impl ApiDefinition {
         let is_reachable =
             move |version: &VersionInfo| only.is_none_or(|only| only.is_some_and(|only| std::ptr::eq(only, version)));
         data.versions.iter().filter(move |(_, version)| is_reachable(version))
-    }
-}
-
-/// Adds the problems of the names in `tollgate.serve_without` to `findings`.
-pub(crate) fn check_names(names: &[String], findings: &mut Findings) {
-    let is_known = |name: &str| PROTECTIONS.contains(&name) || SUPPORTED_SINCE.contains(&name);
-    for (index, name) in names.iter().enumerate().filter(|(_, name)| !is_known(name)) {
-        let at = JsonPath::of("tollgate.serve_without").index(index);
-        findings.error(&at, format!("{name:?} is none of {}", PROTECTIONS.join(", ")));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::schema::may_be_empty;
+use crate::word_choice::may_be_empty;
 
 /// An entry of `url_rewrites`. `match_pattern` and `rewrite_to` apply to the path with its query; the result replaces both.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, SignatureConfig, VersionData, VersionLocation, protection, proxy};
+use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, SignatureConfig, VersionData, VersionLocation, proxy};
 use crate::expiry::{Expiry, expiry};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
+use crate::protections;
 use crate::token::{is_header_value, is_token, target_url_fault};
 
 mod oauth;
@@ -25,7 +26,7 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_protocol(&api.protocol, findings);
     check_rate(&api.global_rate_limit, findings);
     check_unsupported(api, findings);
-    protection::check_names(&api.tollgate.serve_without, findings);
+    protections::check_names(&api.tollgate.serve_without, findings);
 }
 
 fn check_proxy(proxy: &Proxy, findings: &mut Findings) {

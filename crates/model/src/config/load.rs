@@ -1,15 +1,15 @@
 //! From a file and an environment to a checked configuration.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
 use super::environment::{self, Override};
 use super::{GatewayConfig, known, validate};
-use crate::api::openapi_problem;
 use crate::decode::{Decoded, decode};
 use crate::known_field;
+use crate::openapi::openapi_problem;
 use crate::problem::{Findings, Level, Problem};
 use crate::reference::{SecretSources, resolve_references};
 
@@ -33,6 +33,23 @@ impl GatewayConfig {
             Some(path) => read(path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(file)]),
         }?;
         GatewayConfig::from_value(document, file, environment)
+    }
+
+    /// The first configuration file that is there, at Tyk's places.
+    pub fn default_file() -> Option<PathBuf> {
+        let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config/tyk/tyk.conf"));
+        let places = [Some(PathBuf::from("tyk.conf")), home, Some(PathBuf::from("/etc/tyk/tyk.conf"))];
+        places.into_iter().flatten().find(|path| path.is_file())
+    }
+
+    /// What references to secrets in definitions stand for.
+    pub fn secret_sources(&self, environment: impl Iterator<Item = (String, String)>) -> SecretSources {
+        SecretSources::new(&self.secrets, &self.file.base_path, environment)
+    }
+
+    /// Where the secret of the control API is kept when none is configured.
+    pub fn made_secret_file(&self) -> PathBuf {
+        self.tollgate.data_dir.join("control-secret")
     }
 
     fn from_value(

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::analytics::{AccessLog, Analytics, Statsd};
 use crate::network::parse_network;
-use crate::schema::may_be_empty;
+use crate::word_choice::may_be_empty;
 
 /// `tollgate`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,7 +58,7 @@ pub struct Tollgate {
     /// Report the time of gateway and upstream to clients in `Server-Timing`.
     pub server_timing: bool,
     /// Fields of definitions that protect and have no effect, and without which every API is served all the same.
-    // They are those of `crate::api::PROTECTIONS`.
+    // They are those of `crate::protections::PROTECTIONS`.
     pub serve_without: Vec<String>,
 }
 

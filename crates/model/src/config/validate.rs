@@ -3,10 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::{GatewayConfig, Tollgate, WELL_KNOWN_SECRET};
-use crate::api::check_protection_names;
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
+use crate::protections;
 use crate::token::{is_header_value, is_token};
 
 /// Maximum tracked addresses: 256 MiB of memory. More is usually a typing error.
@@ -192,7 +192,7 @@ fn check_limiters(config: &GatewayConfig, findings: &mut Findings) {
 }
 
 fn check_own(config: &GatewayConfig, findings: &mut Findings) {
-    check_protection_names(&config.tollgate.serve_without, findings);
+    protections::check_names(&config.tollgate.serve_without, findings);
     let at = JsonPath::of("tollgate");
     let own = &config.tollgate;
     for (field, entries) in [("trusted_proxies", &own.trusted_proxies), ("proxy_protocol", &own.proxy_protocol)] {

@@ -3,7 +3,7 @@
 //! We use our own lock file instead of SQLite's exclusive locking, which would keep operators from inspecting or backing up the
 //! database of a running gateway. The kernel releases the lock with the process, however it ends.
 
-use super::loss::keep_what_is_left;
+use super::loss::{FILE_MODE, keep_what_is_left};
 use crate::fault::{StoreFault, StoreFaultKind};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -12,8 +12,6 @@ use std::path::{Path, PathBuf};
 
 const DATABASE: &str = "tollgate.db";
 const LOCK: &str = "tollgate.lock";
-/// Nobody else may read sessions and private keys.
-pub(super) const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 
 /// The files of a store, held by this process for as long as this value lives.

@@ -1,7 +1,6 @@
 //! Detects at start that a store has lost data: an emptied file, or a truncated log. SQLite would take the first for a new database
 //! and the second for a shorter history. Here it is an error in the log, and the remains are kept next to the new files.
 
-use super::files::FILE_MODE;
 use crate::clock;
 use crate::fault::{StoreFault, StoreFaultKind};
 use rusqlite::Connection;
@@ -9,6 +8,9 @@ use std::fs::{File, Permissions};
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+/// Nobody else may read sessions and private keys.
+pub(super) const FILE_MODE: u32 = 0o600;
 
 /// SQLite's names for the other files of a database: its log, and the index of the log, which all processes with the database open
 /// share in memory.

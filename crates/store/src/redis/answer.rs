@@ -1,11 +1,13 @@
 //! Translates each question into commands, and Redis's replies into answers.
 
 use super::link::Link;
-use super::{names, walk};
-use crate::fault::{StoreFault, StoreFaultKind};
+use super::names;
+use super::read::read;
+use super::scan;
+use crate::fault::StoreFault;
 use crate::question::{Answer, Counter, Kind, PAGE_BYTES_MAX, PAGE_DOCUMENTS_MAX, Page, Question};
 use futures_util::future::{join, join_all};
-use redis::{Cmd, FromRedisValue, Value};
+use redis::{Cmd, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// After this second, in the year 9999, means never: the server counts milliseconds in 63 bits.
@@ -63,7 +65,7 @@ pub(super) async fn answer(link: &Link, question: Question) -> Result<Answer, St
             Ok(Answer::Done { existed: delete(link, &keys).await? })
         }
         Question::DeleteCountersUnder { prefix } => {
-            let names = walk::counter_names(link, &prefix).await?;
+            let names = scan::counter_names(link, &prefix).await?;
             let keys: Vec<String> = names.iter().map(|name| names::counter(name)).collect();
             Ok(Answer::Done { existed: delete(link, &keys).await? })
         }
@@ -73,7 +75,7 @@ pub(super) async fn answer(link: &Link, question: Question) -> Result<Answer, St
 /// A page needs a scan of all names, because the server does not sort them.
 async fn list(link: &Link, kind: Kind, prefix: &str, after: Option<&str>, limit: usize) -> Result<Page, StoreFault> {
     let limit = limit.clamp(1, PAGE_DOCUMENTS_MAX);
-    let mut ids = walk::document_ids(link, kind, prefix).await?;
+    let mut ids = scan::document_ids(link, kind, prefix).await?;
     if let Some(after) = after {
         ids.retain(|id| id.as_str() > after);
     }
@@ -182,10 +184,6 @@ fn left_ms(expires_unix_s: Option<u64>) -> Option<u64> {
 
 fn is_past(expires_unix_s: Option<u64>) -> bool {
     expires_unix_s.is_some_and(|expires| expires.saturating_mul(1_000) <= now_ms())
-}
-
-pub(super) fn read<T: FromRedisValue>(value: Value) -> Result<T, StoreFault> {
-    redis::from_redis_value(value).map_err(|error| StoreFault::new(StoreFaultKind::Corrupt, error))
 }
 
 fn now_ms() -> u64 {

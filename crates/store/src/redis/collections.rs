@@ -1,7 +1,7 @@
 //! Lists and sets in addition to the documents of a kind, under the names that Tyk's nodes use: what belongs together, and when it
 //! expires. Each command uses one name, so that a cluster accepts it.
 
-use super::{Redis, answer, names};
+use super::{Redis, names, read};
 use crate::fault::StoreFault;
 use crate::question::Kind;
 use redis::{Cmd, FromRedisValue};
@@ -81,7 +81,7 @@ impl Redis {
     }
 
     async fn told<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreFault> {
-        answer::read(self.command(command.clone()).await?)
+        read::read(self.command(command.clone()).await?)
     }
 }
 

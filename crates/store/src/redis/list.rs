@@ -1,6 +1,6 @@
 //! Lists of values that others empty: what tyk-pump takes.
 
-use super::{Redis, answer};
+use super::{Redis, read};
 use crate::fault::StoreFault;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ impl Redis {
     /// # Errors
     /// What the server says, or that there is none.
     pub async fn list_length(&self, list: &str) -> Result<u64, StoreFault> {
-        answer::read(self.command(redis::cmd("LLEN").arg(list).to_owned()).await?)
+        read::read(self.command(redis::cmd("LLEN").arg(list).to_owned()).await?)
     }
 
     /// Appends to a list, which expires `kept_for` after the last time.

@@ -1,18 +1,14 @@
-//! Scans all names of a server or a cluster. The server returns them in no order and perhaps twice; the scan sorts them. It holds
-//! only names and fetches documents as they are needed.
+//! Reads all documents and counters of a server or a cluster, in portions. It holds only names and fetches documents as they are
+//! needed.
 
-use super::answer::{self, TOGETHER_MAX, read};
+use super::answer::{self, TOGETHER_MAX};
 use super::link::Link;
-use super::names;
+use super::scan::{counter_names, document_ids};
 use crate::fault::StoreFault;
 use crate::question::{Counter, Kind};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, channel};
-
-/// Names that the server examines per reply: some hundred microseconds during which others wait.
-const NAMES_PER_ANSWER: usize = 1_000;
 
 type Pages<T> = Receiver<Result<Vec<T>, StoreFault>>;
 
@@ -53,44 +49,4 @@ pub(super) fn counters(runtime: &Handle, link: Arc<Link>) -> Pages<Counter> {
         }
     });
     pages
-}
-
-/// The ids of a kind with this `prefix`, sorted.
-pub(super) async fn document_ids(link: &Link, kind: Kind, prefix: &str) -> Result<Vec<String>, StoreFault> {
-    let begin = names::prefix(kind);
-    let pattern = format!("{}{}*", names::literal(begin), names::literal(prefix));
-    let keys = keys(link, &pattern).await?;
-    Ok(keys.iter().filter_map(|key| key.strip_prefix(begin)).map(str::to_owned).collect())
-}
-
-/// The names of counters with this `prefix`, sorted.
-pub(super) async fn counter_names(link: &Link, prefix: &str) -> Result<BTreeSet<String>, StoreFault> {
-    let mut found = BTreeSet::new();
-    for pattern in names::counter_patterns(prefix) {
-        let keys = keys(link, &pattern).await?;
-        found.extend(keys.iter().filter_map(|key| names::counter_name(key)).map(str::to_owned));
-    }
-    found.retain(|name| name.starts_with(prefix));
-    Ok(found)
-}
-
-async fn keys(link: &Link, pattern: &str) -> Result<BTreeSet<String>, StoreFault> {
-    let connection = link.connection()?;
-    let mut keys = BTreeSet::new();
-    for part in link.notice(connection.parts().await)? {
-        let mut cursor = "0".to_owned();
-        loop {
-            let mut scan = redis::cmd("SCAN");
-            scan.arg(&cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(NAMES_PER_ANSWER);
-            let answer = link.notice(connection.ask_part(part, &scan).await)?;
-            let (next, found): (String, Vec<Vec<u8>>) = read(answer)?;
-            // Our names are text; anything else belongs to another program.
-            keys.extend(found.into_iter().filter_map(|key| String::from_utf8(key).ok()));
-            cursor = next;
-            if cursor == "0" {
-                break;
-            }
-        }
-    }
-    Ok(keys)
 }

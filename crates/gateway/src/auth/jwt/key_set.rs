@@ -2,7 +2,6 @@
 //! key that it does not have. While it can't be fetched the old one is used.
 
 use super::VerifyKey;
-use crate::base::answers::{Coming, coming};
 use crate::base::outside::{Call, LazyOutside, Outside};
 use crate::base::tls::TlsRules;
 use arc_swap::ArcSwapOption;
@@ -13,6 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tollgate_engine::Pending;
 
 /// A key set has a few KiB; a provider's whole page of them, some ten.
 const SET_BYTES_MAX: usize = 1 << 20;
@@ -62,7 +62,7 @@ struct Fetched {
 
 #[derive(Default)]
 struct Fetching {
-    running: Option<Coming<()>>,
+    running: Option<Pending<()>>,
     /// When the last fetch was begun.
     last: Option<Duration>,
 }
@@ -114,7 +114,7 @@ impl KeySet {
     }
 
     /// Fetches the set because it lacks a key; `None` when that was just done.
-    pub fn look_again(self: &Arc<Self>, now: Duration) -> Option<Coming<()>> {
+    pub fn look_again(self: &Arc<Self>, now: Duration) -> Option<Pending<()>> {
         self.fetch(now)
     }
 
@@ -127,7 +127,7 @@ impl KeySet {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    fn fetch(self: &Arc<Self>, now: Duration) -> Option<Coming<()>> {
+    fn fetch(self: &Arc<Self>, now: Duration) -> Option<Pending<()>> {
         let mut fetching = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = fetching.running.as_ref().filter(|running| running.get().is_none()) {
             return Some(running.clone());
@@ -136,13 +136,13 @@ impl KeySet {
         if fetching.last.is_some_and(|last| now.saturating_sub(last) < pause) {
             return None;
         }
-        let (promise, answer) = coming();
+        let (completer, answer) = Pending::pair();
         fetching.last = Some(now);
         fetching.running = Some(answer.clone());
         let set = self.clone();
         self.outside.spawn(async move {
             set.refresh(now).await;
-            promise.keep(());
+            completer.complete(());
         });
         Some(answer)
     }

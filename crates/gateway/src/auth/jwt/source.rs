@@ -1,13 +1,12 @@
 //! Where the keys for a definition's tokens come from, found out when it is compiled.
 
 use super::{Family, KeySet, SetRules, VerifyKey};
-use crate::base::answers::Coming;
-use crate::data::registry::Registry;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_engine::Pending;
 use tollgate_model::api::ApiDefinition;
 
 /// The keys that a name may mean. More would only be tried by somebody who wants to keep the gateway busy.
@@ -32,21 +31,21 @@ pub enum Checked {
     /// None does, or there is none of that name.
     Bad,
     /// There is none of that name, and sets are being fetched.
-    Coming(Vec<Coming<()>>),
+    Coming(Vec<Pending<()>>),
 }
 
 impl KeySource {
-    /// The source that a definition names; `Err` says what is wrong, and with which field.
+    /// The source that a definition names; `Err` says what is wrong, and with which field. `key_set` gives the key set of a URL.
     pub fn new(
         definition: &ApiDefinition,
         family: Family,
         rules: &SetRules,
-        registry: &Registry,
+        key_set: impl Fn(&str, &SetRules) -> Result<Arc<KeySet>, String>,
     ) -> Result<Self, (&'static str, String)> {
         if !definition.jwt_jwks_uris.is_empty() {
             let sets = definition.jwt_jwks_uris.iter().map(|uri| {
                 let age_max = uri.age_max().unwrap_or(rules.age_max);
-                registry.key_set(&uri.url, &SetRules { age_max, ..rules.clone() })
+                key_set(&uri.url, &SetRules { age_max, ..rules.clone() })
             });
             let sets: Result<_, _> = sets.collect();
             return Ok(KeySource::Sets(sets.map_err(|error| ("jwt_jwks_uris", error))?));
@@ -57,13 +56,13 @@ impl KeySource {
             return Ok(KeySource::Sessions);
         }
         if is_url(source) {
-            return Ok(KeySource::Sets(vec![registry.key_set(source, rules).map_err(in_source)?]));
+            return Ok(KeySource::Sets(vec![key_set(source, rules).map_err(in_source)?]));
         }
         let Ok(bytes) = STANDARD.decode(source.trim()) else {
             return Err(in_source("is neither a URL nor Base64".to_owned()));
         };
         if let Some(url) = std::str::from_utf8(&bytes).ok().map(str::trim).filter(|text| is_url(text)) {
-            return Ok(KeySource::Sets(vec![registry.key_set(url, rules).map_err(in_source)?]));
+            return Ok(KeySource::Sets(vec![key_set(url, rules).map_err(in_source)?]));
         }
         let key = VerifyKey::for_family(&bytes, family).map_err(|error| in_source(format!("can't be used: {error}")))?;
         Ok(KeySource::Fixed(Box::new(key)))

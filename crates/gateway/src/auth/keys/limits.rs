@@ -2,10 +2,10 @@
 
 use super::quota::{Quota, QuotaView};
 use super::rights::RightPatterns;
-use crate::base::answers::Coming;
-use crate::limit::{Admission, Limiter, Patience, Rate};
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_engine::Pending;
+use tollgate_limit::{Admission, Limiter, Patience, Rate};
 use tollgate_model::config::OnStoreFailure;
 use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit};
 
@@ -164,7 +164,7 @@ impl Limits {
     }
 
     /// What a request that is [`Rejection::Asked`] waits for; `None` when it is there already.
-    pub fn pending(&self) -> Option<Coming<()>> {
+    pub fn pending(&self) -> Option<Pending<()>> {
         let rates = self.rates.iter().filter_map(|rule| rule.counter.shared()?.pending());
         rates.chain(self.quota.iter().filter_map(|quota| quota.counter.shared()?.pending())).next()
     }

@@ -32,7 +32,7 @@ impl Policies {
     }
 
     fn load_directory(&mut self, directory: &Path, last: &Policies, problems: &mut Vec<Problem>) {
-        let paths = match crate::control::loader::definition_files(directory) {
+        let paths = match crate::base::definition_files::definition_files(directory) {
             Ok(paths) => paths,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
             Err(error) => {

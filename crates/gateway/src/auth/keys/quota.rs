@@ -1,9 +1,9 @@
 //! How much of a quota is used. Exact under concurrency; stored a little later by whoever collects the changed ones.
 
-use crate::limit::SharedQuota;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tollgate_limit::SharedQuota;
 use tollgate_store::Counter;
 
 /// One quota's counter.

@@ -3,12 +3,12 @@
 //! key is first used; its first request is held meanwhile, and no other.
 
 use super::policies::Policies;
-use crate::base::answers::{Coming, Promise, coming};
+use crate::base::pattern::PatternRules;
 use crate::base::pattern::{PatternPool, PooledPattern};
-use crate::data::endpoints::PatternRules;
 use std::collections::HashMap;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use tollgate_engine::{Completer, Pending};
 use tollgate_model::session::{AllowedUrl, Endpoint};
 use tollgate_model::{Level, Problem};
 
@@ -29,7 +29,7 @@ pub struct RightPatterns {
 }
 
 /// A list to be compiled, and who waits for it.
-type Unprepared = (Arc<PatternList>, Promise<()>);
+type Unprepared = (Arc<PatternList>, Completer<()>);
 
 #[derive(Default)]
 struct Lists {
@@ -129,11 +129,11 @@ impl RightPatterns {
     }
 
     /// Compiles a list elsewhere.
-    pub fn prepare(&self, list: &Arc<PatternList>) -> Coming<()> {
-        let (promise, done) = coming();
+    pub fn prepare(&self, list: &Arc<PatternList>) -> Pending<()> {
+        let (completer, done) = Pending::pair();
         if let Some(thread) = self.thread.get_or_init(compiling_thread) {
-            // Without a place the promise is dropped: the request goes on, and compiles the list itself.
-            let _ = thread.try_send((list.clone(), promise));
+            // Without a place the completer is dropped: the request goes on, and compiles the list itself.
+            let _ = thread.try_send((list.clone(), completer));
         }
         done
     }
@@ -175,9 +175,9 @@ impl RightPatterns {
 fn compiling_thread() -> Option<SyncSender<Unprepared>> {
     let (sender, receiver) = sync_channel::<Unprepared>(WAITING_MAX);
     let compile = move || {
-        for (list, promise) in receiver {
+        for (list, completer) in receiver {
             list.patterns();
-            promise.keep(());
+            completer.complete(());
         }
     };
     let started = std::thread::Builder::new().name("patterns".to_owned()).spawn(compile);

@@ -1,6 +1,6 @@
 //! Quotas as they were stored, until their keys are used. A million of them are as many numbers, not as many names.
 
-use super::digest::{Digest, parse_digest};
+use crate::base::digest::{Digest, parse_digest};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tollgate_store::Counter;

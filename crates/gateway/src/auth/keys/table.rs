@@ -1,8 +1,8 @@
 //! All keys in memory: by what they are filed under, which every request asks, and by how they are shown, which the control API asks.
 //! A key that is not in use is its document and little more, so that a million of them fit.
 
-use super::digest::{Digest, DigestHasher};
 use super::{Counters, Key};
+use crate::base::digest::{Digest, DigestHasher};
 use arc_swap::ArcSwap;
 use papaya::HashMap;
 use std::collections::BTreeSet;

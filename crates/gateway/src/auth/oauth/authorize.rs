@@ -4,11 +4,11 @@
 use super::Provider;
 use super::client::Client;
 use super::code::Code;
+use super::grant::{Grant, give, is_scope};
 use super::parameters::Parameters;
 use super::pkce::Challenge;
 use super::redirect;
 use super::refused::{ErrorCode, Refused};
-use super::token::{Grant, give};
 use crate::base::secret::random_bytes;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -146,9 +146,4 @@ async fn token(provider: &Provider<'_>, request: Request, session: Option<String
         told.sort_keys();
     }
     Ok(told)
-}
-
-/// Whether a text is a list of scopes (RFC 6749, section 3.3).
-pub fn is_scope(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'))
 }

@@ -2,8 +2,8 @@
 
 use super::redirect;
 use crate::base::form::decode_form;
+use crate::base::request_id::RequestId;
 use crate::base::secret::{random_bytes, random_text};
-use crate::data::exchange::RequestId;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};

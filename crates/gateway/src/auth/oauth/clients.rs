@@ -3,12 +3,12 @@
 //! without holding up anybody.
 
 use super::client::Client;
-use crate::base::answers::{Coming, Promise, coming};
 use crate::base::clock::unix_s;
 use papaya::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tollgate_engine::{Completer, Pending};
 use tollgate_store::{Kind, Question, Redis, Store, StoreFault};
 
 /// What stands between an API and a client in the name of the latter.
@@ -131,10 +131,10 @@ impl ApiClients {
     }
 
     /// Asks the store for a client that is not known; the answer is whether it is there, `None` when the store does not say.
-    pub fn ask(self: &Arc<Self>, client: &str) -> Coming<Option<bool>> {
-        let (promise, answer): (Promise<Option<bool>>, _) = coming();
+    pub fn ask(self: &Arc<Self>, client: &str) -> Pending<Option<bool>> {
+        let (completer, answer): (Completer<Option<bool>>, _) = Pending::pair();
         let Some(redis) = self.redis.get().cloned() else {
-            promise.keep(Some(false));
+            completer.complete(Some(false));
             return answer;
         };
         let (clients, client) = (self.clone(), client.to_owned());
@@ -144,7 +144,7 @@ impl ApiClients {
             if let Some(is_there) = is_there {
                 clients.note(&client, is_there);
             }
-            promise.keep(is_there);
+            completer.complete(is_there);
         });
         answer
     }

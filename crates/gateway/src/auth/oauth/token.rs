@@ -1,13 +1,12 @@
 //! The token endpoint (RFC 6749, section 3.2): what a client shows is turned into a token.
 
 use super::Provider;
-use super::access::Access;
-use super::authorize::is_scope;
-use super::client::{Client, new_opaque_text};
+use super::client::Client;
 use super::client_auth::{Credentials, named_client, public_client};
 use super::code::Code;
 use super::family::Family;
-use super::ledger::NewToken;
+use super::given::Given;
+use super::grant::{Grant, give, is_scope};
 use super::notice::Notice;
 use super::parameters::Parameters;
 use super::pkce::Challenge;
@@ -15,46 +14,7 @@ use super::redirect;
 use super::refused::{ErrorCode, Refused};
 use crate::auth::keys::KeyName;
 use crate::auth::passwords::{Asker, StoredPassword};
-use crate::base::secret::random_bytes;
-use serde_json::{Map, Value};
 use tollgate_model::session::{BasicAuthData, Session};
-
-/// A token that was given.
-pub struct Given {
-    pub token: String,
-    pub refresh: Option<String>,
-    pub expires_in_s: u64,
-    pub scope: String,
-}
-
-/// What a token is given for.
-pub struct Grant {
-    pub redirect_uri: String,
-    pub scope: String,
-    /// The session that the token gets in place of the client's policy, JSON.
-    pub session: Option<String>,
-    /// With a refresh token.
-    pub renewable: bool,
-    /// What the refresh token belongs to.
-    pub family: Option<Family>,
-}
-
-impl Given {
-    /// As the body of an answer; members are in the order of their names.
-    pub fn to_json(&self) -> Value {
-        let mut told = Map::new();
-        told.insert("access_token".to_owned(), self.token.as_str().into());
-        told.insert("expires_in".to_owned(), self.expires_in_s.into());
-        if let Some(refresh) = &self.refresh {
-            told.insert("refresh_token".to_owned(), refresh.as_str().into());
-        }
-        if !self.scope.is_empty() {
-            told.insert("scope".to_owned(), self.scope.as_str().into());
-        }
-        told.insert("token_type".to_owned(), "bearer".into());
-        Value::Object(told)
-    }
-}
 
 /// Gives a token for what a request shows, and tells whoever wants to be told.
 ///
@@ -103,7 +63,7 @@ pub async fn give_token(provider: &Provider<'_>, authorization: Option<&[u8]>, p
         refresh_token: given.refresh.clone().unwrap_or_default(),
         old_refresh_token: parameters.get("refresh_token").to_owned(),
     };
-    provider.notices.send(provider.registry.outside(), &provider.rules.notifications, &notice);
+    provider.notices.send(provider.outside.get(), &provider.rules.notifications, &notice);
     Ok(given)
 }
 
@@ -239,7 +199,7 @@ async fn is_password(
         return Ok(stored.is(password.as_bytes()) && is_somebody);
     }
     let asker = Asker::Program(provider.rules.api_id.clone(), client.id.clone());
-    let passwords = provider.registry.passwords();
+    let passwords = provider.passwords.get();
     let checked = passwords.and_then(|passwords| passwords.check(asker, stored, password.as_bytes().to_vec()));
     let Some(answer) = checked else { return Err(ErrorCode::TemporarilyUnavailable.into()) };
     let told = answer.clone();
@@ -248,69 +208,6 @@ async fn is_password(
         Some(is_right) => Ok(is_right && is_somebody),
         None => Err(ErrorCode::TemporarilyUnavailable.into()),
     }
-}
-
-/// Makes a token and stores it. With a code the token is given only if nobody else has redeemed that.
-pub async fn give(provider: &Provider<'_>, client: &Client, grant: Grant, code: Option<&str>) -> Result<Given, Refused> {
-    let Provider { rules, ledger, unix_s, .. } = provider;
-    let mut session = session(provider, client, grant.session.as_deref())?;
-    let expires_in_s = rules.settings.token_s;
-    session.oauth_client_id.clone_from(&client.id);
-    session.expires = i64::try_from(unix_s.saturating_add(expires_in_s)).unwrap_or(i64::MAX);
-    session.last_updated = unix_s.to_string();
-    if let Value::Object(fields) = &client.meta_data {
-        for (name, value) in fields {
-            session.meta_data.entry(name).or_insert_with(|| value.clone());
-        }
-    }
-    let no_randomness = |_| Refused::from(ErrorCode::ServerError);
-    let token = ledger.keys().generate(&session.org_id, random_bytes().map_err(no_randomness)?);
-    let new_refresh = || grant.family.as_ref().map_or_else(new_opaque_text, Family::new_token);
-    let refresh = grant.renewable.then(new_refresh).transpose().map_err(no_randomness)?;
-    if let Some(code) = code
-        && !ledger.redeem(&rules.api_id, code, &token, *unix_s).await?
-    {
-        ledger.punish_replay(&rules.api_id, code).await?;
-        return Err(ErrorCode::InvalidGrant.into());
-    }
-    let access = Access {
-        client_id: client.id.clone(),
-        redirect_uri: grant.redirect_uri,
-        expires_in_s,
-        scope: grant.scope.clone(),
-        created_unix_s: *unix_s,
-        session: grant.session,
-        ..Access::default()
-    };
-    let (refresh_s, retained_s) = (rules.settings.refresh_s, rules.settings.retained_s);
-    let new = NewToken { token: &token, refresh: refresh.as_deref(), session, access, refresh_s, retained_s };
-    ledger.put_token(&rules.api_id, new).await?;
-    Ok(Given { token, refresh, expires_in_s, scope: grant.scope })
-}
-
-/// The session of a new token: what was asked for with the code, else of the client's policy.
-fn session(provider: &Provider<'_>, client: &Client, asked: Option<&str>) -> Result<Session, Refused> {
-    let keys = provider.ledger.keys();
-    if let Some((mut session, _)) = asked.and_then(|asked| Session::parse(asked.as_bytes()).ok()) {
-        if session.org_id.is_empty() {
-            session.org_id.clone_from(&provider.rules.org_id);
-        }
-        let applied = keys.with_policies(&session).map_err(|error| failed(client, &error.to_string()))?;
-        if applied.access_rights.is_empty() && !keys.rules.allow_master_keys {
-            return Err(failed(client, "key_rules without access_rights would open every API"));
-        }
-        return Ok(session);
-    }
-    let policies = keys.policies();
-    let policy = policies.get(&client.policy_id).ok_or_else(|| failed(client, "its policy is not there"))?;
-    let session = Session { org_id: policy.org_id.clone(), apply_policies: vec![client.policy_id.clone()], ..Session::default() };
-    keys.with_policies(&session).map_err(|error| failed(client, &error.to_string()))?;
-    Ok(session)
-}
-
-fn failed(client: &Client, why: &str) -> Refused {
-    tracing::warn!(client = client.id, why, "no token can be made for an OAuth client");
-    ErrorCode::ServerError.into()
 }
 
 fn first_uri(provider: &Provider<'_>, client: &Client) -> String {

@@ -2,7 +2,6 @@
 
 use super::certificate::{Facts, hex_sha256};
 use super::library::{Library, Slot};
-use crate::data::refusal::{self, Answer, Refusal};
 use rustls::pki_types::{CertificateDer, UnixTime};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -27,6 +26,16 @@ pub struct CallerCertificate {
     chain: Vec<CertificateDer<'static>>,
     /// Authorities that were asked about it, by fingerprint, and what they said: a signature is not checked for each request.
     asked: RefCell<Vec<(String, bool)>>,
+}
+
+/// Why a caller is turned away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Disallowed {
+    NoTls,
+    NoCertificate,
+    Expired,
+    /// The fingerprint of a certificate that is not on the list.
+    Unlisted(String),
 }
 
 impl CallerTls {
@@ -57,10 +66,10 @@ impl AllowList {
         AllowList(names.into_iter().map(|name| library.named(name)).collect())
     }
 
-    /// Refuses a caller that is not on the list.
-    pub fn check(&self, caller: Option<&CallerTls>, unix_s: u64) -> Result<(), Refusal> {
-        let Some(caller) = caller else { return Err(refusal::TLS_REQUIRED) };
-        let Some(certificate) = &caller.certificate else { return Err(refusal::CERTIFICATE_MISSING) };
+    /// Whether a caller is on the list.
+    pub fn check(&self, caller: Option<&CallerTls>, unix_s: u64) -> Result<(), Disallowed> {
+        let Some(caller) = caller else { return Err(Disallowed::NoTls) };
+        let Some(certificate) = &caller.certificate else { return Err(Disallowed::NoCertificate) };
         let listed = self.0.iter().filter_map(|slot| slot.get()).any(|listed| {
             listed.facts.fingerprint == certificate.facts.fingerprint
                 || listed.issued.as_ref().is_some_and(|authority| {
@@ -71,12 +80,9 @@ impl AllowList {
                 })
         });
         match listed {
-            true if certificate.facts.has_expired(unix_s) => Err(refusal::CERTIFICATE_EXPIRED),
+            true if certificate.facts.has_expired(unix_s) => Err(Disallowed::Expired),
             true => Ok(()),
-            false => Err(Refusal::from(Answer {
-                message: format!("Certificate with SHA256 {} not allowed", certificate.facts.fingerprint).into(),
-                ..(*refusal::CERTIFICATE_DISALLOWED).clone()
-            })),
+            false => Err(Disallowed::Unlisted(certificate.facts.fingerprint.clone())),
         }
     }
 }

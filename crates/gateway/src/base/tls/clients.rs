@@ -6,7 +6,6 @@ use super::certificate::Certificate;
 use super::library::{Library, Slot};
 use super::server_names::{Names, ServerNames};
 use super::{provider, versions};
-use crate::data::snapshot::Api;
 use arc_swap::ArcSwap;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -34,6 +33,16 @@ pub struct ClientTerms {
     /// The control API asks for certificates: on all hosts (empty), or on one.
     control_host: Option<String>,
     asked: ArcSwap<Asked>,
+}
+
+/// What an API says of the handshakes of its clients.
+pub struct ApiTls<'a> {
+    /// The host that it answers for; empty for all.
+    pub host: &'a str,
+    /// Shown to clients for the hosts that stand in them.
+    pub certificates: &'a [Arc<Slot>],
+    /// Its clients are asked for a certificate.
+    pub asks_for_certificate: bool,
 }
 
 /// Which hosts ask for a certificate.
@@ -104,7 +113,7 @@ impl ClientTerms {
     }
 
     /// Takes up what APIs say and what their certificates are now.
-    pub fn rebuild(&self, apis: &[Arc<Api>]) {
+    pub fn rebuild(&self, apis: &[ApiTls<'_>]) {
         let mut names = Names::default();
         for (host, slot) in &self.own {
             let Some(certificate) = slot.get() else { continue };
@@ -115,7 +124,7 @@ impl ClientTerms {
             add_names(&mut names, &certificate);
             names.add_fallback(own);
         }
-        let of_apis = apis.iter().flat_map(|api| &api.certificates).filter_map(|slot| slot.get());
+        let of_apis = apis.iter().flat_map(|api| api.certificates).filter_map(|slot| slot.get());
         of_apis.for_each(|certificate| add_names(&mut names, &certificate));
         if names.is_empty() && !apis.is_empty() {
             tracing::warn!("TLS is enabled without a certificate: every handshake fails");
@@ -142,8 +151,8 @@ fn add_names(names: &mut Names, certificate: &Certificate) {
 }
 
 impl Asked {
-    fn new(apis: &[Arc<Api>], control_host: Option<&str>) -> Self {
-        let of_apis = apis.iter().filter(|api| api.asks_for_certificate).map(|api| api.host.as_deref().unwrap_or_default());
+    fn new(apis: &[ApiTls<'_>], control_host: Option<&str>) -> Self {
+        let of_apis = apis.iter().filter(|api| api.asks_for_certificate).map(|api| api.host);
         let mut asked = Asked::default();
         for host in of_apis.chain(control_host) {
             // A pattern is not a name that a client could send: then everybody is asked, which refuses nobody.

@@ -3,8 +3,9 @@
 use super::Control;
 use super::answer::{Answer, Change, Changed, Done, Error, changed, error, ok};
 use super::{document, examples};
-use crate::auth::keys::{Digest, KeyName, KeyView, Keys, in_place_of, prepared};
+use crate::auth::keys::{KeyName, KeyView, Keys, in_place_of, prepared};
 use crate::base::clock::unix_s;
+use crate::base::digest::Digest;
 use crate::base::secret::random_bytes;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};

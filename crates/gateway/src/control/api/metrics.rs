@@ -3,7 +3,7 @@
 
 use super::Control;
 use super::answer::{Answer, Error, error};
-use crate::observe::{Form, live, scrape};
+use crate::report::{Form, live, scrape};
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};

@@ -6,7 +6,7 @@ use super::answer::{Answer, Change, Changed, Error, Success, changed, error, mes
 use super::keys::Parameters as Query;
 use crate::auth::oauth::{self, Client, ClientShown, ClientWritten, Listed, Parameters};
 use crate::base::clock::unix_s;
-use crate::data::snapshot::Api;
+use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
 use axum::extract::{Path, Query as Extract, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -155,7 +155,7 @@ pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer 
 }
 
 /// The APIs that a new client is for.
-fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<Api>>, &'static str> {
+fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<CompiledApi>>, &'static str> {
     let snapshot = control.shared.current.load_full();
     let find = |id: &str| snapshot.api(id).cloned().ok_or("API doesn't exist");
     if !api_id.is_empty() {
@@ -166,7 +166,7 @@ fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<
     let policy = policies.get(policy_id).ok_or("Policy doesn't exist")?;
     let all = policy.access_rights.keys().map(|id| find(id)).collect::<Result<Vec<_>, _>>()?;
     // Tokens of other makers name clients too.
-    let takes_clients = |api: &Arc<Api>| api.provider.is_some() || api.raw.get("enable_jwt") == Some(&Value::Bool(true));
+    let takes_clients = |api: &Arc<CompiledApi>| api.provider.is_some() || api.raw.get("enable_jwt") == Some(&Value::Bool(true));
     let apis: Vec<_> = all.into_iter().filter(takes_clients).collect();
     if apis.is_empty() { Err("API is not OAuth2") } else { Ok(apis) }
 }
@@ -273,7 +273,7 @@ pub async fn rotate(State(control): State<Arc<Control>>, Path(ClientOfApi { id, 
     }
 }
 
-async fn replace(control: &Control, api: &Api, old: &Client, new: Client) -> Answer {
+async fn replace(control: &Control, api: &CompiledApi, old: &Client, new: Client) -> Answer {
     if let Err(fault) = control.ledger.put_client(&api.id, org(api), &new).await {
         return unstored(&fault, "Failure in storing client data");
     }
@@ -526,7 +526,7 @@ async fn apis_with(control: &Control, client: &str, org_id: &str) -> Result<Vec<
 }
 
 /// An API and one of its clients; `no_api` is what is said when there is no such API.
-async fn known(control: &Control, id: &str, client: &str, no_api: &str) -> Result<(Arc<Api>, Client), Answer> {
+async fn known(control: &Control, id: &str, client: &str, no_api: &str) -> Result<(Arc<CompiledApi>, Client), Answer> {
     let api = find(control, id).ok_or_else(|| error(StatusCode::NOT_FOUND, no_api))?;
     match control.ledger.client(id, client).await {
         Ok(Some(client)) => Ok((api, client)),
@@ -535,12 +535,12 @@ async fn known(control: &Control, id: &str, client: &str, no_api: &str) -> Resul
     }
 }
 
-fn find(control: &Control, id: &str) -> Option<Arc<Api>> {
+fn find(control: &Control, id: &str) -> Option<Arc<CompiledApi>> {
     control.shared.current.load().api(id).cloned()
 }
 
 /// The organisation of an API.
-fn org(api: &Api) -> &str {
+fn org(api: &CompiledApi) -> &str {
     api.raw.get("org_id").and_then(Value::as_str).unwrap_or_default()
 }
 

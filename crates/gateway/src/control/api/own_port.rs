@@ -3,6 +3,7 @@
 
 use crate::base::clock;
 use crate::base::tls::{AllowList, CallerTls, ClientTerms};
+use crate::data::refusal::Refusal;
 use axum::Router;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -116,6 +117,10 @@ impl Door {
 
     fn lets_in(&self, tls: Option<&CallerTls>, caller: SocketAddr) -> bool {
         let checked = self.callers.as_ref().map_or(Ok(()), |callers| callers.check(tls, clock::unix_s()));
-        checked.inspect_err(|refusal| tracing::warn!(%caller, "control API: {}", refusal.message.text())).is_ok()
+        let refused = checked.map_err(Refusal::from).err();
+        if let Some(refusal) = &refused {
+            tracing::warn!(%caller, "control API: {}", refusal.message.text());
+        }
+        refused.is_none()
     }
 }

@@ -5,7 +5,7 @@ use super::Control;
 use super::answer::{Answer, Error, error, message};
 use crate::auth::oauth::{self, Credentials, NotAsked, Parameters, Provider, Refused, Rules};
 use crate::base::clock::unix_s;
-use crate::data::snapshot::Api;
+use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -157,7 +157,7 @@ pub async fn authorize_client_of(
     };
     let snapshot = control.shared.current.load_full();
     let asked = parameters.find("api_id");
-    let is_meant = |api: &&Arc<Api>| asked.map_or(api.listen_path == "/", |id| api.id == id);
+    let is_meant = |api: &&Arc<CompiledApi>| asked.map_or(api.listen_path == "/", |id| api.id == id);
     let rules = snapshot.apis.iter().find(is_meant).and_then(|api| Some(api.provider.as_ref()?.rules.clone()));
     match rules {
         Some(rules) => give_code(&provider(&control, &rules), &parameters).await,
@@ -167,7 +167,14 @@ pub async fn authorize_client_of(
 
 fn provider<'a>(control: &'a Control, rules: &'a Rules) -> Provider<'a> {
     let registry = &control.shared.registry;
-    Provider { rules, ledger: &control.ledger, registry, notices: &control.notices, unix_s: unix_s() }
+    Provider {
+        rules,
+        ledger: &control.ledger,
+        outside: &registry.outside,
+        passwords: &registry.passwords,
+        notices: &control.notices,
+        unix_s: unix_s(),
+    }
 }
 
 impl Asked {

@@ -2,13 +2,13 @@
 
 use super::Control;
 use super::answer::{Answer, Error, error, ok};
-use crate::observe::{Distribution, REQUEST_NS};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
+use tollgate_model::distribution::{Distribution, REQUEST_NS};
 use tollgate_store::usage::{UsageBy, UsageCounts, UsageQuestion, UsageRow};
 use utoipa::ToSchema;
 

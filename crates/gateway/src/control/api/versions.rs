@@ -4,7 +4,7 @@
 use super::Control;
 use super::answer::{Answer, Error, error, no_such_api, ok};
 use super::parameters::ApiId;
-use crate::data::snapshot::{Api, Snapshot};
+use crate::data::snapshot::{CompiledApi, Snapshot};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -71,7 +71,7 @@ pub async fn list(
     let Some(base) = snapshot.api(&id) else { return no_such_api() };
     let text = query.get("searchText").map(|text| text.to_lowercase()).unwrap_or_default();
     let access = query.get("accessType").map_or("", String::as_str);
-    let is_wanted = |api: &Api, name: &str| match access {
+    let is_wanted = |api: &CompiledApi, name: &str| match access {
         "internal" if !api.internal => false,
         "external" if api.internal => false,
         _ => name.to_lowercase().contains(&text),
@@ -79,7 +79,7 @@ pub async fn list(
     let definition = base.raw.get("definition");
     let field = |name: &str| definition.and_then(|definition| definition.get(name)?.as_str()).unwrap_or_default();
     let (own_name, default) = (field("name"), field("default"));
-    let describe = |api: &Api, name: &str, is_default_version: bool| ListedVersion {
+    let describe = |api: &CompiledApi, name: &str, is_default_version: bool| ListedVersion {
         id: api.id.clone(),
         name: api.name.clone(),
         version_name: name.to_owned(),
@@ -87,7 +87,7 @@ pub async fn list(
         expiration_date: api.raw.get("expiration").and_then(Value::as_str).unwrap_or_default().to_owned(),
         is_default_version,
     };
-    let mut children: Vec<(&String, &Arc<Api>)> = children(base)
+    let mut children: Vec<(&String, &Arc<CompiledApi>)> = children(base)
         .filter_map(|(name, id)| Some((name, snapshot.api(id)?)))
         .filter(|(name, api)| api.id != base.id && is_wanted(api, name))
         .collect();
@@ -99,7 +99,7 @@ pub async fn list(
 }
 
 /// Names and ids of the APIs that are versions of an API.
-fn children(base: &Api) -> impl Iterator<Item = (&String, &str)> {
+fn children(base: &CompiledApi) -> impl Iterator<Item = (&String, &str)> {
     let versions = base.raw.get("definition").and_then(|definition| definition.get("versions")?.as_object());
     versions.into_iter().flatten().filter_map(|(name, id)| Some((name, id.as_str()?)))
 }
@@ -159,7 +159,7 @@ impl NewVersion {
 }
 
 /// The id and the definition of an API without the version that is the API `gone`, if it has that.
-pub fn without(base: &Api, gone: &str) -> Option<(String, Value)> {
+pub fn without(base: &CompiledApi, gone: &str) -> Option<(String, Value)> {
     let names: Vec<&String> = children(base).filter(|(_, id)| *id == gone && base.id != gone).map(|(name, _)| name).collect();
     if names.is_empty() {
         return None;

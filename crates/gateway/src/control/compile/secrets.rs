@@ -1,6 +1,6 @@
 //! Secrets that a definition's texts refer to and that cannot be used: each is a warning, and empty, as in Tyk.
 
-use super::Context;
+use crate::data::middleware::Context;
 use crate::data::template::missing_secrets;
 use serde_json::Value;
 

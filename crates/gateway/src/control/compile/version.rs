@@ -1,10 +1,9 @@
 //! One version: its chain, its upstreams, and what its responses get.
 
-use super::{Context, chain, expiry_of};
-use crate::base::tls::TlsSettings;
-use crate::data::exchange::HeaderChange;
+use super::{chain, expiry_of};
+use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
-use crate::data::middleware::Middleware;
+use crate::data::middleware::{Context, Middleware};
 use crate::data::snapshot::{Expiry, Upstreams, Version};
 use crate::data::template::{Template, VariableScope};
 use crate::data::upstream::{Upstream, split_url};
@@ -52,11 +51,6 @@ pub fn compile_provider(definition: &ApiDefinition, context: &mut Context<'_>) -
     })
 }
 
-/// The settings for an API's connections to its upstreams.
-pub fn tls_settings(definition: &ApiDefinition, context: &Context<'_>) -> TlsSettings {
-    context.settings.upstream_tls.for_api(definition)
-}
-
 fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Context<'_>) -> Option<Upstreams> {
     let urls = match info.override_target.as_str() {
         "" => definition.proxy.targets(),
@@ -65,7 +59,7 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
     if let Some(parts) = urls.first().and_then(|url| split_url(url)).filter(|parts| parts.scheme == "tyk") {
         return Some(Upstreams::Loop(parts.authority.to_owned()));
     }
-    let tls = tls_settings(definition, context);
+    let tls = context.upstream_tls(definition);
     let mut list = Vec::new();
     for (index, url) in urls.iter().enumerate() {
         match Upstream::new(url, &tls, context.registry) {

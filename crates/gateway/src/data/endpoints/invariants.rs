@@ -1,7 +1,8 @@
 //! What must hold of any patterns and any path: the matcher finds what each pattern's own expression finds. The fuzzer runs it, and the
 //! tests do with the same corpus.
 
-use crate::data::endpoints::{Hits, PatternBuilder, PatternRules};
+use crate::base::pattern::PatternRules;
+use crate::data::endpoints::{Hits, PatternBuilder};
 use regex::Regex;
 use std::sync::Arc;
 

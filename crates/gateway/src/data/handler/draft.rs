@@ -1,9 +1,8 @@
 //! What a record says of a request before its end is known: taken down while the request is at hand.
 
-use super::walk::Arrival;
+use super::arrival::Arrival;
 use crate::auth::keys::HeldKey;
 use crate::data::exchange::{Exchange, Track};
-use crate::data::snapshot::Versions;
 use crate::observe::{ApiFacts, Record, Text};
 use tollgate_http::{Body, Known, Request, Version};
 
@@ -43,8 +42,8 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
         record.write(Text::UpstreamHost, host.as_bytes());
         record.write(Text::UserAgent, request.headers.known(Known::UserAgent).unwrap_or_default());
     }
-    if matches!(exchange.api.versions, Versions::Many { .. }) {
-        record.write(Text::Version, exchange.version.name.as_bytes());
+    if let Some(name) = exchange.version {
+        record.write(Text::Version, name.as_bytes());
     }
     if !facts.tag_headers.is_empty() {
         record.write(Text::Tags, b"");

@@ -1,10 +1,11 @@
 //! The last step: what the upstream is sent.
 
-use super::walk::made_path;
 use crate::base::form::encode_form;
-use crate::data::exchange::{Exchange, Url};
-use crate::data::snapshot::Provider;
+use crate::base::path::Path;
+use crate::data::exchange::Exchange;
+use crate::data::snapshot::{Provider, Version};
 use crate::data::upstream::{Upstream, join_path};
+use crate::data::url::Url;
 use std::borrow::Cow;
 use tollgate_engine::{Forward, Outgoing};
 use tollgate_http::Request;
@@ -14,7 +15,7 @@ const PROVIDER_BODY_BYTES_MAX: u64 = 1 << 20;
 
 /// Fills `outgoing` with method, URL and Host for the upstream.
 #[inline]
-pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Forward {
+pub fn fill(exchange: &mut Exchange<'_>, version: &Version, upstream: &Upstream) -> Forward {
     let api = exchange.api;
     let outgoing = &mut *exchange.outgoing;
     if exchange.method != exchange.request.method {
@@ -36,7 +37,7 @@ pub fn fill(exchange: &mut Exchange<'_>, upstream: &Upstream) -> Forward {
         upstream.host.as_bytes()
     };
     outgoing.host.extend_from_slice(host);
-    outgoing.keep_forwarded_for = exchange.version.keeps_forwarded_for;
+    outgoing.keep_forwarded_for = version.keeps_forwarded_for;
     if let Some(body) = exchange.new_body.take() {
         replace_body(exchange.request, body, outgoing);
     }
@@ -85,9 +86,7 @@ pub fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64) -> For
 pub fn loop_url(exchange: &Exchange<'_>) -> Url<'static> {
     let stripped = exchange.api.stripped(&exchange.url);
     let rooted = if stripped.starts_with('/') { stripped.to_owned() } else { format!("/{stripped}") };
-    let path = match made_path(rooted) {
-        Some(path) => path,
-        None => crate::base::path::Path { raw: Cow::Borrowed("/"), decoded: Cow::Borrowed("/") },
-    };
+    // It was checked when it was taken apart.
+    let path = Path::new(Cow::Owned(rooted)).unwrap_or(Path::plain("/"));
     Url { path, listen_bytes: 0, query: exchange.query().map(|query| Cow::Owned(query.to_owned())) }
 }

@@ -1,7 +1,8 @@
 //! What is kept of an exchange while its upstream works.
 
 use crate::data::breaker::Passage;
-use crate::data::snapshot::{Api, CoreSnapshot, Shared, Version, Versions};
+use crate::data::gateway_state::GatewayState;
+use crate::data::snapshot::{CompiledApi, CoreSnapshot, Version, Versions};
 use crate::data::upstream::Upstream;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -55,7 +56,7 @@ pub struct Place {
 pub const PROVIDER: usize = usize::MAX;
 
 impl InFlight {
-    pub fn api(&self) -> Option<&Api> {
+    pub fn api(&self) -> Option<&CompiledApi> {
         self.snapshot.apis.get(self.place.api).map(Arc::as_ref)
     }
 
@@ -89,7 +90,7 @@ impl InFlight {
     }
 
     /// Tells the breaker how the exchange went.
-    pub fn record(&self, shared: &Shared, failed: bool) {
+    pub fn record(&self, shared: &GatewayState, failed: bool) {
         if let Some(passage) = &self.breaker {
             passage.end(shared.start.elapsed(), failed);
         }
@@ -97,7 +98,7 @@ impl InFlight {
 }
 
 impl Place {
-    pub fn version(self, api: &Api) -> Option<&Version> {
+    pub fn version(self, api: &CompiledApi) -> Option<&Version> {
         if self.version == PROVIDER {
             return api.provider.as_ref().map(|provider| &provider.version);
         }

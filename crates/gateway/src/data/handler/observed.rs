@@ -1,8 +1,8 @@
 //! What is counted of a request, when it is over.
 
 use super::GatewayHandler;
+use super::arrival::Arrival;
 use super::in_flight::{InFlight, Place};
-use super::walk::Arrival;
 use crate::data::refusal;
 use crate::data::snapshot::CoreSnapshot;
 use crate::observe::{Cells, Record, Side, Tally, Text, method_number};

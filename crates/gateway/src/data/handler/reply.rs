@@ -1,6 +1,6 @@
 //! Answers of the gateway itself, in Tyk's wording and form.
 
-use crate::data::exchange::HeaderChange;
+use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{Refusal, is_plain};
 use crate::data::settings::Settings;
 use tollgate_engine::Outgoing;

@@ -1,12 +1,13 @@
 //! Which version of an API a request is for.
 
+use super::arrival::Arrival;
 use super::in_flight::Place;
-use super::walk::Arrival;
 use crate::base::form::{parameter, without_parameter};
 use crate::base::path::Path;
-use crate::data::exchange::{HeaderChange, Url};
+use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
-use crate::data::snapshot::{Api, Snapshot, VersionLocation, VersionSelector, Versions};
+use crate::data::snapshot::{CompiledApi, Snapshot, VersionLocation, VersionSelector, Versions};
+use crate::data::url::Url;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -16,7 +17,7 @@ use tollgate_http::HeaderEdits;
 #[inline]
 pub fn version(
     snapshot: &Snapshot,
-    api: &Arc<Api>,
+    api: &Arc<CompiledApi>,
     index: usize,
     url: &mut Url<'_>,
     arrival: &Arrival<'_>,

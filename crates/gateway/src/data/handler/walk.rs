@@ -1,45 +1,23 @@
 //! The walk of one request: version, chain, and where it leads; from API to API as long as it loops.
 
+use super::arrival::Arrival;
 use super::in_flight::{Chosen, InFlight, PROVIDER, Place};
-use super::{CoreService, GatewayHandler, draft, forward, reply, select};
+use super::{GatewayHandler, draft, forward, reply, select};
 use crate::auth::keys::Counted;
 use crate::base::form::parameter;
-use crate::base::path::Path;
-use crate::base::tls::CallerTls;
 use crate::data::breaker::Passage;
-use crate::data::exchange::{Exchange, Redirect, RequestId, Step, Track, Url};
+use crate::data::exchange::{Exchange, Redirect, Step, Track};
 use crate::data::refusal::{self, Refusal};
-use crate::data::snapshot::{Api, CoreSnapshot, Provider, Snapshot, Upstreams, Version};
+use crate::data::snapshot::{CompiledApi, CoreSnapshot, Provider, Snapshot, Upstreams, Version, Versions};
+use crate::data::url::Url;
 use crate::observe::method_number;
-use crate::observe::trace::Trace;
 use std::borrow::Cow;
-use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::Duration;
 use tollgate_engine::{Moment, Outgoing, Verdict, Work};
-use tollgate_http::Request;
 
 /// Loops from API to API that one request may take, as in Tyk.
 const LOOPS_MAX: usize = 5;
-
-/// What is known of a request whatever API it goes through.
-pub struct Arrival<'a> {
-    pub core: &'a CoreService,
-    pub request: &'a Request<'a>,
-    pub full_path: Cow<'a, str>,
-    pub client_ip: IpAddr,
-    pub began: Moment,
-    /// The connection's other end.
-    pub peer: SocketAddr,
-    /// The client speaks HTTP/2.
-    pub http2: bool,
-    pub tls: Option<&'a CallerTls>,
-    /// Its place in its trace, when requests are traced.
-    pub trace: Option<Trace>,
-    /// When it came, or was tried again after it was held.
-    pub now: Moment,
-    pub request_id: RequestId,
-}
 
 /// One API's turn.
 struct Turn<'a> {
@@ -135,7 +113,7 @@ impl GatewayHandler {
     fn run<'a>(
         &mut self,
         arrival: &Arrival<'a>,
-        api: &Api,
+        api: &CompiledApi,
         version: &Version,
         turn: Turn<'a>,
         level: usize,
@@ -149,7 +127,7 @@ impl GatewayHandler {
             request: arrival.request,
             settings,
             api,
-            version,
+            version: matches!(api.versions, Versions::Many { .. }).then_some(version.name.as_str()),
             client_ip: arrival.client_ip,
             tls: arrival.tls,
             now: arrival.now.since(arrival.core.shared.start),
@@ -211,7 +189,7 @@ impl GatewayHandler {
                 Step::Read(bytes_max) => return Ok(Run::Read(bytes_max)),
             }
         }
-        match destination(&mut exchange)? {
+        match destination(&mut exchange, version)? {
             Destination::Control => {
                 // Nothing is recorded of it: bodies have secrets, and it is no call of the API.
                 let forward = forward::fill_for_provider(&mut exchange, arrival.core.shared.control.serial);
@@ -223,7 +201,7 @@ impl GatewayHandler {
                     Chosen::Named(upstream) => upstream,
                     Chosen::Control => return Err(refusal::UPSTREAM_FAILED),
                 };
-                let mut forward = forward::fill(&mut exchange, upstream);
+                let mut forward = forward::fill(&mut exchange, version, upstream);
                 self.record = draft::draft(arrival, &exchange, &upstream.host);
                 if let Some(record) = &self.record {
                     forward.timed = true;
@@ -250,11 +228,11 @@ enum Run {
     Loop { name: String, url: Url<'static>, method: String, body: Option<Vec<u8>> },
 }
 
-fn destination(exchange: &mut Exchange<'_>) -> Result<Destination, Refusal> {
+fn destination(exchange: &mut Exchange<'_>, version: &Version) -> Result<Destination, Refusal> {
     match exchange.redirected.take() {
         Some(Redirect::Upstream(upstream)) => Ok(Destination::Upstream(Chosen::Named(upstream))),
         Some(Redirect::Loop(name)) => Ok(Destination::Loop(name)),
-        None => match &exchange.version.upstreams {
+        None => match &version.upstreams {
             Upstreams::Loop(name) => Ok(Destination::Loop(name.clone())),
             Upstreams::Control => Ok(Destination::Control),
             upstreams => Ok(Destination::Upstream(Chosen::Listed(upstreams.next()))),
@@ -285,9 +263,4 @@ fn find_endpoints(version: &Version, url: &Url<'_>, hits: &mut crate::data::endp
     let behind = url.path_behind_listen();
     let forms = [Some(behind.as_ref()), (url.listen_bytes > 0).then_some(url.path.decoded.as_ref())];
     version.matcher.find(forms.into_iter().flatten(), hits);
-}
-
-/// A path made by the gateway; it was checked when it was taken apart.
-pub(super) fn made_path(raw: String) -> Option<Path<'static>> {
-    Path::new(Cow::Owned(raw))
 }

@@ -4,9 +4,9 @@
 
 use super::Middleware;
 use super::cross_origin::preflight_method;
-use crate::control::compile::Source;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
+use crate::data::middleware::Source;
 use crate::data::refusal;
 use std::collections::BTreeMap;
 use tollgate_model::api::{AccessEntry, Action};
@@ -99,7 +99,7 @@ impl Mock {
     fn new(code: u16, headers: &BTreeMap<String, String>, body: &str) -> Self {
         let mut headers: Vec<_> = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         // The gateway frames its answers itself.
-        headers.retain(|(name, _)| super::header_change::can_change(name));
+        headers.retain(|(name, _)| super::header_plan::can_change(name));
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) && !body.is_empty() {
             headers.push(("Content-Type".to_owned(), sniffed_type(body).to_owned()));
         }

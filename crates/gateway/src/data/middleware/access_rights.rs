@@ -1,13 +1,11 @@
 //! Whether the key may call this API, this version and this endpoint. Reads the session's `access_rights`. The client sees 403
 //! `Access to this API has been disallowed` or `Access to this resource has been disallowed`; in dry run a header says so instead.
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::auth::keys::Permission;
 use crate::base::answers::{Asked, GRACE};
-use crate::control::compile::Source;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
-use crate::data::snapshot::Versions;
 use std::time::Duration;
 
 /// Until then the request goes on, and its patterns are compiled on its own thread. Fifty take a millisecond.
@@ -42,7 +40,7 @@ impl AccessRights {
             Permission::Nothing => return Some(refusal::API_DISALLOWED),
             Permission::Right(right) => right,
         };
-        if matches!(exchange.api.versions, Versions::Many { .. }) && !right.has_version(&exchange.version.name) {
+        if exchange.version.is_some_and(|name| !right.has_version(name)) {
             return Some(refusal::API_DISALLOWED);
         }
         if right.has_all_endpoints() {

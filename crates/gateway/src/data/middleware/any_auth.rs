@@ -3,10 +3,10 @@
 //! session is that of the alternative that let the request in. When none does, the client sees the refusal of the alternative that fits
 //! what it sent best, else of the first. What a failed alternative has changed in the request is taken back.
 
-use super::Middleware;
-use crate::control::compile::Source;
+use super::{Middleware, Source};
 use crate::data::credentials::{Form, Places};
-use crate::data::exchange::{Exchange, HeaderChange, Step};
+use crate::data::exchange::{Exchange, Step};
+use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal::{self, Refusal};
 use tollgate_http::HeaderEdits;

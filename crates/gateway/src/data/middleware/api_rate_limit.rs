@@ -2,12 +2,12 @@
 //! `API Rate Limit Exceeded`, or in dry run a header. Gateways with one Redis count together; rejected requests do not count.
 
 use super::{Middleware, key_limits};
-use crate::control::compile::Source;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
+use crate::data::middleware::Source;
 use crate::data::refusal;
-use crate::limit::{Admission, Limiter, Rate};
 use std::sync::Arc;
+use tollgate_limit::{Admission, Limiter, Rate};
 use tollgate_model::config::OnStoreFailure;
 
 pub struct ApiRateLimit {

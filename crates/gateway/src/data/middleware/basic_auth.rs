@@ -6,20 +6,22 @@
 
 mod body;
 
-use super::Middleware;
-use crate::auth::keys::{Digest, HeldKey};
+use super::{Middleware, Source};
+use crate::auth::keys::HeldKey;
 use crate::auth::passwords::{Asker, CHECK_TIME_MAX, Passwords, StoredPassword};
-use crate::base::answers::{Coming, GRACE};
+use crate::base::answers::GRACE;
+use crate::base::digest::Digest;
 use crate::base::recent::Recent;
-use crate::control::compile::Source;
 use crate::data::credentials::Places;
-use crate::data::exchange::{Exchange, HeaderChange, Step};
+use crate::data::exchange::{Exchange, Step};
+use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use body::BodyPatterns;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tollgate_engine::Pending;
 use tollgate_model::api::AuthMethod;
 use tollgate_model::session::BasicAuthData;
 
@@ -45,7 +47,7 @@ pub struct BasicAuth {
     /// Those that were found wrong. They stay wrong: with another stored password the digest is another.
     wrong: Recent<()>,
     /// Checks that somebody waits for.
-    pending: Recent<Weak<Coming<bool>>>,
+    pending: Recent<Weak<Pending<bool>>>,
     /// `None`: nothing is remembered.
     remembered: Option<Duration>,
     /// What the digests are keyed with, so that they say nothing about passwords.
@@ -65,7 +67,7 @@ struct Right {
 /// What a request was told while it was held.
 struct Told {
     digest: Digest,
-    answer: Arc<Coming<bool>>,
+    answer: Arc<Pending<bool>>,
 }
 
 impl BasicAuth {
@@ -76,7 +78,7 @@ impl BasicAuth {
         }
         let basic = &definition.basic_auth;
         let random = (crate::base::secret::random_bytes(), crate::base::secret::random_bytes());
-        let (Ok(one), Ok(two), Some(passwords)) = (random.0, random.1, source.context.registry.passwords()) else {
+        let (Ok(one), Ok(two), Some(passwords)) = (random.0, random.1, source.context.registry.passwords.get()) else {
             source.context.error("$.use_basic_auth", "the system has no randomness or no threads to give");
             return None;
         };

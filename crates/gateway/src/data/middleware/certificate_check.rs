@@ -2,10 +2,9 @@
 //! `security.certificates.apis`. The client sees 403: `TLS not enabled`, `Client TLS certificate is required`, `Certificate has expired`
 //! or `Certificate with SHA256 … not allowed`. Asks nothing of the store: the certificates are in memory.
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::base::clock;
 use crate::base::tls::AllowList;
-use crate::control::compile::Source;
 use crate::data::exchange::{Exchange, Step};
 
 pub struct CertificateCheck(AllowList);
@@ -28,7 +27,7 @@ impl Middleware for CertificateCheck {
         }
         match self.0.check(exchange.tls, clock::unix_s()) {
             Ok(()) => Step::Next,
-            Err(refusal) => Step::Refuse(refusal),
+            Err(disallowed) => Step::Refuse(disallowed.into()),
         }
     }
 }

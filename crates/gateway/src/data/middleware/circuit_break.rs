@@ -1,8 +1,7 @@
 //! Spares an upstream endpoint that fails. Reads `circuit_breakers`. The client sees 503 `Service temporarily unavailable.` while the
 //! breaker is open. The state is in this process.
 
-use super::Middleware;
-use crate::control::compile::Source;
+use super::{Middleware, Source};
 use crate::data::breaker::{Breaker, BreakerPlace, BreakerRule};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};

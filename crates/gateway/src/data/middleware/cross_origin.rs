@@ -1,9 +1,9 @@
 //! Cross-origin resource sharing. Reads `CORS`. The client sees 204 for a preflight request, and `Access-Control-*` headers on what an
 //! allowed origin gets; the upstream's own are taken out. Asks nothing of the store.
 
-use super::Middleware;
-use crate::control::compile::Source;
-use crate::data::exchange::{Exchange, HeaderChange, Step};
+use super::{Middleware, Source};
+use crate::data::exchange::{Exchange, Step};
+use crate::data::header_change::HeaderChange;
 use std::sync::Arc;
 use tollgate_http::{Known, is_token, is_value};
 use tollgate_model::api::Cors;

@@ -1,8 +1,7 @@
 //! How long the upstream has for one endpoint. Reads `hard_timeouts`. The client sees 504 `Upstream service reached hard timeout.`
 //! Asks nothing of the store.
 
-use super::Middleware;
-use crate::control::compile::Source;
+use super::{Middleware, Source};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 

@@ -4,13 +4,12 @@
 //! sees 503: nobody gets in by an outage. The request is held meanwhile. With a cache time, a good answer counts for all requests that would
 //! have asked the same.
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::auth::identity::{self, Identity};
-use crate::base::answers::{Asked, Coming, GRACE, coming};
+use crate::base::answers::{Asked, GRACE};
 use crate::base::outside::{Call, Outside, Reply};
 use crate::base::recent::Recent;
 use crate::base::tls::TlsRules;
-use crate::control::compile::Source;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal::FORWARD_AUTH_FAILED;
@@ -19,6 +18,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use hyper::body::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_engine::Pending;
 use tollgate_model::api::{AuthMethod, ForwardAuth as Rules};
 use tollgate_model::session::AccessRight;
 
@@ -61,7 +61,7 @@ impl ForwardAuth {
                 return None;
             }
         };
-        let Some(outside) = source.context.registry.outside() else {
+        let Some(outside) = source.context.registry.outside.get() else {
             source.context.error("$.tollgate.forward_auth", "the system has no thread to ask with");
             return None;
         };
@@ -100,8 +100,8 @@ impl ForwardAuth {
         headers
     }
 
-    fn ask(&self, headers: HeaderMap) -> Coming<Said> {
-        let (promise, answer) = coming();
+    fn ask(&self, headers: HeaderMap) -> Pending<Said> {
+        let (completer, answer) = Pending::pair();
         let call = Call {
             method: if self.rules.post { Method::POST } else { Method::GET },
             uri: self.uri.clone(),
@@ -116,7 +116,7 @@ impl ForwardAuth {
         let outside = self.outside.clone();
         self.outside.spawn(async move {
             let said = outside.call(call).await;
-            promise.keep(said.map(Arc::new).inspect_err(|fault| tracing::warn!(%fault, "forward-auth failed")).ok());
+            completer.complete(said.map(Arc::new).inspect_err(|fault| tracing::warn!(%fault, "forward-auth failed")).ok());
         });
         answer
     }

@@ -3,14 +3,13 @@
 //! can't be asked: nobody gets in by an outage. The request is held while the server is asked, for five seconds at most; with the cache on, a good
 //! token is remembered until it ends, for the cache's time at most.
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::auth::identity::{self, Identity};
-use crate::base::answers::{Asked, GRACE, coming};
+use crate::base::answers::{Asked, GRACE};
 use crate::base::form::encode_form;
 use crate::base::outside::{Call, Outside};
 use crate::base::recent::{Recent, digest_of};
 use crate::base::tls::TlsRules;
-use crate::control::compile::Source;
 use crate::data::credentials::Places;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{EXTERNAL_MISSING, EXTERNAL_REFUSED};
@@ -19,6 +18,7 @@ use http::{HeaderMap, HeaderValue, Method, Uri};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_engine::Pending;
 use tollgate_model::api::{AuthMethod, Introspection};
 use tollgate_model::session::AccessRight;
 
@@ -61,7 +61,7 @@ impl IntrospectionAuth {
                 return None;
             }
         };
-        let Some(outside) = source.context.registry.outside() else {
+        let Some(outside) = source.context.registry.outside.get() else {
             source.context.error(place, "the system has no thread to ask it with");
             return None;
         };
@@ -102,8 +102,8 @@ impl IntrospectionAuth {
     }
 
     /// What the server says of a token; `None` when it says nothing that can be used.
-    fn ask(&self, token: &str) -> crate::base::answers::Coming<Option<Arc<Value>>> {
-        let (promise, answer) = coming();
+    fn ask(&self, token: &str) -> Pending<Option<Arc<Value>>> {
+        let (completer, answer) = Pending::pair();
         let (outside, call) = (self.outside.clone(), self.call(token));
         self.outside.spawn(async move {
             let said = match outside.call(call).await {
@@ -117,7 +117,7 @@ impl IntrospectionAuth {
                     None
                 }
             };
-            promise.keep(said);
+            completer.complete(said);
         });
         answer
     }

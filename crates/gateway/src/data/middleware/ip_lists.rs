@@ -1,8 +1,7 @@
 //! Who may call, by address. Reads `allowed_ips` and `blacklisted_ips`. The client sees 403 `access from this IP has been disallowed`.
 //! Asks nothing of the store. The address is the connection's, unless a trusted proxy says otherwise.
 
-use super::Middleware;
-use crate::control::compile::Source;
+use super::{Middleware, Source};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 use ipnet::IpNet;

@@ -12,9 +12,9 @@ use crate::auth::jwt::{
 use crate::base::answers::GRACE;
 use crate::base::recent::{Recent, digest_of};
 use crate::base::tls::TlsRules;
-use crate::control::compile::Source;
 use crate::data::credentials::Places;
 use crate::data::exchange::{Exchange, Step};
+use crate::data::middleware::Source;
 use crate::data::refusal::{self, Refusal};
 use crate::data::template::uses_token;
 use admission::{Admission, Grants};
@@ -63,7 +63,7 @@ impl JwtAuth {
         let family = Family::of_method(&definition.jwt_signing_method);
         let tls = TlsRules { insecure: settings.insecure_jwks_tls, ..TlsRules::default() };
         let rules = SetRules { tls, age_max: settings.jwks_age_max, discovered: false };
-        let keys = match KeySource::new(definition, family, &rules, source.context.registry) {
+        let keys = match KeySource::new(definition, family, &rules, |url, rules| source.context.registry.key_set(url, rules)) {
             Ok(keys) => keys,
             Err((field, why)) => {
                 source.context.warning(format!("$.{field}"), format!("{why}: every token is refused"));

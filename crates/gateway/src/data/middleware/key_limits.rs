@@ -4,8 +4,8 @@
 
 use super::{Middleware, limit_headers};
 use crate::auth::keys::{Checks, Counted, Key, Rejection};
-use crate::control::compile::Source;
 use crate::data::exchange::{Exchange, Step};
+use crate::data::middleware::Source;
 use crate::data::refusal::{self, Refusal};
 
 pub struct KeyLimits {

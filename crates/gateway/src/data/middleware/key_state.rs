@@ -1,9 +1,8 @@
 //! Whether there is a session, and whether it can be used at all. The client sees 400 `Session state is missing or unset! ...` when no
 //! method of authentication gave one, 403 `Key is inactive, please renew` or 401 `Key has expired, please renew`.
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::auth::keys::KeyState as State;
-use crate::control::compile::Source;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 

@@ -1,7 +1,6 @@
 //! `GET {listen_path}/tyk/rate-limits/`: a caller's own limits and what is left of its quota, as JSON. Counts nothing.
 
-use super::Middleware;
-use crate::control::compile::Source;
+use super::{Middleware, Source};
 use crate::data::exchange::{Exchange, Step};
 use serde_json::json;
 

@@ -3,13 +3,13 @@
 //! `Authorization field missing` or `Bearer token malformed`, 403 `Key not authorised` for a token that is not known or was revoked, and
 //! `Key not authorised. OAuth client access was revoked` without a client. A shared store that is silent about either: 503.
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::auth::keys::HeldKey;
 use crate::auth::oauth::{ANSWER_TIME_MAX, ApiClients, Presence};
 use crate::base::answers::{Asked, GRACE};
-use crate::control::compile::Source;
 use crate::data::credentials::Places;
-use crate::data::exchange::{Exchange, HeaderChange, Step};
+use crate::data::exchange::{Exchange, Step};
+use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
 use std::sync::Arc;
 use tollgate_model::api::AuthMethod;

@@ -12,9 +12,9 @@ use crate::auth::jwt::{
 use crate::base::answers::GRACE;
 use crate::base::recent::{Recent, digest_of};
 use crate::base::tls::TlsRules;
-use crate::control::compile::Source;
 use crate::data::credentials::Places;
 use crate::data::exchange::{Exchange, Step};
+use crate::data::middleware::Source;
 use crate::data::refusal::{OPENID_MISSING, OPENID_REFUSED};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

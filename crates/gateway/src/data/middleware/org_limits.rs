@@ -1,12 +1,11 @@
 //! What an organisation's session says for all its APIs together. Reads `org_id` and the gateway's `enforce_org_quotas`; an organisation
 //! without a session is not limited. The client sees 403 in Tyk's words: the organisation is disabled, or over its rate or its quota.
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::auth::keys::{Checks, Key, Rejection};
-use crate::base::answers::Coming;
-use crate::control::compile::Source;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
+use tollgate_engine::Pending;
 
 pub struct OrgLimits {
     org_id: String,
@@ -18,7 +17,7 @@ enum Outcome {
     WouldRefuse(Refusal),
     Refuse(Refusal),
     /// The store has to say.
-    Hold(Option<Coming<()>>),
+    Hold(Option<Pending<()>>),
 }
 
 impl OrgLimits {

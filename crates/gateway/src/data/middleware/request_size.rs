@@ -1,8 +1,7 @@
 //! How large a request's body may be. Reads `global_size_limit` and `size_limits`. The client sees 411
 //! `Content length is required for this request` or 400 `Request is too large`. Asks nothing of the store.
 
-use super::Middleware;
-use crate::control::compile::Source;
+use super::{Middleware, Source};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;

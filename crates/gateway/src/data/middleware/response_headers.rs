@@ -2,11 +2,12 @@
 //! `global_response_headers` that have variables in them. The client sees the changed response. Asks nothing of the store.
 
 use super::Middleware;
-use super::header_change::HeaderPlan;
-use crate::control::compile::Source;
+use super::header_plan::HeaderPlan;
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::{Exchange, HeaderChange, Step};
+use crate::data::exchange::{Exchange, Step};
+use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
+use crate::data::middleware::Source;
 
 pub struct ResponseHeaders {
     global: Option<HeaderPlan>,

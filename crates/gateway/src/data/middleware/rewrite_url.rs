@@ -1,13 +1,12 @@
 //! Another URL for the upstream. Reads `url_rewrites` with their triggers. The pattern works on path and query, the result takes the
 //! place of both; it may name another upstream (`http://`) or another API (`tyk://`). Asks nothing of the store.
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::base::form::parameter;
 use crate::base::path::Path;
 use crate::base::pattern::{GroupExpression, GroupTexts, PatternPool};
 use crate::base::re2;
 use crate::base::tls::TlsSettings;
-use crate::control::compile::Source;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::header_names::HeaderNames;

@@ -6,9 +6,8 @@
 mod fields;
 mod public_keys;
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::auth::keys::{HeldKey, Key};
-use crate::control::compile::Source;
 use crate::data::credentials::Places;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;

@@ -1,8 +1,7 @@
 //! Takes keys and tokens out of the request before it goes upstream. Reads `strip_auth_data`. The client sees nothing of it.
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::base::form::without_parameter;
-use crate::control::compile::Source;
 use crate::data::exchange::{Exchange, Step};
 use tollgate_model::api::AuthConfig;
 

@@ -7,9 +7,8 @@
 
 mod key_signature;
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::auth::keys::{HeldKey, Key};
-use crate::control::compile::Source;
 use crate::data::credentials::Places;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};

@@ -1,8 +1,7 @@
 //! Which endpoints are recorded, and under which name. Reads `do_not_track_endpoints` and `track_endpoints`. The client sees nothing of
 //! it; analytics know a tracked endpoint by its pattern.
 
-use super::Middleware;
-use crate::control::compile::Source;
+use super::{Middleware, Source};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step, Track};
 use std::sync::Arc;

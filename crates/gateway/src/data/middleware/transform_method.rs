@@ -1,8 +1,7 @@
 //! Another method for the upstream. Reads `method_transforms`. The client sees nothing of it, or 405 `Method not allowed` when the new
 //! method is none that an upstream would know. Asks nothing of the store.
 
-use super::Middleware;
-use crate::control::compile::Source;
+use super::{Middleware, Source};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;

@@ -1,11 +1,10 @@
 //! Other bodies for requests, by a template. Reads `transform`. The upstream sees what the template makes; a body that is not what the entry
 //! says goes on as it is, as in Tyk. Templates are parsed when the definition is loaded.
 
-use super::Middleware;
-use crate::control::compile::Source;
-use crate::data::bodies::BodyTemplate;
+use super::{Middleware, Source};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
+use crate::data::middleware::bodies::BodyTemplate;
 
 pub struct TransformRequest {
     by_endpoint: EndpointList<BodyTemplate>,

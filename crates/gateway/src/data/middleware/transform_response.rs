@@ -1,12 +1,11 @@
 //! Other bodies for responses, by a template. Reads `transform_response`. The client sees what the template makes, of a body that is not what
 //! the entry says as of an empty one, as in Tyk. A response that is too large gets 500 `Response body too large`.
 
-use super::Middleware;
+use super::{Middleware, Source};
 use crate::base::coding::{Coding, OpenError, open};
-use crate::control::compile::Source;
-use crate::data::bodies::{BodyTemplate, Surroundings};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
+use crate::data::middleware::bodies::{BodyTemplate, Surroundings};
 use crate::data::refusal;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::sync::Arc;

@@ -1,8 +1,7 @@
 //! Refuses everybody on an API that asks for a way of authentication that is not supported: nobody can pass it. The client sees 403
 //! `Access to this API has been disallowed`.
 
-use super::Middleware;
-use crate::control::compile::Source;
+use super::{Middleware, Source};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 

@@ -6,8 +6,7 @@
 
 mod mismatch;
 
-use super::Middleware;
-use crate::control::compile::Source;
+use super::{Middleware, Source};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Answer};

@@ -51,5 +51,5 @@ pub fn without_port(host: &str) -> &str {
 }
 
 fn host_regex(pattern: &str) -> Result<Regex, regex::Error> {
-    re2::compile(&super::router::template_regex(pattern, "[^.]+", true))
+    re2::compile(&super::template::template_regex(pattern, "[^.]+", true))
 }

@@ -3,6 +3,7 @@
 //! with the number of APIs. Listen paths with `{name}` hang at the place in the tree where their literal part ends.
 
 use super::host::Hosts;
+use super::template::template_regex;
 use crate::base::re2;
 use regex::Regex;
 
@@ -200,41 +201,6 @@ impl Node {
         let lower = Node { label: tail, routes: std::mem::take(&mut self.routes), children: std::mem::take(&mut self.children) };
         self.children.push(lower);
     }
-}
-
-/// A template with `{name}` and `{name:regex}` as a regular expression anchored at the start.
-pub(super) fn template_regex(template: &str, segment: &str, whole: bool) -> String {
-    let mut regex = String::from("^");
-    let mut rest = template;
-    while let Some((literal, after)) = rest.split_once('{') {
-        regex.push_str(&regex::escape(literal));
-        let end = closing_brace(after);
-        let (inside, tail) = after.split_at_checked(end).unwrap_or((after, ""));
-        let pattern = inside.split_once(':').map_or(segment, |(_, pattern)| pattern);
-        regex.push_str(&format!("(?:{pattern})"));
-        rest = tail.strip_prefix('}').unwrap_or(tail);
-    }
-    regex.push_str(&regex::escape(rest));
-    if whole {
-        regex.push('$');
-    }
-    regex
-}
-
-/// Where the brace closes that was opened before `text`; patterns may hold braces of their own.
-fn closing_brace(text: &str) -> usize {
-    let mut open = 1;
-    for (index, byte) in text.bytes().enumerate() {
-        match byte {
-            b'{' => open += 1,
-            b'}' => open -= 1,
-            _ => {}
-        }
-        if open == 0 {
-            return index;
-        }
-    }
-    text.len()
 }
 
 /// The length that decides the order of listen paths: a `{name}` counts nothing.

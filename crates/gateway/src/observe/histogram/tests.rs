@@ -1,4 +1,9 @@
 use super::*;
+use tollgate_model::distribution::{OWN_NS, REQUEST_NS};
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000_000_000;
 
 fn distribution(times_us: &[u64]) -> Distribution {
     let histogram = Histogram::default();

@@ -1,6 +1,5 @@
 //! The way to a collector: one message at a time, with limits of time, and again when it makes sense. For a thread that may wait.
 
-use crate::base::http_client::{HttpAnswer, HttpClient, HttpClientSettings};
 use crate::base::tls::collector_config;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, TE};
 use http::{Method, Request, StatusCode, Uri};
@@ -12,6 +11,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tollgate_http_client::{HttpAnswer, HttpClient, HttpClientSettings};
 use tollgate_model::config::CollectorSettings;
 
 /// For one attempt, as OpenTelemetry's libraries have it.

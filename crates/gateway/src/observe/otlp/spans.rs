@@ -3,9 +3,10 @@
 
 use super::attribute::{number, resource, scope, text};
 use super::collector::{Collector, Signal, deliver};
+use crate::observe::hit::Hit;
 use crate::observe::method_name;
 use crate::observe::record::{Record, StepTime, Text};
-use crate::observe::sink::{Handoff, Hit, Room, Sink, SinkFigures, Writer};
+use crate::observe::sink::{Handoff, Room, Sink, SinkFigures, Writer};
 use crate::observe::trace::Trace;
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use opentelemetry_proto::tonic::common::v1::KeyValue;

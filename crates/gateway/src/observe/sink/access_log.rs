@@ -1,8 +1,9 @@
 //! A line for each request, with Tyk's names of fields: as text in the form of its log, or as JSON.
 
-use super::{Hit, LineWriter, Sink};
-use crate::data::exchange::RequestId;
+use super::{LineWriter, Sink};
+use crate::base::request_id::RequestId;
 use crate::observe::analytics::{Analyst, append_ip, milliseconds};
+use crate::observe::hit::Hit;
 use crate::observe::record::Text;
 use std::sync::Arc;
 use tollgate_model::calendar::append_rfc3339_ms;

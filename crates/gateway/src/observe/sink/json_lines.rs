@@ -1,7 +1,8 @@
 //! Analytics records as JSON, a line each.
 
-use super::{Hit, LineWriter, Sink};
+use super::{LineWriter, Sink};
 use crate::observe::analytics::Analyst;
+use crate::observe::hit::Hit;
 use std::sync::Arc;
 
 #[derive(Clone)]

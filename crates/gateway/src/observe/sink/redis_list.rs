@@ -1,7 +1,8 @@
 //! Tyk's records into the list in Redis that tyk-pump empties. While Redis is away they wait, as many as there is room for.
 
-use super::{Handoff, Hit, Room, Sink, SinkFigures, Write, Writer};
+use super::{Handoff, Room, Sink, SinkFigures, Write, Writer};
 use crate::observe::analytics::Analyst;
+use crate::observe::hit::Hit;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

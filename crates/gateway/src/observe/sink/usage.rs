@@ -1,13 +1,14 @@
 //! Sums by minute into the embedded store, for `/tyk/usage`. What would make too many rows is summed as `_other`.
 
-use super::{Handoff, Hit, Room, Sink, SinkFigures, Writer};
+use super::{Handoff, Room, Sink, SinkFigures, Writer};
 use crate::observe::analytics::Analyst;
-use crate::observe::histogram::REQUEST_NS;
+use crate::observe::hit::Hit;
 use crate::observe::record::{Record, Text};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tollgate_model::distribution::REQUEST_NS;
 use tollgate_store::usage::{BUCKETS, Usage, UsageCounts, UsageKey};
 
 /// Rows of one core between two writes.

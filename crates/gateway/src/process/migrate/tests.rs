@@ -39,7 +39,7 @@ fn tokens_of_clients_end_in_the_other_store_too() {
         let session = Session { expires: 1_000, oauth_client_id: client.to_owned(), ..Session::default() };
         let shared = Document { id: "5b8e".to_owned(), value: session.to_json().to_string().into_bytes(), expires_unix_s: None };
         let stored = StoredSession { shown: "5b8e".to_owned(), session };
-        let own = Document { id: keys::hex(&key::digest("t")), value: stored.to_bytes(), expires_unix_s: None };
+        let own = Document { id: crate::base::digest::hex(&key::digest("t")), value: stored.to_bytes(), expires_unix_s: None };
         assert_eq!(to_shared(&own).map(|translated| translated.4), Some(ends), "{client:?}");
         assert_eq!(to_own(&shared).map(|translated| translated.4), Some(ends), "{client:?}");
     }

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
-use super::PROTECTIONS;
 use crate::api::ApiDefinition;
+use crate::protections::PROTECTIONS;
 
 /// A keyless definition with one version, with the members of `over`.
 fn definition(over: Value, extended_paths: Value) -> ApiDefinition {

@@ -3,11 +3,11 @@ use super::super::quota::Quota;
 use super::super::rights::RightPatterns;
 use super::*;
 use crate::auth::keys::Checks;
-use crate::data::endpoints::PatternRules;
-use crate::limit::{Algorithm, Limiter};
+use crate::base::pattern::PatternRules;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_limit::{Algorithm, Limiter};
 
 /// A key with these endpoints on the API `a` beside a rate of 9.
 fn key(endpoints: Value, rules: PatternRules) -> Key {
@@ -36,7 +36,7 @@ fn room(key: &Key, api: &str, method: &str, path: &str) -> Option<u64> {
 
 fn admit(key: &Key, api: &str, method: &str, path: &str) -> bool {
     key.limits_at(api, method, || path.into())
-        .admit(Duration::from_secs(1), 1, Checks::ALL, DryRun::default(), crate::limit::Patience::Waits)
+        .admit(Duration::from_secs(1), 1, Checks::ALL, DryRun::default(), tollgate_limit::Patience::Waits)
         .is_ok()
 }
 

@@ -1,8 +1,8 @@
 use super::super::Counters;
 use super::*;
-use crate::data::endpoints::PatternRules;
-use crate::limit::Algorithm;
+use crate::base::pattern::PatternRules;
 use proptest::prelude::*;
+use tollgate_limit::Algorithm;
 
 /// Limits as they are written.
 fn written(rates: &[(u32, u32)], quota: i64) -> AccessLimit {

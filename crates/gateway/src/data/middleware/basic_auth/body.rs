@@ -2,8 +2,8 @@
 //! `body_password_regexp`. The client sees 400 `Body do not contain username` or `password`, and 400 `Request is too large`.
 
 use crate::base::re2;
-use crate::control::compile::Source;
 use crate::data::exchange::{Exchange, Step};
+use crate::data::middleware::Source;
 use crate::data::refusal;
 use regex::bytes::Regex;
 

@@ -2,7 +2,8 @@
 
 use crate::auth::identity::{Identity, is_usable};
 use crate::auth::jwt::{ClaimNames, ClaimTexts, Claims, Token, Validity};
-use crate::auth::keys::{Digest, HeldKey};
+use crate::auth::keys::HeldKey;
+use crate::base::digest::Digest;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
 use std::sync::Arc;

@@ -1,0 +1,265 @@
+//! The commands that talk to a running gateway: its address, its secret, and how its answers and errors are shown. The files of the
+//! resources have the requests.
+
+mod apis;
+mod certs;
+mod clients;
+mod connection;
+mod document;
+mod keys;
+mod policies;
+mod session;
+mod span;
+mod status;
+mod table;
+
+use clap::{Args, Subcommand};
+pub use connection::{Address, Connection};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+use std::fmt;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+use tollgate_model::config::GatewayConfig;
+
+/// All but the unreserved characters of RFC 3986.
+const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The requests to a gateway.
+#[derive(Debug, Subcommand)]
+pub enum Request {
+    /// Create, list, show, change and delete keys.
+    Keys(About<keys::Keys>),
+    /// Create, list, show and delete policies.
+    Policies(About<policies::Policies>),
+    /// Add, list, show and delete API definitions.
+    Apis(About<apis::Apis>),
+    /// Add, list, show and delete certificates.
+    Certs(About<certs::Certs>),
+    /// Create, list, show and delete clients of the OAuth 2.0 server.
+    Clients(About<clients::Clients>),
+    /// Reload definitions and policies, and report errors in them.
+    Reload(GatewayOptions),
+    /// Show whether the gateway is up and ready, and what it serves.
+    #[command(visible_alias = "health")]
+    Status {
+        /// Only check readiness and report it by the exit code, for probes
+        #[arg(long)]
+        ready: bool,
+        #[allow(missing_docs)] // a comment would be taken for help
+        #[command(flatten)]
+        gateway: GatewayOptions,
+    },
+}
+
+/// A command about one kind of resource, and the gateway that it is for.
+#[derive(Debug, Args)]
+pub struct About<C: Subcommand> {
+    #[command(subcommand)]
+    command: C,
+    #[command(flatten)]
+    gateway: GatewayOptions,
+}
+
+/// The gateway to talk to, and how.
+#[derive(Debug, Args)]
+pub struct GatewayOptions {
+    /// URL of the control API [default: TOLLGATE_URL, else the address in the configuration, else http://127.0.0.1:8080]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Gateway")]
+    url: Option<String>,
+    /// File with the secret, - for standard input [default: TOLLGATE_SECRET, TYK_GW_SECRET, secret of the configuration, else the
+    /// one that the gateway generated in its data directory]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Gateway")]
+    secret_file: Option<PathBuf>,
+    /// The gateway's configuration file, which has its address and secret
+    #[arg(long, short = 'c', global = true, value_name = "FILE", help_heading = "Gateway")]
+    conf: Option<PathBuf>,
+    /// Accept any certificate from an https gateway
+    #[arg(long, global = true, help_heading = "Gateway")]
+    insecure: bool,
+    /// Seconds to wait for an answer
+    #[arg(long, global = true, value_name = "S", default_value_t = 30, help_heading = "Gateway")]
+    timeout: u64,
+    /// Print the gateway's answers as JSON
+    #[arg(long, global = true, help_heading = "Gateway")]
+    json: bool,
+}
+
+/// Why a command failed. Each kind has its exit code, for scripts.
+#[derive(Debug)]
+pub enum Failure {
+    /// The gateway refused, or something local is wrong: 1.
+    Refused(String),
+    /// The command line is invalid: 2, as for all wrong options.
+    Usage(String),
+    /// No answer: 3.
+    Unreachable(String),
+    /// The secret is missing or wrong: 4.
+    Secret(String),
+}
+
+impl Failure {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Failure::Refused(_) => 1,
+            Failure::Usage(_) => 2,
+            Failure::Unreachable(_) => 3,
+            Failure::Secret(_) => 4,
+        })
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Refused(text) | Failure::Usage(text) | Failure::Unreachable(text) | Failure::Secret(text) => f.write_str(text),
+        }
+    }
+}
+
+/// How TLS is spoken with a gateway; `true` accepts any certificate.
+pub type TlsOf = fn(bool) -> Result<rustls::ClientConfig, String>;
+
+/// Sends the request and prints the answer.
+pub fn ask(request: Request, tls: TlsOf) -> ExitCode {
+    match print_answer(request, tls) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("tollgate: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+fn print_answer(request: Request, tls: TlsOf) -> Result<(), Failure> {
+    match request {
+        Request::Keys(About { command, gateway }) => keys::run(command, &Gateway::new(&gateway, tls)?),
+        Request::Policies(About { command, gateway }) => policies::run(command, &Gateway::new(&gateway, tls)?),
+        Request::Apis(About { command, gateway }) => apis::run(command, &Gateway::new(&gateway, tls)?),
+        Request::Certs(About { command, gateway }) => certs::run(command, &Gateway::new(&gateway, tls)?),
+        Request::Clients(About { command, gateway }) => clients::run(command, &Gateway::new(&gateway, tls)?),
+        Request::Reload(gateway) => status::reload(&Gateway::new(&gateway, tls)?),
+        Request::Status { ready: true, gateway } => status::ready(&Gateway::new(&gateway, tls)?),
+        Request::Status { ready: false, gateway } => status::status(&Gateway::new(&gateway, tls)?),
+    }
+}
+
+/// A gateway to talk to.
+pub struct Gateway {
+    connection: Connection,
+    secret: Option<String>,
+    /// Names of the health and readiness endpoints.
+    health_names: [String; 2],
+    /// Whether answers are printed as received.
+    json: bool,
+}
+
+impl Gateway {
+    fn new(options: &GatewayOptions, tls: TlsOf) -> Result<Self, Failure> {
+        let is_complete = options.conf.is_none() && options.secret_file.is_some();
+        let url = options.url.clone().or_else(|| std::env::var("TOLLGATE_URL").ok().filter(|url| !url.is_empty()));
+        let config = match &url {
+            // Then nothing is left to look up.
+            Some(_) if is_complete => GatewayConfig::default(),
+            _ => configuration(options.conf.clone().or_else(GatewayConfig::default_file).as_deref())?,
+        };
+        let address = match url {
+            Some(url) => {
+                Address::parse(&url).map_err(|reason| Failure::Usage(format!("{url} is no address of a gateway: {reason}")))?
+            }
+            None => Address::of(&config),
+        };
+        Ok(Gateway {
+            connection: Connection::new(address, options.insecure, tls, Duration::from_secs(options.timeout.max(1)))?,
+            secret: secret(options.secret_file.as_deref(), &config)?,
+            health_names: [config.health_check_endpoint_name, config.readiness_check_endpoint_name],
+            json: options.json,
+        })
+    }
+
+    /// Status and document of an answer, whatever the status.
+    fn ask(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<(u16, Value), Failure> {
+        let (status, text) = self.connection.ask(method, path, self.secret.as_deref(), body)?;
+        let document: Value = serde_json::from_slice(&text).unwrap_or_else(|_| String::from_utf8_lossy(&text).trim().into());
+        let message = document.get("message").and_then(Value::as_str).unwrap_or_default();
+        if status == 403 && message.starts_with("Attempted administrative access") {
+            let address = self.connection.address();
+            return Err(Failure::Secret(match &self.secret {
+                Some(_) => format!("the gateway at {address} does not accept this secret (--secret-file names another)"),
+                None => format!(
+                    "the gateway at {address} wants its secret: name its configuration with --conf, or a file with --secret-file, or set \
+                     TOLLGATE_SECRET"
+                ),
+            }));
+        }
+        Ok((status, document))
+    }
+
+    /// The document of an answer, or the refusal.
+    fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+        accepted(self.ask(method, path, body.map(|body| body.to_string().into_bytes()))?)
+    }
+
+    fn get(&self, path: &str) -> Result<Value, Failure> {
+        self.call("GET", path, None)
+    }
+
+    /// The document at a path, `None` if it does not exist.
+    fn find(&self, path: &str) -> Result<Option<Value>, Failure> {
+        match self.ask("GET", path, None)? {
+            (404, _) => Ok(None),
+            answer => accepted(answer).map(Some),
+        }
+    }
+
+    /// Prints an answer as received if `--json` is set, otherwise what `show` makes of it.
+    fn print(&self, answer: &Value, show: impl FnOnce() -> String) {
+        print(&if self.json { answer.to_string() } else { show() });
+    }
+}
+
+fn accepted((status, document): (u16, Value)) -> Result<Value, Failure> {
+    if (200..300).contains(&status) {
+        return Ok(document);
+    }
+    let message = document.get("message").and_then(Value::as_str).or(document.as_str()).unwrap_or_default();
+    Err(Failure::Refused(match message {
+        "" => format!("the gateway answers with status {status}"),
+        message => format!("{message} (status {status})"),
+    }))
+}
+
+/// Writes text to standard output; it is not an error if the reader is gone.
+fn print(text: &str) {
+    let text = text.trim_end();
+    if !text.is_empty() {
+        let _ = writeln!(std::io::stdout(), "{text}");
+    }
+}
+
+fn configuration(file: Option<&Path>) -> Result<GatewayConfig, Failure> {
+    GatewayConfig::load(file, std::env::vars()).map(|(config, _)| config).map_err(|problems| {
+        let errors: Vec<String> = problems.iter().filter(|problem| problem.is_error()).map(ToString::to_string).collect();
+        Failure::Refused(format!("the configuration is not usable\n{}", errors.join("\n")))
+    })
+}
+
+fn secret(file: Option<&Path>, config: &GatewayConfig) -> Result<Option<String>, Failure> {
+    if let Some(file) = file {
+        let text = document::read(file)?;
+        let text = String::from_utf8_lossy(&text).trim().to_owned();
+        return if text.is_empty() { Err(Failure::Secret(format!("{} is empty", file.display()))) } else { Ok(Some(text)) };
+    }
+    if !config.secret.is_empty() {
+        return Ok(Some(config.secret.clone()));
+    }
+    let made = std::fs::read_to_string(config.made_secret_file());
+    Ok(made.ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()))
+}
+
+/// A text as one segment of a path, or as a value of a query.
+fn segment(text: &str) -> String {
+    utf8_percent_encode(text, &RESERVED).to_string()
+}

@@ -1,0 +1,10 @@
+//! The commands that need no gateway of their own: those that ask a running one, `tollgate top`, and the mock upstream.
+#![forbid(unsafe_code)]
+
+mod ask;
+mod mock;
+mod top;
+
+pub use ask::{Request, TlsOf, ask};
+pub use mock::{MockOptions, serve as serve_mock};
+pub use top::{TopOptions, top};

@@ -1,0 +1,38 @@
+//! The control API client of `top`.
+
+use crate::ask::{Address, Connection, TlsOf};
+use serde_json::Value;
+use std::time::Duration;
+
+const TIME_MAX: Duration = Duration::from_secs(10);
+
+/// The address of the control API.
+pub struct Client {
+    connection: Connection,
+    secret: String,
+}
+
+impl Client {
+    pub fn new(url: &str, secret: String, tls: TlsOf) -> Result<Self, String> {
+        let address = Address::parse(url).map_err(|reason| format!("{url}: {reason}"))?;
+        if secret.bytes().any(|byte| byte < 0x20) {
+            return Err("the secret holds control characters".to_owned());
+        }
+        let connection = Connection::new(address, false, tls, TIME_MAX).map_err(|failure| failure.to_string())?;
+        Ok(Client { connection, secret })
+    }
+
+    /// The JSON of an endpoint; `None` if it does not exist.
+    pub fn get(&self, path: &str) -> Result<Option<Value>, String> {
+        let answer = self.connection.try_ask("GET", path, Some(&self.secret), None);
+        let (status, body) = answer.map_err(|reason| format!("{}: {reason}", self.connection.address()))?;
+        match status {
+            200 => {
+                serde_json::from_slice(&body).map(Some).map_err(|error| format!("{path}: not the answer of a control API: {error}"))
+            }
+            404 => Ok(None),
+            401 | 403 => Err("the control API refuses the secret; give it with --secret or TYK_GW_SECRET".to_owned()),
+            other => Err(format!("{path}: the control API answers {other}")),
+        }
+    }
+}

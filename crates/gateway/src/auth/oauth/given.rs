@@ -1,0 +1,28 @@
+//! A token that a client was given, as it is told.
+
+use serde_json::{Map, Value};
+
+/// A token that was given.
+pub struct Given {
+    pub token: String,
+    pub refresh: Option<String>,
+    pub expires_in_s: u64,
+    pub scope: String,
+}
+
+impl Given {
+    /// As the body of an answer; members are in the order of their names.
+    pub fn to_json(&self) -> Value {
+        let mut told = Map::new();
+        told.insert("access_token".to_owned(), self.token.as_str().into());
+        told.insert("expires_in".to_owned(), self.expires_in_s.into());
+        if let Some(refresh) = &self.refresh {
+            told.insert("refresh_token".to_owned(), refresh.as_str().into());
+        }
+        if !self.scope.is_empty() {
+            told.insert("scope".to_owned(), self.scope.as_str().into());
+        }
+        told.insert("token_type".to_owned(), "bearer".into());
+        Value::Object(told)
+    }
+}

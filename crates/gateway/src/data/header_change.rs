@@ -1,0 +1,41 @@
+//! One change to the header lines of a message.
+
+use std::sync::Arc;
+use tollgate_http::{HeaderEdits, Headers};
+
+/// A change to a message's header lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeaderChange {
+    /// Takes lines out.
+    Remove(Arc<str>),
+    /// Puts a line in place of all others of that name.
+    Set(Arc<str>, Vec<u8>),
+    /// Puts a line beside the others.
+    Add(Arc<str>, Vec<u8>),
+}
+
+impl HeaderChange {
+    /// The header that it is about.
+    pub fn name(&self) -> &str {
+        match self {
+            HeaderChange::Remove(name) | HeaderChange::Set(name, _) | HeaderChange::Add(name, _) => name,
+        }
+    }
+
+    /// Applies the change to a message of the upstream or the client.
+    pub fn apply(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+        match self {
+            HeaderChange::Remove(name) => edits.remove(headers, name),
+            HeaderChange::Set(name, value) => edits.set(headers, name, value),
+            HeaderChange::Add(name, value) => edits.add(name, value),
+        }
+    }
+
+    /// Applies the change to an answer of the gateway itself.
+    pub fn apply_to_reply(&self, edits: &mut HeaderEdits) {
+        match self {
+            HeaderChange::Remove(_) => {}
+            HeaderChange::Set(name, value) | HeaderChange::Add(name, value) => edits.add(name, value),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What a middleware is compiled from: the definition, and what compiling it needs to know.
+
+use super::Middleware;
+use crate::base::tls::TlsSettings;
+use crate::data::endpoints::{EndpointList, PatternBuilder};
+use crate::data::registry::Registry;
+use crate::data::settings::Settings;
+use crate::data::template::VariableScope;
+use std::path::Path;
+use std::sync::Arc;
+use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, VersionInfo};
+use tollgate_model::{Level, Problem};
+
+/// What a middleware is made from.
+pub struct Source<'a, 'c> {
+    pub definition: &'a ApiDefinition,
+    pub version_name: &'a str,
+    pub info: &'a VersionInfo,
+    pub patterns: PatternBuilder,
+    pub context: &'a mut Context<'c>,
+    /// The middlewares that find out who calls.
+    pub auth: &'static [Maker],
+}
+
+/// Compiles a middleware; `None` when the definition does not use it.
+pub type Maker = for<'a, 'c> fn(&mut Source<'a, 'c>) -> Option<Box<dyn Middleware>>;
+
+/// What compiling needs to know.
+pub struct Context<'a> {
+    pub settings: &'a Settings,
+    pub registry: &'a Arc<Registry>,
+    pub file: Option<&'a Path>,
+    pub problems: Vec<Problem>,
+}
+
+impl Context<'_> {
+    /// Notes what makes the API unusable.
+    pub fn error(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem::new(Level::Error, path, message).within(self.file));
+    }
+
+    /// Notes what the API's author may not have meant.
+    pub fn warning(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem::new(Level::Warning, path, message).within(self.file));
+    }
+
+    /// How many errors there are so far.
+    pub fn errors(&self) -> usize {
+        self.problems.iter().filter(|problem| problem.is_error()).count()
+    }
+
+    /// The settings for an API's connections to its upstreams.
+    pub fn upstream_tls(&self, definition: &ApiDefinition) -> TlsSettings {
+        self.settings.upstream_tls.for_api(definition)
+    }
+}
+
+impl Source<'_, '_> {
+    /// The steps that find out who calls, as if these methods alone were switched on.
+    pub fn authentication(&mut self, methods: &[AuthMethod]) -> Vec<Box<dyn Middleware>> {
+        let (auth, definition) = (self.auth, self.definition.with_methods(methods));
+        let mut source = Source {
+            definition: &definition,
+            version_name: self.version_name,
+            info: self.info,
+            patterns: PatternBuilder::new(self.context.settings.patterns, self.context.registry.patterns.clone()),
+            context: self.context,
+            auth,
+        };
+        auth.iter().filter_map(|make| make(&mut source)).collect()
+    }
+
+    /// One list of `extended_paths`, without the entries that are out of effect and those that `make` has nothing for.
+    pub fn endpoints<E: EndpointEntry, T>(
+        &mut self,
+        list: &str,
+        entries: &[E],
+        mut make: impl FnMut(&Self, usize, &E) -> Option<T>,
+    ) -> EndpointList<T> {
+        let mut made = EndpointList::default();
+        let entries = entries.iter().enumerate().filter(|(_, entry)| !entry.is_disabled());
+        for (index, entry) in entries.filter(|_| self.info.use_extended_paths) {
+            let Some(pattern) = self.pattern(list, index, entry.path(), entry.ignores_case()) else { continue };
+            if let Some(value) = make(self, index, entry) {
+                made.push(pattern, entry.method(), value);
+            }
+        }
+        made
+    }
+
+    /// The same where an entry may be unusable: the error names the field and says what is wrong, and is noted as a problem.
+    pub fn checked_endpoints<E: EndpointEntry, T>(
+        &mut self,
+        list: &str,
+        entries: &[E],
+        make: impl Fn(&Self, &E) -> Result<T, (&'static str, String)>,
+    ) -> EndpointList<T> {
+        let mut problems = Vec::new();
+        let made = self.endpoints(list, entries, |source, index, entry| {
+            let made = make(source, entry);
+            made.map_err(|(field, message)| problems.push((index, field, message))).ok()
+        });
+        for (index, field, message) in problems {
+            self.problem(list, index, field, message);
+        }
+        made
+    }
+
+    /// Adds an endpoint's pattern; a broken one is noted as a problem of the list it stands in.
+    pub fn pattern(&mut self, list: &str, index: usize, pattern: &str, ignore_case: bool) -> Option<u32> {
+        match self.patterns.add(pattern, ignore_case) {
+            Ok(number) => Some(number),
+            Err(error) => {
+                self.problem(list, index, "path", error);
+                None
+            }
+        }
+    }
+
+    /// Notes a problem of a field of an entry.
+    pub fn problem(&mut self, list: &str, index: usize, field: &str, message: String) {
+        let version = self.version_name;
+        self.context.error(format!("$.version_data.versions.{version}.extended_paths.{list}[{index}].{field}"), message);
+    }
+
+    /// Whether a request may be held after limits have passed it: for limits that other gateways count too, for its body, or by an API that
+    /// it is sent on to. It walks the chain again then.
+    pub fn may_hold_after_limits(&self) -> bool {
+        let is_elsewhere = |url: &str| ["/", "http://", "https://"].iter().any(|start| url.starts_with(start));
+        // A variable may be anything.
+        let is_sent_on = |url: &str| !is_elsewhere(url) && (url.contains("tyk:") || url.contains('$'));
+        let target = match self.info.override_target.as_str() {
+            "" => self.definition.proxy.targets(),
+            target => vec![target.to_owned()],
+        };
+        let rewrites = self.info.extended_paths.url_rewrites.iter();
+        let mut rewritten = rewrites.flat_map(|entry| {
+            let triggered = entry.triggers.iter().map(|trigger| trigger.rewrite_to.as_str());
+            triggered.chain([entry.rewrite_to.as_str()])
+        });
+        let paths = &self.info.extended_paths;
+        let mut triggers = paths.url_rewrites.iter().flat_map(|entry| &entry.triggers);
+        let reads_bodies = !paths.validate_json.is_empty()
+            || !paths.transform.is_empty()
+            || triggers.any(|trigger| !trigger.options.payload_matches.match_rx.is_empty())
+            || self.uses_forms();
+        self.context.settings.shares_limits || reads_bodies || target.iter().any(|url| is_sent_on(url)) || rewritten.any(is_sent_on)
+    }
+
+    /// Whether variables of the definition may be fields of a form.
+    pub fn uses_forms(&self) -> bool {
+        self.definition.enable_context_vars && self.definition.raw.to_string().contains("$tyk_context.request_data")
+    }
+
+    /// A name for state that outlives configurations: of this version, or of one of its endpoints.
+    pub fn state_name(&self, detail: &str) -> String {
+        format!("{}/{}/{detail}", self.definition.api_id, self.version_name)
+    }
+
+    /// What variables in the definition's texts may refer to.
+    pub fn variable_scope(&self) -> VariableScope<'_> {
+        VariableScope { context: self.definition.enable_context_vars, secrets: &self.context.settings.secrets }
+    }
+
+    /// The settings for connections that a rewrite makes.
+    pub fn tls_settings(&self) -> TlsSettings {
+        self.context.upstream_tls(self.definition)
+    }
+}

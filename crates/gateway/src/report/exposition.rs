@@ -1,0 +1,132 @@
+//! The text that a metrics scraper reads: Prometheus' own form and OpenMetrics. Knows the grammar, not what is counted.
+
+use std::fmt::Write;
+use tollgate_model::distribution::{BOUNDS, Distribution};
+
+/// The two forms of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Prometheus,
+    OpenMetrics,
+}
+
+/// Kinds of families.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+/// What figures are written into, whatever becomes of them.
+pub type Exposition = dyn Figures;
+
+/// Takes figures, family by family.
+pub trait Figures {
+    /// Begins a family. A counter's name is given without `_total`.
+    fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Exposition;
+
+    /// A sample of the family.
+    fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Exposition;
+
+    /// A histogram of the family, its bounds in nanoseconds, shown in seconds.
+    fn histogram(&mut self, labels: &[(&str, &str)], bounds: &[u64; BOUNDS], values: &Distribution);
+}
+
+/// A text under construction.
+pub struct ExpositionText {
+    form: Form,
+    text: String,
+    /// Name of the family's samples.
+    sample: String,
+}
+
+impl Form {
+    /// The form that an `Accept` header asks for.
+    pub fn accepted(accept: &str) -> Form {
+        let wish = |kind: &str| {
+            let ranges = accept.split(',').map(|range| range.split(';').map(str::trim));
+            let wishes = ranges.filter_map(|mut parts| {
+                parts.next().filter(|named| named.eq_ignore_ascii_case(kind))?;
+                Some(parts.find_map(|part| part.strip_prefix("q=")?.parse().ok()).unwrap_or(1.0))
+            });
+            wishes.fold(0.0, f32::max)
+        };
+        let open_metrics = wish("application/openmetrics-text");
+        if open_metrics > 0.0 && open_metrics >= wish("text/plain") { Form::OpenMetrics } else { Form::Prometheus }
+    }
+
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Form::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
+            Form::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        }
+    }
+}
+
+impl Figures for ExpositionText {
+    fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Exposition {
+        let (word, suffix) = match kind {
+            Kind::Counter => ("counter", "_total"),
+            Kind::Gauge => ("gauge", ""),
+            Kind::Histogram => ("histogram", ""),
+        };
+        self.sample = format!("{name}{suffix}");
+        // Prometheus names a family like its samples, OpenMetrics without what tells the kind.
+        let family = if self.form == Form::Prometheus { self.sample.as_str() } else { name };
+        let _ = write!(self.text, "# HELP {family} {help}\n# TYPE {family} {word}\n");
+        self
+    }
+
+    fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Exposition {
+        self.line("", labels, None, value);
+        self
+    }
+
+    fn histogram(&mut self, labels: &[(&str, &str)], bounds: &[u64; BOUNDS], values: &Distribution) {
+        let mut below = 0;
+        let bounds = bounds.iter().map(|ns| format!("{:?}", *ns as f64 / 1e9)).chain(["+Inf".to_owned()]);
+        for (bound, count) in bounds.zip(values.buckets) {
+            below += count;
+            self.line("_bucket", labels, Some(&bound), below as f64);
+        }
+        self.line("_sum", labels, None, values.sum_ns as f64 / 1e9);
+        self.line("_count", labels, None, below as f64);
+    }
+}
+
+impl ExpositionText {
+    pub fn new(form: Form) -> Self {
+        ExpositionText { form, text: String::with_capacity(16 * 1024), sample: String::new() }
+    }
+
+    fn line(&mut self, suffix: &str, labels: &[(&str, &str)], bound: Option<&str>, value: f64) {
+        let ExpositionText { text, sample, .. } = self;
+        let _ = write!(text, "{sample}{suffix}");
+        for (index, (name, value)) in labels.iter().copied().chain(bound.map(|bound| ("le", bound))).enumerate() {
+            let _ = write!(text, "{}{name}=\"", if index == 0 { '{' } else { ',' });
+            value.chars().for_each(|c| match c {
+                '\\' => text.push_str("\\\\"),
+                '"' => text.push_str("\\\""),
+                '\n' => text.push_str("\\n"),
+                c => text.push(c),
+            });
+            text.push('"');
+        }
+        if !labels.is_empty() || bound.is_some() {
+            text.push('}');
+        }
+        let _ = writeln!(text, " {value}");
+    }
+
+    /// The whole text.
+    pub fn finish(mut self) -> String {
+        if self.form == Form::OpenMetrics {
+            self.text.push_str("# EOF\n");
+        }
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests;

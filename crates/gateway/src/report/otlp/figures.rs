@@ -1,0 +1,94 @@
+//! The figures of `/tyk/metrics` as OTLP's messages: the same families, names without `_total`, sums since the gateway's start.
+
+use crate::observe::otlp::attribute::text;
+use crate::report::exposition::{Exposition, Figures, Kind};
+use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
+use opentelemetry_proto::tonic::metrics::v1::{
+    AggregationTemporality, Gauge, Histogram, HistogramDataPoint, Metric, NumberDataPoint, Sum,
+};
+use tollgate_model::distribution::{BOUNDS, Distribution};
+
+/// Figures under construction.
+pub struct OtlpFigures {
+    /// When counting began and when this is; nanoseconds since 1970.
+    start: u64,
+    now: u64,
+    metrics: Vec<Metric>,
+    points: u64,
+}
+
+impl OtlpFigures {
+    pub fn new(start: u64, now: u64) -> Self {
+        OtlpFigures { start, now, metrics: Vec::new(), points: 0 }
+    }
+
+    /// All families that have a point, and how many points there are.
+    pub fn finish(mut self) -> (Vec<Metric>, u64) {
+        self.metrics.retain(|metric| match &metric.data {
+            Some(Data::Gauge(gauge)) => !gauge.data_points.is_empty(),
+            Some(Data::Sum(sum)) => !sum.data_points.is_empty(),
+            Some(Data::Histogram(histogram)) => !histogram.data_points.is_empty(),
+            _ => false,
+        });
+        (self.metrics, self.points)
+    }
+}
+
+impl Figures for OtlpFigures {
+    fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Exposition {
+        let aggregation_temporality = AggregationTemporality::Cumulative.into();
+        let data = match kind {
+            Kind::Counter => Data::Sum(Sum { aggregation_temporality, is_monotonic: true, data_points: Vec::new() }),
+            Kind::Gauge => Data::Gauge(Gauge::default()),
+            Kind::Histogram => Data::Histogram(Histogram { aggregation_temporality, data_points: Vec::new() }),
+        };
+        let (name, description, unit) = (name.to_owned(), help.to_owned(), unit(name).to_owned());
+        self.metrics.push(Metric { name, description, unit, data: Some(data), ..Metric::default() });
+        self
+    }
+
+    fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Exposition {
+        let point = NumberDataPoint {
+            attributes: labels.iter().map(|(name, value)| text(name, *value)).collect(),
+            start_time_unix_nano: self.start,
+            time_unix_nano: self.now,
+            value: Some(Value::AsDouble(value)),
+            ..NumberDataPoint::default()
+        };
+        match self.metrics.last_mut().and_then(|metric| metric.data.as_mut()) {
+            Some(Data::Sum(sum)) => sum.data_points.push(point),
+            Some(Data::Gauge(gauge)) => gauge.data_points.push(NumberDataPoint { start_time_unix_nano: 0, ..point }),
+            _ => return self,
+        }
+        self.points += 1;
+        self
+    }
+
+    fn histogram(&mut self, labels: &[(&str, &str)], bounds: &[u64; BOUNDS], values: &Distribution) {
+        let Some(Data::Histogram(histogram)) = self.metrics.last_mut().and_then(|metric| metric.data.as_mut()) else { return };
+        histogram.data_points.push(HistogramDataPoint {
+            attributes: labels.iter().map(|(name, value)| text(name, *value)).collect(),
+            start_time_unix_nano: self.start,
+            time_unix_nano: self.now,
+            count: values.count(),
+            sum: Some(values.sum_ns as f64 / 1e9),
+            bucket_counts: values.buckets.to_vec(),
+            explicit_bounds: bounds.iter().map(|ns| *ns as f64 / 1e9).collect(),
+            ..HistogramDataPoint::default()
+        });
+        self.points += 1;
+    }
+}
+
+/// The unit that a name tells, as UCUM has it.
+fn unit(name: &str) -> &'static str {
+    match name.rsplit('_').next() {
+        Some("seconds") => "s",
+        Some("bytes") => "By",
+        _ => "1",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! How the parts of the gateway are: certificates, circuit breakers, stores. Of what configuration can make many of, there are so many
+//! series and one for the rest.
+
+use super::exposition::{Exposition, Kind};
+use crate::base::tls::Certificate;
+use crate::data::breaker::Breaker;
+use crate::data::gateway_state::GatewayState;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tollgate_model::distribution::Distribution;
+use tollgate_store::timings::BOUNDS_NS;
+use tollgate_store::{Store, Timings};
+
+/// Certificates and breakers with series of their own: what a scrape can carry, and a person look through.
+const CERTIFICATES_MAX: usize = 500;
+const BREAKERS_MAX: usize = 500;
+const OTHER: &str = "_other";
+
+/// When certificates end, those beyond the bound by the soonest of them.
+pub fn certificates(text: &mut Exposition, certificates: &[(String, Arc<Certificate>)]) {
+    let ends: Vec<(&str, &str, i64)> = certificates
+        .iter()
+        .map(|(source, certificate)| (source.as_str(), certificate.facts.common_name.as_str(), certificate.facts.not_after_unix_s))
+        .collect();
+    let (own, rest) = ends.split_at(ends.len().min(CERTIFICATES_MAX));
+    let other = rest.iter().map(|(.., end)| *end).min().map(|end| (OTHER, "", end));
+    let ends = || own.iter().copied().chain(other);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+    text.family("tollgate_tls_cert_not_after_timestamp_seconds", Kind::Gauge, "When a certificate in use ends, Unix time.");
+    for (source, subject, end) in ends() {
+        text.sample(&[("cert", source), ("subject", subject)], end as f64);
+    }
+    text.family("tollgate_tls_cert_remaining_seconds", Kind::Gauge, "Time until a certificate in use ends; below 0 after it.");
+    for (source, subject, end) in ends() {
+        text.sample(&[("cert", source), ("subject", subject)], end as f64 - now);
+    }
+}
+
+/// Which breakers are open, those beyond the bound added up. `now` is since the gateway's start.
+pub fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Duration) {
+    let states: Vec<(u64, u64)> = breakers.iter().map(|breaker| (breaker.is_open(now).into(), breaker.openings())).collect();
+    let own =
+        breakers.iter().map(|breaker| [&breaker.place.api, &breaker.place.version, &breaker.place.endpoint].map(String::as_str));
+    let own: Vec<([&str; 3], (u64, u64))> = own.zip(states.iter().copied()).take(BREAKERS_MAX).collect();
+    let rest = states.get(BREAKERS_MAX..).unwrap_or_default();
+    let other = rest.iter().fold((0, 0), |sum, state| (sum.0 + state.0, sum.1 + state.1));
+    let other = (!rest.is_empty()).then_some(([OTHER, "", ""], other));
+    let all = || own.iter().copied().chain(other);
+    text.family("tollgate_circuit_breaker_open", Kind::Gauge, "1 while a circuit breaker turns requests away.");
+    for ([api, version, endpoint], (open, _)) in all() {
+        text.sample(&[("api", api), ("version", version), ("endpoint", endpoint)], open as f64);
+    }
+    text.family("tollgate_circuit_breaker_openings", Kind::Counter, "How often a circuit breaker opened.");
+    for ([api, version, endpoint], (_, openings)) in all() {
+        text.sample(&[("api", api), ("version", version), ("endpoint", endpoint)], openings as f64);
+    }
+}
+
+/// Whether stores can be asked, and how long they take.
+pub fn stores(text: &mut Exposition, shared: &GatewayState) {
+    let keys = shared.keys.store();
+    let mut stores: Vec<(&str, bool, Option<&Timings>)> = Vec::new();
+    let is_up = shared.keys.shared_keys().is_none_or(|shared| shared.redis.trouble().is_none()) && keys.trouble().is_none();
+    stores.push(("keys", is_up, keys.timings()));
+    if let Some(redis) = shared.observer.recording.as_ref().and_then(|recording| recording.redis.as_ref()) {
+        stores.push(("records", redis.trouble().is_none(), redis.timings()));
+    }
+    text.family("tollgate_store_up", Kind::Gauge, "1 if a store can be asked and written to.");
+    for (store, is_up, _) in &stores {
+        text.sample(&[("store", store)], u8::from(*is_up).into());
+    }
+    let timed = || stores.iter().filter_map(|(store, _, timings)| Some((*store, (*timings)?)));
+    text.family("tollgate_store_duration_seconds", Kind::Histogram, "From a question to a store to its answer.");
+    for (store, timings) in timed() {
+        let times = Distribution { buckets: timings.buckets(), sum_ns: timings.sum_ns() };
+        text.histogram(&[("store", store)], &BOUNDS_NS, &times);
+    }
+    text.family("tollgate_store_faults", Kind::Counter, "Questions that a store did not answer, or could not carry out.");
+    for (store, timings) in timed() {
+        text.sample(&[("store", store)], timings.faults() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests;

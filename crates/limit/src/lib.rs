@@ -1,0 +1,26 @@
+//! Limits: so many requests in so much time, counted in this process by one of three algorithms, or together with other gateways. What
+//! each promises is in docs/limits.md.
+#![forbid(unsafe_code)]
+
+mod admission;
+mod algorithm;
+mod by_address;
+mod fixed_window;
+mod gcra;
+mod lease;
+mod limit_store;
+mod limiter;
+mod quota_lease;
+mod rate;
+mod shared;
+mod shared_quota;
+mod shared_rate;
+mod sliding_window;
+
+pub use admission::{Admission, Patience};
+pub use algorithm::Algorithm;
+pub use by_address::AddressRates;
+pub use limiter::Limiter;
+pub use rate::Rate;
+pub use shared::SharedLimits;
+pub use shared_quota::SharedQuota;

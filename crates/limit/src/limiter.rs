@@ -1,0 +1,82 @@
+//! One limit's state, under the algorithm that the gateway was started with.
+
+use super::admission::{Admission, Patience};
+use super::algorithm::Algorithm;
+use super::fixed_window::FixedWindow;
+use super::gcra::Gcra;
+use super::rate::Rate;
+use super::shared_rate::SharedRate;
+use super::sliding_window::SlidingWindow;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The state of one limit. It outlives configurations; a changed rate takes effect on the state there is.
+pub enum Limiter {
+    /// The generic cell rate algorithm.
+    Gcra(Gcra),
+    /// Boxed, so that the default takes no more room for their sake.
+    Fixed(Box<FixedWindow>),
+    /// Boxed as well.
+    Sliding(Box<SlidingWindow>),
+    /// Counted together with other gateways.
+    Shared(Arc<SharedRate>),
+}
+
+impl Limiter {
+    /// A limit of which nothing is used.
+    pub fn new(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Gcra => Limiter::Gcra(Gcra::default()),
+            Algorithm::FixedWindow => Limiter::Fixed(Box::default()),
+            Algorithm::SlidingWindow => Limiter::Sliding(Box::default()),
+        }
+    }
+
+    /// Counts a request at `now` if there is room for it, or tells how long to wait. Rejected requests count nothing.
+    #[inline]
+    pub fn admit(&self, rate: Rate, now: Duration) -> Result<(), Duration> {
+        match self {
+            Limiter::Gcra(limit) => limit.admit(rate, now),
+            Limiter::Fixed(limit) => limit.admit(rate, now),
+            Limiter::Sliding(limit) => limit.admit(rate, now),
+            // Who can wait for an answer asks [`Limiter::shared`].
+            Limiter::Shared(limit) => match limit.admit(rate, now, Patience::IsOver, None) {
+                Admission::Admitted => Ok(()),
+                Admission::Refused(wait) => Err(wait),
+                Admission::Asked | Admission::Silent => Err(Duration::ZERO),
+            },
+        }
+    }
+
+    /// The part of a limit that several gateways share, if it is one.
+    #[inline]
+    pub fn shared(&self) -> Option<&Arc<SharedRate>> {
+        match self {
+            Limiter::Shared(limit) => Some(limit),
+            _ => None,
+        }
+    }
+
+    /// Takes back what was counted at `now`: the request was refused for another reason.
+    pub fn refund(&self, rate: Rate, now: Duration) {
+        match self {
+            Limiter::Gcra(limit) => limit.refund(rate),
+            Limiter::Fixed(limit) => limit.refund(now),
+            Limiter::Sliding(limit) => limit.refund(rate, now),
+            Limiter::Shared(limit) => limit.give_back(),
+        }
+    }
+
+    /// How many requests would be admitted at `now`, and how long until it is as many as can be.
+    pub fn room(&self, rate: Rate, now: Duration) -> (u64, Duration) {
+        match self {
+            Limiter::Gcra(limit) => limit.room(rate, now),
+            Limiter::Fixed(limit) => limit.room(rate, now),
+            Limiter::Sliding(limit) => limit.room(rate, now),
+            Limiter::Shared(limit) => (limit.room(rate, now), Duration::from_nanos(rate.window_ns)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

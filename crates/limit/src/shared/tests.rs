@@ -1,0 +1,26 @@
+use super::*;
+use tollgate_store::RedisSettings;
+
+/// Limits over a Redis that is not there.
+fn limits() -> Arc<SharedLimits> {
+    let nowhere = RedisSettings { addresses: vec![("127.0.0.1".to_owned(), 1)], ..RedisSettings::default() };
+    let redis = Arc::new(Redis::open(nowhere).unwrap());
+    // Nothing tells that the store is silent while this is looked at: there is nothing to ask about.
+    SharedLimits::start(redis, SharedStore::default(), "test".to_owned())
+}
+
+fn open(limits: &SharedLimits) -> usize {
+    limits.open_quotas.len()
+}
+
+#[test]
+fn one_turn_settles_so_many_and_the_end_settles_all() {
+    let limits = limits();
+    let quotas: Vec<_> = (0..3 * SETTLED_AT_ONCE).map(|number| limits.quota(number.to_string())).collect();
+    let settle = |everything| tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(limits.settle(everything));
+    quotas.iter().for_each(|quota| limits.open_quotas.remember(quota));
+    settle(false);
+    assert!(open(&limits) >= 3 * SETTLED_AT_ONCE - 2 * SETTLED_AT_ONCE, "{}", open(&limits));
+    settle(true);
+    assert_eq!(open(&limits), 0);
+}

@@ -1,0 +1,195 @@
+//! A quota that several gateways use up together, in the counter that Tyk has for it.
+
+use super::admission::{Admission, Patience};
+use super::limit_store::{Asked, FAILED_FOR_US, Late, LimitStore, OpenLimits};
+use super::quota_lease::{QuotaAnswer, QuotaAsk, QuotaLease, QuotaTake, QuotaTerms, Settlement};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tollgate_engine::{Completer, Pending};
+use tollgate_model::config::OnStoreFailure;
+
+/// One quota.
+pub struct SharedQuota {
+    key: String,
+    of: Arc<LimitStore>,
+    open: Arc<OpenLimits<SharedQuota>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    lease: QuotaLease,
+    /// The question on its way.
+    answer: Option<Pending<()>>,
+    /// Questions about this quota fail.
+    failed_until_us: u64,
+    /// It is among those of which something is leased, or that have something to tell.
+    is_open: bool,
+    terms: QuotaTerms,
+}
+
+impl SharedQuota {
+    pub(super) fn new(of: Arc<LimitStore>, open: Arc<OpenLimits<SharedQuota>>, key: String) -> Self {
+        SharedQuota { key, of, open, state: Mutex::default() }
+    }
+
+    /// Takes one of a quota of `max`, which begins anew so many seconds after its first use; 0 or less for never.
+    pub fn admit(
+        self: &Arc<Self>,
+        max: i64,
+        renewal_s: i64,
+        now: Duration,
+        patience: Patience,
+        on_failure: Option<OnStoreFailure>,
+    ) -> Admission {
+        let now_us = now.as_micros() as u64;
+        let terms = QuotaTerms { max, renewal_s, gateways: self.of.gateways() };
+        let mut state = self.lock();
+        state.terms = terms;
+        match state.lease.take(now_us) {
+            QuotaTake::Taken => Admission::Admitted,
+            QuotaTake::Refused => Admission::Refused(Duration::ZERO),
+            QuotaTake::Wait { asks } if self.of.is_silent() || now_us < state.failed_until_us || patience == Patience::IsOver => {
+                if asks {
+                    state.lease.unanswered(None);
+                }
+                match self.of.on_failure(on_failure) {
+                    OnStoreFailure::Allow => Admission::Admitted,
+                    OnStoreFailure::Deny => Admission::Silent,
+                    OnStoreFailure::Local if state.lease.take_alone(&terms) => {
+                        self.remember(&mut state);
+                        Admission::Admitted
+                    }
+                    OnStoreFailure::Local => Admission::Refused(Duration::ZERO),
+                }
+            }
+            QuotaTake::Wait { asks: false } if state.answer.is_some() => Admission::Asked,
+            QuotaTake::Wait { .. } => {
+                let (completer, answer) = Pending::pair();
+                state.answer = Some(answer);
+                let ask = state.lease.ask(&terms);
+                drop(state);
+                self.of.redis.runtime().spawn(self.clone().fetch(terms, ask, completer));
+                Admission::Asked
+            }
+        }
+    }
+
+    /// The question on its way.
+    pub fn pending(&self) -> Option<Pending<()>> {
+        self.lock().answer.clone()
+    }
+
+    /// A request that took one is refused for another reason.
+    pub fn give_back(self: &Arc<Self>) {
+        let mut state = self.lock();
+        state.lease.give_back(self.of.now_us(), self.of.is_silent());
+        if state.lease.is_open() {
+            self.remember(&mut state);
+        }
+    }
+
+    /// What is left, and in how many seconds it begins anew; `None` when nothing is known or it never does.
+    pub fn view(&self) -> Option<(i64, Option<u64>)> {
+        self.lock().lease.view(self.of.now_us())
+    }
+
+    /// The session has changed; the quota may have been reset.
+    pub fn revise(self: &Arc<Self>) {
+        let mut state = self.lock();
+        state.lease.revise();
+        if state.lease.is_open() {
+            self.remember(&mut state);
+        }
+    }
+
+    /// Gives back what is not used, and tells what passed without the store.
+    pub(super) async fn tell(self: Arc<Self>, (terms, ask): (QuotaTerms, QuotaAsk)) {
+        let asked = self.ask(&terms, &ask).await;
+        let mut state = self.lock();
+        match asked {
+            Asked::Answered(numbers) => match read(&numbers) {
+                Some(answer) => state.lease.settled(&ask, &answer, self.of.now_us()),
+                None => state.lease.unanswered(Some(&ask)),
+            },
+            Asked::Late(_) | Asked::Failed => state.lease.unanswered(Some(&ask)),
+        }
+        if state.lease.is_open() {
+            self.remember(&mut state);
+        }
+    }
+
+    /// What there is to tell, if anything; only for [`SharedQuota::tell`].
+    pub(super) fn to_tell(self: &Arc<Self>, everything: bool) -> Option<(QuotaTerms, QuotaAsk)> {
+        let mut state = self.lock();
+        state.is_open = false;
+        match state.lease.settle(self.of.now_us(), everything) {
+            Settlement::Nothing => None,
+            Settlement::Later => {
+                self.remember(&mut state);
+                None
+            }
+            Settlement::Tell(ask) => Some((state.terms, ask)),
+        }
+    }
+
+    async fn fetch(self: Arc<Self>, terms: QuotaTerms, ask: QuotaAsk, completer: Completer<()>) {
+        let asked = self.ask(&terms, &ask).await;
+        let late = self.hear(&ask, asked);
+        completer.complete(());
+        let Some(late) = late else { return };
+        if let Some(answer) = late.await.ok().as_deref().and_then(read) {
+            let mut state = self.lock();
+            state.lease.answered_late(&ask, &answer, self.of.now_us());
+            self.remember(&mut state);
+        }
+    }
+
+    /// Takes note of an answer. Returns one that is still to come.
+    fn hear(self: &Arc<Self>, ask: &QuotaAsk, asked: Asked) -> Option<Late> {
+        let now_us = self.of.now_us();
+        let mut state = self.lock();
+        state.answer = None;
+        let mut late = None;
+        match asked {
+            Asked::Answered(numbers) => match read(&numbers) {
+                Some(answer) => state.lease.answered(ask, &answer, now_us),
+                None => state.lease.unanswered(Some(ask)),
+            },
+            Asked::Failed => {
+                state.lease.unanswered(Some(ask));
+                state.failed_until_us = now_us.saturating_add(FAILED_FOR_US);
+            }
+            Asked::Late(answer) => {
+                state.lease.unanswered(Some(ask));
+                late = Some(answer);
+            }
+        }
+        if state.lease.is_open() {
+            self.remember(&mut state);
+        }
+        late
+    }
+
+    async fn ask(&self, terms: &QuotaTerms, ask: &QuotaAsk) -> Asked {
+        let renewal_ms = terms.renewal_s.max(0).saturating_mul(1_000);
+        let numbers = [terms.max, renewal_ms, ask.want, ask.unused, ask.ends_ms].map(|number| number.to_string());
+        self.of.ask(&self.of.scripts.quota, &self.key, &numbers).await
+    }
+
+    fn remember(self: &Arc<Self>, state: &mut State) {
+        if !std::mem::replace(&mut state.is_open, true) {
+            self.open.remember(self);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the script answers.
+fn read(numbers: &[i64]) -> Option<QuotaAnswer> {
+    let [granted, left, renews_ms, ends_ms] = *numbers else { return None };
+    Some(QuotaAnswer { granted, left, renews_ms, ends_ms })
+}

@@ -1,0 +1,213 @@
+//! A rate that several gateways count together. A request that needs an answer is held for it; requests for one limit share the question,
+//! and questions that come together leave in one write.
+
+use super::admission::{Admission, Patience};
+use super::algorithm::Algorithm;
+use super::lease::{Answer, Ask, BUCKETS, Filed, Lease, Take, Terms};
+use super::limit_store::{Asked, FAILED_FOR_US, Late, LimitStore, OpenLimits};
+use super::rate::Rate;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tollgate_engine::{Completer, Pending};
+use tollgate_model::config::OnStoreFailure;
+
+/// One rate.
+pub struct SharedRate {
+    key: String,
+    salt: u64,
+    algorithm: Algorithm,
+    of: Arc<LimitStore>,
+    open: Arc<OpenLimits<SharedRate>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    lease: Lease,
+    /// The question on its way.
+    answer: Option<Pending<()>>,
+    /// Questions about this limit fail.
+    failed_until_us: u64,
+    /// It is among those that have something to tell.
+    is_open: bool,
+    terms: Option<Terms>,
+}
+
+impl SharedRate {
+    pub(super) fn new(of: Arc<LimitStore>, open: Arc<OpenLimits<SharedRate>>, name: &str, algorithm: Algorithm) -> Self {
+        let salt = name.bytes().fold(0_u64, |salt, byte| salt.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        SharedRate { key: format!("tollgate.rate.{name}"), salt, algorithm, of, open, state: Mutex::default() }
+    }
+
+    /// Takes a place for a request.
+    pub fn admit(self: &Arc<Self>, rate: Rate, now: Duration, patience: Patience, on_failure: Option<OnStoreFailure>) -> Admission {
+        let (now_us, terms) = (micros(now), self.terms(rate));
+        let mut state = self.lock();
+        let mut taken = state.lease.take(&terms, now_us);
+        if taken != Take::Taken {
+            let is_alone = self.of.is_silent() || now_us < state.failed_until_us;
+            let is_late = patience == Patience::IsOver && matches!(taken, Take::Wait { .. });
+            if is_alone || is_late {
+                if taken == (Take::Wait { asks: true }) {
+                    state.lease.unanswered();
+                }
+                match self.of.on_failure(on_failure) {
+                    OnStoreFailure::Allow => return Admission::Admitted,
+                    OnStoreFailure::Deny => return Admission::Silent,
+                    OnStoreFailure::Local => taken = state.lease.take_alone(&terms, now_us),
+                }
+                self.remember(&mut state, terms);
+            }
+        }
+        match taken {
+            Take::Taken => Admission::Admitted,
+            Take::Refused(us) => Admission::Refused(Duration::from_micros(us)),
+            Take::Wait { asks: false } if state.answer.is_some() => Admission::Asked,
+            Take::Wait { .. } => {
+                let ask = state.lease.ask(&terms, now_us);
+                let completer = state.completer();
+                drop(state);
+                self.of.redis.runtime().spawn(self.clone().fetch(terms, ask, completer));
+                Admission::Asked
+            }
+        }
+    }
+
+    /// The question on its way.
+    pub fn pending(&self) -> Option<Pending<()>> {
+        self.lock().answer.clone()
+    }
+
+    /// The request that took a place is refused for another reason.
+    pub fn give_back(&self) {
+        self.lock().lease.give_back();
+    }
+
+    /// Refuses a request if that needs no question, and for how long.
+    pub fn refuses(&self, now: Duration) -> Option<Duration> {
+        let wait_us = self.lock().lease.refuses(micros(now)).filter(|_| !self.of.is_silent())?;
+        Some(Duration::from_micros(wait_us))
+    }
+
+    /// Places that are known of.
+    pub fn room(&self, rate: Rate, now: Duration) -> u64 {
+        self.lock().lease.room(micros(now)).min(rate.requests)
+    }
+
+    /// Tells the store what passed without it.
+    pub(super) fn tell(self: &Arc<Self>) {
+        if let Some((terms, ask, completer)) = self.to_tell() {
+            self.of.redis.runtime().spawn(self.clone().fetch(terms, ask, completer));
+        }
+    }
+
+    fn to_tell(self: &Arc<Self>) -> Option<(Terms, Ask, Completer<()>)> {
+        let mut state = self.lock();
+        state.is_open = false;
+        let terms = state.terms.take()?;
+        let ask = state.lease.tell(&terms, self.of.now_us());
+        if ask.is_none() && !state.lease.has_told() {
+            // A question is on its way, and tells it as well.
+            self.remember(&mut state, terms);
+        }
+        Some((terms, ask?, state.completer()))
+    }
+
+    fn remember(self: &Arc<Self>, state: &mut State, terms: Terms) {
+        state.terms = Some(terms);
+        if !std::mem::replace(&mut state.is_open, true) {
+            self.open.remember(self);
+        }
+    }
+
+    fn terms(&self, rate: Rate) -> Terms {
+        let (limit, window_us, gateways) = (rate.requests, rate.window_ns / 1_000, self.of.gateways());
+        // Who chooses an algorithm wants it exact.
+        Terms { limit, window_us, gateways, rank: self.of.rank(self.salt), singly: self.algorithm != Algorithm::Gcra }
+    }
+
+    async fn fetch(self: Arc<Self>, terms: Terms, ask: Ask, completer: Completer<()>) {
+        let (script, letter) = match self.algorithm {
+            Algorithm::FixedWindow => (&self.of.scripts.fixed, "f"),
+            Algorithm::Gcra | Algorithm::SlidingWindow => (&self.of.scripts.window, ""),
+        };
+        // A window of another length or kind is counted by itself.
+        let key = format!("{}.{}{letter}", self.key, terms.window_us / 1_000);
+        let asked = self.of.ask(script, &key, &arguments(&terms, &ask)).await;
+        let late = self.hear(&terms, &ask, asked);
+        completer.complete(());
+        let Some(late) = late else { return };
+        if let Some(answer) = late.await.ok().as_deref().and_then(read) {
+            self.lock().lease.answered_late(&terms, &ask, &answer, self.of.now_us());
+        }
+    }
+
+    /// Takes note of an answer. Returns one that is still to come.
+    fn hear(self: &Arc<Self>, terms: &Terms, ask: &Ask, asked: Asked) -> Option<Late> {
+        let now_us = self.of.now_us();
+        let mut state = self.lock();
+        state.answer = None;
+        let mut late = None;
+        match asked {
+            Asked::Answered(numbers) => match read(&numbers) {
+                Some(answer) => state.lease.answered(terms, ask, &answer, now_us),
+                None => state.lease.unanswered(),
+            },
+            Asked::Failed => {
+                state.lease.unanswered();
+                state.failed_until_us = now_us.saturating_add(FAILED_FOR_US);
+            }
+            Asked::Late(answer) => {
+                state.lease.unanswered();
+                late = Some(answer);
+            }
+        }
+        if !state.lease.has_told() {
+            self.remember(&mut state, *terms);
+        }
+        late
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// A question is on its way from now on.
+    fn completer(&mut self) -> Completer<()> {
+        let (completer, answer) = Pending::pair();
+        self.answer = Some(answer);
+        completer
+    }
+}
+
+/// What the script is given.
+fn arguments(terms: &Terms, ask: &Ask) -> Vec<String> {
+    let filed = ask.back.map(|back| back.filed).unwrap_or_default();
+    let (places, unused) = ask.back.map_or((0, 0), |back| (back.places, back.unused));
+    let window = [terms.limit, terms.window_us, BUCKETS, u64::from(ask.singly)];
+    let wanted = [ask.scarce, ask.plenty, ask.scarce_us, ask.plenty_us];
+    let back = [ask.memory, filed.given, filed.until, places, unused];
+    let told = ask.told.iter().flat_map(|told| [told.age_us, told.places]);
+    window.into_iter().chain(wanted).chain(back).chain(told).map(|number| number.to_string()).collect()
+}
+
+/// What the script answers.
+fn read(numbers: &[i64]) -> Option<Answer> {
+    let [places, life_us, given, until, again_us, free, memory, forgot] = numbers else { return None };
+    let number = |number: &i64| u64::try_from(*number).unwrap_or_default();
+    Some(Answer {
+        places: number(places),
+        life_us: number(life_us),
+        filed: Filed { given: number(given), until: number(until) },
+        again_us: number(again_us),
+        free: number(free),
+        memory: number(memory),
+        forgot: *forgot != 0,
+    })
+}
+
+fn micros(time: Duration) -> u64 {
+    time.as_micros() as u64
+}

@@ -1,0 +1,108 @@
+//! The time just past, as Tyk's `enable_redis_rolling_limiter` counts it: never more than the rate in any window, wherever it begins.
+//! Unlike Tyk's, it does not count what it rejects, so a client that keeps trying is served again. Takes a lock for some nanoseconds.
+
+use super::rate::Rate;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Moments that one limit remembers, 16 KiB of them. Up to so many requests in a window each has its own; of more, those of a 1024th of
+/// the window share one, and a place is free again at most that much later than it could be.
+const MOMENTS_MAX: u64 = 1024;
+
+/// The state of one limit.
+#[derive(Debug, Default)]
+pub struct SlidingWindow(Mutex<Log>);
+
+/// When requests were admitted, oldest first.
+#[derive(Debug, Default)]
+struct Log {
+    moments: VecDeque<Moment>,
+    requests: u64,
+}
+
+#[derive(Debug)]
+struct Moment {
+    at_ns: u64,
+    requests: u64,
+}
+
+impl SlidingWindow {
+    pub fn admit(&self, rate: Rate, now: Duration) -> Result<(), Duration> {
+        let now_ns = now.as_nanos() as u64;
+        let mut log = self.lock();
+        log.forget(rate, now_ns);
+        if log.requests >= rate.requests {
+            return Err(log.oldest_left(rate, now_ns));
+        }
+        log.add(stamp(rate, now_ns));
+        Ok(())
+    }
+
+    pub fn refund(&self, rate: Rate, now: Duration) {
+        self.lock().take_back(stamp(rate, now.as_nanos() as u64));
+    }
+
+    pub fn room(&self, rate: Rate, now: Duration) -> (u64, Duration) {
+        let now_ns = now.as_nanos() as u64;
+        let mut log = self.lock();
+        log.forget(rate, now_ns);
+        (rate.requests.saturating_sub(log.requests), log.left(rate, now_ns, log.moments.back()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Log> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The moment that a request at `now_ns` is filed under, never an earlier one.
+fn stamp(rate: Rate, now_ns: u64) -> u64 {
+    if rate.requests <= MOMENTS_MAX {
+        return now_ns;
+    }
+    let grain_ns = rate.window_ns.div_ceil(MOMENTS_MAX);
+    now_ns.div_ceil(grain_ns).saturating_mul(grain_ns)
+}
+
+impl Log {
+    /// Drops what has left the window.
+    fn forget(&mut self, rate: Rate, now_ns: u64) {
+        while let Some(oldest) = self.moments.front().filter(|oldest| oldest.at_ns.saturating_add(rate.window_ns) <= now_ns) {
+            self.requests = self.requests.saturating_sub(oldest.requests);
+            self.moments.pop_front();
+        }
+    }
+
+    /// A clock that went back does not make the newest moment older.
+    fn add(&mut self, at_ns: u64) {
+        self.requests += 1;
+        match self.moments.back_mut() {
+            Some(newest) if newest.at_ns >= at_ns => newest.requests += 1,
+            _ => self.moments.push_back(Moment { at_ns, requests: 1 }),
+        }
+    }
+
+    /// Takes one request out: of that moment, or of an earlier one, which then stays for longer than it must.
+    fn take_back(&mut self, at_ns: u64) {
+        let place = self.moments.partition_point(|moment| moment.at_ns <= at_ns).saturating_sub(1);
+        let Some(moment) = self.moments.get_mut(place) else { return };
+        moment.requests -= 1;
+        self.requests = self.requests.saturating_sub(1);
+        if moment.requests == 0 {
+            self.moments.remove(place);
+        }
+    }
+
+    fn oldest_left(&self, rate: Rate, now_ns: u64) -> Duration {
+        self.left(rate, now_ns, self.moments.front())
+    }
+
+    /// How long a moment stays in the window.
+    fn left(&self, rate: Rate, now_ns: u64, moment: Option<&Moment>) -> Duration {
+        let end_ns = moment.map_or(0, |moment| moment.at_ns.saturating_add(rate.window_ns));
+        Duration::from_nanos(end_ns.saturating_sub(now_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,8 @@
+//! What an answer of the server means, in our types.
+
+use crate::fault::{StoreFault, StoreFaultKind};
+use redis::{FromRedisValue, Value};
+
+pub(super) fn read<T: FromRedisValue>(value: Value) -> Result<T, StoreFault> {
+    redis::from_redis_value(value).map_err(|error| StoreFault::new(StoreFaultKind::Corrupt, error))
+}

@@ -92,7 +92,8 @@ impl std::fmt::Debug for ApiCache {
 }
 
 impl ApiCache {
-    pub(crate) fn id(&self) -> &str {
+    /// The API.
+    pub fn id(&self) -> &str {
         &self.id
     }
 

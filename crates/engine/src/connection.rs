@@ -32,7 +32,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 use tollgate_http::{
-    Body, BodyReader, HeaderEdits, HeaderStorage, Known, Malformed, Request, RequestHead, write_reply, write_request,
+    Body, BodyReader, HeaderEdits, HeaderStorage, Known, Malformed, ReplyBody, Request, RequestHead, write_reply, write_request,
 };
 
 /// Bytes that a client may send ahead while its last request is being answered.
@@ -535,13 +535,13 @@ impl Connection {
     /// Answers a head that is no request, and closes.
     fn refuse_head(&mut self, cx: &mut Context<'_>, bytes: &[u8], status: u16, out: &mut Vec<u8>) -> Begun {
         self.core.stats.heads_refused.add(1);
-        let mut edits = HeaderEdits::default();
-        edits.add_lines(b"Content-Type: text/plain; charset=utf-8\r\n");
-        let body = format!("{status} {}", tollgate_http::reason(status));
+        let body = format!("{status} {}", tollgate_http::reason(status)).into_bytes();
+        let mut outgoing = Outgoing { status, body, ..Outgoing::default() };
+        outgoing.edits.add_lines(b"Content-Type: text/plain; charset=utf-8\r\n");
         self.exchange.end(&self.core);
         self.exchange.http10 = false;
         self.exchange.client_head = false;
-        self.send_reply(cx, status, &edits, body.as_bytes(), true, out);
+        self.send_reply(cx, &outgoing, true, out);
         Begun::Used(bytes.len())
     }
 
@@ -550,15 +550,23 @@ impl Connection {
         self.handler.on_end(self.exchange.ended());
         // A body that has not arrived is not waited for: the answer would come too late to spare it.
         let close = outgoing.close || !self.exchange.keep_alive || !(self.exchange.request_body.is_done() || self.can_drain());
-        self.send_reply(cx, outgoing.status, &outgoing.edits, &outgoing.body, close, out);
+        self.send_reply(cx, outgoing, close, out);
     }
 
-    fn send_reply(&mut self, cx: &mut Context<'_>, status: u16, edits: &HeaderEdits, body: &[u8], close: bool, out: &mut Vec<u8>) {
+    fn send_reply(&mut self, cx: &mut Context<'_>, outgoing: &Outgoing, close: bool, out: &mut Vec<u8>) {
         out.clear();
         let close = close || self.core.draining.get();
         let connection = self.exchange.connection_line(close);
-        let to_head = self.exchange.client_head;
-        self.core.with_date_line(|date| write_reply(status, edits, body, date, connection, to_head, out));
+        let shown = match self.exchange.client_head {
+            false => ReplyBody::Whole,
+            true if outgoing.lacks_length => ReplyBody::Nothing,
+            true => ReplyBody::Length,
+        };
+        let Outgoing { status, edits, body, is_dated, .. } = outgoing;
+        self.core.with_date_line(|date| {
+            let date = if *is_dated { b"" } else { date };
+            write_reply(*status, edits, body, date, connection, shown, out);
+        });
         self.exchange.end(&self.core);
         match self.to_client.send(cx, &mut self.client, out, &[]) {
             Err(_) => self.enter(Stage::Closed),

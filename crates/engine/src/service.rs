@@ -219,6 +219,10 @@ pub struct Outgoing {
     pub body: Vec<u8>,
     /// The request goes out with `body` in place of its own, which has been read.
     pub replaces_body: bool,
+    /// The edits of a reply have its Date.
+    pub is_dated: bool,
+    /// How long the body is that this reply to HEAD stands for is not known.
+    pub lacks_length: bool,
     /// The connection ends with this reply.
     pub close: bool,
 }
@@ -233,6 +237,8 @@ impl Outgoing {
         self.status = 0;
         self.body.clear();
         self.replaces_body = false;
+        self.is_dated = false;
+        self.lacks_length = false;
         self.close = false;
     }
 }

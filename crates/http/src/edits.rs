@@ -76,6 +76,18 @@ impl HeaderEdits {
         if headers.lines_called(name) & !self.dropped == 0 { None } else { headers.get(name) }
     }
 
+    /// Calls `visit` with name and value of each line that a message with these headers has after the edits.
+    pub fn each_line(&self, headers: &Headers<'_>, visit: &mut dyn FnMut(&str, &[u8])) {
+        let lines = headers.iter().enumerate();
+        lines.filter(|(index, _)| self.dropped >> index & 1 == 0).for_each(|(_, (name, value))| visit(name, value));
+        for line in self.added.split(|byte| *byte == b'\n') {
+            let mut parts = line.splitn(2, |byte| *byte == b':');
+            if let (Some(name), Some(value)) = (parts.next().and_then(|name| std::str::from_utf8(name).ok()), parts.next()) {
+                visit(name, value.trim_ascii());
+            }
+        }
+    }
+
     fn remove_added(&mut self, name: &str) {
         while let Some(range) = self.find_added(name) {
             self.added.drain(range);

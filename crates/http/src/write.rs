@@ -155,6 +155,17 @@ pub fn write_rewritten(
     }
 }
 
+/// What a reply shows of its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyBody {
+    /// All of it.
+    Whole,
+    /// Its length: a reply to HEAD.
+    Length,
+    /// Nothing: a reply to HEAD when the length is not known.
+    Nothing,
+}
+
 /// Appends a complete response that the gateway generates. `date` and `connection` are whole lines, or empty; the body is omitted
 /// if the request was HEAD.
 pub fn write_reply(
@@ -163,7 +174,7 @@ pub fn write_reply(
     body: &[u8],
     date: &[u8],
     connection: &[u8],
-    to_head: bool,
+    shown: ReplyBody,
     out: &mut Vec<u8>,
 ) {
     out.reserve(edits.added.len() + body.len() + 160);
@@ -171,10 +182,10 @@ pub fn write_reply(
     append(&edits.added, out);
     out.extend_from_slice(date);
     append(connection, out);
-    if status >= 200 && status != 204 && status != 304 {
+    if status >= 200 && status != 204 && status != 304 && shown != ReplyBody::Nothing {
         out.extend_from_slice(b"Content-Length: ");
         decimal(body.len(), b"\r\n\r\n", out);
-        if !to_head {
+        if shown == ReplyBody::Whole {
             append(body, out);
         }
     } else {

@@ -19,6 +19,7 @@ use crate::word_choice::may_be_any_word;
 use crate::zero_values::Document;
 
 mod auth;
+mod cache;
 mod cors;
 mod endpoint;
 mod jwt;
@@ -37,10 +38,11 @@ pub use auth::{
     AuthConfig, BasicAuth, ExternalOAuth, ExternalProvider, Introspection, IntrospectionCache, OpenIdOptions, OpenIdProvider,
     SignatureAlgorithm, SignatureConfig,
 };
+pub use cache::CacheOptions;
 pub use cors::Cors;
 pub use endpoint::{
-    AccessEntry, Action, BodyFilter, BodySchema, BodyTemplate, CircuitBreaker, EndpointEntry, EndpointMark, EndpointRateLimit,
-    HardTimeout, HeaderTransform, MethodAction, MethodTransform, MockResponse, SizeLimit, TemplateData,
+    AccessEntry, Action, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointEntry, EndpointMark,
+    EndpointRateLimit, HardTimeout, HeaderTransform, MethodAction, MethodTransform, MockResponse, SizeLimit, TemplateData,
 };
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;
@@ -196,6 +198,8 @@ pub struct ApiDefinition {
     pub global_rate_limit: GlobalRateLimit,
     /// Enable `$tyk_context.*` in header values and rewrites.
     pub enable_context_vars: bool,
+    /// The response cache.
+    pub cache_options: CacheOptions,
     /// Cross-origin resource sharing.
     #[serde(rename = "CORS")]
     pub cors: Cors,

@@ -26,7 +26,9 @@ pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetr
 pub use security::{Security, SecurityCertificates};
 pub use server::{Certificate, HttpServerOptions};
 pub use storage::Storage;
-pub use tollgate::{Dns, Limits, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore, Timeouts, Tollgate};
+pub use tollgate::{
+    CacheLimits, Dns, Limits, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore, Timeouts, Tollgate,
+};
 
 /// Tyk's built-in secret, which everyone knows.
 const WELL_KNOWN_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";

@@ -39,7 +39,7 @@ pub struct Exchange<'a> {
     pub tls: Option<&'a CallerTls>,
     /// Time since the gateway's start, for limits.
     pub now: Duration,
-    /// Seconds since 1970; 0 when the API asks for no key and organisations have no limits.
+    /// Seconds since 1970.
     pub unix_s: u64,
     pub keys: &'a Keys,
     /// The key that the request was let in with.
@@ -80,6 +80,8 @@ pub struct Exchange<'a> {
     pub check_limits: bool,
     /// What the key's limits have counted of the request.
     pub counted: Counted,
+    /// The answer is a stored response.
+    pub from_cache: bool,
     /// Where a rewrite sends the request instead of the API's target.
     pub redirected: Option<Redirect>,
     pub first_byte_ms: Option<u64>,

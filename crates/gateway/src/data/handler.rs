@@ -23,7 +23,7 @@ use crate::data::header_names::is_same_name;
 use crate::data::middleware::Middleware;
 use crate::data::refusal::{self, Refusal};
 use crate::data::response_chain::ResponseChain;
-use crate::data::snapshot::CoreSnapshot;
+use crate::data::snapshot::{CoreSnapshot, NO_QUOTA_LINES};
 use crate::data::url::Url;
 use crate::observe::logs::EVERY;
 use crate::observe::trace::{Trace, TraceId};
@@ -49,9 +49,6 @@ const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// Of this many chains one has its middlewares timed.
 const SAMPLED: u32 = 1_024;
-
-/// What a response says when there is no key and so no quota.
-const NO_QUOTA_LINES: &[u8] = b"X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n";
 
 /// One core's side of the gateway.
 pub struct CoreService {

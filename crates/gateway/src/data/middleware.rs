@@ -73,12 +73,14 @@ middlewares! {
         request_headers: RequestHeaders;
         rewrite_url: RewriteUrl;
         transform_method: TransformMethod;
-        // How the upstream is called.
-        endpoint_timeout: EndpointTimeout;
-        circuit_break: CircuitBreak;
         // What the response will get.
         transform_response: TransformResponse;
         response_headers: ResponseHeaders;
+        // A hit has counted for every limit; what is stored is what clients get; and it serves while the upstream is spared.
+        response_cache: ResponseCache;
+        // How the upstream is called.
+        endpoint_timeout: EndpointTimeout;
+        circuit_break: CircuitBreak;
     }
 }
 

@@ -6,8 +6,10 @@ use crate::auth::oauth::Clients;
 use crate::auth::passwords::LazyPasswords;
 use crate::base::outside::LazyOutside;
 use crate::base::pattern::PatternPool;
+use crate::base::secret::random_bytes;
 use crate::base::tls::{self, Library, TlsRules};
 use crate::data::breaker::{Breaker, BreakerPlace};
+use crate::data::settings::CacheMemory;
 use crate::observe::Meters;
 use rustls::pki_types::ServerName;
 use std::collections::HashMap;
@@ -15,6 +17,7 @@ use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
 use tollgate_engine::{Address, Http2, Target, TargetTls};
 use tollgate_limit::{Algorithm, Limiter, SharedLimits};
 
@@ -41,6 +44,9 @@ pub struct Registry {
     pub certificates: Arc<Library>,
     client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
     next_serial: AtomicU64,
+    /// The response cache; there is none before an API uses it.
+    cache: OnceLock<Arc<Cache>>,
+    api_caches: Interned<String, ApiCache>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -69,11 +75,15 @@ impl<K: Eq + Hash, V> Interned<K, V> {
     }
 
     fn get_or_try<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<Arc<V>, E> {
+        self.get_or_share(key, || make().map(Arc::new))
+    }
+
+    fn get_or_share<E>(&self, key: K, make: impl FnOnce() -> Result<Arc<V>, E>) -> Result<Arc<V>, E> {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = values.get(&key).and_then(Weak::upgrade) {
             return Ok(value);
         }
-        let value = Arc::new(make()?);
+        let value = make()?;
         values.insert(key, Arc::downgrade(&value));
         Ok(value)
     }
@@ -151,6 +161,40 @@ impl Registry {
         self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.outside))
     }
 
+    /// The response cache of an API. What is stored stays when the API is loaded again.
+    ///
+    /// # Errors
+    /// The system has no randomness.
+    pub fn api_cache(&self, api: &str, limits: CacheMemory) -> Result<Arc<ApiCache>, String> {
+        let cache = match self.cache.get() {
+            Some(cache) => cache,
+            None => {
+                let halves = [random_bytes(), random_bytes()].map(|half| half.map_err(|error| error.to_string()));
+                let [one, other] = halves;
+                let mut secret = [0; 32];
+                let (low, high) = secret.split_at_mut(16);
+                low.copy_from_slice(&one?);
+                high.copy_from_slice(&other?);
+                let memory_bytes = limits.memory_bytes_max;
+                let made = CacheSettings { memory_bytes, object_bytes_max: limits.body_bytes_max, secret };
+                self.cache.get_or_init(|| Cache::new(made))
+            }
+        };
+        let made = || cache.api(api, ApiCacheSettings::default());
+        self.api_caches.get_or_share(api.to_owned(), made).map_err(|error| format!("{error:?}"))
+    }
+
+    /// All response caches of APIs, and the memory that they use together.
+    pub fn api_caches(&self) -> (Vec<Arc<ApiCache>>, u64) {
+        (self.api_caches.all(), self.cache.get().map_or(0, |cache| cache.bytes_used()))
+    }
+
+    /// Forgets the stored responses of an API, also those that are on their way, and of one that is not served now.
+    pub fn purge_api_cache(&self, api: &str) {
+        let cache = self.cache.get().and_then(|cache| cache.api(api, ApiCacheSettings::default()).ok());
+        cache.iter().for_each(|cache| cache.purge_all(Purge::Hard));
+    }
+
     /// Forgets what nobody uses any longer.
     pub fn purge(&self) {
         self.targets.purge();
@@ -159,6 +203,7 @@ impl Registry {
         self.turns.purge();
         self.key_sets.purge();
         self.patterns.purge();
+        self.api_caches.purge();
     }
 
     fn client_config(&self, rules: &TlsRules) -> Result<Arc<rustls::ClientConfig>, String> {

@@ -33,7 +33,6 @@ pub enum ResponseAction {
     /// It goes on to the next step.
     Pass,
     /// The same, and the step sees the body that goes to the client.
-    #[allow(dead_code)] // for what stores responses
     Watch,
     /// Its body is kept, of at most so many bytes, and the step is asked again.
     Keep(usize),
@@ -80,7 +79,6 @@ impl ResponseHead<'_> {
     }
 
     /// The header lines of the upstream and what steps have changed of them.
-    #[allow(dead_code)] // for what stores responses
     pub fn lines(&self) -> (&Headers<'_>, &HeaderEdits) {
         (&self.upstream.headers, &self.outgoing.edits)
     }

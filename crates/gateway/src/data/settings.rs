@@ -19,6 +19,14 @@ use tollgate_model::reference::SecretSources;
 /// How old a key set becomes when the configuration does not say; as in Tyk.
 const JWKS_AGE_MAX: Duration = Duration::from_secs(240);
 
+/// How much the response cache keeps.
+#[derive(Clone, Copy, Debug)]
+pub struct CacheMemory {
+    pub memory_bytes_max: u64,
+    /// Of one response.
+    pub body_bytes_max: u64,
+}
+
 /// Settings that hold for all APIs.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -42,6 +50,8 @@ pub struct Settings {
     pub body_bytes_max: usize,
     /// Bytes of a response's body that a transform reads.
     pub response_bytes_max: usize,
+    /// The response cache of all APIs together.
+    pub cache: CacheMemory,
     pub close_connections: bool,
     pub hide_generator: bool,
     pub version_header: String,
@@ -114,6 +124,10 @@ impl Settings {
             response_bytes_max: match usize::try_from(http.max_response_body_size) {
                 Ok(bytes) if bytes > 0 => bytes.min(config.tollgate.limits.body_bytes_max),
                 _ => config.tollgate.limits.body_bytes_max,
+            },
+            cache: CacheMemory {
+                memory_bytes_max: config.tollgate.cache.memory_mib_max.saturating_mul(1 << 20),
+                body_bytes_max: config.tollgate.cache.body_bytes_max,
             },
             close_connections: config.close_connections,
             hide_generator: config.hide_generator_header,

@@ -125,6 +125,9 @@ pub struct Version {
     pub keeps_forwarded_for: bool,
 }
 
+/// What a response says when there is no key and so no quota.
+pub const NO_QUOTA_LINES: &[u8] = b"X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n";
+
 /// Where a version's requests go.
 pub enum Upstreams {
     One(Upstream),

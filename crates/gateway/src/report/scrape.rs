@@ -39,6 +39,7 @@ pub fn scrape(shared: &GatewayState, form: Form) -> String {
 pub fn write_all(text: &mut Exposition, shared: &GatewayState) {
     about(text, shared);
     requests(text, shared);
+    caches(text, shared);
     connections(text, &shared.observer.engine);
     records(text, &shared.observer);
     configuration(text, shared);
@@ -53,6 +54,36 @@ fn about(text: &mut Exposition, shared: &GatewayState) {
         .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
     text.family("process_start_time_seconds", Kind::Gauge, "When the process started, Unix time.")
         .sample(&[], unix_s(shared.observer.started));
+}
+
+/// APIs that have no series of their own are one here too.
+fn caches(text: &mut Exposition, shared: &GatewayState) {
+    let (caches, bytes) = shared.registry.api_caches();
+    if caches.is_empty() {
+        return;
+    }
+    let meters = shared.registry.meters.all();
+    let mut sums: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
+    for cache in &caches {
+        let figures = cache.figures();
+        let api = meters.iter().find(|meter| *meter.api == *cache.id()).map_or("_other", |_| cache.id());
+        let of_api = [figures.hits, figures.misses, figures.stored, figures.evicted];
+        sums.entry(api).or_default().iter_mut().zip(of_api).for_each(|(sum, figure)| *sum += figure);
+    }
+    text.family("tollgate_cache_lookups", Kind::Counter, "Requests that were looked up in the response cache, by API and result.");
+    for (api, [hits, misses, ..]) in &sums {
+        text.sample(&[("api", api), ("result", "hit")], *hits as f64);
+        text.sample(&[("api", api), ("result", "miss")], *misses as f64);
+    }
+    text.family("tollgate_cache_stored", Kind::Counter, "Responses that were stored.");
+    for (api, [_, _, stored, _]) in &sums {
+        text.sample(&[("api", api)], *stored as f64);
+    }
+    text.family("tollgate_cache_evicted", Kind::Counter, "Stored responses that were dropped to make room.");
+    for (api, [.., evicted]) in &sums {
+        text.sample(&[("api", api)], *evicted as f64);
+    }
+    text.family("tollgate_cache_bytes", Kind::Gauge, "Memory of the response cache, all APIs together.").sample(&[], bytes as f64);
 }
 
 fn requests(text: &mut Exposition, shared: &GatewayState) {

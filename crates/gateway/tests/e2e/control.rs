@@ -370,7 +370,7 @@ fn a_wish_for_a_version_that_cannot_be_fulfilled_makes_nothing() {
 }
 
 #[test]
-fn a_cache_that_is_not_there_is_emptied_all_the_same() {
+fn the_cache_of_an_api_that_is_not_there_is_emptied_all_the_same() {
     let gateway = empty();
     for target in ["/tyk/cache/a", "/tyk/cache/a/"] {
         assert_eq!(told(&gateway.control("DELETE", target, "")), (200, message("ok", "cache invalidated")));

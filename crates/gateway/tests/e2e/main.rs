@@ -18,6 +18,7 @@ mod bodies;
 mod body_conditions;
 mod body_transforms;
 mod breaker;
+mod cache;
 mod certs;
 mod client_addresses;
 mod client_certificates;

@@ -130,7 +130,7 @@ fn other_fields_without_effect_are_one_warning_for_each_api_at_start_and_reload(
     let upstream = Upstream::ok();
     let of = |id: &str| {
         api(id, &format!("/{id}/"), &upstream.url())
-            .set("cache_options", json!({"enable_cache": true}))
+            .set("request_signing", json!({"is_enabled": true}))
             .set("my_own", 1)
             .list("transform_jq", json!([{"path": "/x", "method": "POST"}]))
     };
@@ -141,7 +141,7 @@ fn other_fields_without_effect_are_one_warning_for_each_api_at_start_and_reload(
         let warned: Vec<&str> = log.lines().filter(|line| line.contains("WARN") && line.contains(file)).collect();
         assert_eq!(warned.len(), lines, "{file} in\n{log}");
         for line in warned {
-            let names = ["cache_options", "my_own", "version_data.versions.Default.extended_paths.transform_jq"];
+            let names = ["request_signing", "my_own", "version_data.versions.Default.extended_paths.transform_jq"];
             assert!(names.iter().all(|name| line.contains(name)), "{line}");
         }
     }

@@ -67,7 +67,7 @@ fn an_upgrade_is_written_anew() {
 #[test]
 fn a_reply_states_its_length_and_spares_head_the_body() {
     let mut out = Vec::new();
-    write_reply(404, &HeaderEdits::default(), b"Not Found", b"Date: D\r\n", b"Connection: close\r\n", true, &mut out);
+    write_reply(404, &HeaderEdits::default(), b"Not Found", b"Date: D\r\n", b"Connection: close\r\n", ReplyBody::Length, &mut out);
     let expect = "HTTP/1.1 404 Not Found\r\nDate: D\r\nConnection: close\r\nContent-Length: 9\r\n\r\n";
     assert_eq!(String::from_utf8(out).unwrap(), expect);
 }
@@ -110,7 +110,7 @@ fn a_status_line_is_passed_on_or_made_anew() {
 fn a_status_line_is_that_of_its_code() {
     for status in 100..1000 {
         let mut out = Vec::new();
-        write_reply(status, &HeaderEdits::default(), b"", b"", b"", false, &mut out);
+        write_reply(status, &HeaderEdits::default(), b"", b"", b"", ReplyBody::Whole, &mut out);
         let expect = format!("HTTP/1.1 {status} {}\r\n", reason(status));
         assert!(out.starts_with(expect.as_bytes()), "{status}");
     }

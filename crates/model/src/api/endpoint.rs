@@ -54,6 +54,7 @@ endpoint_entry!(
     BodySchema,
     BodyTemplate,
     BodyFilter,
+    CachedEndpoint,
     super::rewrite::UrlRewrite,
 );
 
@@ -185,6 +186,26 @@ pub struct BodyFilter {
     pub ignore_case: bool,
     /// The filter, in the language of jq.
     pub filter: String,
+}
+
+/// An entry of `advance_cache_config`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CachedEndpoint {
+    /// Disables the entry.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method; `SAFE_METHODS` for GET, HEAD and OPTIONS.
+    pub method: String,
+    /// Whether the pattern ignores letter case.
+    pub ignore_case: bool,
+    /// Pattern of the part of a POST, PUT or PATCH body that distinguishes requests; empty for the whole body.
+    pub cache_key_regex: String,
+    /// Status codes that are stored; empty for those of `cache_options`.
+    pub cache_response_codes: Vec<u16>,
+    /// Seconds that a response is stored; 0 for those of `cache_options`.
+    pub timeout: i64,
 }
 
 /// An entry of `hard_timeouts`.

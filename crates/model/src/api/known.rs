@@ -30,7 +30,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("event_handlers", Member("events")),
     ("uptime_tests", Member("check_list")),
     // Middleware.
-    ("cache_options", Member("enable_cache")),
     ("config_data", Set),
     ("config_data_disabled", Never),
     ("enable_batch_request_support", Set),

@@ -324,7 +324,7 @@ fn endpoint_lists() {
             "[0].method_actions.GET.code: error: must be a status code from 100 to 599",
         ),
         ("method_transforms", json!({"path": "/"}), "[0].to_method: error: \"\" is not a method"),
-        ("cache", json!("/x"), ": ignored: not supported yet, ignored"),
+        ("advance_cache_config", json!({"path": "/", "method": "G T"}), "[0].method: error: \"G T\" is not a method"),
         ("transform_jq", json!({}), ": ignored: not supported yet, ignored"),
     ] {
         check(with_paths(list, json!([entry])), &[&format!("{at}.{list}{expect}")]);
@@ -338,7 +338,7 @@ fn fields_without_effect_are_reported_when_they_are_set() {
     check(with("/tag_headers", json!(["X-A"])), &[]);
     check(with("/cache_options", json!({"enable_cache": false, "cache_timeout": 60})), &[]);
     check(with_paths("transform_jq", json!([{"path": "/", "disabled": true}])), &[]);
-    check(with("/cache_options", json!({"enable_cache": true})), &["$.cache_options: ignored: not supported yet, ignored"]);
+    check(with("/cache_options", json!({"enable_cache": true, "cache_timeout": 60})), &[]);
     check(
         with("/proxy/service_discovery", json!({"use_discovery_service": true})),
         &["$.proxy.service_discovery: ignored: not supported yet, ignored"],

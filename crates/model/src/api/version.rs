@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::endpoint::{
-    AccessEntry, BodySchema, BodyTemplate, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout, HeaderTransform,
-    MethodTransform, MockResponse, SizeLimit,
+    AccessEntry, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout,
+    HeaderTransform, MethodTransform, MockResponse, SizeLimit,
 };
 use super::rewrite::UrlRewrite;
 use crate::number::{seconds, seconds_schema};
@@ -132,10 +132,11 @@ pub struct ExtendedPaths {
     /// Other bodies for responses, by a template.
     pub transform_response: Vec<BodyTemplate>,
 
-    /// Not supported yet.
-    pub cache: Vec<Value>,
-    /// Not supported yet.
-    pub advance_cache_config: Vec<Value>,
+    /// Paths whose responses to GET, HEAD and OPTIONS are cached, if `cache_options.enable_cache` is set.
+    pub cache: Vec<String>,
+    /// Endpoints whose responses are cached, if `cache_options.enable_cache` is set.
+    pub advance_cache_config: Vec<CachedEndpoint>,
+
     /// Not supported yet.
     pub transform_jq: Vec<Value>,
     /// Transforms of response bodies by a `jq` filter; not supported: such an API is served only if `tollgate.serve_without` names the
@@ -154,8 +155,8 @@ pub struct ExtendedPaths {
 
 impl ExtendedPaths {
     /// The lists without effect that protect nothing, with their Tyk names.
-    pub(crate) fn unsupported(&self) -> [(&'static str, &[Value]); 3] {
-        [("cache", &self.cache), ("advance_cache_config", &self.advance_cache_config), ("transform_jq", &self.transform_jq)]
+    pub(crate) fn unsupported(&self) -> [(&'static str, &[Value]); 1] {
+        [("transform_jq", &self.transform_jq)]
     }
 
     /// The lists without effect that protect something, with their Tyk names.

@@ -23,6 +23,8 @@ pub struct Tollgate {
     pub threads: usize,
     /// Maximum sizes and numbers accepted from the network.
     pub limits: Limits,
+    /// The response cache.
+    pub cache: CacheLimits,
     /// Time limits.
     pub timeouts: Timeouts,
     /// Addresses or CIDR ranges of proxies whose `X-Forwarded-For` and `X-Real-IP` are trusted.
@@ -148,6 +150,16 @@ pub struct Limits {
     pub download_rate_min: u64,
 }
 
+/// The response cache of APIs with `cache_options`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CacheLimits {
+    /// Memory in MiB for everything that is stored; 256. It is taken when the first API uses the cache, and only as it fills.
+    pub memory_mib_max: u64,
+    /// Bytes of the largest body that is stored; 1 MiB. A larger response passes and is not stored.
+    pub body_bytes_max: u64,
+}
+
 /// Rate of one client address (for IPv6, one /64 network).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -201,6 +213,7 @@ impl Default for Tollgate {
             control_listen_address: String::new(),
             threads: 0,
             limits: Limits::default(),
+            cache: CacheLimits::default(),
             timeouts: Timeouts::default(),
             trusted_proxies: Vec::new(),
             client_ip_header: String::new(),
@@ -249,6 +262,12 @@ impl Default for Limits {
             connections_per_ip_max: 0,
             requests_per_ip: RequestsPerIp::default(),
         }
+    }
+}
+
+impl Default for CacheLimits {
+    fn default() -> CacheLimits {
+        CacheLimits { memory_mib_max: 256, body_bytes_max: 1024 * 1024 }
     }
 }
 

@@ -218,6 +218,8 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
         ("limits", "body_bytes_max", own.limits.body_bytes_max as u64),
         ("limits", "bodies_bytes_max", own.limits.bodies_bytes_max as u64),
         ("limits", "tunnels_max", own.limits.tunnels_max as u64),
+        ("cache", "memory_mib_max", own.cache.memory_mib_max),
+        ("cache", "body_bytes_max", own.cache.body_bytes_max),
         ("timeouts", "head_ms", timeouts.head_ms),
         ("timeouts", "handshake_ms", timeouts.handshake_ms),
         ("timeouts", "client_idle_ms", timeouts.client_idle_ms),

@@ -1,5 +1,4 @@
-//! `/tyk/cache`: forgets what is kept to save work. Responses are not cached, so that of them nothing is there to forget; scripts that empty
-//! the cache after a deployment go on working. Key sets of token issuers are.
+//! `/tyk/cache`: forgets what is kept to save work: stored responses, and key sets of token issuers.
 
 use super::Control;
 use super::answer::{Answer, Success, message};
@@ -9,7 +8,7 @@ use std::sync::Arc;
 
 /// Forget the cached responses of an API
 ///
-/// Responses are not cached yet. The endpoint exists for scripts that empty the cache after a deployment.
+/// They are gone on this gateway when it answers; other gateways keep theirs. The answer is the same for an unknown API.
 #[utoipa::path(
     delete, path = "/tyk/cache/{id}", tag = "Cache", operation_id = "invalidateCache",
     params(ApiId),
@@ -17,7 +16,8 @@ use std::sync::Arc;
         (status = 200, body = Success, description = "The request was carried out."),
     )
 )]
-pub async fn invalidate() -> Answer {
+pub async fn invalidate(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> Answer {
+    control.shared.registry.purge_api_cache(&id);
     message("cache invalidated")
 }
 

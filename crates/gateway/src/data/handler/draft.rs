@@ -45,8 +45,8 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
     if let Some(name) = exchange.version {
         record.write(Text::Version, name.as_bytes());
     }
-    if !facts.tag_headers.is_empty() {
-        record.write(Text::Tags, b"");
+    if !facts.tag_headers.is_empty() || exchange.from_cache {
+        record.write(Text::Tags, if exchange.from_cache { b"cached-response\n" } else { b"" });
         for name in &facts.tag_headers {
             if let Some(value) = request.headers.get(name) {
                 [name.as_bytes(), b"-", value, b"\n"].iter().for_each(|piece| record.append(piece));

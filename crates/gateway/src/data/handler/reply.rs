@@ -1,8 +1,10 @@
 //! Answers of the gateway itself, in Tyk's wording and form.
 
+use crate::data::exchange::Exchange;
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{Refusal, is_plain};
 use crate::data::settings::Settings;
+use crate::data::snapshot::{NO_QUOTA_LINES, Version};
 use tollgate_engine::Outgoing;
 use tollgate_http::{Known, Request};
 
@@ -68,6 +70,26 @@ fn write_problem(status: u16, message: &str, is_limit: bool, body: &mut Vec<u8>)
     }
     escape_json(message, body);
     body.extend_from_slice(format!("\",\"status\":{status}}}").as_bytes());
+}
+
+/// Gives a stored response what an upstream's own gets: limits, lines and changes of this request.
+pub fn complete_stored(exchange: &mut Exchange<'_>, version: &Version) {
+    let headers = &exchange.request.headers;
+    // A reply's lines are those that are added.
+    let edits = &mut exchange.outgoing.edits;
+    if version.replaces_rate_limit || !exchange.limit_lines.is_empty() {
+        for name in ["X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"] {
+            edits.remove(headers, name);
+        }
+        if !exchange.limit_lines.is_empty() {
+            edits.remove(headers, "RateLimit");
+            edits.remove(headers, "RateLimit-Policy");
+        }
+        edits.add_lines(if exchange.limit_lines.is_empty() { NO_QUOTA_LINES } else { exchange.limit_lines });
+    }
+    edits.add_lines(&version.response_lines);
+    version.response_changes.iter().chain(&*exchange.response_changes).for_each(|change| change.apply(headers, edits));
+    exchange.response_changes.clear();
 }
 
 /// An answer in plain text, where Tyk has no other, or as a problem.

@@ -152,6 +152,7 @@ impl GatewayHandler {
             level,
             check_limits: turn.check_limits,
             counted: Counted::default(),
+            from_cache: false,
             redirected: None,
             first_byte_ms: version.first_byte_ms,
             breaker: None,
@@ -181,7 +182,12 @@ impl GatewayHandler {
                     return Err(refusal);
                 }
                 Step::Reply => {
-                    self.record = draft::draft_of_trace(arrival, &exchange);
+                    self.record = if exchange.from_cache {
+                        reply::complete_stored(&mut exchange, version);
+                        draft::draft(arrival, &exchange, "")
+                    } else {
+                        draft::draft_of_trace(arrival, &exchange)
+                    };
                     return Ok(Run::Reply);
                 }
                 Step::Wait(time) => return Ok(Run::Wait(time)),

@@ -140,7 +140,9 @@ impl Source<'_, '_> {
         });
         let paths = &self.info.extended_paths;
         let mut triggers = paths.url_rewrites.iter().flat_map(|entry| &entry.triggers);
-        let reads_bodies = !paths.validate_json.is_empty()
+        let caches_bodies = self.definition.cache_options.enable_cache && !paths.advance_cache_config.is_empty();
+        let reads_bodies = caches_bodies
+            || !paths.validate_json.is_empty()
             || !paths.transform.is_empty()
             || triggers.any(|trigger| !trigger.options.payload_matches.match_rx.is_empty())
             || self.uses_forms();

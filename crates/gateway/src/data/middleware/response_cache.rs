@@ -1,0 +1,268 @@
+//! Responses that are used again, by Tyk's rules. Reads `cache_options`, `cache` and `advance_cache_config`. The client of a hit sees the stored
+//! response with `x-tyk-cached-response: 1`, or 304 when it has it. Each caller has responses of its own. They are in this process, within
+//! `tollgate.cache`.
+//!
+//! A definition that has changed begins with nothing stored: it is in the key.
+
+use super::{Middleware, Source};
+use crate::base::clock;
+use crate::base::re2;
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Redirect, Step};
+use crate::data::header_names::HeaderNames;
+use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
+use regex::bytes::Regex;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::task::Waker;
+use tollgate_cache::{
+    ApiCache, BodyRead, BodyWriter, CachedResponse, Decision, Fill, Filled, HeaderLines, TykRequest, TykRules, is_safe_method,
+};
+use tollgate_http::{Body, HeaderEdits, Headers};
+use tollgate_model::api::CachedEndpoint;
+use tollgate_model::hexadecimal;
+
+/// What `advance_cache_config` says for every safe method.
+const SAFE_METHODS: &str = "SAFE_METHODS";
+
+pub struct ResponseCache {
+    cache: Arc<ApiCache>,
+    rules: TykRules,
+    takes_all_safe: bool,
+    paths: EndpointList<()>,
+    by_endpoint: EndpointList<EndpointRules>,
+    /// Request headers in the key.
+    headers: Vec<String>,
+    /// The version and what the definition says: the first part of the key.
+    origin: String,
+    is_keyless: bool,
+}
+
+/// What holds for one entry of `advance_cache_config`.
+struct EndpointRules {
+    rules: TykRules,
+    /// Finds what of a body is in the key; without it all is.
+    body_part: Option<Regex>,
+}
+
+impl ResponseCache {
+    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        let options = &definition.cache_options;
+        if !options.enable_cache {
+            return None;
+        }
+        let rules = TykRules {
+            timeout_s: options.cache_timeout,
+            response_codes: options.cache_response_codes.clone(),
+            has_upstream_control: options.enable_upstream_cache_control,
+            ttl_header: options.cache_control_ttl_header.clone(),
+        };
+        let paths = plain_paths(source);
+        let entries = &source.info.extended_paths.advance_cache_config;
+        let by_endpoint = source.checked_endpoints("advance_cache_config", entries, |_, entry| EndpointRules::new(&rules, entry));
+        if !options.cache_all_safe_requests && paths.is_empty() && by_endpoint.is_empty() {
+            return None;
+        }
+        let cache = match source.context.registry.api_cache(&definition.api_id, source.context.settings.cache) {
+            Ok(cache) => cache,
+            Err(error) => {
+                source.context.error("$.cache_options", format!("there can be no cache: {error}"));
+                return None;
+            }
+        };
+        let written = hexadecimal(&Sha256::digest(definition.raw.to_string()));
+        Some(Box::new(ResponseCache {
+            cache,
+            rules,
+            takes_all_safe: options.cache_all_safe_requests,
+            paths,
+            by_endpoint,
+            headers: options.cache_by_headers.clone(),
+            origin: format!("{written} {}", source.version_name),
+            is_keyless: definition.use_keyless,
+        }))
+    }
+
+    /// What holds for a request; `None` when it has nothing to do with the cache.
+    fn rules_for(&self, exchange: &Exchange<'_>) -> Option<(&TykRules, Option<&Regex>)> {
+        let is_safe = is_safe_method(&exchange.method);
+        // As in Tyk, where an endpoint's own rules do not hold then.
+        if is_safe && (self.takes_all_safe || self.paths.find(exchange.hits, &exchange.method).is_some()) {
+            return Some((&self.rules, None));
+        }
+        let of_method = self.by_endpoint.find(exchange.hits, &exchange.method);
+        let found = of_method.or_else(|| self.by_endpoint.find(exchange.hits, SAFE_METHODS).filter(|_| is_safe));
+        found.map(|found| (&found.rules, found.body_part.as_ref()))
+    }
+
+    /// What distinguishes the request from others. `None` when nothing stored can be its answer.
+    fn key(&self, exchange: &mut Exchange<'_>, body_part: Option<&Regex>) -> Result<Option<String>, Step> {
+        let has_body_in_key = matches!(&*exchange.method, "POST" | "PUT" | "PATCH");
+        if has_body_in_key {
+            exchange.read_body()?;
+        }
+        // A body that is not in the key must not decide what others get.
+        let has_other_body = !has_body_in_key && exchange.request.body != Body::None;
+        // The answer to one would be stored for the other.
+        let changes_head = (exchange.method == "HEAD") != (exchange.request.method == "HEAD");
+        if has_other_body || changes_head || exchange.request.upgrade.is_some()
+        {
+            return Ok(None);
+        }
+        let caller = match &exchange.key {
+            Some(key) if !key.shown.is_empty() => Ok(&*key.shown),
+            None if self.is_keyless || exchange.ignored => Err(exchange.client_ip),
+            // Somebody who is known by other means than a key.
+            _ => return Ok(None),
+        };
+        let upstream = match &exchange.redirected {
+            Some(Redirect::Loop(_)) => return Ok(None),
+            Some(Redirect::Upstream(upstream)) => Some((&upstream.host, &upstream.path, &upstream.query)),
+            None => None,
+        };
+        let body = match body_part {
+            _ if !has_body_in_key => None,
+            Some(part) => part.find(exchange.body()).map(|found| Sha256::digest(found.as_bytes())),
+            None => Some(Sha256::digest(exchange.body())),
+        };
+        let value = |name: &String| {
+            let value = exchange.outgoing.edits.current(&exchange.request.headers, name);
+            value.map(|value| value.escape_ascii().to_string())
+        };
+        let headers: Vec<Option<String>> = self.headers.iter().map(value).collect();
+        let host = exchange.api.preserve_host.then(|| exchange.request.authority.escape_ascii().to_string());
+        // Quotes and escapes keep the parts apart.
+        Ok(Some(format!("{:?}", (&self.origin, caller, host, &exchange.method, exchange.uri(), upstream, headers, body))))
+    }
+}
+
+/// The paths of the plain list, for each safe method.
+fn plain_paths(source: &mut Source<'_, '_>) -> EndpointList<()> {
+    let info = source.info;
+    let mut made = EndpointList::default();
+    for (index, path) in info.extended_paths.cache.iter().enumerate().filter(|_| info.use_extended_paths) {
+        match source.patterns.add(path, false) {
+            Ok(pattern) => ["GET", "HEAD", "OPTIONS"].iter().for_each(|method| made.push(pattern, method, ())),
+            Err(error) => {
+                let version = source.version_name;
+                source.context.error(format!("$.version_data.versions.{version}.extended_paths.cache[{index}]"), error);
+            }
+        }
+    }
+    made
+}
+
+impl EndpointRules {
+    fn new(api: &TykRules, entry: &CachedEndpoint) -> Result<Self, (&'static str, String)> {
+        let compiled = || re2::compile_for_bytes(&entry.cache_key_regex);
+        let body_part = (!entry.cache_key_regex.is_empty()).then(compiled).transpose();
+        let body_part = body_part.map_err(|error| ("cache_key_regex", format!("not a valid pattern: {error}")))?;
+        Ok(EndpointRules { rules: api.for_endpoint(entry.timeout, &entry.cache_response_codes), body_part })
+    }
+}
+
+impl Middleware for ResponseCache {
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.headers.iter().for_each(|name| names.add(name));
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some((rules, body_part)) = self.rules_for(exchange) else { return Step::Next };
+        let key = match self.key(exchange, body_part) {
+            Ok(Some(key)) => key,
+            Ok(None) => return Step::Next,
+            Err(step) => return step,
+        };
+        let request = TykRequest {
+            key: &key,
+            method: &exchange.method,
+            target: exchange.url.path.raw.as_bytes(),
+            if_none_match: exchange.outgoing.edits.current(&exchange.request.headers, "If-None-Match"),
+            rules,
+        };
+        match self.cache.lookup_tyk(&request, exchange.unix_s.saturating_mul(1000)) {
+            Decision::Serve(answer) => {
+                serve(exchange, &answer);
+                Step::Reply
+            }
+            Decision::Fetch(fill) => {
+                let is_head = exchange.method == "HEAD";
+                exchange.response_chain.push(Storing { fill: Some(fill), writer: None, is_head });
+                Step::Next
+            }
+            _ => Step::Next,
+        }
+    }
+}
+
+/// Makes the stored response the answer. What every response gets is put in behind the chain.
+fn serve(exchange: &mut Exchange<'_>, answer: &CachedResponse) {
+    let headers = &exchange.request.headers;
+    let outgoing = &mut *exchange.outgoing;
+    let edits = &mut outgoing.edits;
+    edits.clear();
+    let mut lines = Vec::new();
+    answer.write_lines(&mut lines);
+    outgoing.is_dated =
+        lines.split(|byte| *byte == b'\n').any(|line| line.get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"date:")));
+    edits.add_lines(&lines);
+    // A reply's lines are those that are added. It is framed anew.
+    edits.remove(headers, "Content-Length");
+    outgoing.status = answer.status();
+    outgoing.lacks_length = true;
+    let mut body = answer.body();
+    while let BodyRead::Data(bytes) = body.next(Waker::noop()) {
+        outgoing.body.extend_from_slice(&bytes);
+    }
+    exchange.from_cache = true;
+}
+
+/// Stores a response while it passes. One that is cut, too large or purged meanwhile is dropped with it.
+struct Storing {
+    fill: Option<Fill>,
+    writer: Option<BodyWriter>,
+    is_head: bool,
+}
+
+impl ResponseStep for Storing {
+    fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
+        let Some(fill) = self.fill.take() else { return ResponseAction::Pass };
+        let written = || std::str::from_utf8(head.header("Content-Length")?).ok()?.parse().ok();
+        let body_len = if self.is_head || !head.can_have_body() { Some(0) } else { written() };
+        let (headers, edits) = head.lines();
+        match fill.head(head.status(), &EditedLines { headers, edits }, body_len, clock::unix_s().saturating_mul(1000)) {
+            // No bytes will come that could end it.
+            Filled::Store(writer, _) if body_len == Some(0) => {
+                writer.finish();
+                ResponseAction::Pass
+            }
+            Filled::Store(writer, _) => {
+                self.writer = Some(writer);
+                ResponseAction::Watch
+            }
+            _ => ResponseAction::Pass,
+        }
+    }
+
+    fn on_bytes(&mut self, bytes: &[u8], is_end: bool) {
+        if let Some(writer) = &mut self.writer {
+            writer.push(bytes);
+        }
+        if let Some(writer) = self.writer.take_if(|_| is_end) {
+            writer.finish();
+        }
+    }
+}
+
+/// The head's lines as clients get them.
+struct EditedLines<'a> {
+    headers: &'a Headers<'a>,
+    edits: &'a HeaderEdits,
+}
+
+impl HeaderLines for EditedLines<'_> {
+    fn each(&self, visit: &mut dyn FnMut(&str, &[u8])) {
+        self.edits.each_line(self.headers, visit);
+    }
+}

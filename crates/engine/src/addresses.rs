@@ -2,7 +2,7 @@
 //! as long as it has a connection, so the table is as bounded as connections are. Asked once for each connection, and only where
 //! a bound is configured.
 
-use crate::entrance::TrustedProxies;
+use crate::listen::TrustedProxies;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv6Addr};

@@ -10,7 +10,6 @@ use crate::core::{Buffers, Core};
 use crate::deadlines::NEVER;
 use crate::dial::{Dial, dial};
 use crate::fault::{Fault, FaultKind};
-use crate::http2;
 use crate::kept_bodies::ROOM_LOOK_MS;
 use crate::moment::Moment;
 use crate::outbox::Outbox;
@@ -93,7 +92,18 @@ enum Stage {
     Drain(u64),
     /// Everything is said: reads on for a moment, then closes. Counts the bytes.
     Linger(u64),
+    /// The client speaks HTTP/2: this connection is over, and its parts go on.
+    Http2(Box<Http2Start>),
     Closed,
+}
+
+/// A client's connection that begins with HTTP/2's preface.
+pub(crate) struct Http2Start {
+    pub stream: Stream,
+    /// What was read of it.
+    pub bytes: Vec<u8>,
+    pub client: Client,
+    pub counted: Counted,
 }
 
 /// Text of an address without a heap allocation of its own.
@@ -202,7 +212,7 @@ impl Connection {
     }
 
     fn drive(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
-        while !matches!(self.stage, Stage::Closed) {
+        while !matches!(self.stage, Stage::Closed | Stage::Http2(_)) {
             ready!(self.turn.poll_step(cx));
             ready!(match &mut self.stage {
                 Stage::Head { .. } => self.poll_head(cx, buffers),
@@ -220,7 +230,7 @@ impl Connection {
                 }
                 Stage::Drain(_) => self.poll_drain(cx, buffers),
                 Stage::Linger(_) => self.poll_linger(cx, buffers),
-                Stage::Closed => return Poll::Ready(()),
+                Stage::Http2(_) | Stage::Closed => return Poll::Ready(()),
             });
         }
         Poll::Ready(())
@@ -424,20 +434,20 @@ impl Connection {
     #[cold]
     fn may_begin_http2(&self, bytes: &[u8]) -> bool {
         let is_first = !self.exchange.keep_alive;
-        is_first && matches!(self.client, Stream::Tcp(_)) && bytes.iter().zip(http2::PREFACE).all(|(byte, wanted)| byte == wanted)
+        is_first && matches!(self.client, Stream::Tcp(_)) && bytes.iter().zip(tollgate_http2::PREFACE).all(|(byte, wanted)| byte == wanted)
     }
 
-    /// Hands the client over to HTTP/2 once its preface is complete.
+    /// Gives the client up to HTTP/2 once its preface is complete.
     fn begin_http2(&mut self, bytes: &[u8]) -> Begun {
-        if bytes.len() < http2::PREFACE.len() {
+        if bytes.len() < tollgate_http2::PREFACE.len() {
             return Begun::Incomplete;
         }
-        if let Some(counted) = self.counted.take() {
+        let stage = self.counted.take().map_or(Stage::Closed, |counted| {
             let stream = std::mem::replace(&mut self.client, Stream::Pipe(Pipe::new().0));
             let client = Client { address: self.client_address, tls: None, http2: true };
-            tokio::task::spawn_local(http2::serve(self.core.clone(), stream, bytes.to_vec(), client, counted));
-        }
-        self.enter(Stage::Closed);
+            Stage::Http2(Box::new(Http2Start { stream, bytes: bytes.to_vec(), client, counted }))
+        });
+        self.enter(stage);
         Begun::Used(bytes.len())
     }
 
@@ -674,7 +684,7 @@ impl Connection {
             Stage::Drain(_) => DRAIN_MS,
             Stage::Linger(_) => LINGER_MS,
             // A dial has its own limit.
-            Stage::Dial(_) | Stage::Closed => return NEVER,
+            Stage::Dial(_) | Stage::Http2(_) | Stage::Closed => return NEVER,
         };
         self.since_ms.saturating_add(wait_ms).min(self.pace_end_ms())
     }
@@ -733,15 +743,16 @@ impl Connection {
                 self.client.say_goodbye(cx);
                 self.enter(Stage::Closed);
             }
-            Stage::Tunnel(_) | Stage::Drain(_) | Stage::Linger(_) | Stage::Closed => self.enter(Stage::Closed),
+            Stage::Tunnel(_) | Stage::Drain(_) | Stage::Linger(_) | Stage::Http2(_) | Stage::Closed => self.enter(Stage::Closed),
         }
     }
 }
 
 impl Future for Connection {
-    type Output = ();
+    /// What goes on over HTTP/2; nothing when the connection is closed.
+    type Output = Option<Box<Http2Start>>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let core = this.core.clone();
         let mut buffers = core.buffers.borrow_mut();
@@ -754,7 +765,10 @@ impl Future for Connection {
         if poll.is_pending() {
             core.deadlines.set_wait(this.deadline, this.due_ms(), this.is_idle(), cx.waker());
         }
-        poll
+        poll.map(|()| match std::mem::replace(&mut this.stage, Stage::Closed) {
+            Stage::Http2(start) => Some(start),
+            _ => None,
+        })
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::addresses::AddressLimit;
 use crate::buffer_account::BufferAccount;
 use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
-use crate::entrance::{Handshakes, Listen};
+use crate::handshakes::Handshakes;
 use crate::http2::{Http2Clients, Http2Upstreams, OutputBuffers};
 use crate::kept_bodies::KeptBodies;
 use crate::limits::Limits;
+use crate::listen::Listen;
 use crate::moment::Moment;
 use crate::peers::Peers;
 use crate::pool::Pool;
@@ -17,6 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use tokio::net::TcpStream;
 use tollgate_http::HeaderStorage;
 
 /// One read takes at most this much. Larger reads mean fewer system calls for large bodies.
@@ -177,6 +179,12 @@ impl Core {
         if closed == 0 {
             self.pool.borrow_mut().close_oldest(connections);
         }
+    }
+
+    /// Ends a connection that its address may not have, so that nothing of it is left in the kernel either.
+    pub fn turn_away(&self, stream: &TcpStream) {
+        self.stats.clients_refused.add(1);
+        let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
     }
 
     pub fn is_empty(&self) -> bool {

@@ -2,8 +2,7 @@
 
 use crate::core::Core;
 use crate::deadlines::NEVER;
-use crate::fault::{Fault, FaultKind};
-use crate::listener::is_out_of_files;
+use crate::fault::{Fault, FaultKind, is_out_of_files};
 use crate::pool::{Slot, Upstream};
 use crate::stream::Stream;
 use crate::target::{Address, Http2, Target, TargetTls};

@@ -2,8 +2,8 @@
 
 use crate::addresses::AddressLimit;
 use crate::core::Core;
-use crate::entrance::Listen;
 use crate::limits::Limits;
+use crate::listen::Listen;
 use crate::listener::{accept, adopt, bind};
 use crate::peers::{FileShortage, INBOX_MAX, Message, Peer, Peers};
 use crate::resolver::Resolver;

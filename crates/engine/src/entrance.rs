@@ -2,32 +2,24 @@
 //! has one time limit. A connection that needs neither does not come here.
 
 use crate::addresses::Full;
-use crate::connection::Connection;
 use crate::core::Core;
-use crate::http2;
-use crate::listener::turn_away;
+use crate::listen::{Listen, TlsTerms};
 use crate::peers::Counted;
 use crate::proxy_header::{self, Progress};
+use crate::serve::serve;
 use crate::server_name::{self, CutName};
 use crate::service::{Client, ClientTls};
 use crate::stream::Stream;
-use rustls::ServerConfig;
-use rustls::server::{Acceptor, ClientHello};
+use rustls::server::Acceptor;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
-/// Handshakes under way on one core. Each holds a descriptor and some 20 KiB; beyond this a new connection is closed at once.
-pub(crate) const HANDSHAKES_MAX: usize = 8_192;
-/// Handshakes that may compute in one round of a core's tasks. A signature costs up to a millisecond, and a burst of connections
-/// must not hold up the requests of the others for longer than a few of them.
-pub(crate) const HANDSHAKES_PER_ROUND: usize = 4;
 /// Bytes of most clients' first message.
 const CLIENT_HELLO_BYTES: usize = 2 * 1024;
 /// Bytes of a record's content (RFC 8446 §5.1), and of what TLS 1.2 may put around it.
@@ -38,43 +30,6 @@ const HANDSHAKE_RECORD: u8 = 22;
 const PLAIN_HTTP_REPLY: &[u8] =
     b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 
-/// Chooses how to speak TLS with a client; asked once for each handshake.
-pub trait TlsTerms: Send + Sync {
-    /// The settings for a client that says this.
-    fn for_client(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig>;
-}
-
-/// Whether connections from an address begin with a PROXY header.
-pub type TrustedProxies = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
-
-/// An address to listen on, and what connections to it pass through first.
-#[derive(Clone)]
-pub struct Listen {
-    /// The address; port 0 picks a free one.
-    pub address: SocketAddr,
-    /// TLS, if it is spoken here.
-    pub tls: Option<Arc<dyn TlsTerms>>,
-    /// Who announces the real client; nobody without it.
-    pub proxies: Option<TrustedProxies>,
-}
-
-impl Listen {
-    /// Plain HTTP from clients themselves.
-    pub fn plain(address: SocketAddr) -> Self {
-        Listen { address, tls: None, proxies: None }
-    }
-
-    /// Whether a connection from `peer` has anything to pass through.
-    pub(crate) fn is_open_to(&self, peer: SocketAddr) -> bool {
-        self.tls.is_none() && !self.trusts(peer)
-    }
-
-    /// Whether a connection from `peer` begins with a PROXY header.
-    pub(crate) fn trusts(&self, peer: SocketAddr) -> bool {
-        self.proxies.as_ref().is_some_and(|is_trusted| is_trusted(peer.ip().to_canonical()))
-    }
-}
-
 /// Takes a connection through its entrance and serves it.
 pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, listen: Listen, mut counted: Counted) {
     let limit = Duration::from_millis(core.limits.handshake_ms);
@@ -84,11 +39,7 @@ pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, l
     let entered = timeout(limit, pass(&core, stream, peer, &listen, &mut counted)).await;
     drop(under_way);
     match entered {
-        Ok(Ok((stream, client))) if stream.speaks_http2() => {
-            core.stats.clients.add(1);
-            http2::serve(core, stream, Vec::new(), client, counted).await;
-        }
-        Ok(Ok((stream, client))) => Connection::new(core, stream, client, counted).await,
+        Ok(Ok((stream, client))) => serve(core, stream, client, counted).await,
         Ok(Err(error)) => tracing::debug!(%peer, %error, "connection ended before its first request"),
         Err(_) => tracing::debug!(%peer, "handshake took too long"),
     }
@@ -104,7 +55,7 @@ async fn pass(
     let announced = if listen.trusts(peer) { read_proxy_header(&mut stream).await? } else { None };
     if let (Some(limit), Some(client)) = (&core.address_limit, announced) {
         counted.seat = limit.seat(client.ip()).map_err(|Full| {
-            turn_away(core, &stream);
+            core.turn_away(&stream);
             io::Error::other("the announced client has as many connections as it may")
         })?;
     }
@@ -201,30 +152,4 @@ async fn answer_plain_http(stream: &mut TcpStream) {
     let _ = stream.write_all(PLAIN_HTTP_REPLY).await;
     let _ = stream.shutdown().await;
     let _ = timeout(Duration::from_millis(500), stream.read(&mut sent)).await;
-}
-
-/// The handshakes under way on one core.
-pub(crate) struct Handshakes {
-    under_way: Rc<()>,
-    turns: tokio::sync::Semaphore,
-}
-
-impl Default for Handshakes {
-    fn default() -> Self {
-        Handshakes { under_way: Rc::default(), turns: tokio::sync::Semaphore::new(HANDSHAKES_PER_ROUND) }
-    }
-}
-
-impl Handshakes {
-    /// Counts one more for as long as what is returned lives, if there is room.
-    fn begin(&self) -> Option<Rc<()>> {
-        (Rc::strong_count(&self.under_way) <= HANDSHAKES_MAX).then(|| self.under_way.clone())
-    }
-
-    /// A turn to compute, after everybody else who is ready had theirs.
-    async fn turn(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
-        let turn = self.turns.acquire().await.ok();
-        tokio::task::yield_now().await;
-        turn
-    }
 }

@@ -1,6 +1,8 @@
 //! I/O trouble of one exchange: which side failed, and how. Made where it happens, told to the client once.
 
+use rustix::io::Errno;
 use std::fmt;
+use std::io;
 use tollgate_http::Malformed;
 
 /// What went wrong between the gateway and one of its two sides.
@@ -80,3 +82,8 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// No file descriptor is left, of the process or of the system.
+pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}

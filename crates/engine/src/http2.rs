@@ -15,7 +15,6 @@ mod upstream;
 mod upstream_stream;
 
 pub(crate) use output_buffers::OutputBuffers;
-pub(crate) use tollgate_http2::PREFACE;
 pub(crate) use upstream::Http2Upstreams;
 
 use crate::buffer_account::BufferAccount;

@@ -2,13 +2,13 @@
 //! new one over when it belongs elsewhere.
 
 use crate::addresses::{Full, Seat};
-use crate::connection::Connection;
 use crate::core::Core;
 use crate::entrance::enter;
+use crate::fault::is_out_of_files;
 use crate::peers::{Arrival, Counted};
+use crate::serve::serve;
 use crate::service::Client;
 use crate::stream::Stream;
-use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -50,7 +50,7 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
         match accepted {
             Ok((stream, client)) => match seat(&core, client, entrance) {
                 Ok(seat) => place(&core, stream, client, entrance, seat),
-                Err(Full) => turn_away(&core, &stream),
+                Err(Full) => core.turn_away(&stream),
             },
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) if is_out_of_files(&error) => {
@@ -76,11 +76,6 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
     Ok(())
 }
 
-/// No file descriptor is left, of the process or of the system.
-pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
-    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
-}
-
 /// The connection's place in the count of its address. What a proxy announces is counted when it has done so.
 fn seat(core: &Core, client: SocketAddr, entrance: usize) -> Result<Option<Seat>, Full> {
     let Some(limit) = &core.address_limit else { return Ok(None) };
@@ -90,15 +85,9 @@ fn seat(core: &Core, client: SocketAddr, entrance: usize) -> Result<Option<Seat>
     limit.seat(client.ip())
 }
 
-/// Ends a connection that its address may not have, so that nothing of it is left in the kernel either.
-pub(crate) fn turn_away(core: &Core, stream: &TcpStream) {
-    core.stats.clients_refused.add(1);
-    let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
-}
-
 fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize, seat: Option<Seat>) {
     match core.peers.better_place() {
-        None => serve(core, stream, client, Some(entrance), core.peers.count(seat)),
+        None => receive(core, stream, client, Some(entrance), core.peers.count(seat)),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {
                 let arrival = Arrival { stream, client, entrance: Some(entrance), counted: peer.count(seat) };
@@ -116,12 +105,12 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize
 pub(crate) fn adopt(core: &Rc<Core>, arrival: Arrival) {
     let Arrival { stream, client, entrance, counted } = arrival;
     match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
-        Ok(stream) => serve(core, stream, client, entrance, counted),
+        Ok(stream) => receive(core, stream, client, entrance, counted),
         Err(error) => tracing::warn!(%error, "cannot adopt a connection"),
     }
 }
 
-fn serve(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Option<usize>, counted: Counted) {
+fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Option<usize>, counted: Counted) {
     let _ = stream.set_nodelay(true);
     match entrance.and_then(|entrance| core.listens.get(entrance)).filter(|listen| !listen.is_open_to(client)) {
         Some(listen) => {
@@ -129,7 +118,7 @@ fn serve(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Optio
         }
         None => {
             let client = Client { address: client, tls: None, http2: false };
-            tokio::task::spawn_local(Connection::new(core.clone(), Stream::Tcp(stream), client, counted));
+            tokio::task::spawn_local(serve(core.clone(), Stream::Tcp(stream), client, counted));
         }
     }
 }

@@ -434,7 +434,9 @@ impl Connection {
     #[cold]
     fn may_begin_http2(&self, bytes: &[u8]) -> bool {
         let is_first = !self.exchange.keep_alive;
-        is_first && matches!(self.client, Stream::Tcp(_)) && bytes.iter().zip(tollgate_http2::PREFACE).all(|(byte, wanted)| byte == wanted)
+        is_first
+            && matches!(self.client, Stream::Tcp(_))
+            && bytes.iter().zip(tollgate_http2::PREFACE).all(|(byte, wanted)| byte == wanted)
     }
 
     /// Gives the client up to HTTP/2 once its preface is complete.

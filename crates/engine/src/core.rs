@@ -4,18 +4,19 @@ use crate::addresses::AddressLimit;
 use crate::buffer_account::BufferAccount;
 use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::handshakes::Handshakes;
-use crate::http2::{Http2Clients, Http2Upstreams, OutputBuffers};
 use crate::kept_bodies::KeptBodies;
 use crate::limits::Limits;
 use crate::listen::Listen;
 use crate::moment::Moment;
+use crate::output_buffers::OutputBuffers;
 use crate::peers::Peers;
 use crate::pool::Pool;
 use crate::resolver::Resolver;
 use crate::service::{Outgoing, Service};
+use crate::shared_upstreams::SharedUpstreams;
 use crate::stats::CoreStats;
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::net::TcpStream;
@@ -35,8 +36,7 @@ pub(crate) struct Core {
     pub service: Rc<dyn Service>,
     pub buffers: RefCell<Buffers>,
     pub pool: RefCell<Pool>,
-    pub http2_clients: Http2Clients,
-    pub http2_upstreams: Http2Upstreams,
+    pub shared_upstreams: SharedUpstreams,
     pub http2_buffers: OutputBuffers,
     /// Connections to upstreams, in use and idle.
     pub upstreams_open: Rc<Cell<usize>>,
@@ -59,9 +59,16 @@ pub(crate) struct Core {
     /// The other cores.
     pub peers: Rc<Peers>,
     pub stats: Arc<CoreStats>,
+    tidied: RefCell<Vec<Weak<dyn Tidied>>>,
     spare: RefCell<Vec<Vec<u8>>>,
     address_turn: Cell<usize>,
     date: RefCell<Date>,
+}
+
+/// Something that keeps memory for its next use, and gives it back when that does not come.
+pub(crate) trait Tidied {
+    /// Called now and then, as long as it lives.
+    fn tidy(&self);
 }
 
 /// The line of the Date header, and since when it is known in coarse time.
@@ -103,8 +110,7 @@ impl Core {
             service,
             buffers: RefCell::new(buffers),
             pool: RefCell::default(),
-            http2_clients: Http2Clients::default(),
-            http2_upstreams: Http2Upstreams::default(),
+            shared_upstreams: SharedUpstreams::default(),
             http2_buffers: OutputBuffers::default(),
             upstreams_open: Rc::default(),
             tunnels_open: Rc::default(),
@@ -117,6 +123,7 @@ impl Core {
             address_limit,
             peers,
             stats,
+            tidied: RefCell::default(),
             spare: RefCell::default(),
             address_turn: Cell::new(0),
             date: RefCell::default(),
@@ -187,6 +194,16 @@ impl Core {
         let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
     }
 
+    /// Has something tidied now and then, as long as somebody else holds it.
+    pub fn tidy_later<T: Tidied + 'static>(&self, tidied: &Rc<T>) {
+        let weak: Weak<T> = Rc::downgrade(tidied);
+        self.tidied.borrow_mut().push(weak);
+    }
+
+    fn tidy(&self) {
+        self.tidied.borrow_mut().retain(|tidied| tidied.upgrade().inspect(|tidied| tidied.tidy()).is_some());
+    }
+
     pub fn is_empty(&self) -> bool {
         self.peers.is_empty()
     }
@@ -212,8 +229,8 @@ impl Core {
                 let mut pool = self.pool.borrow_mut();
                 pool.prune(self.deadlines.now_ms(), &self.limits);
                 self.stats.upstreams_idle.set(pool.len() as u64);
-                self.http2_clients.prune();
-                self.http2_upstreams.prune(self.deadlines.now_ms(), &self.limits);
+                self.tidy();
+                self.shared_upstreams.prune(self.deadlines.now_ms(), &self.limits);
             }
         }
     }

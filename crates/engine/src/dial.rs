@@ -3,6 +3,7 @@
 use crate::core::Core;
 use crate::deadlines::NEVER;
 use crate::fault::{Fault, FaultKind, is_out_of_files};
+use crate::http2::upstream;
 use crate::pool::{Slot, Upstream};
 use crate::stream::Stream;
 use crate::target::{Address, Http2, Target, TargetTls};
@@ -40,10 +41,10 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Upstr
     };
     let mut turn = None;
     if http2 != Http2::Never {
-        let mut opened = core.http2_upstreams.open(core, target);
+        let mut opened = core.shared_upstreams.open(core.deadlines.now_ms(), target);
         if opened.is_none() {
-            turn = core.http2_upstreams.turn(target).await;
-            opened = core.http2_upstreams.open(core, target);
+            turn = core.shared_upstreams.turn(target).await;
+            opened = core.shared_upstreams.open(core.deadlines.now_ms(), target);
         }
         if let Some(stream) = opened {
             return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot });
@@ -80,7 +81,7 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Upstr
         let Some(own) = Slot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
             return Err(Fault::with(FaultKind::Connect, "too many connections to upstreams are open"));
         };
-        let stream = core.http2_upstreams.begin(core, target, stream, own, valid_until_ms);
+        let stream = upstream::begin(core, target, stream, own, valid_until_ms);
         drop(turn);
         return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot });
     }

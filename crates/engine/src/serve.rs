@@ -2,7 +2,7 @@
 
 use crate::connection::{Connection, Http2Start};
 use crate::core::Core;
-use crate::http2;
+use crate::http2_clients;
 use crate::peers::Counted;
 use crate::service::Client;
 use crate::stream::Stream;
@@ -18,5 +18,5 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, client: Client, counte
         (stream, bytes, client, counted)
     };
     // In a task of its own, so that connections of HTTP/1.1 have no room for what HTTP/2 needs.
-    tokio::task::spawn_local(http2::serve(core, stream, bytes, client, counted));
+    tokio::task::spawn_local(http2_clients::serve(core, stream, bytes, client, counted));
 }

@@ -9,14 +9,12 @@ use crate::core::Core;
 use crate::limits::Limits;
 use crate::pipe::Pipe;
 use crate::pool::Slot;
+use crate::shared_upstreams::SharedUpstream;
 use crate::stream::Stream;
-use crate::target::{Http2, Target};
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use crate::target::Target;
+use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tollgate_http2::{Http2Connection, Http2Settings, Http2Side};
 
 /// Streams on one connection to an upstream, if it allows as many; then another connection is made.
@@ -29,17 +27,6 @@ const NARROW_WINDOW: u32 = 16 * 1024;
 /// A connection that no answer came on for this long while one was waited for in vain gets no new streams: its other side may be gone
 /// without a word. A ping would tell, but gRPC servers hang up on clients that ping.
 const SILENCE_MS: u64 = 1_000;
-
-/// The connections, by target.
-#[derive(Default)]
-pub(crate) struct Http2Upstreams(RefCell<HashMap<u64, Connections>>);
-
-/// Those to one target.
-struct Connections {
-    /// Who has it makes the next connection; the others wait for room on that one.
-    turn: Arc<Semaphore>,
-    open: Vec<UpstreamConnection>,
-}
 
 struct UpstreamConnection {
     link: Rc<Http2Link>,
@@ -66,64 +53,34 @@ pub(super) struct StreamCount {
     account: Rc<BufferAccount>,
 }
 
-impl Http2Upstreams {
-    /// A new stream on a connection that has room.
-    pub fn open(&self, core: &Rc<Core>, target: &Target) -> Option<Stream> {
-        let connections = self.0.borrow();
-        let shared = connections.get(&target.serial)?.open.iter().find(|shared| shared.has_room(core.deadlines.now_ms()))?;
-        Some(shared.open(core, target))
-    }
-
-    /// Waits for the turn to make a connection to an upstream that is known to speak HTTP/2; at once elsewhere, where requests may need a
-    /// connection each.
-    pub async fn turn(&self, target: &Target) -> Option<OwnedSemaphorePermit> {
-        let turn = {
-            let mut connections = self.0.borrow_mut();
-            match target.http2 {
-                Http2::Always => connections.entry(target.serial).or_default().turn.clone(),
-                _ => connections.get(&target.serial)?.turn.clone(),
-            }
-        };
-        turn.acquire_owned().await.ok()
-    }
-
-    /// Begins HTTP/2 on a new connection, and opens a stream.
-    pub fn begin(&self, core: &Rc<Core>, target: &Target, stream: Stream, slot: Slot, valid_until_ms: u64) -> Stream {
-        let settings = Http2Settings {
-            stream_window: STREAM_WINDOW,
-            connection_window: CONNECTION_WINDOW,
-            streams_max: 0,
-            header_list_bytes_max: u32::try_from(core.limits.head_bytes_max).unwrap_or(u32::MAX),
-            connect_protocol: false,
-        };
-        let protocol = Http2Connection::new(Http2Side::Client, &settings);
-        let link = Http2Link::new(core, protocol, &BufferAccount::of_stream(&core.buffered));
-        let now_ms = core.deadlines.now_ms();
-        let state = Rc::new(UpstreamState {
-            streams: Cell::new(0),
-            closed: Cell::new(false),
-            heard_ms: Cell::new(now_ms),
-            idle_since_ms: Cell::new(now_ms),
-        });
-        let (closing, driver) = (state.clone(), Driver::new(link.clone(), stream, Vec::new()));
-        tokio::task::spawn_local(async move {
-            drive(driver).await;
-            closing.closed.set(true);
-            drop(slot);
-        });
-        let shared = UpstreamConnection { link, state, valid_until_ms };
-        let stream = shared.open(core, target);
-        self.0.borrow_mut().entry(target.serial).or_default().open.push(shared);
-        stream
-    }
-
-    /// Lets go of connections that are closed, too old, or unused for long; streams on them go on.
-    pub fn prune(&self, now_ms: u64, limits: &Limits) {
-        self.0.borrow_mut().retain(|_, connections| {
-            connections.open.retain(|shared| shared.is_worth_keeping(now_ms, limits));
-            !connections.open.is_empty() || Arc::strong_count(&connections.turn) > 1
-        });
-    }
+/// Begins HTTP/2 on a new connection, and opens a stream.
+pub(crate) fn begin(core: &Rc<Core>, target: &Target, stream: Stream, slot: Slot, valid_until_ms: u64) -> Stream {
+    let settings = Http2Settings {
+        stream_window: STREAM_WINDOW,
+        connection_window: CONNECTION_WINDOW,
+        streams_max: 0,
+        header_list_bytes_max: u32::try_from(core.limits.head_bytes_max).unwrap_or(u32::MAX),
+        connect_protocol: false,
+    };
+    let protocol = Http2Connection::new(Http2Side::Client, &settings);
+    let link = Http2Link::new(core, protocol, &BufferAccount::of_stream(&core.buffered));
+    let now_ms = core.deadlines.now_ms();
+    let state = Rc::new(UpstreamState {
+        streams: Cell::new(0),
+        closed: Cell::new(false),
+        heard_ms: Cell::new(now_ms),
+        idle_since_ms: Cell::new(now_ms),
+    });
+    let (closing, driver) = (state.clone(), Driver::new(link.clone(), stream, Vec::new()));
+    tokio::task::spawn_local(async move {
+        drive(driver).await;
+        closing.closed.set(true);
+        drop(slot);
+    });
+    let shared = UpstreamConnection { link, state, valid_until_ms };
+    let stream = shared.open(target);
+    core.shared_upstreams.add(target, Box::new(shared));
+    stream
 }
 
 /// Runs a connection. Its streams' windows follow what the core holds: it is looked at whenever the upstream sends something.
@@ -147,13 +104,7 @@ async fn drive(mut driver: Driver) {
     }
 }
 
-impl Default for Connections {
-    fn default() -> Self {
-        Connections { turn: Arc::new(Semaphore::new(1)), open: Vec::new() }
-    }
-}
-
-impl UpstreamConnection {
+impl SharedUpstream for UpstreamConnection {
     fn has_room(&self, now_ms: u64) -> bool {
         let (is_open, most) = self.link.driven(|protocol| (protocol.can_ever_open(), protocol.peer_streams_max() as usize));
         let most = most.min(STREAMS_MAX);
@@ -166,7 +117,8 @@ impl UpstreamConnection {
         !self.state.closed.get() && now_ms < self.valid_until_ms && !(is_idle && idle_ms >= limits.upstream_idle_ms)
     }
 
-    fn open(&self, core: &Rc<Core>, target: &Target) -> Stream {
+    fn open(&self, target: &Target) -> Stream {
+        let core = &self.link.core;
         let account = BufferAccount::of_stream(&core.buffered);
         let (near, far) = Pipe::counted(&account, &BufferAccount::of_stream(&core.buffered));
         self.state.streams.set(self.state.streams.get() + 1);

@@ -2,13 +2,13 @@
 
 use super::Serving;
 use super::answer::{AnswerTo, both, read_answer};
-use super::body::{self, Allowance, Cut, Sending};
-use super::head::{self, RequestFraming};
-use super::link::LinkStream;
 use super::tunnel;
 use crate::buffer_account::BufferAccount;
 use crate::connection::Connection;
 use crate::core::Core;
+use crate::http2::body::{self, Allowance, Cut, Sending};
+use crate::http2::head::{self, RequestFraming};
+use crate::http2::link::LinkStream;
 use crate::limits::Limits;
 use crate::pace::Speed;
 use crate::pipe::{Moved, Pipe, PipeReader, PipeWriter};

@@ -1,8 +1,8 @@
 //! The head of an answer on its way from a pipe to a client.
 
-use super::body::{Cut, Taken};
-use super::head;
-use super::link::LinkStream;
+use crate::http2::body::{Cut, Taken};
+use crate::http2::head;
+use crate::http2::link::LinkStream;
 use crate::pipe::PipeReader;
 use std::future::Future;
 use std::pin::pin;

@@ -2,9 +2,9 @@
 //! bytes pass as they are. Nothing of what the client sends is passed on before: it must not be taken for another request.
 
 use super::answer::{AnswerTo, both, read_answer};
-use super::body::{self, Cut, Sending};
-use super::head;
-use super::link::LinkStream;
+use crate::http2::body::{self, Cut, Sending};
+use crate::http2::head;
+use crate::http2::link::LinkStream;
 use crate::pipe::{PipeReader, PipeWriter};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -3,7 +3,7 @@
 
 Prints, for each crate, its modules, the cycles between sibling modules, its public items, and the type names that are declared more
 than once in the workspace. `--check` exits with 1 when two sibling modules of one folder import each other, directly or through others,
-in a crate that is not in CYCLIC. A child that uses its parent's file, and a parent that uses its child, are one module and no cycle. Test files do not count.
+in any crate. A child that uses its parent's file, and a parent that uses its child, are one module and no cycle. Test files do not count.
 `--edges` adds to each cycle the few imports that close it, `--features N` how many files each of the last N commits that changed source
 code touched.
 """
@@ -18,8 +18,6 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Crates that may have cycles still. A crate without any is taken off this list; none is added.
-CYCLIC = ("bench", "engine")
 # A path that starts in the crate or beside the file, in code: `crate::keys::Key`, `super::table::Row`.
 PATH = re.compile(r"\b(?:crate|super|self)(?:::[A-Za-z_]\w*)+")
 USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?use ([^;]+);", re.M)
@@ -209,8 +207,6 @@ def main() -> int:
     parser.add_argument("--features", type=int, default=0, metavar="N", help="source files that each of the last N commits touched")
     args = parser.parse_args()
     crates = [Crate(folder) for folder in sorted((args.root / "crates").iterdir()) if (folder / "src").is_dir()]
-    if args.check:
-        crates = [crate for crate in crates if crate.name not in CYCLIC]
     cycles = [(crate, parent, ring) for crate in crates for parent, ring in crate.cycles()]
     if not args.check:
         print(f"{'crate':10} {'files':>6} {'modules at the top':>19} {'public items':>13} {'files in cycles':>16}")

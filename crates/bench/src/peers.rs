@@ -18,6 +18,7 @@ mod traefik;
 mod tyk;
 mod tyk_api;
 mod tyk_credentials;
+mod tyk_words;
 mod varnish;
 
 use crate::probe::HOST;

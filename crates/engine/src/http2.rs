@@ -5,6 +5,7 @@ pub(crate) mod driver;
 pub(crate) mod frame_allowance;
 pub(crate) mod head;
 pub(crate) mod link;
+mod stream_count;
 pub(crate) mod upstream;
 mod upstream_stream;
 

@@ -1,6 +1,7 @@
 //! Classic Tyk definitions, keys and the control API: what Tyk and Tollgate have in common.
 
 use super::settings::limits;
+use super::tyk_words::{api_id, control_headers, merge, right};
 use super::{ControlRequest, Reload, Setup, tyk_credentials};
 use crate::probe;
 use crate::probe::HOST;
@@ -37,19 +38,9 @@ pub(crate) fn create_keys(setup: &Setup, session: impl Fn(&KeySpec, &str) -> Val
     Ok(())
 }
 
-/// What the control API asks of its callers.
-pub(crate) fn control_headers(setup: &Setup) -> Vec<(String, String)> {
-    vec![("x-tyk-authorization".to_owned(), setup.secret.clone())]
-}
-
 /// How a gateway with the control API is told to reload.
 pub(crate) fn reload(setup: &Setup) -> Reload {
     Reload::Request(ControlRequest { method: "GET", path: "/tyk/reload/?block=true", headers: control_headers(setup) })
-}
-
-/// The right to call an API.
-pub(crate) fn right(api_id: &str) -> Value {
-    json!({"api_id": api_id, "api_name": api_id, "versions": ["Default"]})
 }
 
 /// The session of a key: rights on one API, limits, quota.
@@ -163,20 +154,4 @@ fn definition(case: &Case, id: &str, listen: &str, setup: &Setup) -> Value {
         merge(&mut definition, extra);
     }
     definition
-}
-
-/// Objects are merged key by key; anything else replaces what was there.
-pub(crate) fn merge(into: &mut Value, from: Value) {
-    match (into, from) {
-        (Value::Object(into), Value::Object(from)) => {
-            for (key, value) in from {
-                merge(into.entry(key).or_insert(Value::Null), value);
-            }
-        }
-        (into, from) => *into = from,
-    }
-}
-
-pub(crate) fn api_id(case: usize, index: usize) -> String {
-    format!("api-{case}-{index}")
 }

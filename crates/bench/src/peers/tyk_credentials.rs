@@ -2,7 +2,7 @@
 //! control API, and the headers that callers send.
 
 use super::rsa_key::RsaKey;
-use super::tyk_api::{api_id, control_headers, right};
+use super::tyk_words::{api_id, control_headers, merge, right};
 use super::{ControlRequest, Credential, Program, Setup, TokenFile, own_program};
 use crate::probe::{self, HOST};
 use crate::scenario::{Case, CredentialKind};
@@ -151,7 +151,7 @@ fn signature(
 fn session(number: usize, more: Value) -> Value {
     let (api, right) = access(number);
     let mut session = json!({"org_id": "default", "expires": 0, "quota_max": -1, "access_rights": {api: right}});
-    super::tyk_api::merge(&mut session, more);
+    merge(&mut session, more);
     session
 }
 

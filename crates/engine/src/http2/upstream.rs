@@ -3,6 +3,7 @@
 
 use super::driver::{ConnectionEnd, Driver};
 use super::link::Http2Link;
+use super::stream_count::{StreamCount, UpstreamState};
 use super::{STREAM_WINDOW, upstream_stream};
 use crate::buffer_account::BufferAccount;
 use crate::core::Core;
@@ -14,7 +15,6 @@ use crate::stream::Stream;
 use crate::target::Target;
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Duration;
 use tollgate_http2::{Http2Connection, Http2Settings, Http2Side};
 
 /// Streams on one connection to an upstream, if it allows as many; then another connection is made.
@@ -24,33 +24,10 @@ const STREAMS_MAX: usize = 100;
 const CONNECTION_WINDOW: u32 = STREAM_WINDOW * STREAMS_MAX as u32;
 /// The window of one stream while the core holds too much for readers that do not read.
 const NARROW_WINDOW: u32 = 16 * 1024;
-/// A connection that no answer came on for this long while one was waited for in vain gets no new streams: its other side may be gone
-/// without a word. A ping would tell, but gRPC servers hang up on clients that ping.
-const SILENCE_MS: u64 = 1_000;
-
 struct UpstreamConnection {
     link: Rc<Http2Link>,
     state: Rc<UpstreamState>,
     valid_until_ms: u64,
-}
-
-struct UpstreamState {
-    streams: Cell<usize>,
-    /// Gets no new streams.
-    closed: Cell<bool>,
-    /// Coarse time of the last answer.
-    heard_ms: Cell<u64>,
-    /// Coarse time of the last stream's end.
-    idle_since_ms: Cell<u64>,
-}
-
-/// A stream in its connection's count.
-pub(super) struct StreamCount {
-    core: Rc<Core>,
-    state: Rc<UpstreamState>,
-    since_ms: u64,
-    /// Bytes of the request that wait for the upstream, and of the answer that wait for the client.
-    account: Rc<BufferAccount>,
 }
 
 /// Begins HTTP/2 on a new connection, and opens a stream.
@@ -133,37 +110,5 @@ impl Drop for UpstreamConnection {
     /// Nobody opens a stream on it any longer.
     fn drop(&mut self) {
         self.link.with(|protocol| protocol.leave_now());
-    }
-}
-
-impl StreamCount {
-    /// How long the upstream may take nothing of a request's body.
-    pub fn patience(&self) -> Duration {
-        Duration::from_millis(self.core.limits.body_stall_ms)
-    }
-
-    /// Where the stream's bytes count.
-    pub fn account(&self) -> &Rc<BufferAccount> {
-        &self.account
-    }
-
-    /// An answer began.
-    pub fn heard(&self) {
-        self.state.heard_ms.set(self.core.deadlines.now_ms());
-    }
-
-    /// The answer is no longer waited for.
-    pub fn give_up(&self) {
-        let waited_ms = self.core.deadlines.now_ms().saturating_sub(self.since_ms);
-        if waited_ms >= SILENCE_MS && self.state.heard_ms.get() <= self.since_ms {
-            self.state.closed.set(true);
-        }
-    }
-}
-
-impl Drop for StreamCount {
-    fn drop(&mut self) {
-        self.state.streams.set(self.state.streams.get().saturating_sub(1));
-        self.state.idle_since_ms.set(self.core.deadlines.now_ms());
     }
 }

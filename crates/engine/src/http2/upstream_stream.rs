@@ -3,7 +3,7 @@
 use super::body::{self, Allowance, Cut, Sending, Taken};
 use super::head;
 use super::link::{Http2Link, LinkStream};
-use super::upstream::StreamCount;
+use super::stream_count::StreamCount;
 use crate::pace::Speed;
 use crate::pipe::{Pipe, PipeReader, PipeWriter};
 use std::rc::Rc;

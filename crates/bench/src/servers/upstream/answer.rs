@@ -1,6 +1,6 @@
 //! Which answer a path gets. The paths are go-bench-suite's, with a few beside them; every other path is dummy-api's.
 
-use super::body::{AnswerBody, letters};
+use super::body::{AnswerBody, json, letters, typed};
 use super::parameter::{duration, query_value, size};
 use super::{dummy, websocket};
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -170,18 +170,6 @@ async fn next_frame(body: &mut Incoming) -> Option<Result<hyper::body::Frame<Byt
         return None;
     }
     poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await
-}
-
-/// A response with this body and type.
-pub(crate) fn typed(content_type: &'static str, body: AnswerBody) -> Response<AnswerBody> {
-    let mut response = Response::new(body);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response
-}
-
-/// JSON with the line end that a terminal wants.
-pub(crate) fn json(value: &Value) -> Bytes {
-    Bytes::from(format!("{value}\n"))
 }
 
 fn with_status(status: StatusCode, message: &str) -> Response<AnswerBody> {

@@ -1,6 +1,9 @@
 //! The bodies of answers. Those that are sent most are slices of static memory.
 
+use http::Response;
+use http::header::{CONTENT_TYPE, HeaderValue};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::LazyLock;
@@ -114,4 +117,16 @@ impl Body for AnswerBody {
             AnswerBody::Chunked(_) | AnswerBody::Late(..) | AnswerBody::Events(_) => SizeHint::default(),
         }
     }
+}
+
+/// A response with this body and type.
+pub(crate) fn typed(content_type: &'static str, body: AnswerBody) -> Response<AnswerBody> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// JSON with the line end that a terminal wants.
+pub(crate) fn json(value: &Value) -> Bytes {
+    Bytes::from(format!("{value}\n"))
 }

@@ -1,8 +1,7 @@
 //! dummy-api's answer: a description of the request whose form is decided by parameters, in the query or as headers.
 //! A parameter that makes no sense is left out of the answer, as there.
 
-use super::answer::{json, typed};
-use super::body::{AnswerBody, letters};
+use super::body::{AnswerBody, json, letters, typed};
 use super::parameter::query_value;
 use http::header::{CACHE_CONTROL, CONNECTION, HeaderName};
 use http::{HeaderValue, Response, StatusCode, request};

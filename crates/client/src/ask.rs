@@ -14,7 +14,7 @@ mod status;
 mod table;
 
 use clap::{Args, Subcommand};
-pub use connection::{Address, Connection};
+pub use connection::{GatewayAddress, GatewayConnection};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::fmt;
@@ -29,17 +29,17 @@ const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_
 
 /// The requests to a gateway.
 #[derive(Debug, Subcommand)]
-pub enum Request {
+pub enum CliRequest {
     /// Create, list, show, change and delete keys.
-    Keys(About<keys::Keys>),
+    Keys(About<keys::KeyCommand>),
     /// Create, list, show and delete policies.
-    Policies(About<policies::Policies>),
+    Policies(About<policies::PolicyCommand>),
     /// Add, list, show and delete API definitions.
     Apis(About<apis::Apis>),
     /// Add, list, show and delete certificates.
     Certs(About<certs::Certs>),
     /// Create, list, show and delete clients of the OAuth 2.0 server.
-    Clients(About<clients::Clients>),
+    Clients(About<clients::ClientCommand>),
     /// Reload definitions and policies, and report errors in them.
     Reload(GatewayOptions),
     /// Show whether the gateway is up and ready, and what it serves.
@@ -89,7 +89,7 @@ pub struct GatewayOptions {
 
 /// Why a command failed. Each kind has its exit code, for scripts.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CommandFailure {
     /// The gateway refused, or something local is wrong: 1.
     Refused(String),
     /// The command line is invalid: 2, as for all wrong options.
@@ -100,21 +100,24 @@ pub enum Failure {
     Secret(String),
 }
 
-impl Failure {
+impl CommandFailure {
     fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Failure::Refused(_) => 1,
-            Failure::Usage(_) => 2,
-            Failure::Unreachable(_) => 3,
-            Failure::Secret(_) => 4,
+            CommandFailure::Refused(_) => 1,
+            CommandFailure::Usage(_) => 2,
+            CommandFailure::Unreachable(_) => 3,
+            CommandFailure::Secret(_) => 4,
         })
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CommandFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Refused(text) | Failure::Usage(text) | Failure::Unreachable(text) | Failure::Secret(text) => f.write_str(text),
+            CommandFailure::Refused(text)
+            | CommandFailure::Usage(text)
+            | CommandFailure::Unreachable(text)
+            | CommandFailure::Secret(text) => f.write_str(text),
         }
     }
 }
@@ -123,7 +126,7 @@ impl fmt::Display for Failure {
 pub type TlsOf = fn(bool) -> Result<rustls::ClientConfig, String>;
 
 /// Sends the request and prints the answer.
-pub fn ask(request: Request, tls: TlsOf) -> ExitCode {
+pub fn ask(request: CliRequest, tls: TlsOf) -> ExitCode {
     match print_answer(request, tls) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -133,22 +136,22 @@ pub fn ask(request: Request, tls: TlsOf) -> ExitCode {
     }
 }
 
-fn print_answer(request: Request, tls: TlsOf) -> Result<(), Failure> {
+fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
     match request {
-        Request::Keys(About { command, gateway }) => keys::run(command, &Gateway::new(&gateway, tls)?),
-        Request::Policies(About { command, gateway }) => policies::run(command, &Gateway::new(&gateway, tls)?),
-        Request::Apis(About { command, gateway }) => apis::run(command, &Gateway::new(&gateway, tls)?),
-        Request::Certs(About { command, gateway }) => certs::run(command, &Gateway::new(&gateway, tls)?),
-        Request::Clients(About { command, gateway }) => clients::run(command, &Gateway::new(&gateway, tls)?),
-        Request::Reload(gateway) => status::reload(&Gateway::new(&gateway, tls)?),
-        Request::Status { ready: true, gateway } => status::ready(&Gateway::new(&gateway, tls)?),
-        Request::Status { ready: false, gateway } => status::status(&Gateway::new(&gateway, tls)?),
+        CliRequest::Keys(About { command, gateway }) => keys::run(command, &Gateway::new(&gateway, tls)?),
+        CliRequest::Policies(About { command, gateway }) => policies::run(command, &Gateway::new(&gateway, tls)?),
+        CliRequest::Apis(About { command, gateway }) => apis::run(command, &Gateway::new(&gateway, tls)?),
+        CliRequest::Certs(About { command, gateway }) => certs::run(command, &Gateway::new(&gateway, tls)?),
+        CliRequest::Clients(About { command, gateway }) => clients::run(command, &Gateway::new(&gateway, tls)?),
+        CliRequest::Reload(gateway) => status::reload(&Gateway::new(&gateway, tls)?),
+        CliRequest::Status { ready: true, gateway } => status::ready(&Gateway::new(&gateway, tls)?),
+        CliRequest::Status { ready: false, gateway } => status::status(&Gateway::new(&gateway, tls)?),
     }
 }
 
 /// A gateway to talk to.
 pub struct Gateway {
-    connection: Connection,
+    connection: GatewayConnection,
     secret: Option<String>,
     /// Names of the health and readiness endpoints.
     health_names: [String; 2],
@@ -157,7 +160,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    fn new(options: &GatewayOptions, tls: TlsOf) -> Result<Self, Failure> {
+    fn new(options: &GatewayOptions, tls: TlsOf) -> Result<Self, CommandFailure> {
         let is_complete = options.conf.is_none() && options.secret_file.is_some();
         let url = options.url.clone().or_else(|| std::env::var("TOLLGATE_URL").ok().filter(|url| !url.is_empty()));
         let config = match &url {
@@ -166,13 +169,12 @@ impl Gateway {
             _ => configuration(options.conf.clone().or_else(GatewayConfig::default_file).as_deref())?,
         };
         let address = match url {
-            Some(url) => {
-                Address::parse(&url).map_err(|reason| Failure::Usage(format!("{url} is no address of a gateway: {reason}")))?
-            }
-            None => Address::of(&config),
+            Some(url) => GatewayAddress::parse(&url)
+                .map_err(|reason| CommandFailure::Usage(format!("{url} is no address of a gateway: {reason}")))?,
+            None => GatewayAddress::of(&config),
         };
         Ok(Gateway {
-            connection: Connection::new(address, options.insecure, tls, Duration::from_secs(options.timeout.max(1)))?,
+            connection: GatewayConnection::new(address, options.insecure, tls, Duration::from_secs(options.timeout.max(1)))?,
             secret: secret(options.secret_file.as_deref(), &config)?,
             health_names: [config.health_check_endpoint_name, config.readiness_check_endpoint_name],
             json: options.json,
@@ -180,13 +182,13 @@ impl Gateway {
     }
 
     /// Status and document of an answer, whatever the status.
-    fn ask(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<(u16, Value), Failure> {
+    fn ask(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<(u16, Value), CommandFailure> {
         let (status, text) = self.connection.ask(method, path, self.secret.as_deref(), body)?;
         let document: Value = serde_json::from_slice(&text).unwrap_or_else(|_| String::from_utf8_lossy(&text).trim().into());
         let message = document.get("message").and_then(Value::as_str).unwrap_or_default();
         if status == 403 && message.starts_with("Attempted administrative access") {
             let address = self.connection.address();
-            return Err(Failure::Secret(match &self.secret {
+            return Err(CommandFailure::Secret(match &self.secret {
                 Some(_) => format!("the gateway at {address} does not accept this secret (--secret-file names another)"),
                 None => format!(
                     "the gateway at {address} wants its secret: name its configuration with --conf, or a file with --secret-file, or set \
@@ -198,16 +200,16 @@ impl Gateway {
     }
 
     /// The document of an answer, or the refusal.
-    fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+    fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, CommandFailure> {
         accepted(self.ask(method, path, body.map(|body| body.to_string().into_bytes()))?)
     }
 
-    fn get(&self, path: &str) -> Result<Value, Failure> {
+    fn get(&self, path: &str) -> Result<Value, CommandFailure> {
         self.call("GET", path, None)
     }
 
     /// The document at a path, `None` if it does not exist.
-    fn find(&self, path: &str) -> Result<Option<Value>, Failure> {
+    fn find(&self, path: &str) -> Result<Option<Value>, CommandFailure> {
         match self.ask("GET", path, None)? {
             (404, _) => Ok(None),
             answer => accepted(answer).map(Some),
@@ -220,12 +222,12 @@ impl Gateway {
     }
 }
 
-fn accepted((status, document): (u16, Value)) -> Result<Value, Failure> {
+fn accepted((status, document): (u16, Value)) -> Result<Value, CommandFailure> {
     if (200..300).contains(&status) {
         return Ok(document);
     }
     let message = document.get("message").and_then(Value::as_str).or(document.as_str()).unwrap_or_default();
-    Err(Failure::Refused(match message {
+    Err(CommandFailure::Refused(match message {
         "" => format!("the gateway answers with status {status}"),
         message => format!("{message} (status {status})"),
     }))
@@ -239,18 +241,18 @@ fn print(text: &str) {
     }
 }
 
-fn configuration(file: Option<&Path>) -> Result<GatewayConfig, Failure> {
+fn configuration(file: Option<&Path>) -> Result<GatewayConfig, CommandFailure> {
     GatewayConfig::load(file, std::env::vars()).map(|(config, _)| config).map_err(|problems| {
         let errors: Vec<String> = problems.iter().filter(|problem| problem.is_error()).map(ToString::to_string).collect();
-        Failure::Refused(format!("the configuration is not usable\n{}", errors.join("\n")))
+        CommandFailure::Refused(format!("the configuration is not usable\n{}", errors.join("\n")))
     })
 }
 
-fn secret(file: Option<&Path>, config: &GatewayConfig) -> Result<Option<String>, Failure> {
+fn secret(file: Option<&Path>, config: &GatewayConfig) -> Result<Option<String>, CommandFailure> {
     if let Some(file) = file {
         let text = document::read(file)?;
         let text = String::from_utf8_lossy(&text).trim().to_owned();
-        return if text.is_empty() { Err(Failure::Secret(format!("{} is empty", file.display()))) } else { Ok(Some(text)) };
+        return if text.is_empty() { Err(CommandFailure::Secret(format!("{} is empty", file.display()))) } else { Ok(Some(text)) };
     }
     if !config.secret.is_empty() {
         return Ok(Some(config.secret.clone()));

@@ -5,6 +5,6 @@ mod ask;
 mod mock;
 mod top;
 
-pub use ask::{Request, TlsOf, ask};
+pub use ask::{CliRequest, TlsOf, ask};
 pub use mock::{MockOptions, serve as serve_mock};
 pub use top::{TopOptions, top};

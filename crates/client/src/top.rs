@@ -7,7 +7,7 @@ mod text;
 
 use crate::ask::TlsOf;
 use clap::Args;
-use client::Client;
+use client::TopClient;
 use sample::{Sample, View};
 use std::error::Error;
 use std::io::IsTerminal;
@@ -36,7 +36,7 @@ pub struct TopOptions {
 /// Runs until the user ends it.
 pub fn top(options: TopOptions, tls: TlsOf) -> Result<(), Box<dyn Error>> {
     let secret = options.secret.clone().unwrap_or_default();
-    let client = Client::new(&options.url, secret, tls)?;
+    let client = TopClient::new(&options.url, secret, tls)?;
     let interval = Duration::from_millis(options.interval_ms.clamp(100, 3_600_000));
     if options.once || options.json {
         let first = Sample::take(&client)?;

@@ -21,7 +21,7 @@ pub(crate) struct BufferAccount {
 }
 
 /// Bytes in an account, until they are dropped.
-pub(crate) struct Charge {
+pub(crate) struct BufferCharge {
     account: Rc<BufferAccount>,
     bytes: usize,
 }
@@ -100,18 +100,18 @@ impl BufferAccount {
         }
     }
 
-    pub fn charge(self: &Rc<Self>, bytes: usize) -> Charge {
+    pub fn charge(self: &Rc<Self>, bytes: usize) -> BufferCharge {
         self.add(bytes);
-        Charge { account: self.clone(), bytes }
+        BufferCharge { account: self.clone(), bytes }
     }
 }
 
-impl Charge {
+impl BufferCharge {
     /// A part of it.
-    pub fn split(&mut self, bytes: usize) -> Charge {
+    pub fn split(&mut self, bytes: usize) -> BufferCharge {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
-        Charge { account: self.account.clone(), bytes }
+        BufferCharge { account: self.account.clone(), bytes }
     }
 
     pub fn grow(&mut self, bytes: usize) {
@@ -120,7 +120,7 @@ impl Charge {
     }
 }
 
-impl Drop for Charge {
+impl Drop for BufferCharge {
     fn drop(&mut self) {
         if self.bytes > 0 {
             self.account.subtract(self.bytes);

@@ -14,15 +14,15 @@ use crate::kept_bodies::ROOM_LOOK_MS;
 use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::pace::Looks;
-use crate::peers::{Arrival, Counted};
+use crate::peers::{CountedConnection, HandedConnection};
 use crate::pipe::Pipe;
-use crate::pool::Slot;
-use crate::service::{Capture, Client, Forward, Handler, Outgoing, Verdict, Work};
+use crate::pool::PoolSlot;
+use crate::service::{Capture, ClientInfo, Forward, Handler, Outgoing, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
 use crate::turn::Turn;
 use collect::Collected;
-use exchange::Exchange;
+use exchange::ExchangeState;
 use std::future::Future;
 use std::io::Write;
 use std::net::SocketAddr;
@@ -31,7 +31,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 use tollgate_http::{
-    Body, BodyReader, HeaderEdits, HeaderStorage, Known, Malformed, ReplyBody, Request, RequestHead, write_reply, write_request,
+    Body, BodyReader, HeaderEdits, HeaderStorage, KnownHeader, Malformed, ReplyBody, Request, RequestHead, write_reply,
+    write_request,
 };
 
 /// Bytes that a client may send ahead while its last request is being answered.
@@ -56,7 +57,7 @@ pub(crate) struct Connection {
     /// The client's IP address as text.
     client_ip: ClientIp,
     /// Held for as long as the connection lives; a stream of HTTP/2 is counted with its connection.
-    counted: Option<Counted>,
+    counted: Option<CountedConnection>,
     handler: Box<dyn Handler>,
     deadline: usize,
     /// Coarse time of the last progress in this stage.
@@ -67,7 +68,7 @@ pub(crate) struct Connection {
     /// Looks at whether the client takes what the system holds for it.
     looks: Looks,
     stage: Stage,
-    exchange: Exchange,
+    exchange: ExchangeState,
     /// Nothing was done yet since the task was woken.
     woken: bool,
     turn: Turn,
@@ -102,8 +103,8 @@ pub(crate) struct Http2Start {
     pub stream: Stream,
     /// What was read of it.
     pub bytes: Vec<u8>,
-    pub client: Client,
-    pub counted: Counted,
+    pub client: ClientInfo,
+    pub counted: CountedConnection,
 }
 
 /// Text of an address without a heap allocation of its own.
@@ -136,18 +137,18 @@ fn names_http2(protocols: &[u8]) -> bool {
 
 /// A request of gRPC may be one side of a conversation, whose pace nobody can demand.
 fn is_grpc(request: &Request<'_>) -> bool {
-    request.headers.known(Known::ContentType).is_some_and(|kind| kind.starts_with(b"application/grpc"))
+    request.headers.known(KnownHeader::ContentType).is_some_and(|kind| kind.starts_with(b"application/grpc"))
 }
 
 /// Says how long the body is that the request gets in place of its own.
 #[cold]
 fn replace_framing(request: &Request<'_>, bytes: usize, edits: &mut HeaderEdits) {
     let headers = &request.headers;
-    edits.remove_known(headers, Known::ContentLength);
-    edits.remove_known(headers, Known::TransferEncoding);
+    edits.remove_known(headers, KnownHeader::ContentLength);
+    edits.remove_known(headers, KnownHeader::TransferEncoding);
     // The body was read, and goes out with the head.
-    edits.remove_known(headers, Known::Expect);
-    if bytes > 0 || request.body != Body::None || headers.has(Known::ContentLength) {
+    edits.remove_known(headers, KnownHeader::Expect);
+    if bytes > 0 || request.body != Body::None || headers.has(KnownHeader::ContentLength) {
         edits.add("Content-Length", bytes.to_string().as_bytes());
     }
 }
@@ -161,7 +162,7 @@ enum Begun {
 }
 
 impl Connection {
-    pub fn new(core: Rc<Core>, stream: Stream, client: Client, counted: Counted) -> Self {
+    pub fn new(core: Rc<Core>, stream: Stream, client: ClientInfo, counted: CountedConnection) -> Self {
         core.stats.clients.add(1);
         let mut connection = Connection::of_stream(core, stream, client);
         connection.counted = Some(counted);
@@ -169,7 +170,7 @@ impl Connection {
     }
 
     /// One that is part of another: a stream of HTTP/2.
-    pub fn of_stream(core: Rc<Core>, stream: Stream, client: Client) -> Self {
+    pub fn of_stream(core: Rc<Core>, stream: Stream, client: ClientInfo) -> Self {
         core.deadlines.set_now(Moment::now());
         Connection {
             client: stream,
@@ -183,7 +184,7 @@ impl Connection {
             to_client: Outbox::default(),
             looks: Looks::default(),
             stage: Stage::Head { unread: false },
-            exchange: Exchange::default(),
+            exchange: ExchangeState::default(),
             woken: false,
             turn: Turn::new(),
             core,
@@ -323,9 +324,9 @@ impl Connection {
         let Some(peer) = self.core.peers.relief() else { return };
         let Some(stream) = self.client.duplicate() else { return };
         let seat = self.counted.as_mut().and_then(|counted| counted.seat.take());
-        match peer.hand_over(Arrival { stream, client: self.client_address, entrance: None, counted: peer.count(seat) }) {
+        match peer.hand_over(HandedConnection { stream, client: self.client_address, entrance: None, counted: peer.count(seat) }) {
             Ok(()) => self.enter(Stage::Closed),
-            Err(Arrival { counted: mut theirs, .. }) => {
+            Err(HandedConnection { counted: mut theirs, .. }) => {
                 if let Some(counted) = &mut self.counted {
                     counted.seat = theirs.seat.take();
                 }
@@ -446,7 +447,7 @@ impl Connection {
         }
         let stage = self.counted.take().map_or(Stage::Closed, |counted| {
             let stream = std::mem::replace(&mut self.client, Stream::Pipe(Pipe::new().0));
-            let client = Client { address: self.client_address, tls: None, http2: true };
+            let client = ClientInfo { address: self.client_address, tls: None, http2: true };
             Stage::Http2(Box::new(Http2Start { stream, bytes: bytes.to_vec(), client, counted }))
         });
         self.enter(stage);
@@ -517,7 +518,7 @@ impl Connection {
 
     /// Takes a place among the core's tunnels, if there is one.
     fn reserve_tunnel(&mut self) -> bool {
-        self.exchange.tunnel = Slot::take(&self.core.tunnels_open, self.core.limits.tunnels_max);
+        self.exchange.tunnel = PoolSlot::take(&self.core.tunnels_open, self.core.limits.tunnels_max);
         self.exchange.tunnel.is_some()
     }
 

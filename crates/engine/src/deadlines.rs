@@ -18,11 +18,11 @@ pub(crate) struct Deadlines {
     now_ms: Cell<u64>,
     /// When `now_ms` is over.
     next: Cell<Moment>,
-    entries: RefCell<Vec<Entry>>,
+    entries: RefCell<Vec<DeadlineEntry>>,
     free: RefCell<Vec<usize>>,
 }
 
-struct Entry {
+struct DeadlineEntry {
     at_ms: u64,
     expired: bool,
     /// Who waits does nothing but wait for a request, and would not be missed.
@@ -32,8 +32,8 @@ struct Entry {
     waker: Option<Waker>,
 }
 
-impl Entry {
-    const EMPTY: Entry = Entry { at_ms: NEVER, expired: false, idle: false, unwanted: false, waker: None };
+impl DeadlineEntry {
+    const EMPTY: DeadlineEntry = DeadlineEntry { at_ms: NEVER, expired: false, idle: false, unwanted: false, waker: None };
 }
 
 impl Deadlines {
@@ -66,14 +66,14 @@ impl Deadlines {
     pub fn register(&self) -> usize {
         let mut entries = self.entries.borrow_mut();
         self.free.borrow_mut().pop().unwrap_or_else(|| {
-            entries.push(Entry::EMPTY);
+            entries.push(DeadlineEntry::EMPTY);
             entries.len() - 1
         })
     }
 
     pub fn release(&self, id: usize) {
         if let Some(entry) = self.entries.borrow_mut().get_mut(id) {
-            *entry = Entry::EMPTY;
+            *entry = DeadlineEntry::EMPTY;
             self.free.borrow_mut().push(id);
         }
     }
@@ -116,7 +116,7 @@ impl Deadlines {
     /// Ends the waits of so many idle connections, of those whose limit would pass first: they have waited the longest. Says how many.
     pub fn end_idle(&self, connections: usize) -> usize {
         let mut entries = self.entries.borrow_mut();
-        let mut idle: Vec<&mut Entry> = entries.iter_mut().filter(|entry| entry.idle && entry.waker.is_some()).collect();
+        let mut idle: Vec<&mut DeadlineEntry> = entries.iter_mut().filter(|entry| entry.idle && entry.waker.is_some()).collect();
         idle.sort_unstable_by_key(|entry| entry.at_ms);
         idle.truncate(connections);
         for entry in &mut idle {

@@ -4,7 +4,7 @@ use crate::core::Core;
 use crate::deadlines::NEVER;
 use crate::fault::{Fault, FaultKind, is_out_of_files};
 use crate::http2::upstream;
-use crate::pool::{Slot, Upstream};
+use crate::pool::{PoolSlot, PooledConnection};
 use crate::stream::Stream;
 use crate::target::{Address, Http2, Target, TargetTls};
 use std::future::Future;
@@ -20,7 +20,7 @@ use tokio::time::timeout;
 /// What connections that are closed because no file descriptor is left get to be gone.
 const FILES_PAUSE: Duration = Duration::from_millis(10);
 
-pub(crate) type Dial = Pin<Box<dyn Future<Output = Result<Upstream, Fault>>>>;
+pub(crate) type Dial = Pin<Box<dyn Future<Output = Result<PooledConnection, Fault>>>>;
 
 /// Connects to `target` within the connect limit; over HTTP/1.1 alone when the request `switches` protocols.
 pub(crate) fn dial(core: Rc<Core>, target: Arc<Target>, switches: bool) -> Dial {
@@ -31,8 +31,8 @@ pub(crate) fn dial(core: Rc<Core>, target: Arc<Target>, switches: bool) -> Dial 
     })
 }
 
-async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Upstream, Fault> {
-    let Some(slot) = Slot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
+async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<PooledConnection, Fault> {
+    let Some(slot) = PoolSlot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
         return Err(Fault::with(FaultKind::Connect, "too many connections to upstreams are open"));
     };
     let mut valid_until_ms = match core.limits.upstream_life_ms {
@@ -47,7 +47,7 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Upstr
             opened = core.shared_upstreams.open(core.deadlines.now_ms(), target);
         }
         if let Some(stream) = opened {
-            return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot });
+            return Ok(PooledConnection { stream, serial: target.serial, reused: false, valid_until_ms, slot });
         }
     }
     let tcp = match &target.address {
@@ -65,7 +65,7 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Upstr
         Address::Local(connector) => {
             let opened = with_files(core, async || local(connector()?)).await;
             let stream = Stream::Local(opened.map_err(|error| Fault::with(FaultKind::Connect, error))?);
-            return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot });
+            return Ok(PooledConnection { stream, serial: target.serial, reused: false, valid_until_ms, slot });
         }
     };
     let stream = match &target.tls {
@@ -78,14 +78,14 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Upstr
     };
     if http2 == Http2::Always || stream.speaks_http2() {
         // The stream is one of many on the connection, which has a slot of its own.
-        let Some(own) = Slot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
+        let Some(own) = PoolSlot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
             return Err(Fault::with(FaultKind::Connect, "too many connections to upstreams are open"));
         };
         let stream = upstream::begin(core, target, stream, own, valid_until_ms);
         drop(turn);
-        return Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot });
+        return Ok(PooledConnection { stream, serial: target.serial, reused: false, valid_until_ms, slot });
     }
-    Ok(Upstream { stream, serial: target.serial, reused: false, valid_until_ms, slot })
+    Ok(PooledConnection { stream, serial: target.serial, reused: false, valid_until_ms, slot })
 }
 
 /// The target's settings, without HTTP/2 where the request can't have it.

@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::limits::Limits;
 use crate::listen::Listen;
 use crate::listener::{accept, adopt, bind};
-use crate::peers::{FileShortage, INBOX_MAX, Message, Peer, Peers};
+use crate::peers::{FileShortage, INBOX_MAX, Peer, PeerMessage, Peers};
 use crate::resolver::Resolver;
 use crate::service::ServiceFactory;
 use crate::stats::CoreStats;
@@ -119,7 +119,7 @@ fn bind_all(mut address: SocketAddr, cores: usize) -> io::Result<Vec<TcpListener
 fn run_core(
     index: usize,
     listeners: Vec<(usize, TcpListener)>,
-    mut inbox: mpsc::Receiver<Message>,
+    mut inbox: mpsc::Receiver<PeerMessage>,
     peers: Peers,
     config: &EngineConfig,
 ) {
@@ -164,9 +164,9 @@ fn run_core(
     });
 }
 
-fn receive(core: &Rc<Core>, message: Message) {
+fn receive(core: &Rc<Core>, message: PeerMessage) {
     match message {
-        Message::Arrival(arrival) => adopt(core, arrival),
-        Message::CloseIdle(connections) => core.close_idle(connections),
+        PeerMessage::Arrival(arrival) => adopt(core, arrival),
+        PeerMessage::CloseIdle(connections) => core.close_idle(connections),
     }
 }

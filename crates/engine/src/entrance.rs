@@ -4,11 +4,11 @@
 use crate::addresses::Full;
 use crate::core::Core;
 use crate::listen::{Listen, TlsTerms};
-use crate::peers::Counted;
+use crate::peers::CountedConnection;
 use crate::proxy_header::{self, Progress};
 use crate::serve::serve;
 use crate::server_name::{self, CutName};
-use crate::service::{Client, ClientTls};
+use crate::service::{ClientInfo, ClientTls};
 use crate::stream::Stream;
 use rustls::server::Acceptor;
 use std::io;
@@ -31,7 +31,7 @@ const PLAIN_HTTP_REPLY: &[u8] =
     b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 
 /// Takes a connection through its entrance and serves it.
-pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, listen: Listen, mut counted: Counted) {
+pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, listen: Listen, mut counted: CountedConnection) {
     let limit = Duration::from_millis(core.limits.handshake_ms);
     let Some(under_way) = core.handshakes.begin() else {
         return tracing::warn!(%peer, "too many handshakes at once: connection closed");
@@ -50,8 +50,8 @@ async fn pass(
     mut stream: TcpStream,
     peer: SocketAddr,
     listen: &Listen,
-    counted: &mut Counted,
-) -> io::Result<(Stream, Client)> {
+    counted: &mut CountedConnection,
+) -> io::Result<(Stream, ClientInfo)> {
     let announced = if listen.trusts(peer) { read_proxy_header(&mut stream).await? } else { None };
     if let (Some(limit), Some(client)) = (&core.address_limit, announced) {
         counted.seat = limit.seat(client.ip()).map_err(|Full| {
@@ -60,9 +60,9 @@ async fn pass(
         })?;
     }
     let address = announced.unwrap_or(peer);
-    let Some(terms) = &listen.tls else { return Ok((Stream::Tcp(stream), Client { address, tls: None, http2: false })) };
+    let Some(terms) = &listen.tls else { return Ok((Stream::Tcp(stream), ClientInfo { address, tls: None, http2: false })) };
     let (stream, tls) = shake_hands(core, stream, terms.as_ref()).await?;
-    Ok((stream, Client { address, tls: Some(tls), http2: false }))
+    Ok((stream, ClientInfo { address, tls: Some(tls), http2: false }))
 }
 
 /// Reads the header and not a byte more. `None` when the proxy speaks for itself.

@@ -13,8 +13,8 @@ use crate::http2::STREAM_WINDOW;
 use crate::http2::driver::{ConnectionEnd, Driver};
 use crate::http2::frame_allowance::FrameAllowance;
 use crate::http2::link::Http2Link;
-use crate::peers::Counted;
-use crate::service::Client;
+use crate::peers::CountedConnection;
+use crate::service::ClientInfo;
 use crate::stream::Stream;
 use client_stream::{StreamRequest, StreamSlot};
 use std::cell::{Cell, RefCell};
@@ -46,7 +46,7 @@ const SLOTS_SPARE_MAX: usize = 16;
 const SLOTS_SPARE_MS: u64 = 2_000;
 
 /// Serves a connection whose first bytes, if they were read already, are `ahead`.
-pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client: Client, counted: Counted) {
+pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client: ClientInfo, counted: CountedConnection) {
     let mut connection = Box::new(ClientConnection::new(&core, stream, ahead, client));
     drop(core);
     std::future::poll_fn(|cx| connection.poll(cx)).await;
@@ -78,7 +78,7 @@ enum ConnectionStage {
 }
 
 impl ClientConnection {
-    fn new(core: &Rc<Core>, stream: Stream, ahead: Vec<u8>, client: Client) -> Self {
+    fn new(core: &Rc<Core>, stream: Stream, ahead: Vec<u8>, client: ClientInfo) -> Self {
         let limits = &core.limits;
         let settings = Http2Settings {
             stream_window: STREAM_WINDOW,
@@ -87,7 +87,7 @@ impl ClientConnection {
             header_list_bytes_max: u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX),
             connect_protocol: limits.tunnels,
         };
-        let state = Rc::new(ClientState::new(core, Client { http2: true, ..client }));
+        let state = Rc::new(ClientState::new(core, ClientInfo { http2: true, ..client }));
         core.tidy_later(&state);
         let link = Http2Link::new(core, Http2Connection::new(Http2Side::Server, &settings), &state.account);
         let driver = Driver::new(link, stream, ahead);
@@ -249,7 +249,7 @@ impl Drop for ClientConnection {
 /// What streams have in common, and have done to the connection they belong to.
 struct ClientState {
     core: Rc<Core>,
-    client: Client,
+    client: ClientInfo,
     slots: RefCell<Vec<StreamSlot>>,
     open: Cell<usize>,
     /// Streams thrown away, less those finished.
@@ -264,7 +264,7 @@ struct ClientState {
 }
 
 impl ClientState {
-    fn new(core: &Rc<Core>, client: Client) -> Self {
+    fn new(core: &Rc<Core>, client: ClientInfo) -> Self {
         let now_ms = core.deadlines.now_ms();
         ClientState {
             core: core.clone(),

@@ -57,7 +57,7 @@ pub use pace::Speed;
 pub use pending::{Completer, Pending};
 pub use server_name::accepting_ports;
 pub use service::{
-    Capture, Client, ClientTls, Ended, Forward, Handler, KeptBody, NotKept, Outgoing, ResponseVerdict, Service, ServiceFactory,
+    Capture, ClientInfo, ClientTls, Ended, Forward, Handler, KeptBody, NotKept, Outgoing, ResponseVerdict, Service, ServiceFactory,
     Times, Verdict, Work,
 };
 pub use stats::CoreStats;

@@ -5,9 +5,9 @@ use crate::addresses::{Full, Seat};
 use crate::core::Core;
 use crate::entrance::enter;
 use crate::fault::is_out_of_files;
-use crate::peers::{Arrival, Counted};
+use crate::peers::{CountedConnection, HandedConnection};
 use crate::serve::serve;
-use crate::service::Client;
+use crate::service::ClientInfo;
 use crate::stream::Stream;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
@@ -70,7 +70,7 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
     while let Ok((stream, client)) = listener.accept() {
         if let Ok(seat) = seat(&core, client, entrance) {
             let counted = core.peers.count(seat);
-            adopt(&core, Arrival { stream, client, entrance: Some(entrance), counted });
+            adopt(&core, HandedConnection { stream, client, entrance: Some(entrance), counted });
         }
     }
     Ok(())
@@ -90,7 +90,7 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize
         None => receive(core, stream, client, Some(entrance), core.peers.count(seat)),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {
-                let arrival = Arrival { stream, client, entrance: Some(entrance), counted: peer.count(seat) };
+                let arrival = HandedConnection { stream, client, entrance: Some(entrance), counted: peer.count(seat) };
                 if let Err(mut arrival) = peer.hand_over(arrival) {
                     arrival.counted = core.peers.count(arrival.counted.seat.take());
                     adopt(core, arrival);
@@ -102,22 +102,22 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize
 }
 
 /// Serves a connection that was accepted elsewhere.
-pub(crate) fn adopt(core: &Rc<Core>, arrival: Arrival) {
-    let Arrival { stream, client, entrance, counted } = arrival;
+pub(crate) fn adopt(core: &Rc<Core>, arrival: HandedConnection) {
+    let HandedConnection { stream, client, entrance, counted } = arrival;
     match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
         Ok(stream) => receive(core, stream, client, entrance, counted),
         Err(error) => tracing::warn!(%error, "cannot adopt a connection"),
     }
 }
 
-fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Option<usize>, counted: Counted) {
+fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Option<usize>, counted: CountedConnection) {
     let _ = stream.set_nodelay(true);
     match entrance.and_then(|entrance| core.listens.get(entrance)).filter(|listen| !listen.is_open_to(client)) {
         Some(listen) => {
             tokio::task::spawn_local(enter(core.clone(), stream, client, listen.clone(), counted));
         }
         None => {
-            let client = Client { address: client, tls: None, http2: false };
+            let client = ClientInfo { address: client, tls: None, http2: false };
             tokio::task::spawn_local(serve(core.clone(), Stream::Tcp(stream), client, counted));
         }
     }

@@ -35,35 +35,35 @@ pub(crate) struct Peer {
     open: Arc<AtomicUsize>,
     /// Share of the last moments that its thread worked, in thousandths.
     busy: Arc<AtomicU32>,
-    inbox: mpsc::Sender<Message>,
+    inbox: mpsc::Sender<PeerMessage>,
 }
 
 /// What one core sends to another.
-pub(crate) enum Message {
+pub(crate) enum PeerMessage {
     /// A client connection to serve.
-    Arrival(Arrival),
+    Arrival(HandedConnection),
     /// No file descriptor is left: close so many connections that are idle.
     CloseIdle(usize),
 }
 
 /// A client's connection on its way to the core that will serve it.
-pub(crate) struct Arrival {
+pub(crate) struct HandedConnection {
     pub stream: TcpStream,
     /// The client, or who announces it at the entrance.
     pub client: SocketAddr,
     /// The listener whose entrance is still before it; none for a connection that was served before.
     pub entrance: Option<usize>,
     /// Its place in the counts.
-    pub counted: Counted,
+    pub counted: CountedConnection,
 }
 
 /// One connection in its core's count and in that of its address, for as long as this lives.
-pub(crate) struct Counted {
+pub(crate) struct CountedConnection {
     open: Arc<AtomicUsize>,
     pub seat: Option<Seat>,
 }
 
-impl Drop for Counted {
+impl Drop for CountedConnection {
     fn drop(&mut self) {
         self.open.fetch_sub(1, Ordering::Relaxed);
     }
@@ -92,7 +92,7 @@ pub(crate) struct Peers {
 }
 
 impl Peer {
-    pub fn new(inbox: mpsc::Sender<Message>) -> Self {
+    pub fn new(inbox: mpsc::Sender<PeerMessage>) -> Self {
         Peer { open: Arc::default(), busy: Arc::default(), inbox }
     }
 
@@ -101,15 +101,17 @@ impl Peer {
     }
 
     /// A connection in this core's count.
-    pub fn count(&self, seat: Option<Seat>) -> Counted {
+    pub fn count(&self, seat: Option<Seat>) -> CountedConnection {
         self.open.fetch_add(1, Ordering::Relaxed);
-        Counted { open: self.open.clone(), seat }
+        CountedConnection { open: self.open.clone(), seat }
     }
 
     /// Hands a connection over; it comes back when the core takes none any more, or has too many on their way.
-    pub fn hand_over(&self, arrival: Arrival) -> Result<(), Arrival> {
-        match self.inbox.try_send(Message::Arrival(arrival)) {
-            Err(TrySendError::Full(Message::Arrival(arrival)) | TrySendError::Closed(Message::Arrival(arrival))) => Err(arrival),
+    pub fn hand_over(&self, arrival: HandedConnection) -> Result<(), HandedConnection> {
+        match self.inbox.try_send(PeerMessage::Arrival(arrival)) {
+            Err(TrySendError::Full(PeerMessage::Arrival(arrival)) | TrySendError::Closed(PeerMessage::Arrival(arrival))) => {
+                Err(arrival)
+            }
             _ => Ok(()),
         }
     }
@@ -159,8 +161,10 @@ impl Peers {
     }
 
     /// Counts a connection of this core.
-    pub fn count(&self, seat: Option<Seat>) -> Counted {
-        self.all.get(self.own).map_or_else(|| Counted { open: Arc::new(AtomicUsize::new(1)), seat: None }, |own| own.count(seat))
+    pub fn count(&self, seat: Option<Seat>) -> CountedConnection {
+        self.all
+            .get(self.own)
+            .map_or_else(|| CountedConnection { open: Arc::new(AtomicUsize::new(1)), seat: None }, |own| own.count(seat))
     }
 
     /// Has every core close some of its idle connections, this one by `close`: no file descriptor is left.
@@ -168,7 +172,7 @@ impl Peers {
         self.shortage.met.fetch_add(1, Ordering::Relaxed);
         let each = IDLE_CLOSED_MAX.div_ceil(self.all.len().max(1));
         for (_, peer) in self.all.iter().enumerate().filter(|(index, _)| *index != self.own) {
-            let _ = peer.inbox.try_send(Message::CloseIdle(each));
+            let _ = peer.inbox.try_send(PeerMessage::CloseIdle(each));
         }
         close(each);
     }

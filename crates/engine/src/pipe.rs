@@ -38,11 +38,11 @@ enum Bell {
     /// Its task is woken.
     Task(Option<Waker>),
     /// Both sides belong to one task, which looks at a mark that they share after it has polled them: it need not be scheduled again.
-    Mark { waits: bool, moved: Moved },
+    Mark { waits: bool, moved: PipeMark },
 }
 
 /// Set when one side of a pipe within a task has something to do because of the other.
-pub(crate) type Moved = Rc<Cell<bool>>;
+pub(crate) type PipeMark = Rc<Cell<bool>>;
 
 impl Default for Bell {
     fn default() -> Self {
@@ -88,8 +88,8 @@ impl Pipe {
     }
 
     /// Both ends of a pipe for one task, counted in the same way, and the mark that the task has to look at.
-    pub fn within_task(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe, Moved) {
-        let moved = Moved::default();
+    pub fn within_task(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe, PipeMark) {
+        let moved = PipeMark::default();
         let bell = || Bell::Mark { waits: false, moved: moved.clone() };
         let channel = |account: &Rc<BufferAccount>| Channel {
             reader: bell(),

@@ -9,7 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 
 /// An upstream connection, in use or idle.
-pub(crate) struct Upstream {
+pub(crate) struct PooledConnection {
     pub stream: Stream,
     pub serial: u64,
     /// It has carried an exchange before.
@@ -18,31 +18,31 @@ pub(crate) struct Upstream {
     pub valid_until_ms: u64,
     /// Held for as long as the connection lives.
     #[allow(dead_code)]
-    pub slot: Slot,
+    pub slot: PoolSlot,
 }
 
 /// One of the connections that a core may have to its upstreams.
-pub(crate) struct Slot(Rc<Cell<usize>>);
+pub(crate) struct PoolSlot(Rc<Cell<usize>>);
 
-impl Slot {
+impl PoolSlot {
     /// Takes a slot, if fewer than `most` are taken.
-    pub fn take(open: &Rc<Cell<usize>>, most: usize) -> Option<Slot> {
+    pub fn take(open: &Rc<Cell<usize>>, most: usize) -> Option<PoolSlot> {
         let taken = open.get();
         (taken < most).then(|| {
             open.set(taken + 1);
-            Slot(open.clone())
+            PoolSlot(open.clone())
         })
     }
 }
 
-impl Drop for Slot {
+impl Drop for PoolSlot {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }
 }
 
 struct Idle {
-    upstream: Upstream,
+    upstream: PooledConnection,
     since_ms: u64,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// An idle connection that is still good.
     #[inline]
-    pub fn take(&mut self, serial: u64, now_ms: u64, limits: &Limits) -> Option<Upstream> {
+    pub fn take(&mut self, serial: u64, now_ms: u64, limits: &Limits) -> Option<PooledConnection> {
         let idle = self.idle.get_mut(&serial)?;
         while let Some(mut candidate) = idle.pop() {
             if candidate.is_good(now_ms, limits) {
@@ -84,7 +84,7 @@ impl Pool {
 
     /// Keeps a connection for the next request.
     #[inline]
-    pub fn put(&mut self, upstream: Upstream, now_ms: u64, limits: &Limits) {
+    pub fn put(&mut self, upstream: PooledConnection, now_ms: u64, limits: &Limits) {
         if limits.upstream_idle_total_max != usize::MAX && self.len() >= limits.upstream_idle_total_max {
             return;
         }

@@ -26,7 +26,7 @@ pub(crate) struct Resolver {
     servers: Vec<SocketAddr>,
     sources: OnceCell<Result<Sources, String>>,
     /// Answers that hold: a family that never comes is waited for once.
-    known: RefCell<HashMap<String, Answer>>,
+    known: RefCell<HashMap<String, ResolvedName>>,
 }
 
 struct Sources {
@@ -36,7 +36,7 @@ struct Sources {
 
 /// The addresses of a name, never empty, and until when they hold.
 #[derive(Clone)]
-pub(crate) struct Answer {
+pub(crate) struct ResolvedName {
     pub addresses: Vec<IpAddr>,
     pub valid_until: Instant,
 }
@@ -47,7 +47,7 @@ impl Resolver {
         Resolver { servers, sources: OnceCell::new(), known: RefCell::default() }
     }
 
-    pub async fn lookup(&self, host: &str) -> Result<Answer, String> {
+    pub async fn lookup(&self, host: &str) -> Result<ResolvedName, String> {
         let now = Instant::now();
         if let Some(answer) = self.known.borrow().get(host).filter(|answer| answer.valid_until > now) {
             return Ok(answer.clone());
@@ -62,7 +62,7 @@ impl Resolver {
         Ok(answer)
     }
 
-    fn keep(&self, host: &str, answer: &Answer) {
+    fn keep(&self, host: &str, answer: &ResolvedName) {
         let (mut known, now) = (self.known.borrow_mut(), Instant::now());
         if known.len() >= NAMES_MAX {
             known.retain(|_, answer| answer.valid_until > now);
@@ -90,14 +90,14 @@ impl Sources {
     }
 
     /// What the hosts file says of a name. When it says something, nobody is asked, not for the other family either.
-    fn in_hosts(&self, host: &str) -> Option<Answer> {
+    fn in_hosts(&self, host: &str) -> Option<ResolvedName> {
         let name = Name::from_utf8(host).ok()?.to_lowercase();
         let found = [RecordType::A, RecordType::AAAA].map(|kind| self.hosts.lookup_static_host(&Query::query(name.clone(), kind)));
         found.into_iter().flatten().filter_map(|lookup| answer(&lookup)).reduce(join)
     }
 
     /// The addresses of one family.
-    async fn ask(&self, host: &str, family: RecordType) -> Result<Answer, String> {
+    async fn ask(&self, host: &str, family: RecordType) -> Result<ResolvedName, String> {
         // A trailing dot keeps search domains away from names that are already whole.
         let name = if host.contains('.') { format!("{host}.") } else { host.to_owned() };
         let lookup = self.resolver.lookup(name, family).await.map_err(|error: NetError| error.to_string())?;
@@ -108,11 +108,11 @@ impl Sources {
 /// The answer of both families if the second comes before `delay` is over, else of the first one that has addresses. The delay begins with
 /// the first.
 async fn either_family(
-    v4: impl Future<Output = Result<Answer, String>>,
-    v6: impl Future<Output = Result<Answer, String>>,
+    v4: impl Future<Output = Result<ResolvedName, String>>,
+    v6: impl Future<Output = Result<ResolvedName, String>>,
     delay: impl Future<Output = ()>,
-) -> Result<Answer, String> {
-    type Family<'f> = Pin<&'f mut dyn Future<Output = Result<Answer, String>>>;
+) -> Result<ResolvedName, String> {
+    type Family<'f> = Pin<&'f mut dyn Future<Output = Result<ResolvedName, String>>>;
     let (mut v4, mut v6) = (pin!(v4), pin!(v6));
     let (first, other): (_, Family<'_>) = tokio::select! {
         biased;
@@ -132,14 +132,14 @@ async fn either_family(
     }
 }
 
-fn answer(lookup: &Lookup) -> Option<Answer> {
+fn answer(lookup: &Lookup) -> Option<ResolvedName> {
     let addresses: Vec<IpAddr> = lookup.answers().iter().filter_map(|record| record.data.ip_addr()).collect();
-    (!addresses.is_empty()).then(|| Answer { addresses, valid_until: lookup.valid_until() })
+    (!addresses.is_empty()).then(|| ResolvedName { addresses, valid_until: lookup.valid_until() })
 }
 
-fn join(mut one: Answer, other: Answer) -> Answer {
+fn join(mut one: ResolvedName, other: ResolvedName) -> ResolvedName {
     one.addresses.extend(other.addresses);
-    Answer { valid_until: one.valid_until.min(other.valid_until), ..one }
+    ResolvedName { valid_until: one.valid_until.min(other.valid_until), ..one }
 }
 
 fn name_server(address: SocketAddr) -> NameServerConfig {

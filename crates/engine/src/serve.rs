@@ -3,12 +3,12 @@
 use crate::connection::{Connection, Http2Start};
 use crate::core::Core;
 use crate::http2_clients;
-use crate::peers::Counted;
-use crate::service::Client;
+use crate::peers::CountedConnection;
+use crate::service::ClientInfo;
 use crate::stream::Stream;
 use std::rc::Rc;
 
-pub(crate) async fn serve(core: Rc<Core>, stream: Stream, client: Client, counted: Counted) {
+pub(crate) async fn serve(core: Rc<Core>, stream: Stream, client: ClientInfo, counted: CountedConnection) {
     let (stream, bytes, client, counted) = if stream.speaks_http2() {
         core.stats.clients.add(1);
         (stream, Vec::new(), client, counted)

@@ -55,7 +55,7 @@ impl CutName {
 
 /// Where the length of the name stands, that length, and how long the host in it is.
 fn name_with_port(message: &[u8]) -> Option<(usize, [u8; 2], usize)> {
-    let mut hello = Fields { bytes: message, at: 1 };
+    let mut hello = LengthReader { bytes: message, at: 1 };
     let length = hello.length(3)?;
     if message.first() != Some(&CLIENT_HELLO) || length != message.len() - hello.at {
         return None;
@@ -83,12 +83,12 @@ fn name_with_port(message: &[u8]) -> Option<(usize, [u8; 2], usize)> {
 }
 
 /// Reads lengths, one behind the other.
-struct Fields<'m> {
+struct LengthReader<'m> {
     bytes: &'m [u8],
     at: usize,
 }
 
-impl Fields<'_> {
+impl LengthReader<'_> {
     fn length(&mut self, bytes: usize) -> Option<usize> {
         let digits = self.bytes.get(self.at..self.at + bytes)?;
         self.at += bytes;

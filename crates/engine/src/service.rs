@@ -16,7 +16,7 @@ pub type ServiceFactory = Arc<dyn Fn(usize) -> Rc<dyn Service> + Send + Sync>;
 /// What one core serves.
 pub trait Service {
     /// The handler for a new client connection.
-    fn handler(&self, client: &Client) -> Box<dyn Handler>;
+    fn handler(&self, client: &ClientInfo) -> Box<dyn Handler>;
 
     /// Comes about every 100 milliseconds, for what must be done without a request too.
     fn tick(&self) {}
@@ -24,7 +24,7 @@ pub trait Service {
 
 /// A client's connection, as far as it is known before its first request.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct ClientInfo {
     /// Where it comes from: the connection's other end, or what a trusted proxy says.
     pub address: SocketAddr,
     /// What the handshake told, if TLS is spoken.

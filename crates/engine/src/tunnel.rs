@@ -2,24 +2,24 @@
 //! side too, so half-closed conversations end properly.
 
 use crate::outbox::Outbox;
-use crate::pool::{Slot, Upstream};
+use crate::pool::{PoolSlot, PooledConnection};
 use crate::stream::Stream;
 use crate::turn::Turn;
 use std::io;
 use std::task::{Context, Poll, ready};
 
 pub(crate) struct Tunnel {
-    upstream: Upstream,
+    upstream: PooledConnection,
     /// Held for as long as the tunnel is open.
     #[allow(dead_code)]
-    slot: Slot,
-    up: Lane,
-    down: Lane,
+    slot: PoolSlot,
+    up: TunnelDirection,
+    down: TunnelDirection,
     progress: bool,
 }
 
 /// One direction.
-struct Lane {
+struct TunnelDirection {
     outbox: Outbox,
     state: LaneState,
 }
@@ -34,8 +34,8 @@ enum LaneState {
 
 impl Tunnel {
     /// A tunnel whose outboxes may hold the first bytes of either direction.
-    pub fn new(upstream: Upstream, slot: Slot, to_upstream: Outbox, to_client: Outbox) -> Self {
-        let lane = |outbox| Lane { outbox, state: LaneState::Open };
+    pub fn new(upstream: PooledConnection, slot: PoolSlot, to_upstream: Outbox, to_client: Outbox) -> Self {
+        let lane = |outbox| TunnelDirection { outbox, state: LaneState::Open };
         Tunnel { upstream, slot, up: lane(to_upstream), down: lane(to_client), progress: false }
     }
 
@@ -60,7 +60,7 @@ impl Tunnel {
     }
 }
 
-impl Lane {
+impl TunnelDirection {
     /// Moves bytes once; true when something changed.
     fn advance(&mut self, cx: &mut Context<'_>, from: &mut Stream, to: &mut Stream, scratch: &mut [u8]) -> io::Result<bool> {
         if !self.outbox.is_empty() && self.outbox.poll_flush(cx, to)?.is_pending() {

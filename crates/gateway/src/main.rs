@@ -22,20 +22,20 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let result = match cli.command() {
-        cli::Command::Run(options) => run::run(options),
-        cli::Command::Version => {
+        cli::CliCommand::Run(options) => run::run(options),
+        cli::CliCommand::Version => {
             println!("tollgate {}", env!("CARGO_PKG_VERSION"));
             Ok(())
         }
-        cli::Command::Check(options) => return check::check(&options),
-        cli::Command::Schema(options) => {
+        cli::CliCommand::Check(options) => return check::check(&options),
+        cli::CliCommand::Schema(options) => {
             println!("{:#}", schema::schema(options.document));
             Ok(())
         }
-        cli::Command::Migrate(options) => migrate::migrate(&options),
-        cli::Command::Mock(options) => run::mock(options),
-        cli::Command::Ask(request) => return tollgate_client::ask(*request, base::tls::for_commands),
-        cli::Command::Top(options) => tollgate_client::top(options, base::tls::for_commands),
+        cli::CliCommand::Migrate(options) => migrate::migrate(&options),
+        cli::CliCommand::Mock(options) => run::mock(options),
+        cli::CliCommand::Ask(request) => return tollgate_client::ask(*request, base::tls::for_commands),
+        cli::CliCommand::Top(options) => tollgate_client::top(options, base::tls::for_commands),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -19,7 +19,7 @@ pub mod trace;
 pub use causes::CauseCounts;
 pub use facts::ApiFacts;
 pub use meter::{Cells, Meter, Meters, Side, Tally, method_name, method_number};
-pub use record::{Record, StepTime, Text};
+pub use record::{RequestRecord, StepTime, Text};
 pub use recorder::Recorder;
 pub use recording::Recording;
 pub use sink::SinkFigures;

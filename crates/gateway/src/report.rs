@@ -9,8 +9,8 @@ mod scrape;
 mod states;
 mod statsd;
 
-pub use exposition::Form;
+pub use exposition::ExpositionFormat;
 pub use live::live;
 pub use otlp::Pusher;
 pub use scrape::scrape;
-pub use statsd::Statsd;
+pub use statsd::StatsdSink;

@@ -9,42 +9,42 @@ pub(crate) const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub(crate) const ITEMS_MAX: usize = 1_000_000;
 
 /// The result of a function.
-pub(crate) type Outcome = Result<Value, String>;
+pub(crate) type FunctionResult = Result<Value, String>;
 
 #[derive(Debug)]
 pub(crate) struct Function {
     pub name: &'static str,
     pub least: usize,
     pub most: usize,
-    pub body: Body,
+    pub body: FunctionBody,
 }
 
 #[derive(Debug)]
-pub(crate) enum Body {
+pub(crate) enum FunctionBody {
     /// `and` and `or` evaluate their arguments in order and stop at the first one that decides.
     And,
     Or,
-    Call(fn(&[Value]) -> Outcome),
+    Call(fn(&[Value]) -> FunctionResult),
 }
 
 /// Any number of arguments.
 pub(crate) const ANY: usize = usize::MAX;
 
-pub(crate) const fn call(name: &'static str, least: usize, most: usize, body: fn(&[Value]) -> Outcome) -> Function {
-    Function { name, least, most, body: Body::Call(body) }
+pub(crate) const fn call(name: &'static str, least: usize, most: usize, body: fn(&[Value]) -> FunctionResult) -> Function {
+    Function { name, least, most, body: FunctionBody::Call(body) }
 }
 
 impl Function {
     /// Calls it with all arguments.
-    pub fn call(&self, arguments: &[Value]) -> Outcome {
+    pub fn call(&self, arguments: &[Value]) -> FunctionResult {
         if arguments.len() < self.least || arguments.len() > self.most {
             let wanted = if self.most == ANY { format!("at least {}", self.least) } else { self.least.to_string() };
             return Err(format!("wrong number of args for {}: want {wanted} got {}", self.name, arguments.len()));
         }
         let result = match self.body {
-            Body::Call(body) => body(arguments),
-            Body::And => Ok(decided(arguments, false)),
-            Body::Or => Ok(decided(arguments, true)),
+            FunctionBody::Call(body) => body(arguments),
+            FunctionBody::And => Ok(decided(arguments, false)),
+            FunctionBody::Or => Ok(decided(arguments, true)),
         };
         result.map_err(|error| format!("error calling {}: {error}", self.name))
     }

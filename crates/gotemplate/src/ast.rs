@@ -5,7 +5,7 @@ use crate::value::Value;
 
 /// A list of these is a template, or a branch of one.
 #[derive(Debug)]
-pub(crate) enum Node {
+pub(crate) enum TemplateNode {
     Text(String),
     /// `{{pipeline}}`
     Print(Pipeline),
@@ -26,8 +26,8 @@ pub(crate) enum Node {
 #[derive(Debug)]
 pub(crate) struct Branch {
     pub pipeline: Pipeline,
-    pub body: Vec<Node>,
-    pub otherwise: Vec<Node>,
+    pub body: Vec<TemplateNode>,
+    pub otherwise: Vec<TemplateNode>,
 }
 
 /// Commands joined by `|`. The result may be declared or assigned.
@@ -35,16 +35,16 @@ pub(crate) struct Branch {
 pub(crate) struct Pipeline {
     pub line: usize,
     /// Positions of the variables that are declared or assigned, at most two for `range`.
-    pub variables: Vec<Slot>,
-    pub commands: Vec<Command>,
+    pub variables: Vec<VariableSlot>,
+    pub commands: Vec<PipelineCommand>,
 }
 
 /// The position of a variable on the stack of its template.
-pub(crate) type Slot = usize;
+pub(crate) type VariableSlot = usize;
 
 /// An operand with its arguments.
 #[derive(Debug)]
-pub(crate) struct Command {
+pub(crate) struct PipelineCommand {
     pub operand: Operand,
     pub arguments: Vec<Operand>,
 }
@@ -54,31 +54,31 @@ pub(crate) enum Operand {
     Dot,
     /// `nil`, which is only allowed as an argument.
     Nil,
-    Constant(Literal),
+    Constant(LiteralValue),
     /// `.A.B`
     Field(Vec<String>),
     /// `$x.A.B`
-    Variable(Slot, Vec<String>),
+    Variable(VariableSlot, Vec<String>),
     /// `(pipeline).A.B`
     Parenthesis(Box<Pipeline>, Vec<String>),
     Function(&'static Function),
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Literal {
+pub(crate) enum LiteralValue {
     Bool(bool),
     Int(i64),
     Float(f64),
     String(String),
 }
 
-impl Literal {
+impl LiteralValue {
     pub fn value(&self) -> Value {
         match self {
-            Literal::Bool(truth) => Value::Bool(*truth),
-            Literal::Int(number) => Value::Int(*number),
-            Literal::Float(number) => Value::Float(*number),
-            Literal::String(text) => Value::string(text),
+            LiteralValue::Bool(truth) => Value::Bool(*truth),
+            LiteralValue::Int(number) => Value::Int(*number),
+            LiteralValue::Float(number) => Value::Float(*number),
+            LiteralValue::String(text) => Value::string(text),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The functions of the language itself, and Tyk's `jsonMarshal`.
 
-use crate::arguments::{ANY, Body, Function, Outcome, any, call, text};
+use crate::arguments::{ANY, Function, FunctionBody, FunctionResult, any, call, text};
 use crate::json::{self, Escape};
 use crate::value::Value;
 use crate::{compare, print};
@@ -11,8 +11,8 @@ use std::cmp::Ordering;
 const ESCAPED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 pub(crate) static FUNCTIONS: &[Function] = &[
-    Function { name: "and", least: 1, most: ANY, body: Body::And },
-    Function { name: "or", least: 1, most: ANY, body: Body::Or },
+    Function { name: "and", least: 1, most: ANY, body: FunctionBody::And },
+    Function { name: "or", least: 1, most: ANY, body: FunctionBody::Or },
     call("not", 1, 1, |arguments| Ok(Value::Bool(!any(arguments, 0).is_true()))),
     call("eq", 1, ANY, |arguments| compare::equals_any(arguments).map(Value::Bool)),
     call("ne", 2, 2, |arguments| compare::equal(any(arguments, 0), any(arguments, 1)).map(|equal| Value::Bool(!equal))),
@@ -38,11 +38,11 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-fn ordered(arguments: &[Value], fits: fn(Option<Ordering>) -> bool) -> Outcome {
+fn ordered(arguments: &[Value], fits: fn(Option<Ordering>) -> bool) -> FunctionResult {
     compare::order(any(arguments, 0), any(arguments, 1)).map(|order| Value::Bool(fits(order)))
 }
 
-fn length(arguments: &[Value]) -> Outcome {
+fn length(arguments: &[Value]) -> FunctionResult {
     let length = match any(arguments, 0) {
         Value::String(text) => text.len(),
         Value::List(items) => items.len(),
@@ -52,7 +52,7 @@ fn length(arguments: &[Value]) -> Outcome {
     Ok(Value::Int(i64::try_from(length).unwrap_or(i64::MAX)))
 }
 
-fn index(arguments: &[Value]) -> Outcome {
+fn index(arguments: &[Value]) -> FunctionResult {
     let Some((item, indexes)) = arguments.split_first() else { return Err("missing item".to_owned()) };
     if item.is_nil() {
         return Err("index of untyped nil".to_owned());
@@ -60,7 +60,7 @@ fn index(arguments: &[Value]) -> Outcome {
     indexes.iter().try_fold(item.clone(), |item, index| step(&item, index))
 }
 
-fn step(item: &Value, index: &Value) -> Outcome {
+fn step(item: &Value, index: &Value) -> FunctionResult {
     match (item, index) {
         (Value::Map(map), Value::String(key)) => Ok(map.get(key).unwrap_or(Value::Null)),
         (Value::Map(_), _) => Err(format!("value has type {}; should be string", index.type_name())),

@@ -3,7 +3,7 @@
 use crate::ParseError;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Token {
+pub(crate) enum Lexeme {
     Text(String),
     /// `{{`
     Open,
@@ -33,7 +33,7 @@ pub(crate) enum Token {
 /// A token and the line where it starts.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
-    pub token: Token,
+    pub token: Lexeme,
     pub line: usize,
 }
 
@@ -78,11 +78,11 @@ impl<'t> Lexer<'t> {
             kept = kept.trim_end_matches(is_space);
         }
         if !kept.is_empty() {
-            self.push(Token::Text(kept.to_owned()));
+            self.push(Lexeme::Text(kept.to_owned()));
         }
     }
 
-    fn push(&mut self, token: Token) {
+    fn push(&mut self, token: Lexeme) {
         self.tokens.push(Placed { token, line: self.line });
     }
 
@@ -118,11 +118,11 @@ impl<'t> Lexer<'t> {
 
     /// Takes an action up to its `}}` and returns whether the text after it is trimmed.
     fn action(&mut self) -> Result<bool, ParseError> {
-        self.push(Token::Open);
+        self.push(Lexeme::Open);
         loop {
             let Some(first) = self.rest.chars().next() else { return Err(self.error("unclosed action")) };
             if self.rest.starts_with("}}") {
-                self.push(Token::Close);
+                self.push(Lexeme::Close);
                 self.advance(2);
                 return Ok(false);
             }
@@ -141,21 +141,21 @@ impl<'t> Lexer<'t> {
         let blanks = self.rest.len() - self.rest.trim_start_matches(is_space).len();
         self.advance(blanks);
         if self.rest.starts_with("-}}") {
-            self.push(Token::Close);
+            self.push(Lexeme::Close);
             self.advance(3);
             return true;
         }
-        self.push(Token::Space);
+        self.push(Lexeme::Space);
         false
     }
 
     fn word(&mut self, first: char) -> Result<(), ParseError> {
         let single = match first {
-            '|' => Some(Token::Pipe),
-            '(' => Some(Token::LeftParenthesis),
-            ')' => Some(Token::RightParenthesis),
-            ',' => Some(Token::Comma),
-            '=' => Some(Token::Assign),
+            '|' => Some(Lexeme::Pipe),
+            '(' => Some(Lexeme::LeftParenthesis),
+            ')' => Some(Lexeme::RightParenthesis),
+            ',' => Some(Lexeme::Comma),
+            '=' => Some(Lexeme::Assign),
             _ => None,
         };
         if let Some(token) = single {
@@ -166,7 +166,7 @@ impl<'t> Lexer<'t> {
         let second = self.rest[first.len_utf8()..].chars().next();
         match first {
             ':' if second == Some('=') => {
-                self.push(Token::Declare);
+                self.push(Lexeme::Declare);
                 self.advance(2);
                 Ok(())
             }
@@ -175,19 +175,19 @@ impl<'t> Lexer<'t> {
             '$' => {
                 self.advance(1);
                 let name = self.name();
-                self.push(Token::Variable(format!("${name}")));
+                self.push(Lexeme::Variable(format!("${name}")));
                 self.ends_well()
             }
             '.' if second.is_none_or(|second| !second.is_ascii_digit()) => {
                 self.advance(1);
                 let name = self.name();
-                self.push(if name.is_empty() { Token::Dot } else { Token::Field(name.to_owned()) });
+                self.push(if name.is_empty() { Lexeme::Dot } else { Lexeme::Field(name.to_owned()) });
                 self.ends_well()
             }
             '+' | '-' | '.' | '0'..='9' => self.number(),
             _ if is_word(first) => {
                 let name = self.name();
-                self.push(Token::Word(name.to_owned()));
+                self.push(Lexeme::Word(name.to_owned()));
                 self.ends_well()
             }
             _ => Err(self.error(format!("unexpected {first:?} in action"))),
@@ -216,7 +216,7 @@ impl<'t> Lexer<'t> {
             !(signed || character == '.' || is_word(character))
         });
         let text = self.advance(length.unwrap_or(self.rest.len()));
-        self.push(Token::Number(text.to_owned()));
+        self.push(Lexeme::Number(text.to_owned()));
         Ok(())
     }
 
@@ -225,7 +225,7 @@ impl<'t> Lexer<'t> {
             return Err(self.error("unterminated raw quoted string"));
         };
         let text = self.rest[1..=end].replace('\r', "");
-        self.push(Token::String(text));
+        self.push(Lexeme::String(text));
         self.advance(end + 2);
         Ok(())
     }
@@ -248,9 +248,9 @@ impl<'t> Lexer<'t> {
         let text = String::from_utf8(bytes).map_err(|_| self.error(format!("a {kind} that is not UTF-8")))?;
         let mut single = text.chars();
         match (quote, single.next(), single.next()) {
-            ('\'', Some(character), None) => self.push(Token::Character(character)),
+            ('\'', Some(character), None) => self.push(Lexeme::Character(character)),
             ('\'', ..) => return Err(self.error("malformed character constant")),
-            _ => self.push(Token::String(text)),
+            _ => self.push(Lexeme::String(text)),
         }
         self.advance(end);
         Ok(())

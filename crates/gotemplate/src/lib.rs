@@ -20,7 +20,7 @@ mod sprig;
 mod value;
 mod xml;
 
-pub use render::{Limits, RenderError};
+pub use render::{RenderError, RenderLimits};
 pub use value::Value;
 
 use std::collections::HashMap;
@@ -28,8 +28,8 @@ use std::collections::HashMap;
 /// A parsed template, with the templates that it defines.
 #[derive(Debug)]
 pub struct Template {
-    main: Vec<ast::Node>,
-    defined: HashMap<String, Vec<ast::Node>>,
+    main: Vec<ast::TemplateNode>,
+    defined: HashMap<String, Vec<ast::TemplateNode>>,
 }
 
 /// The reason why a text cannot be parsed as a template.
@@ -62,7 +62,7 @@ impl Template {
     ///
     /// # Errors
     /// The error that Go's `Execute` would return, or a maximum that was reached. The output so far is dropped.
-    pub fn render(&self, data: &Value, limits: Limits) -> Result<String, RenderError> {
+    pub fn render(&self, data: &Value, limits: RenderLimits) -> Result<String, RenderError> {
         render::render(self, data, limits)
     }
 }

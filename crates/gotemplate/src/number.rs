@@ -1,17 +1,17 @@
 //! Numbers in Go's source syntax.
 
-use crate::ast::Literal;
+use crate::ast::LiteralValue;
 
 /// Parses a number of a template. With a point or an exponent it is a `float64`.
-pub(crate) fn literal(text: &str) -> Option<Literal> {
+pub(crate) fn literal(text: &str) -> Option<LiteralValue> {
     let lower = text.to_ascii_lowercase();
     if lower.contains(['.', 'e']) && !lower.contains("0x") {
         let digits = lower.replace('_', "");
         let well_formed = digits.bytes().all(|byte| byte.is_ascii_digit() || b".e+-".contains(&byte));
         let number: f64 = digits.parse().ok().filter(|number: &f64| well_formed && number.is_finite())?;
-        return Some(Literal::Float(number));
+        return Some(LiteralValue::Float(number));
     }
-    integer(text).map(Literal::Int)
+    integer(text).map(LiteralValue::Int)
 }
 
 /// Decimal, `0x` hexadecimal, `0o` or `0` octal, `0b` binary, with `_` between digits.

@@ -1,9 +1,9 @@
 //! Parses tokens into a syntax tree, with Go's grammar. An error has its line.
 
 use crate::arguments::Function;
-use crate::ast::{Branch, Command, Literal, Node, Operand, Pipeline, Slot};
+use crate::ast::{Branch, LiteralValue, Operand, Pipeline, PipelineCommand, TemplateNode, VariableSlot};
 use crate::functions::function;
-use crate::lexer::{self, Placed, Token};
+use crate::lexer::{self, Lexeme, Placed};
 use crate::{ParseError, Template, number};
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ const NESTING_MAX: usize = 100;
 type Parsed<T> = Result<T, ParseError>;
 
 /// What ended a list of nodes.
-enum Stop {
+enum ListEnd {
     /// The end of the text.
     Eof,
     /// `{{end}}`, which is consumed.
@@ -30,7 +30,7 @@ struct Parser {
     variables: Vec<String>,
     ranges: usize,
     depth: usize,
-    defined: HashMap<String, Vec<Node>>,
+    defined: HashMap<String, Vec<TemplateNode>>,
 }
 
 pub(crate) fn parse(text: &str) -> Parsed<Template> {
@@ -39,9 +39,9 @@ pub(crate) fn parse(text: &str) -> Parsed<Template> {
     let mut parser = Parser { tokens, at: 0, line: 1, variables, ranges: 0, depth: 0, defined: HashMap::new() };
     let mut main = Vec::new();
     match parser.list(&mut main, true)? {
-        Stop::Eof => Ok(Template { main, defined: parser.defined }),
-        Stop::End => Err(parser.error("unexpected {{end}}")),
-        Stop::Else => Err(parser.error("unexpected {{else}}")),
+        ListEnd::Eof => Ok(Template { main, defined: parser.defined }),
+        ListEnd::End => Err(parser.error("unexpected {{end}}")),
+        ListEnd::Else => Err(parser.error("unexpected {{else}}")),
     }
 }
 
@@ -50,18 +50,18 @@ impl Parser {
         ParseError { line: self.line, message: message.into() }
     }
 
-    fn next(&mut self) -> Option<Token> {
+    fn next(&mut self) -> Option<Lexeme> {
         let placed = self.tokens.get(self.at)?;
         self.at += 1;
         self.line = placed.line;
         Some(placed.token.clone())
     }
 
-    fn peek(&self) -> Option<&Token> {
+    fn peek(&self) -> Option<&Lexeme> {
         self.tokens.get(self.at).map(|placed| &placed.token)
     }
 
-    fn take(&mut self, token: &Token) -> bool {
+    fn take(&mut self, token: &Lexeme) -> bool {
         let found = self.peek() == Some(token);
         if found {
             self.next();
@@ -70,18 +70,18 @@ impl Parser {
     }
 
     fn spaces(&mut self) {
-        while self.take(&Token::Space) {}
+        while self.take(&Lexeme::Space) {}
     }
 
     /// The next token that is not white space.
-    fn word(&mut self) -> Option<Token> {
+    fn word(&mut self) -> Option<Lexeme> {
         self.spaces();
         self.next()
     }
 
     fn close(&mut self, context: &str) -> Parsed<()> {
         match self.word() {
-            Some(Token::Close) => Ok(()),
+            Some(Lexeme::Close) => Ok(()),
             other => Err(self.error(format!("unexpected {} in {context}", told(other.as_ref())))),
         }
     }
@@ -97,24 +97,24 @@ impl Parser {
     }
 
     /// Nodes up to `{{end}}`, `{{else}}` (whose rest is not consumed) or the end of the text.
-    fn list(&mut self, nodes: &mut Vec<Node>, top: bool) -> Parsed<Stop> {
+    fn list(&mut self, nodes: &mut Vec<TemplateNode>, top: bool) -> Parsed<ListEnd> {
         loop {
             match self.next() {
-                None => return Ok(Stop::Eof),
-                Some(Token::Text(text)) => nodes.push(Node::Text(text)),
+                None => return Ok(ListEnd::Eof),
+                Some(Lexeme::Text(text)) => nodes.push(TemplateNode::Text(text)),
                 _ => {
                     self.spaces();
                     let keyword = match self.peek() {
-                        Some(Token::Word(word)) => word.clone(),
+                        Some(Lexeme::Word(word)) => word.clone(),
                         _ => String::new(),
                     };
                     if keyword == "end" || keyword == "else" {
                         self.next();
                         if keyword == "else" {
-                            return Ok(Stop::Else);
+                            return Ok(ListEnd::Else);
                         }
                         self.close("end")?;
-                        return Ok(Stop::End);
+                        return Ok(ListEnd::End);
                     }
                     if keyword == "define" && top {
                         self.next();
@@ -127,7 +127,7 @@ impl Parser {
         }
     }
 
-    fn action(&mut self, keyword: &str) -> Parsed<Option<Node>> {
+    fn action(&mut self, keyword: &str) -> Parsed<Option<TemplateNode>> {
         match keyword {
             "if" | "with" | "range" => {
                 self.next();
@@ -137,7 +137,7 @@ impl Parser {
                 self.next();
                 let name = self.template_name("template clause")?;
                 let argument = self.template_argument("template clause")?;
-                Ok(Some(Node::Template { name, line: self.line, argument }))
+                Ok(Some(TemplateNode::Template { name, line: self.line, argument }))
             }
             "block" => {
                 self.next();
@@ -149,21 +149,21 @@ impl Parser {
                 if self.ranges == 0 {
                     return Err(self.error(format!("{{{{{keyword}}}}} outside {{{{range}}}}")));
                 }
-                Ok(Some(if keyword == "break" { Node::Break } else { Node::Continue }))
+                Ok(Some(if keyword == "break" { TemplateNode::Break } else { TemplateNode::Continue }))
             }
             "define" => Err(self.error("unexpected {{define}} in command")),
             _ => {
-                let pipeline = self.pipeline("command", &Token::Close)?;
+                let pipeline = self.pipeline("command", &Lexeme::Close)?;
                 // A declaration prints nothing.
-                Ok(Some(Node::Print(pipeline)))
+                Ok(Some(TemplateNode::Print(pipeline)))
             }
         }
     }
 
     /// `if`, `with` or `range`, after the keyword.
-    fn control(&mut self, keyword: &str) -> Parsed<Node> {
+    fn control(&mut self, keyword: &str) -> Parsed<TemplateNode> {
         let visible = self.variables.len();
-        let pipeline = self.pipeline(keyword, &Token::Close)?;
+        let pipeline = self.pipeline(keyword, &Lexeme::Close)?;
         let declared = self.variables.len();
         let is_range = keyword == "range";
         self.ranges += usize::from(is_range);
@@ -173,47 +173,47 @@ impl Parser {
         self.variables.truncate(declared);
         let mut otherwise = Vec::new();
         match end {
-            Stop::Eof => return Err(self.error("unexpected EOF")),
-            Stop::End => {}
-            Stop::Else => self.otherwise(keyword, &mut otherwise)?,
+            ListEnd::Eof => return Err(self.error("unexpected EOF")),
+            ListEnd::End => {}
+            ListEnd::Else => self.otherwise(keyword, &mut otherwise)?,
         }
         self.variables.truncate(visible);
         let branch = Branch { pipeline, body, otherwise };
         Ok(match keyword {
-            "if" => Node::If(branch),
-            "with" => Node::With(branch),
-            _ => Node::Range(branch),
+            "if" => TemplateNode::If(branch),
+            "with" => TemplateNode::With(branch),
+            _ => TemplateNode::Range(branch),
         })
     }
 
     /// The rest after `{{else`: another condition, or a list of nodes.
-    fn otherwise(&mut self, keyword: &str, nodes: &mut Vec<Node>) -> Parsed<()> {
+    fn otherwise(&mut self, keyword: &str, nodes: &mut Vec<TemplateNode>) -> Parsed<()> {
         self.spaces();
-        if keyword != "range" && self.take(&Token::Word(keyword.to_owned())) {
+        if keyword != "range" && self.take(&Lexeme::Word(keyword.to_owned())) {
             nodes.push(self.nested(|parser| parser.control(keyword))?);
             return Ok(());
         }
         self.close("else")?;
         match self.list(nodes, false)? {
-            Stop::End => Ok(()),
-            Stop::Else => Err(self.error("expected end; found {{else}}")),
-            Stop::Eof => Err(self.error("unexpected EOF")),
+            ListEnd::End => Ok(()),
+            ListEnd::Else => Err(self.error("expected end; found {{else}}")),
+            ListEnd::Eof => Err(self.error("unexpected EOF")),
         }
     }
 
     fn template_name(&mut self, context: &str) -> Parsed<String> {
         match self.word() {
-            Some(Token::String(name)) => Ok(name),
+            Some(Lexeme::String(name)) => Ok(name),
             other => Err(self.error(format!("unexpected {} in {context}", told(other.as_ref())))),
         }
     }
 
     fn template_argument(&mut self, context: &str) -> Parsed<Option<Pipeline>> {
         self.spaces();
-        if self.take(&Token::Close) {
+        if self.take(&Lexeme::Close) {
             return Ok(None);
         }
-        self.pipeline(context, &Token::Close).map(Some)
+        self.pipeline(context, &Lexeme::Close).map(Some)
     }
 
     fn define(&mut self) -> Parsed<()> {
@@ -223,12 +223,12 @@ impl Parser {
     }
 
     /// `{{block "name" pipeline}}`: defines a template and uses it.
-    fn block(&mut self) -> Parsed<Node> {
+    fn block(&mut self) -> Parsed<TemplateNode> {
         let name = self.template_name("block clause")?;
         let line = self.line;
         let argument = self.template_argument("block clause")?;
         self.definition(name.clone())?;
-        Ok(Node::Template { name, line, argument })
+        Ok(TemplateNode::Template { name, line, argument })
     }
 
     /// The nodes of a nested template, up to its `{{end}}`.
@@ -237,14 +237,15 @@ impl Parser {
         let ranges = std::mem::take(&mut self.ranges);
         let mut body = Vec::new();
         match self.list(&mut body, false)? {
-            Stop::End => {}
-            Stop::Else => return Err(self.error("unexpected {{else}} in define clause")),
-            Stop::Eof => return Err(self.error("unexpected EOF")),
+            ListEnd::End => {}
+            ListEnd::Else => return Err(self.error("unexpected {{else}} in define clause")),
+            ListEnd::Eof => return Err(self.error("unexpected EOF")),
         }
         self.variables = variables;
         self.ranges = ranges;
         // As in Go, a non-empty definition replaces an empty one.
-        let is_empty = |body: &[Node]| body.iter().all(|node| matches!(node, Node::Text(text) if text.trim().is_empty()));
+        let is_empty =
+            |body: &[TemplateNode]| body.iter().all(|node| matches!(node, TemplateNode::Text(text) if text.trim().is_empty()));
         match self.defined.get(&name) {
             Some(known) if !is_empty(known) && !is_empty(&body) => {
                 return Err(self.error(format!("multiple definition of template {name:?}")));
@@ -258,7 +259,7 @@ impl Parser {
     }
 
     /// A pipeline up to `end`, which is consumed.
-    fn pipeline(&mut self, context: &str, end: &Token) -> Parsed<Pipeline> {
+    fn pipeline(&mut self, context: &str, end: &Lexeme) -> Parsed<Pipeline> {
         self.spaces();
         let line = self.tokens.get(self.at).map_or(self.line, |placed| placed.line);
         let (names, assigns) = self.declarations(context)?;
@@ -266,7 +267,7 @@ impl Parser {
         loop {
             commands.push(self.command(context)?);
             match self.next() {
-                Some(Token::Pipe) => {}
+                Some(Lexeme::Pipe) => {}
                 Some(token) if token == *end => break,
                 other => return Err(self.error(format!("unexpected {} in {context}", told(other.as_ref())))),
             }
@@ -287,35 +288,35 @@ impl Parser {
     /// `$x :=`, `$x =` or, in a `range`, `$i, $x :=`. A variable that is only used is left for the command.
     fn declarations(&mut self, context: &str) -> Parsed<(Vec<String>, bool)> {
         let tokens = self.tokens.get(self.at..).unwrap_or_default();
-        let mut ahead = tokens.iter().map(|placed| &placed.token).filter(|token| **token != Token::Space);
+        let mut ahead = tokens.iter().map(|placed| &placed.token).filter(|token| **token != Lexeme::Space);
         let mut names = Vec::new();
         let assigns = loop {
-            let Some(Token::Variable(name)) = ahead.next() else { return Ok((Vec::new(), false)) };
+            let Some(Lexeme::Variable(name)) = ahead.next() else { return Ok((Vec::new(), false)) };
             names.push(name.clone());
             match ahead.next() {
-                Some(Token::Declare) => break false,
-                Some(Token::Assign) => break true,
-                Some(Token::Comma) if context == "range" && names.len() < 2 => {}
-                Some(Token::Comma) => return Err(self.error(format!("too many declarations in {context}"))),
+                Some(Lexeme::Declare) => break false,
+                Some(Lexeme::Assign) => break true,
+                Some(Lexeme::Comma) if context == "range" && names.len() < 2 => {}
+                Some(Lexeme::Comma) => return Err(self.error(format!("too many declarations in {context}"))),
                 _ => return Ok((Vec::new(), false)),
             }
         };
-        while !matches!(self.next(), Some(Token::Declare | Token::Assign) | None) {}
+        while !matches!(self.next(), Some(Lexeme::Declare | Lexeme::Assign) | None) {}
         Ok((names, assigns))
     }
 
-    fn declare(&mut self, name: String) -> Slot {
+    fn declare(&mut self, name: String) -> VariableSlot {
         self.variables.push(name);
         self.variables.len() - 1
     }
 
-    fn variable(&self, name: &str) -> Parsed<Slot> {
+    fn variable(&self, name: &str) -> Parsed<VariableSlot> {
         let found = self.variables.iter().rposition(|known| known == name);
         found.ok_or_else(|| self.error(format!("undefined variable {name:?}")))
     }
 
     /// An operand and its arguments, up to a pipe or the end of the pipeline.
-    fn command(&mut self, context: &str) -> Parsed<Command> {
+    fn command(&mut self, context: &str) -> Parsed<PipelineCommand> {
         let mut operands = Vec::new();
         loop {
             self.spaces();
@@ -323,7 +324,7 @@ impl Parser {
                 Some(operand) => operands.push(operand),
                 None => break,
             }
-            if !matches!(self.peek(), Some(Token::Space | Token::Pipe | Token::Close | Token::RightParenthesis)) {
+            if !matches!(self.peek(), Some(Lexeme::Space | Lexeme::Pipe | Lexeme::Close | Lexeme::RightParenthesis)) {
                 let other = self.next();
                 return Err(self.error(format!("unexpected {} in operand", told(other.as_ref()))));
             }
@@ -337,38 +338,38 @@ impl Parser {
         if !arguments.is_empty() && matches!(operand, Operand::Dot | Operand::Constant(_)) {
             return Err(self.error("can't give arguments to what is no function"));
         }
-        Ok(Command { operand, arguments })
+        Ok(PipelineCommand { operand, arguments })
     }
 
     fn operand(&mut self) -> Parsed<Option<Operand>> {
         let operand = match self.peek() {
-            Some(Token::Word(_)) => {
-                let Some(Token::Word(word)) = self.next() else { return Ok(None) };
+            Some(Lexeme::Word(_)) => {
+                let Some(Lexeme::Word(word)) = self.next() else { return Ok(None) };
                 self.named(&word)?
             }
-            Some(Token::Dot) => Operand::Dot,
-            Some(Token::Field(_)) => return Ok(Some(Operand::Field(self.fields()))),
-            Some(Token::Variable(_)) => {
-                let Some(Token::Variable(name)) = self.next() else { return Ok(None) };
+            Some(Lexeme::Dot) => Operand::Dot,
+            Some(Lexeme::Field(_)) => return Ok(Some(Operand::Field(self.fields()))),
+            Some(Lexeme::Variable(_)) => {
+                let Some(Lexeme::Variable(name)) = self.next() else { return Ok(None) };
                 let slot = self.variable(&name)?;
                 return Ok(Some(Operand::Variable(slot, self.fields())));
             }
-            Some(Token::Number(_)) => {
-                let Some(Token::Number(text)) = self.next() else { return Ok(None) };
+            Some(Lexeme::Number(_)) => {
+                let Some(Lexeme::Number(text)) = self.next() else { return Ok(None) };
                 let number = number::literal(&text).ok_or_else(|| self.error(format!("bad number syntax: {text:?}")))?;
                 return self.without_fields(Operand::Constant(number));
             }
-            Some(Token::Character(_)) => {
-                let Some(Token::Character(character)) = self.next() else { return Ok(None) };
-                return self.without_fields(Operand::Constant(Literal::Int(i64::from(u32::from(character)))));
+            Some(Lexeme::Character(_)) => {
+                let Some(Lexeme::Character(character)) = self.next() else { return Ok(None) };
+                return self.without_fields(Operand::Constant(LiteralValue::Int(i64::from(u32::from(character)))));
             }
-            Some(Token::String(_)) => {
-                let Some(Token::String(text)) = self.next() else { return Ok(None) };
-                return self.without_fields(Operand::Constant(Literal::String(text)));
+            Some(Lexeme::String(_)) => {
+                let Some(Lexeme::String(text)) = self.next() else { return Ok(None) };
+                return self.without_fields(Operand::Constant(LiteralValue::String(text)));
             }
-            Some(Token::LeftParenthesis) => {
+            Some(Lexeme::LeftParenthesis) => {
                 self.next();
-                let inner = self.nested(|parser| parser.pipeline("parenthesized pipeline", &Token::RightParenthesis))?;
+                let inner = self.nested(|parser| parser.pipeline("parenthesized pipeline", &Lexeme::RightParenthesis))?;
                 return Ok(Some(Operand::Parenthesis(Box::new(inner), self.fields())));
             }
             _ => return Ok(None),
@@ -382,8 +383,8 @@ impl Parser {
     /// `.A.B`, as long as it continues.
     fn fields(&mut self) -> Vec<String> {
         let mut names = Vec::new();
-        while let Some(Token::Field(_)) = self.peek() {
-            if let Some(Token::Field(name)) = self.next() {
+        while let Some(Lexeme::Field(_)) = self.peek() {
+            if let Some(Lexeme::Field(name)) = self.next() {
                 names.push(name);
             }
         }
@@ -392,13 +393,13 @@ impl Parser {
 
     fn without_fields(&mut self, operand: Operand) -> Parsed<Option<Operand>> {
         match (self.peek(), operand) {
-            (Some(Token::Field(_)), Operand::Function(function)) => {
+            (Some(Lexeme::Field(_)), Operand::Function(function)) => {
                 // `f.Name` is a field of the result of `f`.
-                let call = Command { operand: Operand::Function(function), arguments: Vec::new() };
+                let call = PipelineCommand { operand: Operand::Function(function), arguments: Vec::new() };
                 let inner = Pipeline { line: self.line, variables: Vec::new(), commands: vec![call] };
                 Ok(Some(Operand::Parenthesis(Box::new(inner), self.fields())))
             }
-            (Some(Token::Field(name)), _) => {
+            (Some(Lexeme::Field(name)), _) => {
                 let message = format!("unexpected . after term, before {name:?}");
                 Err(self.error(message))
             }
@@ -408,8 +409,8 @@ impl Parser {
 
     fn named(&self, word: &str) -> Parsed<Operand> {
         Ok(match word {
-            "true" => Operand::Constant(Literal::Bool(true)),
-            "false" => Operand::Constant(Literal::Bool(false)),
+            "true" => Operand::Constant(LiteralValue::Bool(true)),
+            "false" => Operand::Constant(LiteralValue::Bool(false)),
             "nil" => Operand::Nil,
             _ => {
                 let known: Option<&'static Function> = function(word);
@@ -420,15 +421,15 @@ impl Parser {
 }
 
 /// The name of a token in an error.
-fn told(token: Option<&Token>) -> String {
+fn told(token: Option<&Lexeme>) -> String {
     match token {
         None => "EOF".to_owned(),
-        Some(Token::Close) => "\"}}\"".to_owned(),
-        Some(Token::Word(word)) => format!("<{word}>"),
-        Some(Token::Field(name)) => format!("<.{name}>"),
-        Some(Token::Variable(name)) => format!("<{name}>"),
-        Some(Token::Number(text)) => format!("{text:?}"),
-        Some(Token::String(text)) => format!("{text:?}"),
+        Some(Lexeme::Close) => "\"}}\"".to_owned(),
+        Some(Lexeme::Word(word)) => format!("<{word}>"),
+        Some(Lexeme::Field(name)) => format!("<.{name}>"),
+        Some(Lexeme::Variable(name)) => format!("<{name}>"),
+        Some(Lexeme::Number(text)) => format!("{text:?}"),
+        Some(Lexeme::String(text)) => format!("{text:?}"),
         Some(other) => format!("{other:?}").to_lowercase(),
     }
 }

@@ -1,24 +1,24 @@
 //! Walks the syntax tree and writes the output, within bounds: an operator's template processes bodies from strangers.
 
 use crate::Template;
-use crate::arguments::{Body, Function, any};
-use crate::ast::{Branch, Command, Node, Operand, Pipeline};
+use crate::arguments::{Function, FunctionBody, any};
+use crate::ast::{Branch, Operand, Pipeline, PipelineCommand, TemplateNode};
 use crate::print;
 use crate::value::Value;
 
 /// The maxima of rendering.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RenderLimits {
     /// Bytes of output.
     pub bytes_max: usize,
     /// Visited nodes, evaluated arguments, and 64-byte pieces of function results.
     pub steps_max: usize,
 }
 
-impl Default for Limits {
+impl Default for RenderLimits {
     /// Bodies of 10 MiB, rendered in a few hundred milliseconds at most.
     fn default() -> Self {
-        Limits { bytes_max: 10 * 1024 * 1024, steps_max: 2_000_000 }
+        RenderLimits { bytes_max: 10 * 1024 * 1024, steps_max: 2_000_000 }
     }
 }
 
@@ -54,7 +54,7 @@ type Rendered<T> = Result<T, RenderError>;
 
 struct Renderer<'t> {
     template: &'t Template,
-    limits: Limits,
+    limits: RenderLimits,
     steps: usize,
     line: usize,
     out: String,
@@ -66,7 +66,7 @@ struct Frame {
     depth: usize,
 }
 
-pub(crate) fn render(template: &Template, data: &Value, limits: Limits) -> Rendered<String> {
+pub(crate) fn render(template: &Template, data: &Value, limits: RenderLimits) -> Rendered<String> {
     let mut renderer = Renderer { template, limits, steps: 0, line: 0, out: String::new() };
     // A document that is `null` is no value; a member that is `null` is a value.
     let data = data.clone().unwrapped();
@@ -91,27 +91,27 @@ impl<'t> Renderer<'t> {
         Ok(())
     }
 
-    fn list(&mut self, nodes: &'t [Node], dot: &Value, frame: &mut Frame) -> Rendered<Flow> {
+    fn list(&mut self, nodes: &'t [TemplateNode], dot: &Value, frame: &mut Frame) -> Rendered<Flow> {
         for node in nodes {
             self.step(1)?;
             let flow = match node {
-                Node::Text(text) => {
+                TemplateNode::Text(text) => {
                     self.out.push_str(text);
                     Flow::Done
                 }
-                Node::Print(pipeline) => {
+                TemplateNode::Print(pipeline) => {
                     let value = self.pipeline(pipeline, dot, frame)?;
                     if pipeline.variables.is_empty() {
                         print::printed(&value, &mut self.out);
                     }
                     Flow::Done
                 }
-                Node::If(branch) => self.branch(branch, dot, false, frame)?,
-                Node::With(branch) => self.branch(branch, dot, true, frame)?,
-                Node::Range(branch) => self.range(branch, dot, frame)?,
-                Node::Template { name, line, argument } => self.call(name, *line, argument.as_ref(), dot, frame)?,
-                Node::Break => return Ok(Flow::Break),
-                Node::Continue => return Ok(Flow::Continue),
+                TemplateNode::If(branch) => self.branch(branch, dot, false, frame)?,
+                TemplateNode::With(branch) => self.branch(branch, dot, true, frame)?,
+                TemplateNode::Range(branch) => self.range(branch, dot, frame)?,
+                TemplateNode::Template { name, line, argument } => self.call(name, *line, argument.as_ref(), dot, frame)?,
+                TemplateNode::Break => return Ok(Flow::Break),
+                TemplateNode::Continue => return Ok(Flow::Continue),
             };
             if flow != Flow::Done {
                 return Ok(flow);
@@ -209,7 +209,7 @@ impl<'t> Renderer<'t> {
         Ok(value)
     }
 
-    fn command(&mut self, command: &'t Command, last: Option<Value>, dot: &Value, frame: &mut Frame) -> Rendered<Value> {
+    fn command(&mut self, command: &'t PipelineCommand, last: Option<Value>, dot: &Value, frame: &mut Frame) -> Rendered<Value> {
         self.step(1)?;
         if let Operand::Function(function) = &command.operand {
             return self.function(function, &command.arguments, last, dot, frame);
@@ -233,9 +233,9 @@ impl<'t> Renderer<'t> {
             self.step(1)?;
             let value = self.operand(operand, dot, frame)?;
             let decides = match function.body {
-                Body::And => !value.is_true(),
-                Body::Or => value.is_true(),
-                Body::Call(_) => false,
+                FunctionBody::And => !value.is_true(),
+                FunctionBody::Or => value.is_true(),
+                FunctionBody::Call(_) => false,
             };
             if decides {
                 return Ok(value);

@@ -4,7 +4,7 @@
 //! Entities other than XML's own five and numeric character references are errors, so that a document cannot grow when it is
 //! parsed.
 
-use crate::arguments::{Function, Outcome, any, bounded, call};
+use crate::arguments::{Function, FunctionResult, any, bounded, call};
 use crate::print;
 use crate::value::{MapValue, Value};
 use quick_xml::Reader;
@@ -149,7 +149,7 @@ impl Element {
 
 /// Tyk's `xmlMarshal`: writes a map as a document whose root is its only member or `doc`, and any other value as Go's
 /// `encoding/xml` does.
-fn marshal(value: &Value) -> Outcome {
+fn marshal(value: &Value) -> FunctionResult {
     let mut out = String::new();
     match value {
         Value::Map(map) => {

@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::indexing_slicing)]
 
 use serde_json::Value as Json;
-use tollgate_gotemplate::{Limits, Template, Value};
+use tollgate_gotemplate::{RenderLimits, Template, Value};
 
 const CASES: &str = include_str!("cases.json");
 const GOLDEN: &str = include_str!("golden.json");
@@ -41,7 +41,7 @@ fn data(cases: &Json, case: &Json) -> Result<Value, (&'static str, String)> {
 
 fn rendered(template: &str, data: &Value) -> Result<String, (&'static str, String)> {
     let parsed = Template::parse(template).map_err(|error| ("parse", error.to_string()))?;
-    parsed.render(data, Limits::default()).map_err(|error| ("render", error.to_string()))
+    parsed.render(data, RenderLimits::default()).map_err(|error| ("render", error.to_string()))
 }
 
 fn outcome(got: &Result<String, (&'static str, String)>) -> String {
@@ -80,7 +80,7 @@ fn rendering_is_bounded() {
     ];
     for template in floods {
         let parsed = Template::parse(template).expect(template);
-        assert!(parsed.render(&Value::from_json(&Json::Null), Limits::default()).is_err(), "{template}");
+        assert!(parsed.render(&Value::from_json(&Json::Null), RenderLimits::default()).is_err(), "{template}");
     }
 }
 
@@ -94,14 +94,14 @@ fn blocks_are_not_nested_without_end() {
     }
     let chained = format!("{}{}", "{{if 0}}a{{else}}".repeat(90), "{{end}}".repeat(90));
     let parsed = Template::parse(&chained).expect("ninety blocks");
-    assert_eq!(parsed.render(&Value::from_json(&Json::Null), Limits::default()).as_deref(), Ok(""));
+    assert_eq!(parsed.render(&Value::from_json(&Json::Null), RenderLimits::default()).as_deref(), Ok(""));
 }
 
 #[test]
 fn errors_name_the_line() {
     let parsed = Template::parse("one\ntwo {{len .name}}\nthree {{index .list 5}}").expect("a template");
     let data = Value::from_json(&serde_json::json!({"name": "x", "list": []}));
-    let error = parsed.render(&data, Limits::default()).expect_err("an index out of range");
+    let error = parsed.render(&data, RenderLimits::default()).expect_err("an index out of range");
     assert_eq!((error.line, error.message.as_str()), (3, "error calling index: index out of range: 5"));
 }
 
@@ -126,7 +126,7 @@ fn damaged_templates_and_documents_are_errors() {
     let cases: Json = serde_json::from_str(CASES).expect("cases.json");
     let golden: Vec<Json> = serde_json::from_str(GOLDEN).expect("golden.json");
     let person = Value::from_json(&cases["data"]["person"]);
-    let limits = Limits { bytes_max: 10_000, steps_max: 2_000 };
+    let limits = RenderLimits { bytes_max: 10_000, steps_max: 2_000 };
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -43,7 +43,7 @@ pub enum BodyReader {
 /// The state inside a chunked body.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunks {
-    place: Place,
+    place: BodyState,
     digits: u8,
     /// The size is 0 so far, and none of its digits was forwarded.
     zero_withheld: bool,
@@ -53,7 +53,7 @@ pub struct Chunks {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum BodyState {
     Size,
     Extension(Extension),
     SizeLf,
@@ -75,7 +75,7 @@ impl BodyReader {
             Body::None => BodyReader::Done,
             Body::Length(bytes) => BodyReader::Length(bytes),
             Body::Chunked => {
-                let place = Place::Size;
+                let place = BodyState::Size;
                 BodyReader::Chunked(Chunks {
                     place,
                     digits: 0,
@@ -136,7 +136,7 @@ impl BodyReader {
     }
 
     #[inline]
-    fn advance(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<usize, Malformed> {
+    fn advance(&mut self, bytes: &[u8], sink: &mut impl BodyObserver) -> Result<usize, Malformed> {
         match self {
             BodyReader::Done => Ok(0),
             BodyReader::UntilClose => {
@@ -164,7 +164,7 @@ impl BodyReader {
 }
 
 /// Receives the events of a body as it passes. Positions refer to the current bytes.
-trait Sink {
+trait BodyObserver {
     fn data(&mut self, _: &[u8]) {}
     /// The byte at this position is not needed.
     fn skip(&mut self, _: usize) {}
@@ -178,14 +178,14 @@ trait Sink {
 
 struct Ignore;
 
-impl Sink for Ignore {}
+impl BodyObserver for Ignore {}
 
 struct Decode<'o> {
     content: &'o mut Vec<u8>,
     trailers: Option<&'o mut Vec<u8>>,
 }
 
-impl Sink for Decode<'_> {
+impl BodyObserver for Decode<'_> {
     fn data(&mut self, data: &[u8]) {
         self.content.extend_from_slice(data);
     }
@@ -214,7 +214,7 @@ impl<P> Relay<'_, '_, P> {
     }
 }
 
-impl<P: FnMut(&str) -> bool> Sink for Relay<'_, '_, P> {
+impl<P: FnMut(&str) -> bool> BodyObserver for Relay<'_, '_, P> {
     fn skip(&mut self, at: usize) {
         self.copy_until(at);
         self.start = at + 1;
@@ -241,54 +241,54 @@ impl<P: FnMut(&str) -> bool> Sink for Relay<'_, '_, P> {
 
 impl Chunks {
     #[inline]
-    fn advance(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<(usize, bool), Malformed> {
+    fn advance(&mut self, bytes: &[u8], sink: &mut impl BodyObserver) -> Result<(usize, bool), Malformed> {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             match self.place {
-                Place::Size => self.size_byte(byte, at, bytes, sink)?,
-                Place::Extension(extension) => self.extension_byte(extension, byte, at, sink)?,
-                Place::SizeLf => {
+                BodyState::Size => self.size_byte(byte, at, bytes, sink)?,
+                BodyState::Extension(extension) => self.extension_byte(extension, byte, at, sink)?,
+                BodyState::SizeLf => {
                     expect(byte, b'\n')?;
                     self.digits = 0;
-                    self.place = if self.left == 0 { Place::TrailerStart } else { Place::Data };
+                    self.place = if self.left == 0 { BodyState::TrailerStart } else { BodyState::Data };
                 }
-                Place::Data => {
+                BodyState::Data => {
                     let here = bytes.get(at..).unwrap_or_default();
                     let taken = usize::try_from(self.left).unwrap_or(usize::MAX).min(here.len());
                     sink.data(here.get(..taken).unwrap_or_default());
                     self.left -= taken as u64;
                     at += taken;
                     if self.left == 0 {
-                        self.place = Place::DataCr;
+                        self.place = BodyState::DataCr;
                     }
                     continue;
                 }
-                Place::DataCr => {
+                BodyState::DataCr => {
                     expect(byte, b'\r')?;
-                    self.place = Place::DataLf;
+                    self.place = BodyState::DataLf;
                 }
-                Place::DataLf => {
+                BodyState::DataLf => {
                     expect(byte, b'\n')?;
-                    self.place = Place::Size;
+                    self.place = BodyState::Size;
                 }
-                Place::TrailerStart if byte == b'\r' => {
+                BodyState::TrailerStart if byte == b'\r' => {
                     sink.end(at);
-                    self.place = Place::EndLf;
+                    self.place = BodyState::EndLf;
                 }
-                Place::TrailerStart | Place::TrailerName => {
+                BodyState::TrailerStart | BodyState::TrailerName => {
                     self.trailer_name_byte(byte)?;
                     sink.trailer(at, byte);
                 }
-                Place::TrailerValue => {
+                BodyState::TrailerValue => {
                     self.trailer_value_byte(byte)?;
                     sink.trailer(at, byte);
                 }
-                Place::TrailerLf => {
+                BodyState::TrailerLf => {
                     expect(byte, b'\n')?;
                     sink.trailer(at, byte);
-                    self.place = Place::TrailerStart;
+                    self.place = BodyState::TrailerStart;
                 }
-                Place::EndLf => {
+                BodyState::EndLf => {
                     expect(byte, b'\n')?;
                     return Ok((at + 1, true));
                 }
@@ -299,14 +299,14 @@ impl Chunks {
     }
 
     #[inline]
-    fn size_byte(&mut self, byte: u8, at: usize, bytes: &[u8], sink: &mut impl Sink) -> Result<(), Malformed> {
+    fn size_byte(&mut self, byte: u8, at: usize, bytes: &[u8], sink: &mut impl BodyObserver) -> Result<(), Malformed> {
         let digit = match byte {
             b'0'..=b'9' => byte - b'0',
             b'a'..=b'f' => byte - b'a' + 10,
             b'A'..=b'F' => byte - b'A' + 10,
             b'\r' if self.digits > 0 => {
                 self.end_size(at, sink);
-                self.place = Place::SizeLf;
+                self.place = BodyState::SizeLf;
                 return Ok(());
             }
             b';' | b' ' | b'\t' if self.digits > 0 => {
@@ -334,22 +334,22 @@ impl Chunks {
     }
 
     #[inline]
-    fn end_size(&mut self, at: usize, sink: &mut impl Sink) {
+    fn end_size(&mut self, at: usize, sink: &mut impl BodyObserver) {
         if std::mem::take(&mut self.zero_withheld) {
             sink.zero(at);
         }
     }
 
-    fn extension_byte(&mut self, extension: Extension, byte: u8, at: usize, sink: &mut impl Sink) -> Result<(), Malformed> {
+    fn extension_byte(&mut self, extension: Extension, byte: u8, at: usize, sink: &mut impl BodyObserver) -> Result<(), Malformed> {
         self.extension_bytes += 1;
         if self.extension_bytes > EXTENSION_BYTES_MAX {
             return Err(Malformed::Chunk);
         }
         if byte == b'\r' && extension.may_end() {
-            self.place = Place::SizeLf;
+            self.place = BodyState::SizeLf;
             return Ok(());
         }
-        self.place = Place::Extension(extension.next(byte).ok_or(Malformed::Chunk)?);
+        self.place = BodyState::Extension(extension.next(byte).ok_or(Malformed::Chunk)?);
         sink.skip(at);
         Ok(())
     }
@@ -358,8 +358,8 @@ impl Chunks {
     fn trailer_name_byte(&mut self, byte: u8) -> Result<(), Malformed> {
         self.count_trailer_byte()?;
         self.place = match byte {
-            b':' if self.place == Place::TrailerName => Place::TrailerValue,
-            _ if is_token(&[byte]) => Place::TrailerName,
+            b':' if self.place == BodyState::TrailerName => BodyState::TrailerValue,
+            _ if is_token(&[byte]) => BodyState::TrailerName,
             _ => return Err(Malformed::Chunk),
         };
         Ok(())
@@ -368,7 +368,7 @@ impl Chunks {
     fn trailer_value_byte(&mut self, byte: u8) -> Result<(), Malformed> {
         self.count_trailer_byte()?;
         match byte {
-            b'\r' => self.place = Place::TrailerLf,
+            b'\r' => self.place = BodyState::TrailerLf,
             byte if is_value(&[byte]) => {}
             _ => return Err(Malformed::Chunk),
         }

@@ -1,7 +1,7 @@
 //! Edits to the header lines of one message: removed lines and added lines. The buffers are reused from message to message.
 
 use crate::append::append;
-use crate::headers::{Headers, Known};
+use crate::headers::{Headers, KnownHeader};
 
 /// Lines to remove and lines to add. Later edits see earlier ones: a removed line stays removed, and an added line can be removed
 /// again.
@@ -28,13 +28,13 @@ impl HeaderEdits {
 
     /// Removes every line with a known name.
     #[inline]
-    pub fn remove_known(&mut self, headers: &Headers<'_>, kind: Known) {
+    pub fn remove_known(&mut self, headers: &Headers<'_>, kind: KnownHeader) {
         self.dropped |= headers.lines_of(kind);
     }
 
     /// Removes every line with this name, which is the only name of `kind`. It takes no time if there is none.
     #[inline]
-    pub fn remove_named(&mut self, headers: &Headers<'_>, kind: Known, name: &str) {
+    pub fn remove_named(&mut self, headers: &Headers<'_>, kind: KnownHeader, name: &str) {
         self.remove_known(headers, kind);
         if !self.added.is_empty() {
             self.remove_added(name);

@@ -14,7 +14,7 @@ const CONNECTION_LINES_MAX: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)] // the names are the documentation
-pub enum Known {
+pub enum KnownHeader {
     Other,
     Host,
     Connection,
@@ -38,51 +38,51 @@ pub enum Known {
 
 /// The kind of a name; `None` if it is not even a token. Names that most heads have are listed although nobody looks them up.
 #[inline(always)]
-fn classify(name: &[u8]) -> Option<Known> {
+fn classify(name: &[u8]) -> Option<KnownHeader> {
     Some(match name.len() {
-        2 if is(name, b"te") => Known::Te,
-        4 if is(name, b"host") => Known::Host,
-        4 if is(name, b"date") => Known::Other,
-        6 if is(name, b"accept") || is(name, b"server") => Known::Other,
-        6 if is(name, b"cookie") => Known::Cookie,
-        6 if is(name, b"origin") => Known::Origin,
-        6 if is(name, b"expect") => Known::Expect,
-        7 if is(name, b"upgrade") => Known::Upgrade,
-        9 if is(name, b"x-real-ip") => Known::RealIp,
-        10 if is(name, b"connection") => Known::Connection,
-        10 if is(name, b"user-agent") => Known::UserAgent,
-        10 if is(name, b"keep-alive") => Known::HopByHop,
-        10 if is(name, b"tracestate") => Known::TraceState,
-        11 if is(name, b"traceparent") => Known::TraceParent,
-        12 if is(name, b"content-type") => Known::ContentType,
-        13 if is(name, b"authorization") => Known::Authorization,
-        14 if is(name, b"content-length") => Known::ContentLength,
+        2 if is(name, b"te") => KnownHeader::Te,
+        4 if is(name, b"host") => KnownHeader::Host,
+        4 if is(name, b"date") => KnownHeader::Other,
+        6 if is(name, b"accept") || is(name, b"server") => KnownHeader::Other,
+        6 if is(name, b"cookie") => KnownHeader::Cookie,
+        6 if is(name, b"origin") => KnownHeader::Origin,
+        6 if is(name, b"expect") => KnownHeader::Expect,
+        7 if is(name, b"upgrade") => KnownHeader::Upgrade,
+        9 if is(name, b"x-real-ip") => KnownHeader::RealIp,
+        10 if is(name, b"connection") => KnownHeader::Connection,
+        10 if is(name, b"user-agent") => KnownHeader::UserAgent,
+        10 if is(name, b"keep-alive") => KnownHeader::HopByHop,
+        10 if is(name, b"tracestate") => KnownHeader::TraceState,
+        11 if is(name, b"traceparent") => KnownHeader::TraceParent,
+        12 if is(name, b"content-type") => KnownHeader::ContentType,
+        13 if is(name, b"authorization") => KnownHeader::Authorization,
+        14 if is(name, b"content-length") => KnownHeader::ContentLength,
         // Servers that turn headers into variables could take these for framing headers. No client means them.
-        14 if is(name, b"content_length") => Known::HopByHop,
-        15 if is(name, b"x-forwarded-for") => Known::ForwardedFor,
-        16 if is(name, b"proxy-connection") => Known::HopByHop,
-        17 if is(name, b"transfer-encoding") => Known::TransferEncoding,
-        17 if is(name, b"transfer_encoding") => Known::HopByHop,
-        17 if is(name, b"x-ratelimit-limit") || is(name, b"x-ratelimit-reset") => Known::RateLimit,
-        18 if is(name, b"proxy-authenticate") => Known::HopByHop,
-        19 if is(name, b"proxy-authorization") => Known::HopByHop,
-        21 if is(name, b"x-ratelimit-remaining") => Known::RateLimit,
+        14 if is(name, b"content_length") => KnownHeader::HopByHop,
+        15 if is(name, b"x-forwarded-for") => KnownHeader::ForwardedFor,
+        16 if is(name, b"proxy-connection") => KnownHeader::HopByHop,
+        17 if is(name, b"transfer-encoding") => KnownHeader::TransferEncoding,
+        17 if is(name, b"transfer_encoding") => KnownHeader::HopByHop,
+        17 if is(name, b"x-ratelimit-limit") || is(name, b"x-ratelimit-reset") => KnownHeader::RateLimit,
+        18 if is(name, b"proxy-authenticate") => KnownHeader::HopByHop,
+        19 if is(name, b"proxy-authorization") => KnownHeader::HopByHop,
+        21 if is(name, b"x-ratelimit-remaining") => KnownHeader::RateLimit,
         _ => return None,
     })
 }
 
 /// The position of one header line in its head. It ends where the next one starts.
 #[derive(Clone, Copy)]
-struct Line {
+struct HeaderLine {
     start: u32,
     name_end: u32,
     value: u32,
     value_end: u32,
-    known: Known,
+    known: KnownHeader,
 }
 
-impl Line {
-    const NONE: Line = Line { start: 0, name_end: 0, value: 0, value_end: 0, known: Known::Other };
+impl HeaderLine {
+    const NONE: HeaderLine = HeaderLine { start: 0, name_end: 0, value: 0, value_end: 0, known: KnownHeader::Other };
 
     #[inline]
     fn name(&self) -> Range<usize> {
@@ -97,13 +97,13 @@ impl Line {
 
 /// Memory for the lines of one head, reused for the next one.
 pub struct HeaderStorage {
-    lines: [Line; HEADER_LINES_MAX],
+    lines: [HeaderLine; HEADER_LINES_MAX],
 }
 
 impl HeaderStorage {
     /// Empty memory.
     pub fn new() -> Self {
-        HeaderStorage { lines: [Line::NONE; HEADER_LINES_MAX] }
+        HeaderStorage { lines: [HeaderLine::NONE; HEADER_LINES_MAX] }
     }
 }
 
@@ -117,7 +117,7 @@ impl Default for HeaderStorage {
 pub struct Headers<'a> {
     /// From the first byte of the message to the end of the empty line.
     head: &'a [u8],
-    lines: &'a [Line],
+    lines: &'a [HeaderLine],
     present: u32,
     /// The number of Host lines, and the last one.
     hosts: u8,
@@ -165,25 +165,30 @@ impl<'a> Headers<'a> {
             let colon = at + name.len();
             let known = match classify(name) {
                 Some(known) => known,
-                None if is_token(name) => Known::Other,
+                None if is_token(name) => KnownHeader::Other,
                 None => return Err(Malformed::Syntax),
             };
             let Some((value, next)) = value(bytes, colon + 1)? else { return Ok(None) };
             let line = storage.lines.get_mut(count).ok_or(Malformed::TooManyLines)?;
-            *line =
-                Line { start: at as u32, name_end: colon as u32, value: value.start as u32, value_end: value.end as u32, known };
+            *line = HeaderLine {
+                start: at as u32,
+                name_end: colon as u32,
+                value: value.start as u32,
+                value_end: value.end as u32,
+                known,
+            };
             headers.present |= 1 << known as u8;
             let text = || bytes.get(value.clone()).unwrap_or_default();
             match known {
-                Known::Host => (headers.hosts, headers.host) = (headers.hosts.saturating_add(1), count as u8),
-                Known::ContentLength if framing.content_length.is_some() => return Err(Malformed::ContentLength),
-                Known::ContentLength => {
+                KnownHeader::Host => (headers.hosts, headers.host) = (headers.hosts.saturating_add(1), count as u8),
+                KnownHeader::ContentLength if framing.content_length.is_some() => return Err(Malformed::ContentLength),
+                KnownHeader::ContentLength => {
                     framing.content_length = Some(content_length(text())?);
                     if matches!(text(), [b'0', _, ..]) || !has_usual_space(bytes, line, next) {
                         headers.unusual |= 1 << count;
                     }
                 }
-                Known::TransferEncoding => {
+                KnownHeader::TransferEncoding => {
                     if framing.chunked || !text().eq_ignore_ascii_case(b"chunked") {
                         return Err(Malformed::TransferEncoding);
                     }
@@ -192,7 +197,7 @@ impl<'a> Headers<'a> {
                         headers.unusual |= 1 << count;
                     }
                 }
-                Known::Connection => {
+                KnownHeader::Connection => {
                     headers.hop |= 1 << count;
                     connection_lines += 1;
                     if connection_lines > CONNECTION_LINES_MAX {
@@ -200,8 +205,8 @@ impl<'a> Headers<'a> {
                     }
                     named_lines |= connection_tokens(text(), &mut framing);
                 }
-                Known::HopByHop | Known::Upgrade => headers.hop |= 1 << count,
-                Known::Te if !text().eq_ignore_ascii_case(b"trailers") => headers.hop |= 1 << count,
+                KnownHeader::HopByHop | KnownHeader::Upgrade => headers.hop |= 1 << count,
+                KnownHeader::Te if !text().eq_ignore_ascii_case(b"trailers") => headers.hop |= 1 << count,
                 _ => {}
             }
             count += 1;
@@ -230,10 +235,14 @@ impl<'a> Headers<'a> {
         for (index, line) in self.lines.iter().enumerate() {
             let plain = !matches!(
                 line.known,
-                Known::Host | Known::ContentLength | Known::TransferEncoding | Known::ForwardedFor | Known::RealIp
+                KnownHeader::Host
+                    | KnownHeader::ContentLength
+                    | KnownHeader::TransferEncoding
+                    | KnownHeader::ForwardedFor
+                    | KnownHeader::RealIp
             );
             let name = self.slice(line.name());
-            if plain && self.all_known(Known::Connection).flat_map(tokens).any(|token| token.eq_ignore_ascii_case(name)) {
+            if plain && self.all_known(KnownHeader::Connection).flat_map(tokens).any(|token| token.eq_ignore_ascii_case(name)) {
                 self.hop |= 1 << index;
             }
         }
@@ -263,19 +272,19 @@ impl<'a> Headers<'a> {
     /// The name and value of each line, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + '_ {
         // Tokens are ASCII.
-        let name = |line: &Line| std::str::from_utf8(self.slice(line.name())).unwrap_or_default();
+        let name = |line: &HeaderLine| std::str::from_utf8(self.slice(line.name())).unwrap_or_default();
         self.lines.iter().map(move |line| (name(line), self.slice(line.value())))
     }
 
     /// Whether there is a line with a known name.
     #[inline]
-    pub fn has(&self, known: Known) -> bool {
+    pub fn has(&self, known: KnownHeader) -> bool {
         self.present & 1 << known as u8 != 0
     }
 
     /// The value of the first line with a known name.
     #[inline]
-    pub fn known(&self, known: Known) -> Option<&'a [u8]> {
+    pub fn known(&self, known: KnownHeader) -> Option<&'a [u8]> {
         if !self.has(known) {
             return None;
         }
@@ -284,7 +293,7 @@ impl<'a> Headers<'a> {
 
     /// All values of lines with a known name, in order.
     #[inline]
-    pub fn all_known(&self, known: Known) -> impl Iterator<Item = &'a [u8]> + '_ {
+    pub fn all_known(&self, known: KnownHeader) -> impl Iterator<Item = &'a [u8]> + '_ {
         self.lines.iter().filter(move |line| line.known == known).map(|line| self.slice(line.value()))
     }
 
@@ -294,7 +303,7 @@ impl<'a> Headers<'a> {
     }
 
     #[inline]
-    fn is_called(&self, line: &Line, name: &str) -> bool {
+    fn is_called(&self, line: &HeaderLine, name: &str) -> bool {
         self.slice(line.name()).eq_ignore_ascii_case(name.as_bytes())
     }
 
@@ -316,7 +325,7 @@ impl<'a> Headers<'a> {
 
     /// The set of lines with a known name.
     #[inline]
-    pub(crate) fn lines_of(&self, known: Known) -> u128 {
+    pub(crate) fn lines_of(&self, known: KnownHeader) -> u128 {
         if self.has(known) { self.set_of(|line| line.known == known) } else { 0 }
     }
 
@@ -325,7 +334,7 @@ impl<'a> Headers<'a> {
         self.set_of(|line| self.is_called(line, name))
     }
 
-    fn set_of(&self, is_meant: impl Fn(&Line) -> bool) -> u128 {
+    fn set_of(&self, is_meant: impl Fn(&HeaderLine) -> bool) -> u128 {
         let lines = self.lines.iter().enumerate();
         lines.fold(0, |set, (index, line)| if is_meant(line) { set | 1 << index } else { set })
     }
@@ -335,7 +344,7 @@ impl<'a> Headers<'a> {
     pub(crate) fn write_unusual(&self, lines: u128, out: &mut Vec<u8>) {
         for (index, line) in self.lines.iter().enumerate().filter(|(index, _)| lines >> index & 1 == 1) {
             debug_assert!(self.unusual >> index & 1 == 1);
-            if line.known == Known::TransferEncoding {
+            if line.known == KnownHeader::TransferEncoding {
                 out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
             } else if let Some(length) = self.content_length {
                 out.extend_from_slice(format!("Content-Length: {length}\r\n").as_bytes());
@@ -409,7 +418,7 @@ fn value(bytes: &[u8], from: usize) -> Result<Option<(Range<usize>, usize)>, Mal
 
 /// Whether there is at most one space before the value, and only the line break after it.
 #[inline]
-fn has_usual_space(bytes: &[u8], line: &Line, next: usize) -> bool {
+fn has_usual_space(bytes: &[u8], line: &HeaderLine, next: usize) -> bool {
     let before = bytes.get(line.name_end as usize + 1..line.value as usize).unwrap_or_default();
     matches!(before, b"" | b" ") && line.value_end as usize + b"\r\n".len() == next
 }

@@ -19,7 +19,7 @@ mod write;
 
 pub use body::{Body, BodyReader};
 pub use edits::HeaderEdits;
-pub use headers::{HEADER_LINES_MAX, HeaderStorage, Headers, Known, is_token, is_value};
+pub use headers::{HEADER_LINES_MAX, HeaderStorage, Headers, KnownHeader, is_token, is_value};
 pub use malformed::Malformed;
 pub use request::{Request, Version};
 pub use response::Response;

@@ -1,7 +1,7 @@
 //! Parses a request head strictly. Anything that two HTTP implementations could read differently is rejected, never repaired.
 
-use crate::headers::{Framing, HeaderStorage, Headers, Known, line_end};
-use crate::request_target::Target;
+use crate::headers::{Framing, HeaderStorage, Headers, KnownHeader, line_end};
+use crate::request_target::RequestTarget;
 use crate::scan::{find, word};
 use crate::{Body, Malformed, is_token};
 use std::ops::Range;
@@ -62,10 +62,10 @@ impl<'a> Request<'a> {
             false => absolute(method, target).ok_or(Malformed::Target)?,
         };
         let body = request_body(version, &framing)?;
-        let upgrade = if framing.upgrade && version == Version::Http11 { headers.known(Known::Upgrade) } else { None };
+        let upgrade = if framing.upgrade && version == Version::Http11 { headers.known(KnownHeader::Upgrade) } else { None };
         let expects_continue = version == Version::Http11
             && body != Body::None
-            && headers.known(Known::Expect).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"));
+            && headers.known(KnownHeader::Expect).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"));
         let keep_alive = match version {
             Version::Http10 => framing.keep_alive && !framing.close,
             Version::Http11 => !framing.close,
@@ -128,13 +128,13 @@ impl<'a> RequestLine<'a> {
     fn parse(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let Some(start) = skip_empty_lines(bytes)? else { return Ok(None) };
         let Some((method, target_start)) = method(bytes, start)? else { return Ok(None) };
-        let Some(target) = Target::read(bytes, target_start) else { return Ok(None) };
+        let Some(target) = RequestTarget::read(bytes, target_start) else { return Ok(None) };
         if bytes.get(target.end) != Some(&b' ') || target.end == target_start {
             return Err(Malformed::Syntax);
         }
         let Some(version) = version(bytes, target.end + 1)? else { return Ok(None) };
         let Some(end) = line_end(bytes, target.end + 1 + VERSION_BYTES)? else { return Ok(None) };
-        let Target { end: target_end, path_end, path_is_plain, has_fragment, is_ascii } = target;
+        let RequestTarget { end: target_end, path_end, path_is_plain, has_fragment, is_ascii } = target;
         // A URI is ASCII (RFC 3986 §2). Servers interpret other bytes differently.
         if !is_ascii {
             return Err(Malformed::Target);
@@ -233,7 +233,7 @@ fn request_body(version: Version, framing: &Framing) -> Result<Body, Malformed> 
 /// The value of the single Host line; empty in HTTP/1.0 without one.
 #[inline]
 fn host<'a>(version: Version, headers: &Headers<'a>) -> Result<&'a [u8], Malformed> {
-    if !headers.has(Known::Host) {
+    if !headers.has(KnownHeader::Host) {
         return if version == Version::Http11 { Err(Malformed::Host) } else { Ok(b"") };
     }
     let host = headers.host()?;
@@ -254,7 +254,7 @@ fn absolute<'a>(method: &str, target: &'a str) -> Option<(&'a [u8], &'a str, usi
         None => (rest, "/"),
     };
     let sane = is_authority(authority.as_bytes()) && target.starts_with(['/', '*']);
-    let seen = Target::read(format!("{target} ").as_bytes(), 0).filter(|_| sane)?;
+    let seen = RequestTarget::read(format!("{target} ").as_bytes(), 0).filter(|_| sane)?;
     Some((authority.as_bytes(), target, seen.path_end, seen.path_is_plain))
 }
 

@@ -3,7 +3,7 @@
 use crate::scan::{HIGHEST, ONES, before_first, controls, equal, first_place, padded_word};
 
 /// Facts about a target, without its text.
-pub(crate) struct Target {
+pub(crate) struct RequestTarget {
     /// The position of the space that ends it, or of an invalid byte.
     pub end: usize,
     /// Where its path ends.
@@ -14,10 +14,10 @@ pub(crate) struct Target {
     pub is_ascii: bool,
 }
 
-impl Target {
+impl RequestTarget {
     /// Scans the target that starts at `start`; `None` if its end has not arrived yet.
     #[inline(always)]
-    pub fn read(bytes: &[u8], start: usize) -> Option<Target> {
+    pub fn read(bytes: &[u8], start: usize) -> Option<RequestTarget> {
         let (mut fragments, mut high_bits, mut oddities, mut slash_before) = (0, 0, 0, 0);
         let mut path_end = None;
         let mut at = start;
@@ -42,7 +42,7 @@ impl Target {
                 let end = at + place;
                 let path_end = path_end.unwrap_or(end);
                 let (path_is_plain, has_fragment, is_ascii) = (oddities == 0, fragments != 0, high_bits == 0);
-                return Some(Target { end, path_end, path_is_plain, has_fragment, is_ascii });
+                return Some(RequestTarget { end, path_end, path_is_plain, has_fragment, is_ascii });
             }
             at += size_of::<u64>();
         }

@@ -1,6 +1,6 @@
 //! Parses a response head as strictly as a request head: an ambiguous response is an upstream's fault.
 
-use crate::headers::{HeaderStorage, Headers, Known, line_end, text_end};
+use crate::headers::{HeaderStorage, Headers, KnownHeader, line_end, text_end};
 use crate::request::{VERSION_BYTES, skip_empty_lines, version};
 use crate::{Body, Malformed, Version};
 
@@ -46,7 +46,7 @@ impl<'a> Response<'a> {
             Version::Http11 => !framing.close,
         };
         let keep_alive = persistent && body != Body::UntilClose;
-        let upgrade = if status == 101 { headers.known(Known::Upgrade) } else { None };
+        let upgrade = if status == 101 { headers.known(KnownHeader::Upgrade) } else { None };
         let head_len = headers.head_len();
         Ok(Some(Response { status, behind_version, headers, body, keep_alive, upgrade, head_len }))
     }

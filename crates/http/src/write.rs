@@ -1,7 +1,7 @@
 //! Writes heads: an edited request for the upstream, an edited response for the client, and responses that the gateway generates.
 
 use crate::append::append;
-use crate::headers::Known;
+use crate::headers::KnownHeader;
 use crate::{Body, HeaderEdits, Headers, Request, Response};
 
 /// The parts of a request head that are not copied from the client's.
@@ -33,9 +33,9 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
     out.extend_from_slice(b"\r\n");
     let mut dropped = headers.hop | headers.unusual | headers.host_line() | edits.dropped;
     if let Some(client) = head.forwarded_for {
-        dropped |= headers.lines_of(Known::ForwardedFor);
+        dropped |= headers.lines_of(KnownHeader::ForwardedFor);
         out.extend_from_slice(b"X-Forwarded-For: ");
-        for value in headers.all_known(Known::ForwardedFor).filter(|value| !value.is_empty()) {
+        for value in headers.all_known(KnownHeader::ForwardedFor).filter(|value| !value.is_empty()) {
             out.extend_from_slice(value);
             out.extend_from_slice(b", ");
         }
@@ -51,7 +51,7 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
         write_upgrade(protocol, out);
     }
     // Some upstreams expect a length if the method usually has a body.
-    let bodiless = request.body == Body::None && !headers.has(Known::ContentLength) && !head.replaces_body;
+    let bodiless = request.body == Body::None && !headers.has(KnownHeader::ContentLength) && !head.replaces_body;
     if bodiless && head.method != request.method.as_bytes() && matches!(head.method, b"POST" | b"PUT" | b"PATCH") {
         out.extend_from_slice(b"Content-Length: 0\r\n");
     }
@@ -98,8 +98,10 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
     let mut dropped = headers.hop | edits.dropped;
     match body {
         ClientBody::AsIs | ClientBody::Chunked => {}
-        ClientBody::Unchunked => dropped |= headers.lines_of(Known::TransferEncoding),
-        ClientBody::Empty => dropped |= headers.lines_of(Known::TransferEncoding) | headers.lines_of(Known::ContentLength),
+        ClientBody::Unchunked => dropped |= headers.lines_of(KnownHeader::TransferEncoding),
+        ClientBody::Empty => {
+            dropped |= headers.lines_of(KnownHeader::TransferEncoding) | headers.lines_of(KnownHeader::ContentLength)
+        }
     }
     let unusual = headers.unusual & !dropped;
     dropped |= unusual;
@@ -141,7 +143,7 @@ pub fn write_rewritten(
     out: &mut Vec<u8>,
 ) {
     let headers: &Headers<'_> = &response.headers;
-    let framing = headers.lines_of(Known::TransferEncoding) | headers.lines_of(Known::ContentLength);
+    let framing = headers.lines_of(KnownHeader::TransferEncoding) | headers.lines_of(KnownHeader::ContentLength);
     status_line(status, out);
     headers.copy_without(headers.hop | edits.dropped | framing, headers.start(), out);
     append(&edits.added, out);

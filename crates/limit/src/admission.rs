@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Whether a request may pass.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Admission {
+pub enum LimitDecision {
     /// It may pass.
     Admitted,
     /// Not before this long.

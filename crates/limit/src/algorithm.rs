@@ -4,7 +4,7 @@ use tollgate_model::config::GatewayConfig;
 
 /// An algorithm. One for the whole gateway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Algorithm {
+pub enum LimitAlgorithm {
     #[default]
     /// The generic cell rate algorithm: places come back one by one.
     Gcra,
@@ -14,15 +14,15 @@ pub enum Algorithm {
     SlidingWindow,
 }
 
-impl Algorithm {
+impl LimitAlgorithm {
     /// What Tyk's flags ask for; of several the one that counts there counts here.
     pub fn of(config: &GatewayConfig) -> Self {
         if config.enable_fixed_window_rate_limiter {
-            Algorithm::FixedWindow
+            LimitAlgorithm::FixedWindow
         } else if config.enable_sentinel_rate_limiter || config.enable_redis_rolling_limiter {
-            Algorithm::SlidingWindow
+            LimitAlgorithm::SlidingWindow
         } else {
-            Algorithm::Gcra
+            LimitAlgorithm::Gcra
         }
     }
 }

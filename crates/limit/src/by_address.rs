@@ -24,10 +24,10 @@ pub struct AddressRates {
 
 #[derive(Default)]
 #[repr(align(64))]
-struct Group([Place; PLACES]);
+struct Group([AddressSlot; PLACES]);
 
 #[derive(Default)]
-struct Place {
+struct AddressSlot {
     /// A hash of the address; 0 for none. The table's hash is secret, so nobody can choose addresses that meet.
     tag: AtomicU64,
     count: Gcra,
@@ -50,7 +50,7 @@ impl AddressRates {
     }
 
     /// The place of a client, which is made if there is none.
-    fn place(&self, network: u128) -> Option<&Place> {
+    fn place(&self, network: u128) -> Option<&AddressSlot> {
         let hash = self.hasher.hash_one(network);
         let tag = hash | 1;
         let Group(places) = self.groups.get((hash >> 32) as usize & (self.groups.len() - 1))?;

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 /// The state of one limit.
 #[derive(Debug, Default)]
-pub struct FixedWindow(Mutex<Window>);
+pub struct FixedWindow(Mutex<CountedWindow>);
 
 #[derive(Debug, Default)]
-struct Window {
+struct CountedWindow {
     began_ns: u64,
     /// Zero when no window has begun.
     requests: u64,
@@ -21,7 +21,7 @@ impl FixedWindow {
         let now_ns = now.as_nanos() as u64;
         let mut window = self.lock();
         if window.is_over(rate, now_ns) {
-            *window = Window { began_ns: now_ns, requests: 1 };
+            *window = CountedWindow { began_ns: now_ns, requests: 1 };
             return Ok(());
         }
         if window.requests >= rate.requests {
@@ -48,12 +48,12 @@ impl FixedWindow {
         (rate.requests.saturating_sub(window.requests), window.left(rate, now_ns))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Window> {
+    fn lock(&self) -> MutexGuard<'_, CountedWindow> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Window {
+impl CountedWindow {
     fn is_over(&self, rate: Rate, now_ns: u64) -> bool {
         self.requests == 0 || now_ns >= self.began_ns.saturating_add(rate.window_ns)
     }

@@ -11,7 +11,7 @@
 
 mod own;
 
-use own::{Own, Told};
+use own::{LocalCount, StoreReport};
 
 /// Below this many places for each gateway and window, every request asks.
 const ASKED_SINGLY_BELOW: u64 = 100;
@@ -62,7 +62,7 @@ pub struct Ask {
     /// What the store called its memory of this limit; 0 when nothing depends on it.
     pub memory: u64,
     /// What this gateway has let pass in the last window without the store.
-    pub told: Vec<Told>,
+    pub told: Vec<StoreReport>,
     /// What became of the last lease.
     pub back: Option<Back>,
 }
@@ -88,7 +88,7 @@ pub struct Filed {
 
 /// What the store answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct LeaseGrant {
     pub places: u64,
     /// For how long, counted from the question.
     pub life_us: u64,
@@ -136,7 +136,7 @@ pub struct Lease {
     /// How long a place lasts that was asked for singly; 0 at first. Grows while answers come too late.
     single_us: u64,
     demand: Demand,
-    own: Own,
+    own: LocalCount,
     share: Option<Share>,
 }
 
@@ -303,7 +303,7 @@ impl Lease {
     }
 
     /// The store's answer to what was asked.
-    pub fn answered(&mut self, terms: &Terms, ask: &Ask, answer: &Answer, now_us: u64) {
+    pub fn answered(&mut self, terms: &Terms, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
         let asked_at_us = self.asked_at_us.take().unwrap_or(now_us);
         self.waiting = 0;
         if self.window_us != terms.window_us {
@@ -332,7 +332,7 @@ impl Lease {
     }
 
     /// An answer for which nobody waited any longer. Its places are given back with the next question.
-    pub fn answered_late(&mut self, terms: &Terms, ask: &Ask, answer: &Answer, now_us: u64) {
+    pub fn answered_late(&mut self, terms: &Terms, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
         if self.window_us != terms.window_us {
             return;
         }
@@ -342,7 +342,7 @@ impl Lease {
         self.hear(ask, answer, now_us);
     }
 
-    fn hear(&mut self, ask: &Ask, answer: &Answer, now_us: u64) {
+    fn hear(&mut self, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
         self.memory = answer.memory;
         if answer.forgot {
             self.own.untell();

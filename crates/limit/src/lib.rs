@@ -17,8 +17,8 @@ mod shared_quota;
 mod shared_rate;
 mod sliding_window;
 
-pub use admission::{Admission, Patience};
-pub use algorithm::Algorithm;
+pub use admission::{LimitDecision, Patience};
+pub use algorithm::LimitAlgorithm;
 pub use by_address::AddressRates;
 pub use limiter::Limiter;
 pub use rate::Rate;

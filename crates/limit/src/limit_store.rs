@@ -46,7 +46,7 @@ pub(super) struct Scripts {
 }
 
 /// What becomes of a question.
-pub(super) enum Asked {
+pub(super) enum CountState {
     Answered(Vec<i64>),
     /// Not in time. The answer may still come.
     Late(Late),
@@ -144,23 +144,23 @@ impl LimitStore {
     }
 
     /// Asks with the time limit of requests.
-    pub(super) async fn ask(self: &Arc<Self>, script: &Script, key: &str, arguments: &[String]) -> Asked {
+    pub(super) async fn ask(self: &Arc<Self>, script: &Script, key: &str, arguments: &[String]) -> CountState {
         let mut answer = Box::pin(self.redis.run(script, key, arguments));
         match tokio::time::timeout(self.answer_time_max(), &mut answer).await {
-            Ok(Ok(numbers)) => Asked::Answered(numbers),
+            Ok(Ok(numbers)) => CountState::Answered(numbers),
             Ok(Err(fault)) if fault.kind == StoreFaultKind::Unavailable => {
                 self.fall_silent(key, &fault.to_string());
-                Asked::Failed
+                CountState::Failed
             }
             Ok(Err(fault)) => {
                 if !self.has_complained.swap(true, Ordering::Relaxed) {
                     tracing::error!(key, %fault, "a limit can't be counted in Redis: each gateway counts its share; said once");
                 }
-                Asked::Failed
+                CountState::Failed
             }
             Err(_) => {
                 self.fall_silent(key, "no answer in time");
-                Asked::Late(answer)
+                CountState::Late(answer)
             }
         }
     }

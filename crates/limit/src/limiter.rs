@@ -1,7 +1,7 @@
 //! One limit's state, under the algorithm that the gateway was started with.
 
-use super::admission::{Admission, Patience};
-use super::algorithm::Algorithm;
+use super::admission::{LimitDecision, Patience};
+use super::algorithm::LimitAlgorithm;
 use super::fixed_window::FixedWindow;
 use super::gcra::Gcra;
 use super::rate::Rate;
@@ -24,11 +24,11 @@ pub enum Limiter {
 
 impl Limiter {
     /// A limit of which nothing is used.
-    pub fn new(algorithm: Algorithm) -> Self {
+    pub fn new(algorithm: LimitAlgorithm) -> Self {
         match algorithm {
-            Algorithm::Gcra => Limiter::Gcra(Gcra::default()),
-            Algorithm::FixedWindow => Limiter::Fixed(Box::default()),
-            Algorithm::SlidingWindow => Limiter::Sliding(Box::default()),
+            LimitAlgorithm::Gcra => Limiter::Gcra(Gcra::default()),
+            LimitAlgorithm::FixedWindow => Limiter::Fixed(Box::default()),
+            LimitAlgorithm::SlidingWindow => Limiter::Sliding(Box::default()),
         }
     }
 
@@ -41,9 +41,9 @@ impl Limiter {
             Limiter::Sliding(limit) => limit.admit(rate, now),
             // Who can wait for an answer asks [`Limiter::shared`].
             Limiter::Shared(limit) => match limit.admit(rate, now, Patience::IsOver, None) {
-                Admission::Admitted => Ok(()),
-                Admission::Refused(wait) => Err(wait),
-                Admission::Asked | Admission::Silent => Err(Duration::ZERO),
+                LimitDecision::Admitted => Ok(()),
+                LimitDecision::Refused(wait) => Err(wait),
+                LimitDecision::Asked | LimitDecision::Silent => Err(Duration::ZERO),
             },
         }
     }

@@ -1,7 +1,7 @@
 //! The limits of a gateway that other gateways count as well: makes them, keeps the store up to date with them, and tells it that this gateway
 //! is there.
 
-use super::algorithm::Algorithm;
+use super::algorithm::LimitAlgorithm;
 use super::limit_store::{LimitStore, OpenLimits, PRESENT_FOR_MS};
 use super::shared_quota::SharedQuota;
 use super::shared_rate::SharedRate;
@@ -48,7 +48,7 @@ impl SharedLimits {
     }
 
     /// The rate of a name.
-    pub fn rate(&self, name: &str, algorithm: Algorithm) -> Arc<SharedRate> {
+    pub fn rate(&self, name: &str, algorithm: LimitAlgorithm) -> Arc<SharedRate> {
         Arc::new(SharedRate::new(self.store.clone(), self.open_rates.clone(), name, algorithm))
     }
 

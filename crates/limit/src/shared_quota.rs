@@ -1,7 +1,7 @@
 //! A quota that several gateways use up together, in the counter that Tyk has for it.
 
-use super::admission::{Admission, Patience};
-use super::limit_store::{Asked, FAILED_FOR_US, Late, LimitStore, OpenLimits};
+use super::admission::{LimitDecision, Patience};
+use super::limit_store::{CountState, FAILED_FOR_US, Late, LimitStore, OpenLimits};
 use super::quota_lease::{QuotaAnswer, QuotaAsk, QuotaLease, QuotaTake, QuotaTerms, Settlement};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,11 +13,11 @@ pub struct SharedQuota {
     key: String,
     of: Arc<LimitStore>,
     open: Arc<OpenLimits<SharedQuota>>,
-    state: Mutex<State>,
+    state: Mutex<SharedQuotaState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SharedQuotaState {
     lease: QuotaLease,
     /// The question on its way.
     answer: Option<Pending<()>>,
@@ -41,36 +41,36 @@ impl SharedQuota {
         now: Duration,
         patience: Patience,
         on_failure: Option<OnStoreFailure>,
-    ) -> Admission {
+    ) -> LimitDecision {
         let now_us = now.as_micros() as u64;
         let terms = QuotaTerms { max, renewal_s, gateways: self.of.gateways() };
         let mut state = self.lock();
         state.terms = terms;
         match state.lease.take(now_us) {
-            QuotaTake::Taken => Admission::Admitted,
-            QuotaTake::Refused => Admission::Refused(Duration::ZERO),
+            QuotaTake::Taken => LimitDecision::Admitted,
+            QuotaTake::Refused => LimitDecision::Refused(Duration::ZERO),
             QuotaTake::Wait { asks } if self.of.is_silent() || now_us < state.failed_until_us || patience == Patience::IsOver => {
                 if asks {
                     state.lease.unanswered(None);
                 }
                 match self.of.on_failure(on_failure) {
-                    OnStoreFailure::Allow => Admission::Admitted,
-                    OnStoreFailure::Deny => Admission::Silent,
+                    OnStoreFailure::Allow => LimitDecision::Admitted,
+                    OnStoreFailure::Deny => LimitDecision::Silent,
                     OnStoreFailure::Local if state.lease.take_alone(&terms) => {
                         self.remember(&mut state);
-                        Admission::Admitted
+                        LimitDecision::Admitted
                     }
-                    OnStoreFailure::Local => Admission::Refused(Duration::ZERO),
+                    OnStoreFailure::Local => LimitDecision::Refused(Duration::ZERO),
                 }
             }
-            QuotaTake::Wait { asks: false } if state.answer.is_some() => Admission::Asked,
+            QuotaTake::Wait { asks: false } if state.answer.is_some() => LimitDecision::Asked,
             QuotaTake::Wait { .. } => {
                 let (completer, answer) = Pending::pair();
                 state.answer = Some(answer);
                 let ask = state.lease.ask(&terms);
                 drop(state);
                 self.of.redis.runtime().spawn(self.clone().fetch(terms, ask, completer));
-                Admission::Asked
+                LimitDecision::Asked
             }
         }
     }
@@ -108,11 +108,11 @@ impl SharedQuota {
         let asked = self.ask(&terms, &ask).await;
         let mut state = self.lock();
         match asked {
-            Asked::Answered(numbers) => match read(&numbers) {
+            CountState::Answered(numbers) => match read(&numbers) {
                 Some(answer) => state.lease.settled(&ask, &answer, self.of.now_us()),
                 None => state.lease.unanswered(Some(&ask)),
             },
-            Asked::Late(_) | Asked::Failed => state.lease.unanswered(Some(&ask)),
+            CountState::Late(_) | CountState::Failed => state.lease.unanswered(Some(&ask)),
         }
         if state.lease.is_open() {
             self.remember(&mut state);
@@ -146,21 +146,21 @@ impl SharedQuota {
     }
 
     /// Takes note of an answer. Returns one that is still to come.
-    fn hear(self: &Arc<Self>, ask: &QuotaAsk, asked: Asked) -> Option<Late> {
+    fn hear(self: &Arc<Self>, ask: &QuotaAsk, asked: CountState) -> Option<Late> {
         let now_us = self.of.now_us();
         let mut state = self.lock();
         state.answer = None;
         let mut late = None;
         match asked {
-            Asked::Answered(numbers) => match read(&numbers) {
+            CountState::Answered(numbers) => match read(&numbers) {
                 Some(answer) => state.lease.answered(ask, &answer, now_us),
                 None => state.lease.unanswered(Some(ask)),
             },
-            Asked::Failed => {
+            CountState::Failed => {
                 state.lease.unanswered(Some(ask));
                 state.failed_until_us = now_us.saturating_add(FAILED_FOR_US);
             }
-            Asked::Late(answer) => {
+            CountState::Late(answer) => {
                 state.lease.unanswered(Some(ask));
                 late = Some(answer);
             }
@@ -171,19 +171,19 @@ impl SharedQuota {
         late
     }
 
-    async fn ask(&self, terms: &QuotaTerms, ask: &QuotaAsk) -> Asked {
+    async fn ask(&self, terms: &QuotaTerms, ask: &QuotaAsk) -> CountState {
         let renewal_ms = terms.renewal_s.max(0).saturating_mul(1_000);
         let numbers = [terms.max, renewal_ms, ask.want, ask.unused, ask.ends_ms].map(|number| number.to_string());
         self.of.ask(&self.of.scripts.quota, &self.key, &numbers).await
     }
 
-    fn remember(self: &Arc<Self>, state: &mut State) {
+    fn remember(self: &Arc<Self>, state: &mut SharedQuotaState) {
         if !std::mem::replace(&mut state.is_open, true) {
             self.open.remember(self);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SharedQuotaState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

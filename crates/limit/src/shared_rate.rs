@@ -1,10 +1,10 @@
 //! A rate that several gateways count together. A request that needs an answer is held for it; requests for one limit share the question,
 //! and questions that come together leave in one write.
 
-use super::admission::{Admission, Patience};
-use super::algorithm::Algorithm;
-use super::lease::{Answer, Ask, BUCKETS, Filed, Lease, Take, Terms};
-use super::limit_store::{Asked, FAILED_FOR_US, Late, LimitStore, OpenLimits};
+use super::admission::{LimitDecision, Patience};
+use super::algorithm::LimitAlgorithm;
+use super::lease::{Ask, BUCKETS, Filed, Lease, LeaseGrant, Take, Terms};
+use super::limit_store::{CountState, FAILED_FOR_US, Late, LimitStore, OpenLimits};
 use super::rate::Rate;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,14 +15,14 @@ use tollgate_model::config::OnStoreFailure;
 pub struct SharedRate {
     key: String,
     salt: u64,
-    algorithm: Algorithm,
+    algorithm: LimitAlgorithm,
     of: Arc<LimitStore>,
     open: Arc<OpenLimits<SharedRate>>,
-    state: Mutex<State>,
+    state: Mutex<SharedRateState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SharedRateState {
     lease: Lease,
     /// The question on its way.
     answer: Option<Pending<()>>,
@@ -34,13 +34,19 @@ struct State {
 }
 
 impl SharedRate {
-    pub(super) fn new(of: Arc<LimitStore>, open: Arc<OpenLimits<SharedRate>>, name: &str, algorithm: Algorithm) -> Self {
+    pub(super) fn new(of: Arc<LimitStore>, open: Arc<OpenLimits<SharedRate>>, name: &str, algorithm: LimitAlgorithm) -> Self {
         let salt = name.bytes().fold(0_u64, |salt, byte| salt.wrapping_mul(31).wrapping_add(u64::from(byte)));
         SharedRate { key: format!("tollgate.rate.{name}"), salt, algorithm, of, open, state: Mutex::default() }
     }
 
     /// Takes a place for a request.
-    pub fn admit(self: &Arc<Self>, rate: Rate, now: Duration, patience: Patience, on_failure: Option<OnStoreFailure>) -> Admission {
+    pub fn admit(
+        self: &Arc<Self>,
+        rate: Rate,
+        now: Duration,
+        patience: Patience,
+        on_failure: Option<OnStoreFailure>,
+    ) -> LimitDecision {
         let (now_us, terms) = (micros(now), self.terms(rate));
         let mut state = self.lock();
         let mut taken = state.lease.take(&terms, now_us);
@@ -52,23 +58,23 @@ impl SharedRate {
                     state.lease.unanswered();
                 }
                 match self.of.on_failure(on_failure) {
-                    OnStoreFailure::Allow => return Admission::Admitted,
-                    OnStoreFailure::Deny => return Admission::Silent,
+                    OnStoreFailure::Allow => return LimitDecision::Admitted,
+                    OnStoreFailure::Deny => return LimitDecision::Silent,
                     OnStoreFailure::Local => taken = state.lease.take_alone(&terms, now_us),
                 }
                 self.remember(&mut state, terms);
             }
         }
         match taken {
-            Take::Taken => Admission::Admitted,
-            Take::Refused(us) => Admission::Refused(Duration::from_micros(us)),
-            Take::Wait { asks: false } if state.answer.is_some() => Admission::Asked,
+            Take::Taken => LimitDecision::Admitted,
+            Take::Refused(us) => LimitDecision::Refused(Duration::from_micros(us)),
+            Take::Wait { asks: false } if state.answer.is_some() => LimitDecision::Asked,
             Take::Wait { .. } => {
                 let ask = state.lease.ask(&terms, now_us);
                 let completer = state.completer();
                 drop(state);
                 self.of.redis.runtime().spawn(self.clone().fetch(terms, ask, completer));
-                Admission::Asked
+                LimitDecision::Asked
             }
         }
     }
@@ -113,7 +119,7 @@ impl SharedRate {
         Some((terms, ask?, state.completer()))
     }
 
-    fn remember(self: &Arc<Self>, state: &mut State, terms: Terms) {
+    fn remember(self: &Arc<Self>, state: &mut SharedRateState, terms: Terms) {
         state.terms = Some(terms);
         if !std::mem::replace(&mut state.is_open, true) {
             self.open.remember(self);
@@ -123,13 +129,13 @@ impl SharedRate {
     fn terms(&self, rate: Rate) -> Terms {
         let (limit, window_us, gateways) = (rate.requests, rate.window_ns / 1_000, self.of.gateways());
         // Who chooses an algorithm wants it exact.
-        Terms { limit, window_us, gateways, rank: self.of.rank(self.salt), singly: self.algorithm != Algorithm::Gcra }
+        Terms { limit, window_us, gateways, rank: self.of.rank(self.salt), singly: self.algorithm != LimitAlgorithm::Gcra }
     }
 
     async fn fetch(self: Arc<Self>, terms: Terms, ask: Ask, completer: Completer<()>) {
         let (script, letter) = match self.algorithm {
-            Algorithm::FixedWindow => (&self.of.scripts.fixed, "f"),
-            Algorithm::Gcra | Algorithm::SlidingWindow => (&self.of.scripts.window, ""),
+            LimitAlgorithm::FixedWindow => (&self.of.scripts.fixed, "f"),
+            LimitAlgorithm::Gcra | LimitAlgorithm::SlidingWindow => (&self.of.scripts.window, ""),
         };
         // A window of another length or kind is counted by itself.
         let key = format!("{}.{}{letter}", self.key, terms.window_us / 1_000);
@@ -143,21 +149,21 @@ impl SharedRate {
     }
 
     /// Takes note of an answer. Returns one that is still to come.
-    fn hear(self: &Arc<Self>, terms: &Terms, ask: &Ask, asked: Asked) -> Option<Late> {
+    fn hear(self: &Arc<Self>, terms: &Terms, ask: &Ask, asked: CountState) -> Option<Late> {
         let now_us = self.of.now_us();
         let mut state = self.lock();
         state.answer = None;
         let mut late = None;
         match asked {
-            Asked::Answered(numbers) => match read(&numbers) {
+            CountState::Answered(numbers) => match read(&numbers) {
                 Some(answer) => state.lease.answered(terms, ask, &answer, now_us),
                 None => state.lease.unanswered(),
             },
-            Asked::Failed => {
+            CountState::Failed => {
                 state.lease.unanswered();
                 state.failed_until_us = now_us.saturating_add(FAILED_FOR_US);
             }
-            Asked::Late(answer) => {
+            CountState::Late(answer) => {
                 state.lease.unanswered();
                 late = Some(answer);
             }
@@ -168,12 +174,12 @@ impl SharedRate {
         late
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SharedRateState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl SharedRateState {
     /// A question is on its way from now on.
     fn completer(&mut self) -> Completer<()> {
         let (completer, answer) = Pending::pair();
@@ -194,10 +200,10 @@ fn arguments(terms: &Terms, ask: &Ask) -> Vec<String> {
 }
 
 /// What the script answers.
-fn read(numbers: &[i64]) -> Option<Answer> {
+fn read(numbers: &[i64]) -> Option<LeaseGrant> {
     let [places, life_us, given, until, again_us, free, memory, forgot] = numbers else { return None };
     let number = |number: &i64| u64::try_from(*number).unwrap_or_default();
-    Some(Answer {
+    Some(LeaseGrant {
         places: number(places),
         life_us: number(life_us),
         filed: Filed { given: number(given), until: number(until) },

@@ -12,17 +12,17 @@ const MOMENTS_MAX: u64 = 1024;
 
 /// The state of one limit.
 #[derive(Debug, Default)]
-pub struct SlidingWindow(Mutex<Log>);
+pub struct SlidingWindow(Mutex<AdmissionLog>);
 
 /// When requests were admitted, oldest first.
 #[derive(Debug, Default)]
-struct Log {
-    moments: VecDeque<Moment>,
+struct AdmissionLog {
+    moments: VecDeque<AdmittedAt>,
     requests: u64,
 }
 
 #[derive(Debug)]
-struct Moment {
+struct AdmittedAt {
     at_ns: u64,
     requests: u64,
 }
@@ -50,7 +50,7 @@ impl SlidingWindow {
         (rate.requests.saturating_sub(log.requests), log.left(rate, now_ns, log.moments.back()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Log> {
+    fn lock(&self) -> MutexGuard<'_, AdmissionLog> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -64,7 +64,7 @@ fn stamp(rate: Rate, now_ns: u64) -> u64 {
     now_ns.div_ceil(grain_ns).saturating_mul(grain_ns)
 }
 
-impl Log {
+impl AdmissionLog {
     /// Drops what has left the window.
     fn forget(&mut self, rate: Rate, now_ns: u64) {
         while let Some(oldest) = self.moments.front().filter(|oldest| oldest.at_ns.saturating_add(rate.window_ns) <= now_ns) {
@@ -78,7 +78,7 @@ impl Log {
         self.requests += 1;
         match self.moments.back_mut() {
             Some(newest) if newest.at_ns >= at_ns => newest.requests += 1,
-            _ => self.moments.push_back(Moment { at_ns, requests: 1 }),
+            _ => self.moments.push_back(AdmittedAt { at_ns, requests: 1 }),
         }
     }
 
@@ -98,7 +98,7 @@ impl Log {
     }
 
     /// How long a moment stays in the window.
-    fn left(&self, rate: Rate, now_ns: u64, moment: Option<&Moment>) -> Duration {
+    fn left(&self, rate: Rate, now_ns: u64, moment: Option<&AdmittedAt>) -> Duration {
         let end_ns = moment.map_or(0, |moment| moment.at_ns.saturating_add(rate.window_ns));
         Duration::from_nanos(end_ns.saturating_sub(now_ns))
     }

@@ -73,7 +73,7 @@ pub struct AnalyticsRecord<'a> {
     pub response_code: i64,
     /// When the request ended.
     #[serde(serialize_with = "time_text")]
-    pub timestamp: Time,
+    pub timestamp: RecordTime,
     /// Milliseconds.
     pub request_time: i64,
     /// The request in Base64, for detailed recording.
@@ -88,23 +88,23 @@ pub struct AnalyticsRecord<'a> {
     pub track_path: bool,
     /// When the record expires.
     #[serde(rename = "expireAt", serialize_with = "time_text")]
-    pub expire_at: Time,
+    pub expire_at: RecordTime,
 }
 
 /// Seconds and nanoseconds since 1970, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Time {
+pub struct RecordTime {
     /// Whole seconds.
     pub unix_s: i64,
     /// The rest.
     pub ns: u32,
 }
 
-impl Time {
+impl RecordTime {
     /// From nanoseconds since 1970.
     #[inline]
     pub fn from_unix_ns(ns: u64) -> Self {
-        Time { unix_s: (ns / NS_PER_S) as i64, ns: (ns % NS_PER_S) as u32 }
+        RecordTime { unix_s: (ns / NS_PER_S) as i64, ns: (ns % NS_PER_S) as u32 }
     }
 }
 
@@ -175,7 +175,7 @@ pub struct Latency {
     pub gateway: i64,
 }
 
-fn time_text<S: serde::Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
+fn time_text<S: serde::Serializer>(time: &RecordTime, serializer: S) -> Result<S::Ok, S::Error> {
     let mut text = Vec::with_capacity(32);
     append_rfc3339_ms(&mut text, time.unix_s, time.ns);
     serializer.serialize_str(&String::from_utf8_lossy(&text))
@@ -183,13 +183,13 @@ fn time_text<S: serde::Serializer>(time: &Time, serializer: S) -> Result<S::Ok, 
 
 impl AnalyticsRecord<'_> {
     /// Sets the time of the request, and when its record expires: after this many seconds, or after a hundred years if 0.
-    pub fn set_time(&mut self, time: Time, expire_after_s: i64) {
+    pub fn set_time(&mut self, time: RecordTime, expire_after_s: i64) {
         const HUNDRED_YEARS_S: i64 = 100 * 365 * 24 * 3600;
         let at = date_time(time.unix_s, 0);
         (self.year, self.month, self.day, self.hour) = (at.year().into(), at.month().into(), at.day().into(), at.hour().into());
         self.timestamp = time;
         let after_s = if expire_after_s == 0 { HUNDRED_YEARS_S } else { expire_after_s };
-        self.expire_at = Time { unix_s: time.unix_s.saturating_add(after_s), ns: time.ns };
+        self.expire_at = RecordTime { unix_s: time.unix_s.saturating_add(after_s), ns: time.ns };
     }
 }
 

@@ -16,7 +16,7 @@ use crate::openapi::openapi_problem;
 use crate::problem::{Findings, Level, Problem};
 use crate::reference::resolve_references;
 use crate::word_choice::may_be_any_word;
-use crate::zero_values::Document;
+use crate::zero_values::DocumentKind;
 
 mod auth;
 mod cache;
@@ -50,7 +50,7 @@ pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
 pub use protection::MissingProtection;
 pub use proxy::{Proxy, Transport};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
-pub use tollgate::{ForwardAuth, Tollgate};
+pub use tollgate::{ApiExtensions, ForwardAuth};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
 
 /// One API as its author wrote it. Every field has Tyk's zero as default; the names are Tyk's.
@@ -243,7 +243,7 @@ pub struct ApiDefinition {
     pub client_certificates: Vec<String>,
 
     /// Settings that are not in Tyk.
-    pub tollgate: Tollgate,
+    pub tollgate: ApiExtensions,
     /// Client certificates for upstreams, by host, `*.domain` or `*`.
     pub upstream_certificates: BTreeMap<String, String>,
     /// Disables `upstream_certificates`.
@@ -374,7 +374,7 @@ impl ApiDefinition {
 
     /// A definition as the control API shows it, including missing fields.
     pub fn shown(raw: &Value) -> Value {
-        Document::Api.with_zeros(raw)
+        DocumentKind::Api.with_zeros(raw)
     }
 
     /// Where to look for the key: `auth_configs.authToken`, otherwise `auth`.

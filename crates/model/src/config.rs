@@ -21,13 +21,13 @@ mod storage;
 mod tollgate;
 mod validate;
 
-pub use analytics::{AccessLog, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
+pub use analytics::{AccessLogSettings, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
 pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetrics, Sampling, SpanBatch, Traces};
 pub use security::{Security, SecurityCertificates};
-pub use server::{Certificate, HttpServerOptions};
+pub use server::{CertificatePaths, HttpServerOptions};
 pub use storage::Storage;
 pub use tollgate::{
-    CacheLimits, Dns, Limits, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore, Timeouts, Tollgate,
+    CacheLimits, Dns, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore, SizeLimits, Timeouts, TollgateSettings,
 };
 
 /// Tyk's built-in secret, which everyone knows.
@@ -72,7 +72,7 @@ pub struct GatewayConfig {
     /// Which definitions this gateway serves.
     pub db_app_conf_options: DbAppConfOptions,
     /// Where policies come from.
-    pub policies: Policies,
+    pub policies: PolicySettings,
     /// Values for `secrets://name` references.
     pub secrets: BTreeMap<String, String>,
     /// Base directory of `file://` references.
@@ -212,13 +212,13 @@ pub struct GatewayConfig {
     pub opentelemetry: OpenTelemetry,
 
     /// Settings that are not in Tyk.
-    pub tollgate: Tollgate,
+    pub tollgate: TollgateSettings,
 }
 
 /// `policies`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Policies {
+pub struct PolicySettings {
     /// `file` or empty; Tyk also has `service` and `rpc`.
     pub policy_source: String,
     /// The policies file.
@@ -318,7 +318,7 @@ impl Default for GatewayConfig {
             hash_keys: true,
             hash_key_function: KeyFunction::Murmur64,
             enable_hashed_keys_listing: true,
-            policies: Policies { policy_path: PathBuf::from("policies"), ..Policies::default() },
+            policies: PolicySettings { policy_path: PathBuf::from("policies"), ..PolicySettings::default() },
             ..GatewayConfig::of_empty_file()
         }
     }
@@ -341,7 +341,7 @@ impl GatewayConfig {
             app_path: PathBuf::from("apps"),
             template_path: PathBuf::from("templates"),
             db_app_conf_options: DbAppConfOptions::default(),
-            policies: Policies::default(),
+            policies: PolicySettings::default(),
             secrets: BTreeMap::new(),
             file: FileReferences::default(),
             hash_keys: false,
@@ -408,7 +408,7 @@ impl GatewayConfig {
             statsd_connection_string: String::new(),
             statsd_prefix: String::new(),
             opentelemetry: OpenTelemetry::default(),
-            tollgate: Tollgate::default(),
+            tollgate: TollgateSettings::default(),
         }
     }
 

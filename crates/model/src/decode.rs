@@ -9,7 +9,7 @@ use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::{Map, Value};
 
-use crate::json_path::{JsonPath, Step};
+use crate::json_path::{JsonPath, PathStep};
 
 /// Enough to diagnose a document; one with more problems is of another kind.
 const MISTAKES_MAX: usize = 50;
@@ -35,7 +35,7 @@ pub(crate) fn decode<T: DeserializeOwned>(document: &Value) -> Decoded<T> {
     let mut document = Cow::Borrowed(document);
     let mut mistakes = Vec::new();
     loop {
-        let mut trace = Trace::default();
+        let mut trace = DecodeCursor::default();
         let cursor = Cursor { value: &document, trace: &mut trace };
         let (value, erased) = match T::deserialize(cursor) {
             Ok(value) => (Some(value), false),
@@ -74,13 +74,13 @@ fn erase(document: &mut Value, path: &JsonPath) -> bool {
 
 /// Where the cursor is and what it passed over.
 #[derive(Default)]
-struct Trace {
-    path: Vec<Step>,
+struct DecodeCursor {
+    path: Vec<PathStep>,
     unknown: Vec<(JsonPath, Value)>,
     repeated: Vec<JsonPath>,
 }
 
-impl Trace {
+impl DecodeCursor {
     fn below(&self, key: &str) -> JsonPath {
         JsonPath(self.path.clone()).key(key)
     }
@@ -89,11 +89,16 @@ impl Trace {
 /// One value of the document that is decoded into a type.
 struct Cursor<'v, 't> {
     value: &'v Value,
-    trace: &'t mut Trace,
+    trace: &'t mut DecodeCursor,
 }
 
 impl<'v> Cursor<'v, '_> {
-    fn descend<S: DeserializeSeed<'v>>(trace: &mut Trace, step: Step, value: &'v Value, seed: S) -> Result<S::Value, Mistake> {
+    fn descend<S: DeserializeSeed<'v>>(
+        trace: &mut DecodeCursor,
+        step: PathStep,
+        value: &'v Value,
+        seed: S,
+    ) -> Result<S::Value, Mistake> {
         trace.path.push(step);
         let result = seed.deserialize(Cursor { value, trace: &mut *trace });
         let result = result.map_err(|mistake| mistake.at(&trace.path));
@@ -183,7 +188,7 @@ impl<'v> de::Deserializer<'v> for Cursor<'v, '_> {
     fn deserialize_map<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match self.value {
             Value::Null => visitor.visit_map(MapDeserializer::new(std::iter::empty::<(u8, u8)>())),
-            Value::Object(members) => visitor.visit_map(Members {
+            Value::Object(members) => visitor.visit_map(MemberReader {
                 rest: members.iter().map(|(key, value)| (key.as_str(), key.as_str(), value)).collect::<Vec<_>>().into_iter(),
                 current: None,
                 trace: self.trace,
@@ -203,7 +208,7 @@ impl<'v> de::Deserializer<'v> for Cursor<'v, '_> {
             Value::Object(members) => known_members(members, fields, self.trace),
             _ => return Err(self.wrong_type(&visitor)),
         };
-        visitor.visit_map(Members { rest: members.into_iter(), current: None, trace: self.trace })
+        visitor.visit_map(MemberReader { rest: members.into_iter(), current: None, trace: self.trace })
     }
 
     /// A choice of words; not set is the word "".
@@ -229,7 +234,11 @@ impl<'v> de::Deserializer<'v> for Cursor<'v, '_> {
 type Member<'v> = (&'v str, &'v str, &'v Value);
 
 /// The members that are set and that the type knows, each once.
-fn known_members<'v>(members: &'v Map<String, Value>, fields: &'static [&'static str], trace: &mut Trace) -> Vec<Member<'v>> {
+fn known_members<'v>(
+    members: &'v Map<String, Value>,
+    fields: &'static [&'static str],
+    trace: &mut DecodeCursor,
+) -> Vec<Member<'v>> {
     let mut known: Vec<Member<'v>> = Vec::with_capacity(members.len());
     for (key, value) in members.iter().filter(|(_, value)| !value.is_null()) {
         let exact = fields.iter().find(|field| *field == key);
@@ -253,7 +262,7 @@ fn known_members<'v>(members: &'v Map<String, Value>, fields: &'static [&'static
 
 struct Items<'v, 't, I: Iterator<Item = (usize, &'v Value)>> {
     rest: I,
-    trace: &'t mut Trace,
+    trace: &'t mut DecodeCursor,
 }
 
 impl<'v, I: Iterator<Item = (usize, &'v Value)>> SeqAccess<'v> for Items<'v, '_, I> {
@@ -263,17 +272,17 @@ impl<'v, I: Iterator<Item = (usize, &'v Value)>> SeqAccess<'v> for Items<'v, '_,
         let Some((index, value)) = self.rest.next() else {
             return Ok(None);
         };
-        Cursor::descend(self.trace, Step::Index(index), value, seed).map(Some)
+        Cursor::descend(self.trace, PathStep::Index(index), value, seed).map(Some)
     }
 }
 
-struct Members<'v, 't> {
+struct MemberReader<'v, 't> {
     rest: std::vec::IntoIter<Member<'v>>,
     current: Option<(&'v str, &'v Value)>,
-    trace: &'t mut Trace,
+    trace: &'t mut DecodeCursor,
 }
 
-impl<'v> MapAccess<'v> for Members<'v, '_> {
+impl<'v> MapAccess<'v> for MemberReader<'v, '_> {
     type Error = Mistake;
 
     fn next_key_seed<S: DeserializeSeed<'v>>(&mut self, seed: S) -> Result<Option<S::Value>, Mistake> {
@@ -286,7 +295,7 @@ impl<'v> MapAccess<'v> for Members<'v, '_> {
 
     fn next_value_seed<S: DeserializeSeed<'v>>(&mut self, seed: S) -> Result<S::Value, Mistake> {
         let (key, value) = self.current.take().unwrap_or(("", &Value::Null));
-        Cursor::descend(self.trace, Step::Key(key.to_owned()), value, seed)
+        Cursor::descend(self.trace, PathStep::Key(key.to_owned()), value, seed)
     }
 }
 
@@ -299,7 +308,7 @@ struct Mistake {
 
 impl Mistake {
     /// The innermost caller knows best where it happened.
-    fn at(mut self, path: &[Step]) -> Mistake {
+    fn at(mut self, path: &[PathStep]) -> Mistake {
         self.path.get_or_insert_with(|| JsonPath(path.to_vec()));
         self
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The expiry in a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expiry {
+pub enum WrittenExpiry {
     /// Empty or `-1`.
     Never,
     /// Expires at this time.
@@ -18,13 +18,13 @@ pub enum Expiry {
 }
 
 /// Reads the `expires` of a version or the `expiration` of an API.
-pub fn expiry(text: &str) -> Expiry {
+pub fn expiry(text: &str) -> WrittenExpiry {
     if text.is_empty() || text == "-1" {
-        return Expiry::Never;
+        return WrittenExpiry::Never;
     }
     match seconds_since_1970(text) {
-        Some(seconds) => Expiry::At(UNIX_EPOCH + Duration::from_secs(seconds)),
-        None => Expiry::Unparsable,
+        Some(seconds) => WrittenExpiry::At(UNIX_EPOCH + Duration::from_secs(seconds)),
+        None => WrittenExpiry::Unparsable,
     }
 }
 

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 /// One step down into a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     Key(String),
     Index(usize),
 }
 
 /// Steps from the root of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct JsonPath(pub(crate) Vec<Step>);
+pub(crate) struct JsonPath(pub(crate) Vec<PathStep>);
 
 impl JsonPath {
     pub(crate) fn root() -> JsonPath {
@@ -26,18 +26,18 @@ impl JsonPath {
     }
 
     pub(crate) fn key(&self, key: &str) -> JsonPath {
-        self.then(Step::Key(key.to_owned()))
+        self.then(PathStep::Key(key.to_owned()))
     }
 
     pub(crate) fn index(&self, index: usize) -> JsonPath {
-        self.then(Step::Index(index))
+        self.then(PathStep::Index(index))
     }
 
     /// Whether the keys of this path, without its list positions, equal `dotted`. A `*` in `dotted` matches any key.
     pub(crate) fn matches(&self, dotted: &str) -> bool {
         let mut wanted = dotted.split('.');
         for step in &self.0 {
-            let Step::Key(key) = step else { continue };
+            let PathStep::Key(key) = step else { continue };
             match wanted.next() {
                 Some(want) if want == "*" || want.eq_ignore_ascii_case(key) => {}
                 _ => return false,
@@ -48,8 +48,8 @@ impl JsonPath {
 
     pub(crate) fn find_mut<'v>(&self, document: &'v mut Value) -> Option<&'v mut Value> {
         self.0.iter().try_fold(document, |value, step| match (step, value) {
-            (Step::Key(key), Value::Object(members)) => members.get_mut(key),
-            (Step::Index(index), Value::Array(items)) => items.get_mut(*index),
+            (PathStep::Key(key), Value::Object(members)) => members.get_mut(key),
+            (PathStep::Index(index), Value::Array(items)) => items.get_mut(*index),
             _ => None,
         })
     }
@@ -63,7 +63,7 @@ impl JsonPath {
         std::iter::once("$".to_owned()).chain(steps)
     }
 
-    fn then(&self, step: Step) -> JsonPath {
+    fn then(&self, step: PathStep) -> JsonPath {
         let mut steps = self.0.clone();
         steps.push(step);
         JsonPath(steps)
@@ -77,12 +77,12 @@ impl fmt::Display for JsonPath {
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for PathStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Index(index) => write!(f, "[{index}]"),
-            Step::Key(key) if is_plain(key) => write!(f, ".{key}"),
-            Step::Key(key) => write!(f, "[{key:?}]"),
+            PathStep::Index(index) => write!(f, "[{index}]"),
+            PathStep::Key(key) if is_plain(key) => write!(f, ".{key}"),
+            PathStep::Key(key) => write!(f, "[{key:?}]"),
         }
     }
 }

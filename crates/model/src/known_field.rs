@@ -8,7 +8,7 @@ use crate::problem::Findings;
 
 /// When to report a field of such a table.
 #[derive(Clone, Copy)]
-pub(crate) enum Report {
+pub(crate) enum ReportWhen {
     /// If its value is not the zero of its type.
     Set,
     /// If this member of it is not zero.
@@ -18,7 +18,7 @@ pub(crate) enum Report {
 }
 
 /// Path (dotted, `*` for any key, without list positions) and when to report.
-pub(crate) type KnownField = (&'static str, Report);
+pub(crate) type KnownField = (&'static str, ReportWhen);
 
 /// Reports the fields that decoding did not know.
 pub(crate) fn judge(unknown: &[(JsonPath, Value)], table: &[KnownField], findings: &mut Findings) {
@@ -28,9 +28,9 @@ pub(crate) fn judge(unknown: &[(JsonPath, Value)], table: &[KnownField], finding
             continue;
         };
         let is_set = match report {
-            Report::Set => is_set(value),
-            Report::Member(name) => value.get(name).is_some_and(is_set),
-            Report::Never => false,
+            ReportWhen::Set => is_set(value),
+            ReportWhen::Member(name) => value.get(name).is_some_and(is_set),
+            ReportWhen::Never => false,
         };
         if is_set {
             findings.ignored(path, "not supported yet, ignored");

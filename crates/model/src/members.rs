@@ -46,7 +46,7 @@ impl<'de, F: Fn(&str) -> bool> Visitor<'de> for Reader<F> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Members, A::Error> {
         let mut members = Vec::with_capacity(8);
-        while let Some(name) = access.next_key_seed(Name(&self.0))? {
+        while let Some(name) = access.next_key_seed(WantedMember(&self.0))? {
             match name {
                 Some(name) => members.push((name, access.next_value()?)),
                 None => drop(access.next_value::<IgnoredAny>()?),
@@ -57,9 +57,9 @@ impl<'de, F: Fn(&str) -> bool> Visitor<'de> for Reader<F> {
 }
 
 /// A member's name if it is wanted.
-struct Name<'f, F>(&'f F);
+struct WantedMember<'f, F>(&'f F);
 
-impl<'de, F: Fn(&str) -> bool> DeserializeSeed<'de> for Name<'_, F> {
+impl<'de, F: Fn(&str) -> bool> DeserializeSeed<'de> for WantedMember<'_, F> {
     type Value = Option<String>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<String>, D::Error> {
@@ -67,7 +67,7 @@ impl<'de, F: Fn(&str) -> bool> DeserializeSeed<'de> for Name<'_, F> {
     }
 }
 
-impl<F: Fn(&str) -> bool> Visitor<'_> for Name<'_, F> {
+impl<F: Fn(&str) -> bool> Visitor<'_> for WantedMember<'_, F> {
     type Value = Option<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

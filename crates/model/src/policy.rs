@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::decode::{Decoded, decode};
-use crate::json_path::{JsonPath, Step};
+use crate::json_path::{JsonPath, PathStep};
 use crate::known_field::KnownField;
-use crate::known_field::Report::{Never, Set};
+use crate::known_field::ReportWhen::{Never, Set};
 use crate::known_field::{self, is_set};
 use crate::number::{is_zero, short, whole};
 use crate::problem::{Findings, Level, Problem};
@@ -18,7 +18,7 @@ use crate::session::{
     AccessLimit, AccessRight, DryRun, KeepsUnknown, LimitStoreFailure, RIGHT_FIELDS, RateLimit, check_limits, check_rights,
 };
 
-use crate::zero_values::Document;
+use crate::zero_values::DocumentKind;
 
 mod apply;
 
@@ -215,7 +215,7 @@ impl Policy {
 
     /// The policy as the control API shows it, including missing fields.
     pub fn shown(&self) -> Value {
-        Document::Policy.with_zeros(&self.to_json())
+        DocumentKind::Policy.with_zeros(&self.to_json())
     }
 
     fn check(&self, findings: &mut Findings) {
@@ -245,13 +245,13 @@ impl Partitions {
 }
 
 impl KeepsUnknown for Policy {
-    fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>> {
-        let Some((Step::Key(key), rest)) = place.split_first() else {
+    fn extra_at(&mut self, place: &[PathStep]) -> Option<&mut Map<String, Value>> {
+        let Some((PathStep::Key(key), rest)) = place.split_first() else {
             return Some(&mut self.extra);
         };
         match (key.to_ascii_lowercase().as_str(), rest) {
-            ("access_rights", [Step::Key(api), rest @ ..]) => self.access_rights.get_mut(api)?.extra_at(rest),
-            ("limits", [Step::Index(index)]) => Some(&mut self.limits.get_mut(*index)?.extra),
+            ("access_rights", [PathStep::Key(api), rest @ ..]) => self.access_rights.get_mut(api)?.extra_at(rest),
+            ("limits", [PathStep::Index(index)]) => Some(&mut self.limits.get_mut(*index)?.extra),
             ("partitions", []) => Some(&mut self.partitions.extra),
             _ => None,
         }

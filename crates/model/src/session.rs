@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::decode::{Decoded, decode};
-use crate::json_path::{JsonPath, Step};
+use crate::json_path::{JsonPath, PathStep};
 use crate::known_field::{self, is_set};
 use crate::number::{is_zero, short, whole};
 use crate::problem::{Findings, Level, Problem};
@@ -21,7 +21,7 @@ mod store_failure;
 mod stored;
 mod unknown;
 
-pub use access::{AccessLimit, AccessRight, AllowedUrl, Endpoint, EndpointMethod, RateLimit};
+pub use access::{AccessLimit, AccessRight, AllowedUrl, EndpointLimit, EndpointMethod, RateLimit};
 pub use dry_run::DryRun;
 pub(crate) use known::RIGHT_FIELDS;
 pub use lifetime::{ApiLifetime, Lifetime, LifetimeRules};
@@ -309,13 +309,13 @@ impl Session {
 }
 
 impl KeepsUnknown for Session {
-    fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>> {
-        let Some((Step::Key(key), rest)) = place.split_first() else {
+    fn extra_at(&mut self, place: &[PathStep]) -> Option<&mut Map<String, Value>> {
+        let Some((PathStep::Key(key), rest)) = place.split_first() else {
             return Some(&mut self.extra);
         };
         match (key.to_ascii_lowercase().as_str(), rest) {
-            ("access_rights", [Step::Key(api), rest @ ..]) => self.access_rights.get_mut(api)?.extra_at(rest),
-            ("limits", [Step::Index(index)]) => Some(&mut self.limits.get_mut(*index)?.extra),
+            ("access_rights", [PathStep::Key(api), rest @ ..]) => self.access_rights.get_mut(api)?.extra_at(rest),
+            ("limits", [PathStep::Index(index)]) => Some(&mut self.limits.get_mut(*index)?.extra),
             ("basic_auth_data", []) => Some(&mut self.basic_auth_data.extra),
             ("jwt_data", []) => Some(&mut self.jwt_data.extra),
             _ => None,

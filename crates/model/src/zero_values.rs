@@ -11,19 +11,19 @@ static ZEROS: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(include_st
 
 /// A kind of document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Document {
+pub enum DocumentKind {
     /// A classic API definition.
     Api,
     /// A policy.
     Policy,
 }
 
-impl Document {
+impl DocumentKind {
     /// A document with its missing fields.
     pub fn with_zeros(self, written: &Value) -> Value {
         let name = match self {
-            Document::Api => "api",
-            Document::Policy => "policy",
+            DocumentKind::Api => "api",
+            DocumentKind::Policy => "policy",
         };
         fill(Some(written), ZEROS.get(name).unwrap_or(&Value::Null))
     }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tollgate_store::{Counter, Embedded, Kind, Question, Store, StoreFault};
+use tollgate_store::{CounterValue, DocumentSpace, Embedded, Question, Store, StoreFault};
 
 const SESSION_BYTES: usize = 400;
 const PUTS_FOR: Duration = Duration::from_secs(3);
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (_, took) = runtime.block_on(puts(&store, 8_192, sessions, Duration::MAX))?;
     println!("{sessions} sessions stored in {:.1} s", took.as_secs_f64());
     for save in ["first", "second"] {
-        let counters = (0..10_000).map(|n| Counter { name: id(n), value: 1, renews_unix_s: u64::MAX }).collect();
+        let counters = (0..10_000).map(|n| CounterValue { name: id(n), value: 1, renews_unix_s: u64::MAX }).collect();
         let start = Instant::now();
         runtime.block_on(store.ask(Question::SaveCounters { counters }))?;
         println!("{save} save of 10000 counters: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
@@ -44,7 +44,7 @@ async fn puts(store: &Embedded, askers: usize, count: usize, time: Duration) -> 
     let mut asked = 0;
     while asked < count && start.elapsed() < time {
         let value = vec![b'v'; SESSION_BYTES];
-        replies.push_back(store.ask(Question::Put { kind: Kind::Session, id: id(asked), value, expires_unix_s: None }));
+        replies.push_back(store.ask(Question::Put { kind: DocumentSpace::Session, id: id(asked), value, expires_unix_s: None }));
         asked += 1;
         if replies.len() >= askers
             && let Some(oldest) = replies.pop_front()
@@ -66,7 +66,7 @@ fn id(n: usize) -> String {
 fn load(store: &Embedded) -> Result<(), StoreFault> {
     let start = Instant::now();
     let (mut documents, mut bytes) = (0, 0);
-    store.for_each(Kind::Session, &mut |_, value| {
+    store.for_each(DocumentSpace::Session, &mut |_, value| {
         documents += 1;
         bytes += value.len();
     })?;

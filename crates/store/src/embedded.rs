@@ -7,9 +7,9 @@
 
 use crate::clock::{self, Clock};
 use crate::fault::{StoreFault, StoreFaultKind};
-use crate::question::{Counter, Kind, Question};
+use crate::question::{CounterValue, DocumentSpace, Question};
 use crate::timings::Timings;
-use crate::{Reply, Store};
+use crate::{PendingAnswer, Store};
 use database::Database;
 use files::Files;
 use std::fs::File;
@@ -21,7 +21,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedSender, WeakUnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
-use writer::{Asked, Trouble, Writer};
+use writer::{QueuedQuestion, StoreWriter, Trouble};
 
 mod database;
 mod files;
@@ -36,7 +36,7 @@ const QUEUE_BYTES_MAX: usize = 64 << 20;
 /// A store in a directory. Dropping it carries out the questions in the queue, and blocks for as long.
 pub struct Embedded {
     /// `None` only while it is being dropped.
-    queue: Option<UnboundedSender<Asked>>,
+    queue: Option<UnboundedSender<QueuedQuestion>>,
     writer: Option<JoinHandle<()>>,
     room: Arc<Semaphore>,
     clock: Clock,
@@ -90,7 +90,7 @@ impl Embedded {
         let (queue, questions) = unbounded_channel();
         let timings = Arc::new(Timings::default());
         let trouble = Arc::new(Trouble::default());
-        let writer = Writer::new(database, questions, clock.clone(), timings.clone(), trouble.clone());
+        let writer = StoreWriter::new(database, questions, clock.clone(), timings.clone(), trouble.clone());
         let writer = std::thread::Builder::new().name("store".into()).spawn(move || writer.run());
         let writer = writer.map_err(|error| StoreFault::new(StoreFaultKind::Io, error))?;
         let room = Arc::new(Semaphore::new(QUEUE_BYTES_MAX));
@@ -113,7 +113,7 @@ impl Embedded {
 }
 
 impl Store for Embedded {
-    fn ask(&self, question: Question) -> Reply {
+    fn ask(&self, question: Question) -> PendingAnswer {
         if let Err(fault) = question.check() {
             return Box::pin(ready(Err(fault)));
         }
@@ -151,11 +151,11 @@ impl Store for Embedded {
         Database::open_beside(self.files.database())?.fold_log()
     }
 
-    fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
+    fn for_each(&self, kind: DocumentSpace, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
         Database::open_for_reading(self.files.database())?.for_each(kind, (self.clock)(), see)
     }
 
-    fn for_each_counter(&self, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+    fn for_each_counter(&self, see: &mut dyn FnMut(CounterValue)) -> Result<(), StoreFault> {
         Database::open_for_reading(self.files.database())?.for_each_counter((self.clock)(), see)
     }
 }
@@ -172,15 +172,20 @@ impl Drop for Embedded {
 }
 
 /// Sends at once.
-fn answer_to(queue: &UnboundedSender<Asked>, question: Question, room: OwnedSemaphorePermit) -> Reply {
+fn answer_to(queue: &UnboundedSender<QueuedQuestion>, question: Question, room: OwnedSemaphorePermit) -> PendingAnswer {
     let (reply, answer) = oneshot::channel();
     // If the writer is gone, so is the sender of the answer, which the reply reports.
-    let _ = queue.send(Asked { question, reply, room, at: Instant::now() });
+    let _ = queue.send(QueuedQuestion { question, reply, room, at: Instant::now() });
     Box::pin(async move { answer.await.unwrap_or_else(|_| Err(closed())) })
 }
 
 /// Waits without holding the queue, so that a reply that nobody polls cannot keep the store from closing.
-fn ask_when_there_is_room(room: Arc<Semaphore>, weight: u32, queue: WeakUnboundedSender<Asked>, question: Question) -> Reply {
+fn ask_when_there_is_room(
+    room: Arc<Semaphore>,
+    weight: u32,
+    queue: WeakUnboundedSender<QueuedQuestion>,
+    question: Question,
+) -> PendingAnswer {
     Box::pin(async move {
         let room = room.acquire_many_owned(weight).await.map_err(|_| closed())?;
         let reply = answer_to(&queue.upgrade().ok_or_else(closed)?, question, room);

@@ -24,12 +24,12 @@ pub use clock::Clock;
 pub use embedded::Embedded;
 pub use fault::{StoreFault, StoreFaultKind};
 pub use memory::Memory;
-pub use question::{Answer, Counter, Kind, Page, Question};
+pub use question::{Answer, CounterValue, DocumentSpace, Page, Question};
 pub use redis::{Heard, Redis, RedisSettings, RedisShape, RedisTls, Script};
 pub use timings::Timings;
 
 /// A pending answer.
-pub type Reply = Pin<Box<dyn Future<Output = Result<Answer, StoreFault>> + Send>>;
+pub type PendingAnswer = Pin<Box<dyn Future<Output = Result<Answer, StoreFault>> + Send>>;
 
 /// Stores documents and counters.
 ///
@@ -40,7 +40,7 @@ pub trait Store: Send + Sync {
     /// the reply is polled.
     ///
     /// Dropping the reply does not cancel the question; then it is unknown whether it is carried out.
-    fn ask(&self, question: Question) -> Reply;
+    fn ask(&self, question: Question) -> PendingAnswer;
 
     /// The latency of answers, if it is measured.
     fn timings(&self) -> Option<&Timings> {
@@ -73,11 +73,11 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// A fault in the middle ends the walk; the documents before it have been visited.
-    fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault>;
+    fn for_each(&self, kind: DocumentSpace, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault>;
 
     /// Visits every counter that has not expired, like [`Store::for_each`] for documents.
     ///
     /// # Errors
     /// A fault in the middle ends the walk; the counters before it have been visited.
-    fn for_each_counter(&self, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault>;
+    fn for_each_counter(&self, see: &mut dyn FnMut(CounterValue)) -> Result<(), StoreFault>;
 }

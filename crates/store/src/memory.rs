@@ -2,27 +2,27 @@
 
 use crate::clock::Clock;
 use crate::fault::StoreFault;
-use crate::question::{Answer, Counter, Kind, PAGE_BYTES_MAX, PAGE_DOCUMENTS_MAX, Page, Question};
+use crate::question::{Answer, CounterValue, DocumentSpace, PAGE_BYTES_MAX, PAGE_DOCUMENTS_MAX, Page, Question};
 use crate::sweep::Sweep;
-use crate::{Reply, Store};
+use crate::{PendingAnswer, Store};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Documents and counters in memory.
 pub struct Memory {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptDocument>,
     clock: Clock,
 }
 
 #[derive(Default)]
-struct Kept {
-    documents: BTreeMap<Kind, BTreeMap<String, Document>>,
-    counters: BTreeMap<String, Counter>,
+struct KeptDocument {
+    documents: BTreeMap<DocumentSpace, BTreeMap<String, StoredDocument>>,
+    counters: BTreeMap<String, CounterValue>,
     sweep: Sweep,
 }
 
-struct Document {
+struct StoredDocument {
     value: Vec<u8>,
     expires_unix_s: Option<u64>,
 }
@@ -34,13 +34,13 @@ impl Memory {
     }
 
     /// No operation leaves the maps half changed, so a panic elsewhere under the lock is no reason to stop.
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, KeptDocument> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Store for Memory {
-    fn ask(&self, question: Question) -> Reply {
+    fn ask(&self, question: Question) -> PendingAnswer {
         let answer = question.check().map(|()| {
             let now = (self.clock)();
             let mut kept = self.kept();
@@ -51,7 +51,7 @@ impl Store for Memory {
         Box::pin(std::future::ready(answer))
     }
 
-    fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
+    fn for_each(&self, kind: DocumentSpace, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
         let now = (self.clock)();
         let mut after = None;
         // By pages, so that the caller may ask questions meanwhile.
@@ -65,34 +65,34 @@ impl Store for Memory {
         }
     }
 
-    fn for_each_counter(&self, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+    fn for_each_counter(&self, see: &mut dyn FnMut(CounterValue)) -> Result<(), StoreFault> {
         let now = (self.clock)();
-        let counters: Vec<Counter> = self.kept().counters.values().filter(|counter| counts(counter, now)).cloned().collect();
+        let counters: Vec<CounterValue> = self.kept().counters.values().filter(|counter| counts(counter, now)).cloned().collect();
         counters.into_iter().for_each(see);
         Ok(())
     }
 }
 
-impl Kept {
+impl KeptDocument {
     fn answer(&mut self, question: Question, now: u64) -> Answer {
         match question {
             Question::Get { kind, id } => Answer::Document(self.get(kind, &id, now).map(|document| document.value.clone())),
             Question::Put { kind, id, value, expires_unix_s } => {
                 let existed = self.get(kind, &id, now).is_some();
-                self.documents.entry(kind).or_default().insert(id, Document { value, expires_unix_s });
+                self.documents.entry(kind).or_default().insert(id, StoredDocument { value, expires_unix_s });
                 Answer::Done { existed }
             }
             Question::PutNew { kind, id, value, expires_unix_s } => {
                 let existed = self.get(kind, &id, now).is_some();
                 if !existed {
-                    self.documents.entry(kind).or_default().insert(id, Document { value, expires_unix_s });
+                    self.documents.entry(kind).or_default().insert(id, StoredDocument { value, expires_unix_s });
                 }
                 Answer::Done { existed }
             }
             Question::Replace { kind, id, old, value, expires_unix_s } => {
                 let existed = self.get(kind, &id, now).is_some_and(|document| document.value == old);
                 if existed {
-                    self.documents.entry(kind).or_default().insert(id, Document { value, expires_unix_s });
+                    self.documents.entry(kind).or_default().insert(id, StoredDocument { value, expires_unix_s });
                 }
                 Answer::Done { existed }
             }
@@ -120,11 +120,11 @@ impl Kept {
         }
     }
 
-    fn get(&self, kind: Kind, id: &str, now: u64) -> Option<&Document> {
+    fn get(&self, kind: DocumentSpace, id: &str, now: u64) -> Option<&StoredDocument> {
         self.documents.get(&kind)?.get(id).filter(|document| document.lives(now))
     }
 
-    fn list(&self, kind: Kind, prefix: &str, after: Option<&str>, limit: usize, now: u64) -> Page {
+    fn list(&self, kind: DocumentSpace, prefix: &str, after: Option<&str>, limit: usize, now: u64) -> Page {
         let limit = limit.clamp(1, PAGE_DOCUMENTS_MAX);
         let first = match after {
             Some(after) if after >= prefix => Bound::Excluded(after),
@@ -155,12 +155,12 @@ impl Kept {
     }
 }
 
-impl Document {
+impl StoredDocument {
     fn lives(&self, now: u64) -> bool {
         self.expires_unix_s.is_none_or(|expires| now < expires)
     }
 }
 
-fn counts(counter: &Counter, now: u64) -> bool {
+fn counts(counter: &CounterValue, now: u64) -> bool {
     now < counter.renews_unix_s
 }

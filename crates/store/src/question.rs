@@ -20,7 +20,7 @@ pub const QUESTION_BYTES_MAX: usize = 16 << 20;
 
 /// The kind of a document. Ids are unique within their kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum DocumentSpace {
     /// The session of a key.
     Session,
     /// The session of an organisation.
@@ -35,26 +35,33 @@ pub enum Kind {
     OAuth,
 }
 
-impl Kind {
+impl DocumentSpace {
     /// Every kind.
-    pub const ALL: [Kind; 6] = [Kind::Session, Kind::OrgSession, Kind::Policy, Kind::Api, Kind::Certificate, Kind::OAuth];
+    pub const ALL: [DocumentSpace; 6] = [
+        DocumentSpace::Session,
+        DocumentSpace::OrgSession,
+        DocumentSpace::Policy,
+        DocumentSpace::Api,
+        DocumentSpace::Certificate,
+        DocumentSpace::OAuth,
+    ];
 
     /// The number in the file. It is never reused, even if the kind is removed.
     pub(crate) fn code(self) -> i64 {
         match self {
-            Kind::Session => 1,
-            Kind::OrgSession => 2,
-            Kind::Policy => 3,
-            Kind::Api => 4,
-            Kind::Certificate => 5,
-            Kind::OAuth => 6,
+            DocumentSpace::Session => 1,
+            DocumentSpace::OrgSession => 2,
+            DocumentSpace::Policy => 3,
+            DocumentSpace::Api => 4,
+            DocumentSpace::Certificate => 5,
+            DocumentSpace::OAuth => 6,
         }
     }
 }
 
 /// The last known value of a counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counter {
+pub struct CounterValue {
     /// Which one.
     pub name: String,
     /// Its value.
@@ -69,14 +76,14 @@ pub enum Question {
     /// One document. Answered with [`Answer::Document`].
     Get {
         /// Its kind.
-        kind: Kind,
+        kind: DocumentSpace,
         /// Its id.
         id: String,
     },
     /// Stores a document, replacing an existing one and its expiry. Answered with [`Answer::Done`].
     Put {
         /// Its kind.
-        kind: Kind,
+        kind: DocumentSpace,
         /// Its id.
         id: String,
         /// The document, usually JSON.
@@ -87,7 +94,7 @@ pub enum Question {
     /// Stores a document unless one exists. Answered with [`Answer::Done`]; if one existed, nothing was changed.
     PutNew {
         /// Its kind.
-        kind: Kind,
+        kind: DocumentSpace,
         /// Its id.
         id: String,
         /// The document, usually JSON.
@@ -99,7 +106,7 @@ pub enum Question {
     /// and nothing was changed.
     Replace {
         /// Its kind.
-        kind: Kind,
+        kind: DocumentSpace,
         /// Its id.
         id: String,
         /// The document that must exist.
@@ -112,14 +119,14 @@ pub enum Question {
     /// Deletes a document. Answered with [`Answer::Done`].
     Delete {
         /// Its kind.
-        kind: Kind,
+        kind: DocumentSpace,
         /// Its id.
         id: String,
     },
     /// Documents sorted by the bytes of their ids. Answered with [`Answer::Page`].
     List {
         /// Their kind.
-        kind: Kind,
+        kind: DocumentSpace,
         /// The prefix of their ids; empty for all.
         prefix: String,
         /// Start after this id, which need not exist: [`Page::next`] of the previous page.
@@ -135,7 +142,7 @@ pub enum Question {
     /// Stores counters, all or none. Answered with [`Answer::Done`]; its `existed` has no meaning.
     SaveCounters {
         /// The new values, at most [`COUNTERS_MAX`].
-        counters: Vec<Counter>,
+        counters: Vec<CounterValue>,
     },
     /// Deletes the counters with these names. Answered with [`Answer::Done`]: whether one of them existed.
     DeleteCounters {
@@ -162,7 +169,7 @@ pub enum Answer {
     /// Some documents.
     Page(Page),
     /// Some counters.
-    Counters(Vec<Counter>),
+    Counters(Vec<CounterValue>),
 }
 
 /// A range of the documents of a kind.
@@ -212,7 +219,7 @@ impl Answer {
     ///
     /// # Errors
     /// [`StoreFaultKind::Mismatch`] if this answers another question.
-    pub fn into_counters(self) -> Result<Vec<Counter>, StoreFault> {
+    pub fn into_counters(self) -> Result<Vec<CounterValue>, StoreFault> {
         match self {
             Answer::Counters(counters) => Ok(counters),
             _ => Err(mismatch("counters")),
@@ -274,7 +281,7 @@ impl Question {
                     names.iter().map(|name| size_of::<String>() + name.len()).sum()
                 }
                 Question::SaveCounters { counters } => {
-                    counters.iter().map(|counter| size_of::<Counter>() + counter.name.len()).sum()
+                    counters.iter().map(|counter| size_of::<CounterValue>() + counter.name.len()).sum()
                 }
                 Question::DeleteCountersUnder { prefix } => prefix.len(),
             }

@@ -5,9 +5,9 @@
 //! changes are as durable as the server's configuration makes them.
 
 use crate::fault::{StoreFault, StoreFaultKind};
-use crate::question::{Counter, Kind, QUESTION_BYTES_MAX, Question};
+use crate::question::{CounterValue, DocumentSpace, QUESTION_BYTES_MAX, Question};
 use crate::timings::Timings;
-use crate::{Reply, Store};
+use crate::{PendingAnswer, Store};
 use ::redis::{Cmd, ErrorKind, ServerErrorKind, Value};
 use futures_util::future::try_join;
 use link::Link;
@@ -110,7 +110,7 @@ impl Redis {
     ///
     /// # Errors
     /// The server's error, or that it is unavailable.
-    pub async fn document(&self, kind: Kind, id: &str) -> Result<Option<(Vec<u8>, Option<Duration>)>, StoreFault> {
+    pub async fn document(&self, kind: DocumentSpace, id: &str) -> Result<Option<(Vec<u8>, Option<Duration>)>, StoreFault> {
         let key = names::document(kind, id);
         let (get, life) = (redis::cmd("GET").arg(&key).to_owned(), redis::cmd("PTTL").arg(&key).to_owned());
         let link = self.link.clone();
@@ -124,7 +124,7 @@ impl Redis {
     ///
     /// # Errors
     /// The server's error, or that it is unavailable.
-    pub async fn ids(&self, kind: Kind) -> Result<Vec<String>, StoreFault> {
+    pub async fn ids(&self, kind: DocumentSpace) -> Result<Vec<String>, StoreFault> {
         let link = self.link.clone();
         self.spawn(async move { scan::document_ids(&link, kind, "").await }).await
     }
@@ -192,7 +192,7 @@ impl Script {
 }
 
 impl Store for Redis {
-    fn ask(&self, question: Question) -> Reply {
+    fn ask(&self, question: Question) -> PendingAnswer {
         if let Err(fault) = question.check() {
             return Box::pin(ready(Err(fault)));
         }
@@ -218,7 +218,7 @@ impl Store for Redis {
         Some(self.link.timings())
     }
 
-    fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
+    fn for_each(&self, kind: DocumentSpace, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
         let mut pages = walk::documents(&self.runtime, self.link.clone(), kind);
         while let Some(page) = pages.blocking_recv() {
             page?.iter().for_each(|(id, value)| see(id, value));
@@ -226,7 +226,7 @@ impl Store for Redis {
         Ok(())
     }
 
-    fn for_each_counter(&self, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+    fn for_each_counter(&self, see: &mut dyn FnMut(CounterValue)) -> Result<(), StoreFault> {
         let mut pages = walk::counters(&self.runtime, self.link.clone());
         while let Some(page) = pages.blocking_recv() {
             page?.into_iter().for_each(&mut *see);

@@ -1,7 +1,7 @@
 //! `tollgate apis`.
 
 use super::session::shown;
-use super::{Failure, Gateway, document, segment, table};
+use super::{CommandFailure, Gateway, document, segment, table};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -12,21 +12,21 @@ pub enum Apis {
     /// List the APIs that are served.
     List,
     /// Show an API's definition, as JSON.
-    Show(Named),
+    Show(ApiArguments),
     /// Add definitions, or replace those with the same id.
     #[command(
         after_help = "Examples:\n  tollgate apis add hello.json\n  tollgate apis add --listen-path /hello/ --target http://127.0.0.1:9090/ \
                             --keyless"
     )]
-    Add(Add),
+    Add(AddApi),
     /// Delete APIs and their definition files.
     #[command(visible_alias = "rm")]
-    Delete(Delete),
+    Delete(DeleteApi),
 }
 
 /// The API.
 #[derive(Debug, Args)]
-pub struct Named {
+pub struct ApiArguments {
     /// The API's id
     #[arg(value_name = "ID")]
     id: String,
@@ -34,7 +34,7 @@ pub struct Named {
 
 /// Options of `add`.
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct AddApi {
     /// Files with definitions as JSON, - for standard input
     #[arg(value_name = "FILE", required_unless_present = "listen_path", conflicts_with = "listen_path")]
     files: Vec<PathBuf>,
@@ -57,18 +57,18 @@ pub struct Add {
 
 /// Options of `delete`.
 #[derive(Debug, Args)]
-pub struct Delete {
+pub struct DeleteApi {
     /// Ids of APIs
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 }
 
-pub fn run(command: Apis, gateway: &Gateway) -> Result<(), Failure> {
+pub fn run(command: Apis, gateway: &Gateway) -> Result<(), CommandFailure> {
     match command {
         Apis::List => list(gateway),
-        Apis::Show(Named { id }) => show(&id, gateway),
+        Apis::Show(ApiArguments { id }) => show(&id, gateway),
         Apis::Add(options) => add(&options, gateway),
-        Apis::Delete(Delete { ids }) => {
+        Apis::Delete(DeleteApi { ids }) => {
             for id in ids {
                 let answer =
                     gateway.call("DELETE", &format!("/tyk/apis/{}", segment(&id)), None).map_err(|failure| about(&id, failure))?;
@@ -79,14 +79,14 @@ pub fn run(command: Apis, gateway: &Gateway) -> Result<(), Failure> {
     }
 }
 
-fn about(what: &str, failure: Failure) -> Failure {
+fn about(what: &str, failure: CommandFailure) -> CommandFailure {
     match failure {
-        Failure::Refused(reason) => Failure::Refused(format!("{what}: {reason}")),
+        CommandFailure::Refused(reason) => CommandFailure::Refused(format!("{what}: {reason}")),
         other => other,
     }
 }
 
-fn list(gateway: &Gateway) -> Result<(), Failure> {
+fn list(gateway: &Gateway) -> Result<(), CommandFailure> {
     let apis = gateway.get("/tyk/apis")?;
     gateway.print(&apis, || {
         let rows = apis.as_array().into_iter().flatten().map(|api| {
@@ -109,13 +109,13 @@ fn list(gateway: &Gateway) -> Result<(), Failure> {
     Ok(())
 }
 
-fn show(id: &str, gateway: &Gateway) -> Result<(), Failure> {
+fn show(id: &str, gateway: &Gateway) -> Result<(), CommandFailure> {
     let api = gateway.get(&format!("/tyk/apis/{}", segment(id)))?;
     gateway.print(&api, || serde_json::to_string_pretty(&api).unwrap_or_default());
     Ok(())
 }
 
-fn add(options: &Add, gateway: &Gateway) -> Result<(), Failure> {
+fn add(options: &AddApi, gateway: &Gateway) -> Result<(), CommandFailure> {
     let mut definitions = Vec::new();
     if let (Some(listen_path), Some(target)) = (&options.listen_path, &options.target) {
         definitions.push(("the API".to_owned(), definition(options, listen_path, target)));
@@ -131,7 +131,7 @@ fn add(options: &Add, gateway: &Gateway) -> Result<(), Failure> {
 }
 
 /// The minimum of an API.
-fn definition(options: &Add, listen_path: &str, target: &str) -> Value {
+fn definition(options: &AddApi, listen_path: &str, target: &str) -> Value {
     let slug = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let from_path: String = listen_path.chars().map(slug).collect();
     let from_path = from_path.trim_matches('-');

@@ -1,7 +1,7 @@
 //! `tollgate certs`.
 
 use super::session::shown;
-use super::{Failure, Gateway, accepted, document, segment, table};
+use super::{CommandFailure, Gateway, accepted, document, segment, table};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -10,19 +10,19 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 pub enum Certs {
     /// List the certificates.
-    List(Org),
+    List(OrgArgument),
     /// Show a certificate.
-    Show(Named),
+    Show(CertificateArguments),
     /// Add a certificate with or without its private key, or a public key.
-    Add(Add),
+    Add(AddCertificate),
     /// Delete certificates.
     #[command(visible_alias = "rm")]
-    Delete(Delete),
+    Delete(DeleteCertificate),
 }
 
 /// The organisation.
 #[derive(Debug, Args)]
-pub struct Org {
+pub struct OrgArgument {
     /// Only certificates of this organisation
     #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
     org: String,
@@ -30,7 +30,7 @@ pub struct Org {
 
 /// The certificate.
 #[derive(Debug, Args)]
-pub struct Named {
+pub struct CertificateArguments {
     /// The certificate's id
     #[arg(value_name = "ID")]
     id: String,
@@ -38,7 +38,7 @@ pub struct Named {
 
 /// Options of `add`.
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct AddCertificate {
     /// PEM files of one certificate: the certificate, its chain, its private key; - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -49,26 +49,26 @@ pub struct Add {
 
 /// Options of `delete`.
 #[derive(Debug, Args)]
-pub struct Delete {
+pub struct DeleteCertificate {
     /// Ids of certificates
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 }
 
-pub fn run(command: Certs, gateway: &Gateway) -> Result<(), Failure> {
+pub fn run(command: Certs, gateway: &Gateway) -> Result<(), CommandFailure> {
     match command {
-        Certs::List(Org { org }) => list(&org, gateway),
-        Certs::Show(Named { id }) => {
+        Certs::List(OrgArgument { org }) => list(&org, gateway),
+        Certs::Show(CertificateArguments { id }) => {
             let certificate = gateway.get(&path(&id))?;
             gateway.print(&certificate, || serde_json::to_string_pretty(&certificate).unwrap_or_default());
             Ok(())
         }
         Certs::Add(options) => add(&options, gateway),
-        Certs::Delete(Delete { ids }) => {
+        Certs::Delete(DeleteCertificate { ids }) => {
             for id in ids {
                 // The gateway, like Tyk, says "removed" of anything.
                 if gateway.find(&path(&id))?.is_none() {
-                    return Err(Failure::Refused(format!("there is no certificate with the id {id}")));
+                    return Err(CommandFailure::Refused(format!("there is no certificate with the id {id}")));
                 }
                 let answer = gateway.call("DELETE", &path(&id), None)?;
                 gateway.print(&answer, || format!("{id}: deleted"));
@@ -82,7 +82,7 @@ fn path(id: &str) -> String {
     format!("/tyk/certs/{}", segment(id))
 }
 
-fn list(org: &str, gateway: &Gateway) -> Result<(), Failure> {
+fn list(org: &str, gateway: &Gateway) -> Result<(), CommandFailure> {
     let answer = gateway.get(&format!("/tyk/certs?mode=detailed&org_id={}", segment(org)))?;
     gateway.print(&answer, || {
         let rows = answer.get("certs").and_then(Value::as_array).into_iter().flatten().map(|line| {
@@ -103,7 +103,7 @@ fn list(org: &str, gateway: &Gateway) -> Result<(), Failure> {
     Ok(())
 }
 
-fn add(options: &Add, gateway: &Gateway) -> Result<(), Failure> {
+fn add(options: &AddCertificate, gateway: &Gateway) -> Result<(), CommandFailure> {
     let mut text = Vec::new();
     for file in &options.files {
         text.extend(document::read(file)?);

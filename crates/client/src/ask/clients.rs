@@ -1,38 +1,38 @@
 //! `tollgate clients`.
 
 use super::session::shown;
-use super::{Failure, Gateway, segment, table};
+use super::{CommandFailure, Gateway, segment, table};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 /// Commands about the clients of the OAuth 2.0 server.
 #[derive(Debug, Subcommand)]
-pub enum Clients {
+pub enum ClientCommand {
     /// List the clients of an API.
-    List(Api),
+    List(ApiArgument),
     /// Show a client with its secret.
-    Show(Named),
+    Show(ClientArguments),
     /// Create a client, or replace the one with the same id.
     #[command(
         after_help = "Examples:\n  tollgate clients create --api orders --policy gold --redirect-uri https://app.example.com/callback\n  \
                             tollgate clients create --policy gold\n  \
                             tollgate clients create --api orders --policy gold --public --redirect-uri com.example.app:/callback"
     )]
-    Create(Create),
+    Create(CreateClient),
     /// Replace the secret of a client.
-    Rotate(Named),
+    Rotate(ClientArguments),
     /// List the valid tokens of a client.
-    Tokens(Named),
+    Tokens(ClientArguments),
     /// Revoke all tokens of a client.
-    Revoke(Named),
+    Revoke(ClientArguments),
     /// Delete a client and all its tokens.
     #[command(visible_alias = "rm")]
-    Delete(Named),
+    Delete(ClientArguments),
 }
 
 /// The API.
 #[derive(Debug, Args)]
-pub struct Api {
+pub struct ApiArgument {
     /// The API's id
     #[arg(value_name = "API")]
     api: String,
@@ -40,7 +40,7 @@ pub struct Api {
 
 /// The client.
 #[derive(Debug, Args)]
-pub struct Named {
+pub struct ClientArguments {
     /// The API's id
     #[arg(value_name = "API")]
     api: String,
@@ -51,7 +51,7 @@ pub struct Named {
 
 /// Options of `create`.
 #[derive(Debug, Args)]
-pub struct Create {
+pub struct CreateClient {
     /// The API that the client is for [default: all APIs of the policy]
     #[arg(long, value_name = "ID", required_unless_present = "policy")]
     api: Option<String>,
@@ -72,30 +72,30 @@ pub struct Create {
     public: bool,
 }
 
-pub fn run(command: Clients, gateway: &Gateway) -> Result<(), Failure> {
+pub fn run(command: ClientCommand, gateway: &Gateway) -> Result<(), CommandFailure> {
     match command {
-        Clients::List(Api { api }) => list(&api, gateway),
-        Clients::Show(named) => {
+        ClientCommand::List(ApiArgument { api }) => list(&api, gateway),
+        ClientCommand::Show(named) => {
             let client = gateway.get(&named.path())?;
             gateway.print(&client, || details(&client));
             Ok(())
         }
-        Clients::Create(options) => create(options, gateway),
-        Clients::Rotate(named) => {
+        ClientCommand::Create(options) => create(options, gateway),
+        ClientCommand::Rotate(named) => {
             let client = gateway.call("PUT", &format!("{}/rotate", named.path()), None)?;
             gateway.print(&client, || details(&client));
             Ok(())
         }
-        Clients::Tokens(named) => tokens(&named, gateway),
-        Clients::Revoke(named) => {
+        ClientCommand::Tokens(named) => tokens(&named, gateway),
+        ClientCommand::Revoke(named) => {
             let answer = gateway.call("DELETE", &format!("{}/tokens", named.path()), None)?;
             gateway.print(&answer, || format!("{}: all tokens revoked", named.id));
             Ok(())
         }
-        Clients::Delete(named) => {
+        ClientCommand::Delete(named) => {
             // The gateway, like Tyk, says "deleted" of anything.
             if gateway.find(&named.path())?.is_none() {
-                return Err(Failure::Refused(format!("the API {} has no client with the id {}", named.api, named.id)));
+                return Err(CommandFailure::Refused(format!("the API {} has no client with the id {}", named.api, named.id)));
             }
             let answer = gateway.call("DELETE", &named.path(), None)?;
             gateway.print(&answer, || format!("{}: deleted", named.id));
@@ -104,13 +104,13 @@ pub fn run(command: Clients, gateway: &Gateway) -> Result<(), Failure> {
     }
 }
 
-impl Named {
+impl ClientArguments {
     fn path(&self) -> String {
         format!("/tyk/oauth/clients/{}/{}", segment(&self.api), segment(&self.id))
     }
 }
 
-fn list(api: &str, gateway: &Gateway) -> Result<(), Failure> {
+fn list(api: &str, gateway: &Gateway) -> Result<(), CommandFailure> {
     let answer = gateway.get(&format!("/tyk/oauth/clients/{}", segment(api)))?;
     gateway.print(&answer, || {
         let rows = answer
@@ -123,7 +123,7 @@ fn list(api: &str, gateway: &Gateway) -> Result<(), Failure> {
     Ok(())
 }
 
-fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
+fn create(options: CreateClient, gateway: &Gateway) -> Result<(), CommandFailure> {
     let fields = [
         ("client_id", options.id),
         ("redirect_uri", options.redirect_uri),
@@ -141,7 +141,7 @@ fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tokens(named: &Named, gateway: &Gateway) -> Result<(), Failure> {
+fn tokens(named: &ClientArguments, gateway: &Gateway) -> Result<(), CommandFailure> {
     let answer = gateway.get(&format!("{}/tokens", named.path()))?;
     gateway.print(&answer, || {
         let rows = answer.as_array().into_iter().flatten().map(|token| vec![shown(token, "code"), shown(token, "expires")]);

@@ -1,6 +1,6 @@
 //! Requests to the control API, each over a separate connection, plain or TLS, with a time limit.
 
-use super::{Failure, TlsOf};
+use super::{CommandFailure, TlsOf};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use std::fmt;
@@ -14,7 +14,7 @@ const ANSWER_BYTES_MAX: usize = 256 << 20;
 
 /// The address of a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct GatewayAddress {
     tls: bool,
     host: String,
     port: u16,
@@ -22,7 +22,7 @@ pub struct Address {
     base: String,
 }
 
-impl Address {
+impl GatewayAddress {
     /// Parses `http://host:port`; without a scheme it is http.
     pub fn parse(url: &str) -> Result<Self, String> {
         let whole = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
@@ -47,7 +47,7 @@ impl Address {
         if port == 0 {
             return Err("port 0 is nowhere".to_owned());
         }
-        Ok(Address { tls, host, port, base: uri.path().trim_end_matches('/').to_owned() })
+        Ok(GatewayAddress { tls, host, port, base: uri.path().trim_end_matches('/').to_owned() })
     }
 
     /// The address of a configuration's gateway, from its own machine.
@@ -61,11 +61,11 @@ impl Address {
             IpAddr::V6(ip) => format!("[{ip}]"),
         };
         let port = if config.control_api_port == 0 { config.listen_port } else { config.control_api_port };
-        Address { tls: config.http_server_options.use_ssl, host, port, base: String::new() }
+        GatewayAddress { tls: config.http_server_options.use_ssl, host, port, base: String::new() }
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for GatewayAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.tls { "https" } else { "http" };
         write!(f, "{scheme}://{}:{}{}", self.host, self.port, self.base)
@@ -73,32 +73,38 @@ impl fmt::Display for Address {
 }
 
 /// How an address is asked.
-pub struct Connection {
-    address: Address,
+pub struct GatewayConnection {
+    address: GatewayAddress,
     client: HttpClient,
     timeout: Duration,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Connection {
-    pub fn new(address: Address, insecure: bool, tls: TlsOf, timeout: Duration) -> Result<Self, Failure> {
+impl GatewayConnection {
+    pub fn new(address: GatewayAddress, insecure: bool, tls: TlsOf, timeout: Duration) -> Result<Self, CommandFailure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Failure::Refused(format!("cannot start: {error}")))?;
+        let runtime = runtime.map_err(|error| CommandFailure::Refused(format!("cannot start: {error}")))?;
         // Plain HTTP looks at no certificate: the system's roots need not be read then.
-        let tls = tls(insecure || !address.tls).map_err(Failure::Refused)?;
+        let tls = tls(insecure || !address.tls).map_err(CommandFailure::Refused)?;
         let settings = HttpClientSettings { http2: false, idle_max: timeout, connect_time_max: None };
-        Ok(Connection { address, client: HttpClient::new(tls, settings), timeout, runtime })
+        Ok(GatewayConnection { address, client: HttpClient::new(tls, settings), timeout, runtime })
     }
 
-    pub fn address(&self) -> &Address {
+    pub fn address(&self) -> &GatewayAddress {
         &self.address
     }
 
     /// Status and body of the answer to a request.
-    pub fn ask(&self, method: &str, path: &str, secret: Option<&str>, body: Option<Vec<u8>>) -> Result<(u16, Vec<u8>), Failure> {
+    pub fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        secret: Option<&str>,
+        body: Option<Vec<u8>>,
+    ) -> Result<(u16, Vec<u8>), CommandFailure> {
         self.try_ask(method, path, secret, body).map_err(|reason| {
             let address = &self.address;
-            Failure::Unreachable(format!(
+            CommandFailure::Unreachable(format!(
                 "cannot reach a gateway at {address}: {reason} (does it run there? --url or TOLLGATE_URL names another address)"
             ))
         })

@@ -1,12 +1,12 @@
 //! Documents for a command: a file, or standard input for `-`.
 
-use super::Failure;
+use super::CommandFailure;
 use serde_json::Value;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 /// The bytes of a file, or of standard input.
-pub fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+pub fn read(file: &Path) -> Result<Vec<u8>, CommandFailure> {
     let outcome = if file == Path::new("-") {
         if std::io::stdin().is_terminal() {
             eprintln!("reading from standard input; end with Ctrl-D");
@@ -16,13 +16,13 @@ pub fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     } else {
         std::fs::read(file)
     };
-    outcome.map_err(|error| Failure::Refused(format!("{} cannot be read: {error}", name(file))))
+    outcome.map_err(|error| CommandFailure::Refused(format!("{} cannot be read: {error}", name(file))))
 }
 
 /// A JSON object.
-pub fn read_json(file: &Path) -> Result<Value, Failure> {
+pub fn read_json(file: &Path) -> Result<Value, CommandFailure> {
     let text = read(file)?;
-    let wrong = |reason: String| Failure::Refused(format!("{} {reason}", name(file)));
+    let wrong = |reason: String| CommandFailure::Refused(format!("{} {reason}", name(file)));
     let document: Value = serde_json::from_slice(&text).map_err(|error| wrong(format!("is not valid JSON: {error}")))?;
     if document.is_object() { Ok(document) } else { Err(wrong("must be a JSON object".to_owned())) }
 }

@@ -1,8 +1,8 @@
 //! `tollgate keys`.
 
-use super::session::{self, Grants, shown};
-use super::span::{End, moment};
-use super::{Failure, Gateway, document, print, segment, table};
+use super::session::{self, SessionGrants, shown};
+use super::span::{SpanEnd, moment};
+use super::{CommandFailure, Gateway, document, print, segment, table};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -10,20 +10,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Commands about keys.
 #[derive(Debug, Subcommand)]
-pub enum Keys {
+pub enum KeyCommand {
     /// List the keys, or their hashes.
     List(List),
     /// Show the rights, limits and remaining quota of a key.
-    Show(Named),
+    Show(KeyArguments),
     /// Create a key.
     #[command(after_help = "Examples:\n  tollgate keys create --api hello --rate 100 --per 60 --quota 1000 --expires 30d\n  \
                             tollgate keys create --policy gold --alias 'first customer'\n  tollgate keys create --file session.json")]
-    Create(Create),
+    Create(CreateKey),
     /// Change a key: other fields and the counters stay.
     Update(Update),
     /// Delete keys: the gateway refuses their next request.
     #[command(visible_alias = "rm")]
-    Delete(Delete),
+    Delete(DeleteKey),
 }
 
 /// Options of `list`.
@@ -42,7 +42,7 @@ pub struct List {
 
 /// The key.
 #[derive(Debug, Args)]
-pub struct Named {
+pub struct KeyArguments {
     /// The key, or its hash with --hash
     #[arg(value_name = "KEY")]
     key: String,
@@ -65,13 +65,13 @@ pub struct Naming {
 #[derive(Debug, Default, Args)]
 pub struct Wishes {
     #[command(flatten)]
-    grants: Grants,
+    grants: SessionGrants,
     /// Id of a policy with limits and rights; repeat for several
     #[arg(long = "policy", value_name = "ID")]
     policies: Vec<String>,
     /// When it expires: never, a time from now such as 30d, or a date
-    #[arg(long, value_name = "WHEN", value_parser = End::parse)]
-    expires: Option<End>,
+    #[arg(long, value_name = "WHEN", value_parser = SpanEnd::parse)]
+    expires: Option<SpanEnd>,
     /// A name for people
     #[arg(long, value_name = "TEXT")]
     alias: Option<String>,
@@ -79,7 +79,7 @@ pub struct Wishes {
 
 /// Options of `create`.
 #[derive(Debug, Args)]
-pub struct Create {
+pub struct CreateKey {
     #[command(flatten)]
     wishes: Wishes,
     /// A key of your choice instead of a random one
@@ -97,7 +97,7 @@ pub struct Create {
 #[derive(Debug, Args)]
 pub struct Update {
     #[command(flatten)]
-    key: Named,
+    key: KeyArguments,
     #[command(flatten)]
     wishes: Wishes,
     /// Refuse the key until it is active again
@@ -116,7 +116,7 @@ pub struct Update {
 
 /// Options of `delete`.
 #[derive(Debug, Args)]
-pub struct Delete {
+pub struct DeleteKey {
     /// Keys, or their hashes with --hash
     #[arg(required = true, value_name = "KEY")]
     keys: Vec<String>,
@@ -124,13 +124,13 @@ pub struct Delete {
     naming: Naming,
 }
 
-pub fn run(command: Keys, gateway: &Gateway) -> Result<(), Failure> {
+pub fn run(command: KeyCommand, gateway: &Gateway) -> Result<(), CommandFailure> {
     match command {
-        Keys::List(options) => list(&options, gateway),
-        Keys::Show(key) => show(&key, gateway),
-        Keys::Create(options) => create(options, gateway),
-        Keys::Update(options) => update(options, gateway),
-        Keys::Delete(options) => delete(&options, gateway),
+        KeyCommand::List(options) => list(&options, gateway),
+        KeyCommand::Show(key) => show(&key, gateway),
+        KeyCommand::Create(options) => create(options, gateway),
+        KeyCommand::Update(options) => update(options, gateway),
+        KeyCommand::Delete(options) => delete(&options, gateway),
     }
 }
 
@@ -146,7 +146,7 @@ impl Naming {
     }
 }
 
-fn list(options: &List, gateway: &Gateway) -> Result<(), Failure> {
+fn list(options: &List, gateway: &Gateway) -> Result<(), CommandFailure> {
     let parameter = |value: &Option<String>| segment(value.as_deref().unwrap_or_default());
     let answer = gateway.get(&format!("/tyk/keys?filter={}&api_id={}", parameter(&options.prefix), parameter(&options.api)))?;
     let keys: Vec<&str> = answer.get("keys").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
@@ -187,7 +187,7 @@ fn ends(session: &Value) -> String {
     moment(session.get("expires").and_then(Value::as_i64).unwrap_or_default(), unix_s())
 }
 
-fn show(key: &Named, gateway: &Gateway) -> Result<(), Failure> {
+fn show(key: &KeyArguments, gateway: &Gateway) -> Result<(), CommandFailure> {
     let session = gateway.get(&key.naming.path(&key.key))?;
     gateway.print(&session, || {
         let number = |name: &str| session.get(name).and_then(Value::as_i64).unwrap_or_default();
@@ -224,11 +224,11 @@ fn show(key: &Named, gateway: &Gateway) -> Result<(), Failure> {
     Ok(())
 }
 
-fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
+fn create(options: CreateKey, gateway: &Gateway) -> Result<(), CommandFailure> {
     let wishes = &options.wishes;
     if options.file.is_none() && !wishes.grants.name_apis() && wishes.policies.is_empty() {
         let message = "a key needs access rights: --api, --policy or --file (see tollgate keys create --help)";
-        return Err(Failure::Usage(message.to_owned()));
+        return Err(CommandFailure::Usage(message.to_owned()));
     }
     let mut session = match &options.file {
         Some(file) => object(document::read_json(file)?),
@@ -244,7 +244,7 @@ fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
         Some(name) => {
             let org = session.get("org_id").and_then(Value::as_str).unwrap_or_default();
             if gateway.find(&format!("/tyk/keys/{}?org_id={}", segment(name), segment(org)))?.is_some() {
-                return Err(Failure::Refused(format!("the key {name} exists already: change it with tollgate keys update")));
+                return Err(CommandFailure::Refused(format!("the key {name} exists already: change it with tollgate keys update")));
             }
             format!("/tyk/keys/{}", segment(name))
         }
@@ -266,11 +266,13 @@ fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
 }
 
 impl Wishes {
-    fn apply(&self, session: &mut Map<String, Value>, gateway: &Gateway) -> Result<(), Failure> {
+    fn apply(&self, session: &mut Map<String, Value>, gateway: &Gateway) -> Result<(), CommandFailure> {
         self.grants.apply(session, gateway)?;
         for id in &self.policies {
             let Some(policy) = gateway.find(&format!("/tyk/policies/{}", segment(id)))? else {
-                return Err(Failure::Refused(format!("there is no policy with the id {id} (tollgate policies list shows them)")));
+                return Err(CommandFailure::Refused(format!(
+                    "there is no policy with the id {id} (tollgate policies list shows them)"
+                )));
             };
             if let Some(org) = policy.get("org_id").filter(|org| org.as_str().is_some_and(|org| !org.is_empty())) {
                 session.entry("org_id").or_insert_with(|| org.clone());
@@ -289,8 +291,8 @@ impl Wishes {
     }
 }
 
-fn update(options: Update, gateway: &Gateway) -> Result<(), Failure> {
-    let Named { key, naming } = &options.key;
+fn update(options: Update, gateway: &Gateway) -> Result<(), CommandFailure> {
+    let KeyArguments { key, naming } = &options.key;
     let mut session = match &options.file {
         Some(file) => object(document::read_json(file)?),
         None => object(gateway.get(&naming.path(key))?),
@@ -305,10 +307,10 @@ fn update(options: Update, gateway: &Gateway) -> Result<(), Failure> {
     Ok(())
 }
 
-fn delete(options: &Delete, gateway: &Gateway) -> Result<(), Failure> {
+fn delete(options: &DeleteKey, gateway: &Gateway) -> Result<(), CommandFailure> {
     for key in &options.keys {
         let answer = gateway.call("DELETE", &options.naming.path(key), None).map_err(|failure| match failure {
-            Failure::Refused(reason) => Failure::Refused(format!("{key}: {reason}")),
+            CommandFailure::Refused(reason) => CommandFailure::Refused(format!("{key}: {reason}")),
             other => other,
         })?;
         gateway.print(&answer, || format!("{key}: deleted"));

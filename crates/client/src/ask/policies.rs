@@ -1,31 +1,31 @@
 //! `tollgate policies`.
 
-use super::session::{self, Grants, shown};
+use super::session::{self, SessionGrants, shown};
 use super::span::whole_seconds;
-use super::{Failure, Gateway, document, segment, table};
+use super::{CommandFailure, Gateway, document, segment, table};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// Commands about policies.
 #[derive(Debug, Subcommand)]
-pub enum Policies {
+pub enum PolicyCommand {
     /// List the policies.
     List,
     /// Show a policy.
-    Show(Named),
+    Show(PolicyArguments),
     /// Create a policy, or replace the one with the same id.
     #[command(after_help = "Examples:\n  tollgate policies create --id gold --api hello --rate 100 --per 60 --quota 10000\n  \
                             tollgate policies create --file gold.json")]
-    Create(Box<Create>),
+    Create(Box<CreatePolicy>),
     /// Delete policies: keys without another policy are refused.
     #[command(visible_alias = "rm")]
-    Delete(Delete),
+    Delete(DeletePolicy),
 }
 
 /// The policy.
 #[derive(Debug, Args)]
-pub struct Named {
+pub struct PolicyArguments {
     /// The policy's id
     #[arg(value_name = "ID")]
     id: String,
@@ -33,7 +33,7 @@ pub struct Named {
 
 /// Options of `create`.
 #[derive(Debug, Args)]
-pub struct Create {
+pub struct CreatePolicy {
     /// The policy's id [default: a random one]
     #[arg(long, value_name = "ID")]
     id: Option<String>,
@@ -41,7 +41,7 @@ pub struct Create {
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
     #[command(flatten)]
-    grants: Grants,
+    grants: SessionGrants,
     /// Lifetime of new keys with this policy
     #[arg(long, value_name = "TIME", value_parser = whole_seconds)]
     keys_expire_in: Option<i64>,
@@ -52,22 +52,22 @@ pub struct Create {
 
 /// Options of `delete`.
 #[derive(Debug, Args)]
-pub struct Delete {
+pub struct DeletePolicy {
     /// Ids of policies
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 }
 
-pub fn run(command: Policies, gateway: &Gateway) -> Result<(), Failure> {
+pub fn run(command: PolicyCommand, gateway: &Gateway) -> Result<(), CommandFailure> {
     match command {
-        Policies::List => list(gateway),
-        Policies::Show(Named { id }) => show(&id, gateway),
-        Policies::Create(options) => create(*options, gateway),
-        Policies::Delete(Delete { ids }) => {
+        PolicyCommand::List => list(gateway),
+        PolicyCommand::Show(PolicyArguments { id }) => show(&id, gateway),
+        PolicyCommand::Create(options) => create(*options, gateway),
+        PolicyCommand::Delete(DeletePolicy { ids }) => {
             for id in ids {
                 let path = format!("/tyk/policies/{}", segment(&id));
                 if gateway.find(&path)?.is_none() {
-                    return Err(Failure::Refused(format!("there is no policy with the id {id}")));
+                    return Err(CommandFailure::Refused(format!("there is no policy with the id {id}")));
                 }
                 let answer = gateway.call("DELETE", &path, None)?;
                 gateway.print(&answer, || format!("{id}: deleted"));
@@ -77,7 +77,7 @@ pub fn run(command: Policies, gateway: &Gateway) -> Result<(), Failure> {
     }
 }
 
-fn list(gateway: &Gateway) -> Result<(), Failure> {
+fn list(gateway: &Gateway) -> Result<(), CommandFailure> {
     let policies = gateway.get("/tyk/policies")?;
     gateway.print(&policies, || {
         let rows = policies.as_array().into_iter().flatten().map(|policy| {
@@ -100,20 +100,22 @@ fn id(policy: &Value) -> String {
     policy.get("id").and_then(Value::as_str).or(database_id).unwrap_or_default().to_owned()
 }
 
-fn show(id: &str, gateway: &Gateway) -> Result<(), Failure> {
+fn show(id: &str, gateway: &Gateway) -> Result<(), CommandFailure> {
     let policy = gateway.get(&format!("/tyk/policies/{}", segment(id)))?;
     gateway.print(&policy, || serde_json::to_string_pretty(&policy).unwrap_or_default());
     Ok(())
 }
 
-fn create(options: Create, gateway: &Gateway) -> Result<(), Failure> {
+fn create(options: CreatePolicy, gateway: &Gateway) -> Result<(), CommandFailure> {
     let mut policy = match &options.file {
         Some(file) => match document::read_json(file)? {
             Value::Object(members) => members,
             _ => Map::new(),
         },
         None if options.grants.name_apis() => Map::new(),
-        None => return Err(Failure::Usage("a policy needs something that keys may call with it: --api or --file".to_owned())),
+        None => {
+            return Err(CommandFailure::Usage("a policy needs something that keys may call with it: --api or --file".to_owned()));
+        }
     };
     options.grants.apply(&mut policy, gateway)?;
     policy.entry("org_id").or_insert_with(|| "default".into());

@@ -1,13 +1,13 @@
 //! The options for the rights and limits of a key or a policy, and how they change its document.
 
 use super::span::{seconds, whole_seconds};
-use super::{Failure, Gateway, segment};
+use super::{CommandFailure, Gateway, segment};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
 /// Limits and rights.
 #[derive(Debug, Default, Args)]
-pub struct Grants {
+pub struct SessionGrants {
     /// Id of an API that may be called; repeat for several
     #[arg(long = "api", value_name = "ID")]
     apis: Vec<String>,
@@ -37,14 +37,14 @@ pub struct Grants {
 const PER_S: f64 = 60.0;
 const QUOTA_RENEWS_S: i64 = 30 * 86_400;
 
-impl Grants {
+impl SessionGrants {
     /// Whether an API is named.
     pub fn name_apis(&self) -> bool {
         !self.apis.is_empty()
     }
 
     /// Applies the options to a session or a policy. For a new one, the first API determines the organisation.
-    pub fn apply(&self, document: &mut Map<String, Value>, gateway: &Gateway) -> Result<(), Failure> {
+    pub fn apply(&self, document: &mut Map<String, Value>, gateway: &Gateway) -> Result<(), CommandFailure> {
         for id in &self.apis {
             let api = api(id, gateway)?;
             if let Some(org) = api.get("org_id").and_then(Value::as_str).filter(|org| !org.is_empty()) {
@@ -83,14 +83,14 @@ fn insert_below(document: &mut Map<String, Value>, name: &str, key: &str, value:
 }
 
 /// The definition of an API; if it does not exist, the failure names the existing ones.
-fn api(id: &str, gateway: &Gateway) -> Result<Value, Failure> {
+fn api(id: &str, gateway: &Gateway) -> Result<Value, CommandFailure> {
     if let Some(api) = gateway.find(&format!("/tyk/apis/{}", segment(id)))? {
         return Ok(api);
     }
     let all = gateway.get("/tyk/apis")?;
     let ids: Vec<&str> = all.as_array().into_iter().flatten().filter_map(|api| api.get("api_id")?.as_str()).take(20).collect();
     let hint = if ids.is_empty() { "there is none yet".to_owned() } else { format!("there are: {}", ids.join(", ")) };
-    Err(Failure::Refused(format!("there is no API with the id {id} ({hint})")))
+    Err(CommandFailure::Refused(format!("there is no API with the id {id} ({hint})")))
 }
 
 /// The names of an API's versions, as rights list them.

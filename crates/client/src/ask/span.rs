@@ -23,7 +23,7 @@ pub fn whole_seconds(text: &str) -> Result<i64, String> {
 
 /// When something expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum SpanEnd {
     Never,
     /// This many seconds from now.
     After(i64),
@@ -31,27 +31,27 @@ pub enum End {
     At(i64),
 }
 
-impl End {
+impl SpanEnd {
     /// `never`, a span from now, or a date with or without a time, in UTC.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text == "never" {
-            return Ok(End::Never);
+            return Ok(SpanEnd::Never);
         }
         if text.contains('-') {
             let at = calendar::parse(text).filter(|unix_s| *unix_s >= 0);
-            return at.map(End::At).ok_or_else(|| "must be a date such as 2030-01-31 or 2030-01-31T12:00:00Z".to_owned());
+            return at.map(SpanEnd::At).ok_or_else(|| "must be a date such as 2030-01-31 or 2030-01-31T12:00:00Z".to_owned());
         }
         let seconds =
             whole_seconds(text).map_err(|_| "must be never, a span such as 30d, or a date such as 2030-01-31".to_owned())?;
-        Ok(End::After(seconds))
+        Ok(SpanEnd::After(seconds))
     }
 
     /// Seconds since 1970, 0 for never.
     pub fn unix_s(self, now_unix_s: u64) -> i64 {
         match self {
-            End::Never => 0,
-            End::After(seconds) => i64::try_from(now_unix_s).unwrap_or(i64::MAX).saturating_add(seconds),
-            End::At(unix_s) => unix_s,
+            SpanEnd::Never => 0,
+            SpanEnd::After(seconds) => i64::try_from(now_unix_s).unwrap_or(i64::MAX).saturating_add(seconds),
+            SpanEnd::At(unix_s) => unix_s,
         }
     }
 }

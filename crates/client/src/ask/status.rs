@@ -1,11 +1,11 @@
 //! `tollgate status` and `tollgate reload`.
 
 use super::session::shown;
-use super::{Failure, Gateway, print, table};
+use super::{CommandFailure, Gateway, print, table};
 use serde_json::{Value, json};
 
 /// Shows whether the gateway is up and ready, and how much it serves; fails if it is not ready.
-pub fn status(gateway: &Gateway) -> Result<(), Failure> {
+pub fn status(gateway: &Gateway) -> Result<(), CommandFailure> {
     let [hello, ready] = &gateway.health_names;
     let (_, hello) = gateway.ask("GET", &format!("/{hello}"), None)?;
     let (ready_status, ready) = gateway.ask("GET", &format!("/{ready}"), None)?;
@@ -13,7 +13,7 @@ pub fn status(gateway: &Gateway) -> Result<(), Failure> {
     let count = |path: &str, list: fn(&Value) -> Option<&Vec<Value>>| match gateway.get(path) {
         Ok(document) => Ok(list(&document).map(Vec::len)),
         // Keys that are hashed may not be listed: then there is no number.
-        Err(Failure::Refused(_)) => Ok(None),
+        Err(CommandFailure::Refused(_)) => Ok(None),
         Err(failure) => Err(failure),
     };
     let apis = count("/tyk/apis", Value::as_array)?;
@@ -37,22 +37,22 @@ pub fn status(gateway: &Gateway) -> Result<(), Failure> {
             ("keys", number(keys)),
         ])
     });
-    if is_ready { Ok(()) } else { Err(Failure::Refused("the gateway is not ready".to_owned())) }
+    if is_ready { Ok(()) } else { Err(CommandFailure::Refused("the gateway is not ready".to_owned())) }
 }
 
 /// Checks only readiness: one request that costs the gateway nothing.
-pub fn ready(gateway: &Gateway) -> Result<(), Failure> {
+pub fn ready(gateway: &Gateway) -> Result<(), CommandFailure> {
     let [_, ready] = &gateway.health_names;
     let (status, document) = gateway.ask("GET", &format!("/{ready}"), None)?;
     if status != 200 {
-        return Err(Failure::Refused(format!("the gateway is not ready: {}", shown(&document, "message"))));
+        return Err(CommandFailure::Refused(format!("the gateway is not ready: {}", shown(&document, "message"))));
     }
     gateway.print(&document, || "ready".to_owned());
     Ok(())
 }
 
 /// Reloads and waits; fails if a file is broken.
-pub fn reload(gateway: &Gateway) -> Result<(), Failure> {
+pub fn reload(gateway: &Gateway) -> Result<(), CommandFailure> {
     let answer = gateway.get("/tyk/reload?block=true")?;
     if gateway.json {
         print(&answer.to_string());
@@ -65,7 +65,7 @@ pub fn reload(gateway: &Gateway) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    Err(Failure::Refused(format!(
+    Err(CommandFailure::Refused(format!(
         "reloaded, but some files are broken; their last good versions serve on\n{}",
         problems.join("\n")
     )))

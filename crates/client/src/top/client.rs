@@ -1,25 +1,25 @@
 //! The control API client of `top`.
 
-use crate::ask::{Address, Connection, TlsOf};
+use crate::ask::{GatewayAddress, GatewayConnection, TlsOf};
 use serde_json::Value;
 use std::time::Duration;
 
 const TIME_MAX: Duration = Duration::from_secs(10);
 
 /// The address of the control API.
-pub struct Client {
-    connection: Connection,
+pub struct TopClient {
+    connection: GatewayConnection,
     secret: String,
 }
 
-impl Client {
+impl TopClient {
     pub fn new(url: &str, secret: String, tls: TlsOf) -> Result<Self, String> {
-        let address = Address::parse(url).map_err(|reason| format!("{url}: {reason}"))?;
+        let address = GatewayAddress::parse(url).map_err(|reason| format!("{url}: {reason}"))?;
         if secret.bytes().any(|byte| byte < 0x20) {
             return Err("the secret holds control characters".to_owned());
         }
-        let connection = Connection::new(address, false, tls, TIME_MAX).map_err(|failure| failure.to_string())?;
-        Ok(Client { connection, secret })
+        let connection = GatewayConnection::new(address, false, tls, TIME_MAX).map_err(|failure| failure.to_string())?;
+        Ok(TopClient { connection, secret })
     }
 
     /// The JSON of an endpoint; `None` if it does not exist.

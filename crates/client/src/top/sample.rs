@@ -1,6 +1,6 @@
 //! The metrics at one moment, and the difference between two moments.
 
-use super::client::Client;
+use super::client::TopClient;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tollgate_model::distribution::{Distribution, OWN_NS, REQUEST_NS};
@@ -47,7 +47,7 @@ pub struct ApiView {
 
 impl Sample {
     /// Requests the metrics.
-    pub fn take(client: &Client) -> Result<Self, String> {
+    pub fn take(client: &TopClient) -> Result<Self, String> {
         let live =
             client.get("/tyk/live")?.ok_or("the gateway has no figures: tollgate.metrics.enabled is false, or it is older")?;
         let usage = client.get("/tyk/usage?by=key&last=5m&top=10").ok().flatten().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The live view in a terminal.
 
-use super::client::Client;
+use super::client::TopClient;
 use super::sample::{Sample, View};
 use super::text::{COLUMNS, rows, summary};
 use ratatui::Frame;
@@ -21,7 +21,7 @@ struct Screen {
 }
 
 /// Shows metrics until `q`, Escape or Ctrl-C.
-pub fn run(client: &Client, interval: Duration) -> Result<(), Box<dyn Error>> {
+pub fn run(client: &TopClient, interval: Duration) -> Result<(), Box<dyn Error>> {
     // A gateway that can't be asked at all is told in plain words, not on a screen that goes away.
     let mut last = Sample::take(client)?;
     let mut screen = Screen { view: View::between(&last, &last), trouble: None, scrolled: 0 };

@@ -8,12 +8,12 @@ use crate::limits::Limits;
 use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::pace::Pace;
-use crate::pool::{Slot, Upstream};
+use crate::pool::{PoolSlot, PooledConnection};
 use crate::service::{Capture, Ended, Times};
 use tollgate_http::{BodyReader, ClientBody, Request, Version};
 
-pub(super) struct Exchange {
-    pub upstream: Option<Upstream>,
+pub(super) struct ExchangeState {
+    pub upstream: Option<PooledConnection>,
     pub to_upstream: Outbox,
     pub request_body: BodyReader,
     /// The request's trailer lines, until they are complete.
@@ -62,7 +62,7 @@ pub(super) struct Exchange {
     pub upstream_head: bool,
     pub upgrade: bool,
     /// Its place among the core's tunnels, when it may become one.
-    pub tunnel: Option<Slot>,
+    pub tunnel: Option<PoolSlot>,
     /// How the response's body goes to the client.
     pub client_body: ClientBody,
     /// The clock is read at turning points.
@@ -77,9 +77,9 @@ pub(super) struct Exchange {
     pub capture: Option<Box<Capture>>,
 }
 
-impl Default for Exchange {
+impl Default for ExchangeState {
     fn default() -> Self {
-        Exchange {
+        ExchangeState {
             upstream: None,
             to_upstream: Outbox::default(),
             request_body: BodyReader::Done,
@@ -121,7 +121,7 @@ impl Default for Exchange {
     }
 }
 
-impl Exchange {
+impl ExchangeState {
     /// Begins the next exchange; the last one has been ended.
     #[inline]
     pub fn begin(&mut self, request: &Request<'_>) {

@@ -147,7 +147,7 @@ impl Connection {
             let Some(kept) = self.exchange.kept.take() else { return Ok(false) };
             let Buffers { out, outgoing, lines, .. } = buffers;
             out.clear();
-            self.hand_over_kept(cx, kept, Kept::NoRoom, out, outgoing, lines)?;
+            self.hand_over_kept(cx, kept, KeptExtent::NoRoom, out, outgoing, lines)?;
         }
         Ok(false)
     }
@@ -166,8 +166,8 @@ impl Connection {
         lines: &mut HeaderStorage,
     ) -> Result<(), Fault> {
         // What is too large is not read to its end, even if that is there.
-        let state = if kept.is_too_large() { Kept::Part } else { Kept::Whole };
-        if kept.reader.is_done() || matches!(state, Kept::Part) {
+        let state = if kept.is_too_large() { KeptExtent::Part } else { KeptExtent::Whole };
+        if kept.reader.is_done() || matches!(state, KeptExtent::Part) {
             return self.hand_over_kept(cx, kept, state, out, outgoing, lines);
         }
         self.exchange.kept = Some(kept);
@@ -179,7 +179,7 @@ impl Connection {
         &mut self,
         cx: &mut Context<'_>,
         mut kept: Box<KeptResponse>,
-        state: Kept,
+        state: KeptExtent,
         out: &mut Vec<u8>,
         outgoing: &mut Outgoing,
         lines: &mut HeaderStorage,
@@ -192,14 +192,14 @@ impl Connection {
         let content = kept.content();
         let part = content.get(..kept.content_bytes_max).unwrap_or(content);
         let shown = match state {
-            Kept::Whole => KeptBody::Whole(content),
-            Kept::Part => KeptBody::Part(part),
-            Kept::NoRoom => KeptBody::NoRoom,
+            KeptExtent::Whole => KeptBody::Whole(content),
+            KeptExtent::Part => KeptBody::Part(part),
+            KeptExtent::NoRoom => KeptBody::NoRoom,
         };
         outgoing.edits.clear();
         let is_read = kept.reader.is_done();
         match self.handler.on_response_body(&response, shown, outgoing) {
-            ResponseVerdict::Keep(bytes_max) if !is_read && matches!(state, Kept::Part) => {
+            ResponseVerdict::Keep(bytes_max) if !is_read && matches!(state, KeptExtent::Part) => {
                 kept.content_bytes_max = bytes_max;
                 self.look_at_kept(cx, kept, out, outgoing, lines)
             }
@@ -260,7 +260,7 @@ impl Connection {
 }
 
 /// How much there is of a body that is handed over.
-enum Kept {
+enum KeptExtent {
     Whole,
     Part,
     NoRoom,

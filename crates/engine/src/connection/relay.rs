@@ -19,7 +19,7 @@ const COPY_BYTES_MAX: usize = 4 * 1024;
 const READ_BYTES_MIN: usize = 1024;
 
 /// What one attempt to move bytes came to.
-enum Moved {
+enum RelayStep {
     Nothing,
     Something,
 }
@@ -42,15 +42,15 @@ impl Connection {
             let up = self.move_request(cx, buffers);
             let down = up.and_then(|up| {
                 if !matches!(self.stage, Stage::Relay) {
-                    return Ok((up, Moved::Nothing));
+                    return Ok((up, RelayStep::Nothing));
                 }
                 self.move_response(cx, buffers).map(|down| (up, down))
             });
             match down {
                 Err(fault) => self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing),
-                Ok((Moved::Nothing, Moved::Nothing)) if matches!(self.stage, Stage::Relay) => return Poll::Pending,
+                Ok((RelayStep::Nothing, RelayStep::Nothing)) if matches!(self.stage, Stage::Relay) => return Poll::Pending,
                 // Pieces of a head and interim responses are not yet what is waited for.
-                Ok((Moved::Nothing, Moved::Something)) if self.exchange.response_body.is_none() => {}
+                Ok((RelayStep::Nothing, RelayStep::Something)) if self.exchange.response_body.is_none() => {}
                 Ok(_) => self.since_ms = self.core.deadlines.now_ms(),
             }
             if !matches!(self.stage, Stage::Relay) {
@@ -60,16 +60,16 @@ impl Connection {
     }
 
     /// Moves bytes of the request towards the upstream, or watches for a client that goes away.
-    fn move_request(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<Moved, Fault> {
+    fn move_request(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<RelayStep, Fault> {
         let exchange = &mut self.exchange;
         if !exchange.to_upstream.is_empty()
             && let Some(upstream) = &mut exchange.upstream
         {
             match exchange.to_upstream.poll_flush(cx, &mut upstream.stream) {
-                Poll::Pending => return Ok(Moved::Nothing),
+                Poll::Pending => return Ok(RelayStep::Nothing),
                 Poll::Ready(Ok(())) => {
                     self.free_sent_body();
-                    return Ok(Moved::Something);
+                    return Ok(RelayStep::Something);
                 }
                 Poll::Ready(Err(_)) => {
                     // The upstream may have answered before it closed: the response side finds out.
@@ -86,7 +86,7 @@ impl Connection {
             match self.client.poll_read(cx, &mut buffers.scratch) {
                 Poll::Pending => {
                     exchange.upload.wait(self.core.deadlines.now_ms());
-                    return Ok(Moved::Nothing);
+                    return Ok(RelayStep::Nothing);
                 }
                 Poll::Ready(Ok(read)) if read > 0 => {
                     exchange.upload.go_on(self.core.deadlines.now_ms());
@@ -120,7 +120,7 @@ impl Connection {
         if !next.is_empty() {
             self.input.extend_from_slice(next);
         }
-        Ok(Moved::Something)
+        Ok(RelayStep::Something)
     }
 
     /// When the client has sent its body or taken the response too slowly, in coarse time. Once there is an answer, the rest of the body may
@@ -145,12 +145,12 @@ impl Connection {
     }
 
     /// While the upstream works: notices a client that is gone, and keeps what an eager one sends ahead.
-    fn watch_client(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<Moved, Fault> {
+    fn watch_client(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<RelayStep, Fault> {
         if !self.exchange.watches_client || self.exchange.upload_dead || self.input.len() >= AHEAD_BYTES_MAX {
-            return Ok(Moved::Nothing);
+            return Ok(RelayStep::Nothing);
         }
         match self.client.poll_read(cx, &mut buffers.scratch) {
-            Poll::Pending => Ok(Moved::Nothing),
+            Poll::Pending => Ok(RelayStep::Nothing),
             Poll::Ready(Ok(read)) if read > 0 => {
                 self.input.extend_from_slice(buffers.scratch.get(..read).unwrap_or_default());
                 // Not progress of this exchange: its time limit goes on.
@@ -162,12 +162,12 @@ impl Connection {
     }
 
     /// Moves bytes of the response towards the client.
-    fn move_response(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<Moved, Fault> {
+    fn move_response(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<RelayStep, Fault> {
         if !self.to_client.is_empty() {
             match self.to_client.poll_flush(cx, &mut self.client) {
                 Poll::Pending => {
                     self.exchange.download.wait(self.core.deadlines.now_ms());
-                    return Ok(Moved::Nothing);
+                    return Ok(RelayStep::Nothing);
                 }
                 Poll::Ready(Ok(())) => self.exchange.download.go_on(self.core.deadlines.now_ms()),
                 Poll::Ready(Err(error)) => return Err(Fault::with(FaultKind::ClientGone, error)),
@@ -175,19 +175,19 @@ impl Connection {
         }
         if self.exchange.response_body.is_some_and(|body| body.is_done()) {
             self.finish();
-            return Ok(Moved::Something);
+            return Ok(RelayStep::Something);
         }
         if self.exchange.kept.is_some() && !self.has_room_to_keep(cx, buffers)? {
             let is_over = self.exchange.kept.is_none();
-            return Ok(if is_over { Moved::Something } else { Moved::Nothing });
+            return Ok(if is_over { RelayStep::Something } else { RelayStep::Nothing });
         }
-        let Some(upstream) = &mut self.exchange.upstream else { return Ok(Moved::Nothing) };
+        let Some(upstream) = &mut self.exchange.upstream else { return Ok(RelayStep::Nothing) };
         // What the client's side does not take would have to be kept here.
         let read_max = self.client.wanted().clamp(READ_BYTES_MIN, buffers.scratch.len());
         let read = match upstream.stream.poll_read(cx, buffers.scratch.get_mut(..read_max).unwrap_or_default()) {
-            Poll::Pending => return Ok(Moved::Nothing),
+            Poll::Pending => return Ok(RelayStep::Nothing),
             Poll::Ready(Ok(read)) if read > 0 => read,
-            Poll::Ready(end) => return self.upstream_ended(cx, end.map(|_| ()), buffers).map(|()| Moved::Something),
+            Poll::Ready(end) => return self.upstream_ended(cx, end.map(|_| ()), buffers).map(|()| RelayStep::Something),
         };
         self.exchange.upstream_heard = true;
         let Buffers { scratch, out, outgoing, lines } = buffers;
@@ -208,7 +208,7 @@ impl Connection {
         if self.to_client.is_empty() && self.exchange.response_body.is_some_and(|body| body.is_done()) {
             self.finish();
         }
-        Ok(Moved::Something)
+        Ok(RelayStep::Something)
     }
 
     /// `bytes` begin with a response's head; several when interim ones (1xx) come first.

@@ -4,7 +4,7 @@
 use super::frame_allowance::FrameAllowance;
 use super::head::read_trailers;
 use super::link::LinkStream;
-use crate::buffer_account::{BufferAccount, Charge};
+use crate::buffer_account::{BufferAccount, BufferCharge};
 use crate::pace::Speed;
 use crate::pipe::{PipeReader, PipeWriter};
 use std::io::Write;
@@ -183,7 +183,7 @@ fn content_of<'a>(
 async fn send_data(
     stream: &LinkStream,
     mut data: &[u8],
-    mut charge: Charge,
+    mut charge: BufferCharge,
     ends: bool,
     pipe: &mut PipeReader,
     allowance: &mut Allowance,

@@ -2,7 +2,7 @@
 //! each stream and was not taken, and whom to wake.
 
 use super::head;
-use crate::buffer_account::{BufferAccount, Charge};
+use crate::buffer_account::{BufferAccount, BufferCharge};
 use crate::core::Core;
 use std::cell::{RefCell, RefMut};
 use std::collections::VecDeque;
@@ -50,7 +50,7 @@ struct Inbox {
     /// Content that was not taken. Its part of the window stays closed, which bounds it.
     received: Vec<u8>,
     taken: usize,
-    charge: Charge,
+    charge: BufferCharge,
     heads: VecDeque<ReceivedHead>,
     trailers: Vec<u8>,
     has_ended: bool,

@@ -9,7 +9,7 @@ use crate::buffer_account::BufferAccount;
 use crate::core::Core;
 use crate::limits::Limits;
 use crate::pipe::Pipe;
-use crate::pool::Slot;
+use crate::pool::PoolSlot;
 use crate::shared_upstreams::SharedUpstream;
 use crate::stream::Stream;
 use crate::target::Target;
@@ -31,7 +31,7 @@ struct UpstreamConnection {
 }
 
 /// Begins HTTP/2 on a new connection, and opens a stream.
-pub(crate) fn begin(core: &Rc<Core>, target: &Target, stream: Stream, slot: Slot, valid_until_ms: u64) -> Stream {
+pub(crate) fn begin(core: &Rc<Core>, target: &Target, stream: Stream, slot: PoolSlot, valid_until_ms: u64) -> Stream {
     let settings = Http2Settings {
         stream_window: STREAM_WINDOW,
         connection_window: CONNECTION_WINDOW,

@@ -11,8 +11,8 @@ use crate::http2::head::{self, RequestFraming};
 use crate::http2::link::LinkStream;
 use crate::limits::Limits;
 use crate::pace::Speed;
-use crate::pipe::{Moved, Pipe, PipeReader, PipeWriter};
-use crate::service::Client;
+use crate::pipe::{Pipe, PipeMark, PipeReader, PipeWriter};
+use crate::service::ClientInfo;
 use crate::stream::Stream;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -26,13 +26,13 @@ pub struct StreamSlot {
     near: Pipe,
     connection: Pin<Box<Connection>>,
     /// One end of the pipe moved, and the other has to be polled.
-    moved: Moved,
+    moved: PipeMark,
     /// The bytes of answers that the client has not taken.
     account: Rc<BufferAccount>,
 }
 
 impl StreamSlot {
-    pub fn new(core: &Rc<Core>, client: &Client, whole: &Rc<BufferAccount>) -> Self {
+    pub fn new(core: &Rc<Core>, client: &ClientInfo, whole: &Rc<BufferAccount>) -> Self {
         let account = BufferAccount::of_stream(whole);
         let (near, far, moved) = Pipe::within_task(&BufferAccount::of_stream(whole), &account);
         let connection = Connection::of_stream(core.clone(), Stream::Pipe(far), client.clone());

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 /// Cores, and what they were sent: nobody adopts anything.
 struct Cores {
     all: Vec<Peer>,
-    inboxes: Vec<mpsc::Receiver<Message>>,
+    inboxes: Vec<mpsc::Receiver<PeerMessage>>,
     _drain: watch::Sender<Option<Duration>>,
     drained: watch::Receiver<Option<Duration>>,
 }
@@ -70,7 +70,7 @@ fn a_storm_that_no_core_has_adopted_yet_is_spread_too() {
             None => own.push(peers.count(None)),
             Some(peer) => {
                 let stream = client.try_clone().unwrap();
-                let arrival = Arrival { stream, client: address, entrance: None, counted: peer.count(None) };
+                let arrival = HandedConnection { stream, client: address, entrance: None, counted: peer.count(None) };
                 assert!(peer.hand_over(arrival).is_ok());
             }
         }
@@ -91,9 +91,10 @@ fn a_core_that_takes_nothing_gives_connections_back() {
     let address = client.local_addr().unwrap();
     let mut cores = Cores::new(2);
     let peer = cores.all[1].clone();
-    let arrival = || Arrival { stream: client.try_clone().unwrap(), client: address, entrance: None, counted: peer.count(None) };
+    let arrival =
+        || HandedConnection { stream: client.try_clone().unwrap(), client: address, entrance: None, counted: peer.count(None) };
     for _ in 0..INBOX_MAX {
-        peer.inbox.try_send(Message::CloseIdle(1)).unwrap();
+        peer.inbox.try_send(PeerMessage::CloseIdle(1)).unwrap();
     }
     assert!(peer.hand_over(arrival()).is_err(), "its inbox is full");
     cores.inboxes.clear();

@@ -1,20 +1,20 @@
 use super::*;
 use std::future::{pending, ready};
 
-fn found(address: &str, seconds: u64) -> Result<Answer, String> {
-    Ok(Answer { addresses: vec![address.parse().unwrap()], valid_until: Instant::now() + Duration::from_secs(seconds) })
+fn found(address: &str, seconds: u64) -> Result<ResolvedName, String> {
+    Ok(ResolvedName { addresses: vec![address.parse().unwrap()], valid_until: Instant::now() + Duration::from_secs(seconds) })
 }
 
 /// Comes after everything that is there already was looked at.
-async fn later(result: Result<Answer, String>) -> Result<Answer, String> {
+async fn later(result: Result<ResolvedName, String>) -> Result<ResolvedName, String> {
     tokio::task::yield_now().await;
     result
 }
 
 /// The addresses when the delay is over at once, or never.
 fn outcome(
-    v4: impl Future<Output = Result<Answer, String>>,
-    v6: impl Future<Output = Result<Answer, String>>,
+    v4: impl Future<Output = Result<ResolvedName, String>>,
+    v6: impl Future<Output = Result<ResolvedName, String>>,
     is_over: bool,
 ) -> Result<Vec<String>, String> {
     let delay = async move { if is_over { ready(()).await } else { pending().await } };
@@ -23,7 +23,7 @@ fn outcome(
     answer.map(|answer| answer.addresses.iter().map(IpAddr::to_string).collect())
 }
 
-fn nothing() -> Result<Answer, String> {
+fn nothing() -> Result<ResolvedName, String> {
     Err("nothing".to_owned())
 }
 

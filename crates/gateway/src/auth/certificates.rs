@@ -7,10 +7,10 @@ mod pem;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use tollgate_store::{Kind, Question, Store, StoreFault};
+use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 
 pub use details::{CertificateInfo, CertificateSummary, details, summary};
-pub use pem::Certificate;
+pub use pem::UploadedCertificate;
 
 /// Hexadecimal digits at the end of an id: SHA-256 of the certificate.
 const FINGERPRINT_DIGITS: usize = 64;
@@ -21,14 +21,14 @@ const ORG_BYTES_MAX: usize = 256;
 /// All certificates.
 pub struct Certificates {
     store: Arc<dyn Store>,
-    by_id: RwLock<BTreeMap<String, Arc<Certificate>>>,
+    by_id: RwLock<BTreeMap<String, Arc<UploadedCertificate>>>,
     /// What the store has was read once.
     is_read: AtomicBool,
 }
 
 /// Why a certificate is not taken.
 #[derive(Debug)]
-pub enum Rejection {
+pub enum CertificateRejection {
     /// It is not one that can be used.
     Bad(String),
     /// The store did not take it.
@@ -44,7 +44,7 @@ impl Certificates {
     /// Reads the certificates of the store. Blocks.
     pub fn read(&self) -> Result<(), StoreFault> {
         let mut found = BTreeMap::new();
-        self.store.for_each(Kind::Certificate, &mut |id, text| match Certificate::parse(text) {
+        self.store.for_each(DocumentSpace::Certificate, &mut |id, text| match UploadedCertificate::parse(text) {
             Ok(certificate) => drop(found.insert(id.to_owned(), Arc::new(certificate))),
             Err(reason) => tracing::error!(id, reason, "a stored certificate can't be read"),
         })?;
@@ -66,7 +66,7 @@ impl Certificates {
     }
 
     /// The certificate with an id.
-    pub fn get(&self, id: &str) -> Option<Arc<Certificate>> {
+    pub fn get(&self, id: &str) -> Option<Arc<UploadedCertificate>> {
         self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
@@ -78,23 +78,23 @@ impl Certificates {
     }
 
     /// Checks and stores PEM text: a chain with or without its private key, or a public key. Its id.
-    pub async fn add(&self, org: &str, text: &[u8], now_unix_s: u64) -> Result<String, Rejection> {
+    pub async fn add(&self, org: &str, text: &[u8], now_unix_s: u64) -> Result<String, CertificateRejection> {
         if org.len() > ORG_BYTES_MAX || org.contains([',', '/']) || org.contains(char::is_control) {
-            return Err(Rejection::Bad(format!(
+            return Err(CertificateRejection::Bad(format!(
                 "org_id must have at most {ORG_BYTES_MAX} bytes, and no comma, slash or control character"
             )));
         }
-        let certificate = Certificate::parse(text).map_err(Rejection::Bad)?;
-        certificate.check(now_unix_s).map_err(Rejection::Bad)?;
+        let certificate = UploadedCertificate::parse(text).map_err(CertificateRejection::Bad)?;
+        certificate.check(now_unix_s).map_err(CertificateRejection::Bad)?;
         let id = format!("{org}{}", certificate.fingerprint);
         let question = Question::PutNew {
-            kind: Kind::Certificate,
+            kind: DocumentSpace::Certificate,
             id: id.clone(),
             value: certificate.to_pem().into_bytes(),
             expires_unix_s: None,
         };
-        if self.store.ask(question).await.and_then(|answer| answer.existed()).map_err(Rejection::Store)? {
-            return Err(Rejection::Bad(format!("Certificate with {id} id already exists")));
+        if self.store.ask(question).await.and_then(|answer| answer.existed()).map_err(CertificateRejection::Store)? {
+            return Err(CertificateRejection::Bad(format!("Certificate with {id} id already exists")));
         }
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), Arc::new(certificate));
         Ok(id)
@@ -102,7 +102,7 @@ impl Certificates {
 
     /// Removes a certificate, if it is there.
     pub async fn remove(&self, id: &str) -> Result<(), StoreFault> {
-        self.store.ask(Question::Delete { kind: Kind::Certificate, id: id.to_owned() }).await?;
+        self.store.ask(Question::Delete { kind: DocumentSpace::Certificate, id: id.to_owned() }).await?;
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).remove(id);
         Ok(())
     }

@@ -9,13 +9,13 @@ mod key_set;
 mod source;
 mod token;
 
-pub use algorithm::{Algorithm, Family};
+pub use algorithm::{AlgorithmFamily, SigningAlgorithm};
 pub use claim_texts::{CLAIM, ClaimNames, ClaimTexts, value_text};
 pub use claims::{Claims, TimeChecks, TimeFault, Validity};
 pub use key::VerifyKey;
 pub use key_set::{FETCH_TIME_MAX, KeySet, SetRules};
 pub use source::{Checked, KeySource};
-pub use token::Token;
+pub use token::JwtToken;
 
 #[cfg(test)]
 mod tests;

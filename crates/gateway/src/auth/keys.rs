@@ -27,7 +27,7 @@ use crate::base::pattern::PatternRules;
 use arc_swap::{ArcSwap, Guard};
 use ends::Ends;
 use identities::Identities;
-use limits::Source;
+use limits::LimitSource;
 use orgs::Org;
 use papaya::HashMap;
 use quota::{DirtyQuotas, Quota};
@@ -38,22 +38,22 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use table::{Entry, Table};
-use tollgate_limit::{Algorithm, Limiter, SharedQuota};
+use table::{KeyTable, StoredKey};
+use tollgate_limit::{LimitAlgorithm, Limiter, SharedQuota};
 use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key::{self as key_format, KeyFunction};
 use tollgate_model::policy;
 use tollgate_model::session::{LifetimeRules, Session, StoredSession};
 use tollgate_store::question::COUNTERS_MAX;
-use tollgate_store::{Counter, Kind, Question, Store, StoreFault};
+use tollgate_store::{CounterValue, DocumentSpace, Question, Store, StoreFault};
 use writes::WriteOrder;
 
 pub use ends::forgotten_at;
 pub use held_key::HeldKey;
 pub use identities::identity_digest;
 pub use key::{Key, KeyState, Permission};
-pub use limits::{Checks, Counted, Limits, Rejection};
+pub use limits::{Checks, CountedRequest, LimitRejection, SessionLimits};
 pub use policies::Policies;
 pub use presented::Presented;
 pub use shared::SharedKeys;
@@ -73,7 +73,7 @@ pub struct Keys {
     store: Arc<dyn Store>,
     /// The sessions of a store that several gateways share.
     shared: Option<Arc<SharedKeys>>,
-    table: Table,
+    table: KeyTable,
     orgs: HashMap<String, Arc<Org>>,
     policies: ArcSwap<Policies>,
     /// The URLs and endpoints in access rights.
@@ -103,7 +103,7 @@ pub struct KeyRules {
     pub allow_master_keys: bool,
     pub lists_hashed: bool,
     /// How rates are counted.
-    limiter: Algorithm,
+    limiter: LimitAlgorithm,
     /// How endpoint patterns in access rights are read.
     patterns: PatternRules,
     /// Where they are kept, together with those of APIs.
@@ -131,7 +131,7 @@ impl KeyRules {
             token_bytes_min: config.token_bytes_min(),
             allow_master_keys: config.allow_master_keys,
             lists_hashed: config.enable_hashed_keys_listing,
-            limiter: Algorithm::of(config),
+            limiter: LimitAlgorithm::of(config),
             lifetime: LifetimeRules::new(config),
             only_whole: config.disable_key_actions_by_username,
             patterns: PatternRules::of_keys(config),
@@ -162,18 +162,21 @@ impl Keys {
         store.for_each_counter(&mut |counter| keys.saved.add(&counter))?;
         let mut unreadable = 0usize;
         // A session is taken apart when it is first used: a million of them would hold up the start.
-        store.for_each(Kind::Session, &mut |id, document| match parse_digest(id).zip(StoredSession::outline(document)) {
-            Some((digest, (shown, kept_until))) => {
-                let is_named = keys.rules.hash_keys && key_format::digest(&shown) == digest;
-                keys.has_named.fetch_or(is_named, Ordering::Relaxed);
-                let entry = Entry::new(document.into(), None, false);
-                if kept_until.is_some() || ends::may_be_forgotten(document) {
-                    keys.note_end(digest, entry.kept_until());
+        store.for_each(
+            DocumentSpace::Session,
+            &mut |id, document| match parse_digest(id).zip(StoredSession::outline(document)) {
+                Some((digest, (shown, kept_until))) => {
+                    let is_named = keys.rules.hash_keys && key_format::digest(&shown) == digest;
+                    keys.has_named.fetch_or(is_named, Ordering::Relaxed);
+                    let entry = StoredKey::new(document.into(), None, false);
+                    if kept_until.is_some() || ends::may_be_forgotten(document) {
+                        keys.note_end(digest, entry.kept_until());
+                    }
+                    keys.table.insert(digest, &shown, entry);
                 }
-                keys.table.insert(digest, &shown, entry);
-            }
-            None => unreadable += 1,
-        })?;
+                None => unreadable += 1,
+            },
+        )?;
         if unreadable > 0 {
             tracing::error!(unreadable, "stored keys can't be read and are refused");
         }
@@ -215,7 +218,7 @@ impl Keys {
             rules,
             store,
             shared,
-            table: Table::default(),
+            table: KeyTable::default(),
             orgs: HashMap::default(),
             policies: ArcSwap::default(),
             generation: AtomicU64::new(1),
@@ -308,7 +311,7 @@ impl Keys {
     }
 
     #[inline]
-    fn compiled_entry(&self, digest: &Digest, entry: &Entry) -> HeldKey {
+    fn compiled_entry(&self, digest: &Digest, entry: &StoredKey) -> HeldKey {
         let generation = self.generation();
         if let Some(compiled) = entry.compiled.get() {
             let key = HeldKey::of(compiled);
@@ -324,7 +327,7 @@ impl Keys {
     }
 
     #[cold]
-    fn compile(&self, digest: &Digest, entry: &Entry, generation: u64) -> Arc<Key> {
+    fn compile(&self, digest: &Digest, entry: &StoredKey, generation: u64) -> Arc<Key> {
         let shown = entry.shown();
         let session = entry.session().unwrap_or_else(|| {
             tracing::error!(key = shown, "a stored key can't be read: it is refused");
@@ -339,7 +342,7 @@ impl Keys {
             }
         };
         let counters = entry.counters();
-        let source = Source {
+        let source = LimitSource {
             rate: &|name| counters.rate(name, |name| self.new_rate(&shown, name)),
             quota: &|scope| self.quota(digest, &shown, scope, counters),
             patterns: &self.patterns,
@@ -394,12 +397,12 @@ impl Keys {
 
     /// How a key in memory is shown: by itself, or by its hash.
     pub fn shown_of(&self, digest: &Digest) -> Option<String> {
-        self.table.with(digest, Entry::shown)
+        self.table.with(digest, StoredKey::shown)
     }
 
     /// The session of a key in memory as it is written.
     fn session(&self, digest: &Digest) -> Option<Session> {
-        self.table.with(digest, Entry::session).flatten()
+        self.table.with(digest, StoredKey::session).flatten()
     }
 
     /// A session as it would be with its policies.
@@ -412,7 +415,7 @@ impl Keys {
     pub async fn shown(&self) -> Result<Vec<String>, StoreFault> {
         let mut shown = self.shown_in_table(|_| true).await;
         if let Some(shared) = &self.shared {
-            shown.extend(shared.redis.ids(Kind::Session).await?);
+            shown.extend(shared.redis.ids(DocumentSpace::Session).await?);
         }
         Ok(sorted(shown))
     }
@@ -420,7 +423,7 @@ impl Keys {
     /// How the keys are shown that may call an API, sorted. A shared store is read from end to end for it.
     pub async fn shown_for(&self, api: &str) -> Result<Vec<String>, StoreFault> {
         let policies = self.policies();
-        let may_call = |entry: &Entry| entry.session().is_some_and(|session| lets_call(session, &policies, api));
+        let may_call = |entry: &StoredKey| entry.session().is_some_and(|session| lets_call(session, &policies, api));
         let mut shown = self.shown_in_table(may_call).await;
         if let Some(shared) = &self.shared {
             shown.extend(shared.names_for(api, policies.clone()).await?);
@@ -429,7 +432,7 @@ impl Keys {
     }
 
     /// How those keys in memory are shown that fit. Others have their turn meanwhile: a million of them take seconds.
-    async fn shown_in_table(&self, fits: impl Fn(&Entry) -> bool) -> Vec<String> {
+    async fn shown_in_table(&self, fits: impl Fn(&StoredKey) -> bool) -> Vec<String> {
         let mut shown = Vec::new();
         for some in self.table.digests().chunks(SHOWN_AT_ONCE) {
             let see = |digest| self.table.with(digest, |entry| fits(entry).then(|| entry.shown())).flatten();
@@ -500,7 +503,7 @@ impl Keys {
         while !rest.is_empty() {
             let (some, later) = rest.split_at(rest.len().min(COUNTERS_MAX));
             // Read right before they are handed over: what a key that goes meanwhile has in the store is deleted behind them.
-            let counters: Vec<Counter> = some.iter().filter_map(|quota| quota.counter()).collect();
+            let counters: Vec<CounterValue> = some.iter().filter_map(|quota| quota.counter()).collect();
             if let Err(fault) = self.store.ask(Question::SaveCounters { counters }).await {
                 rest.iter().for_each(|quota| self.dirty.add(quota));
                 return Err(fault);

@@ -23,14 +23,14 @@ mod rules;
 mod token;
 
 pub use authorize::{NotAsked, ask_for_code, check_request};
-pub use client::{Client, ClientShown, ClientWritten, Written, new_client_id, new_client_secret};
+pub use client::{ClientShown, ClientWritten, OauthClient, Written, new_client_id, new_client_secret};
 pub use client_auth::{Credentials, named_client};
-pub use clients::{ANSWER_TIME_MAX, ApiClients, Clients, Presence, is_client};
+pub use clients::{ANSWER_TIME_MAX, ApiClients, OauthClients, Presence, is_client};
 pub use introspect::introspect;
 pub use ledger::{Ledger, Listed};
 pub use notice::Notices;
-pub use parameters::Parameters;
-pub use refused::{ErrorCode, Refused};
+pub use parameters::OauthParameters;
+pub use refused::{ErrorCode, OauthRefusal};
 pub use revoke::revoke;
 pub use rules::{OAuthSettings, Rules};
 pub use token::give_token;
@@ -40,7 +40,7 @@ use crate::base::outside::LazyOutside;
 use std::sync::Arc;
 
 /// What the endpoints of one API work with.
-pub struct Provider<'a> {
+pub struct OauthProvider<'a> {
     pub rules: &'a Rules,
     pub ledger: &'a Ledger,
     /// Calls to other servers, for notices.

@@ -5,7 +5,7 @@ mod queue;
 
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHash, PasswordVerifier};
-use queue::Queue;
+use queue::PasswordQueue;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,7 +15,7 @@ use tollgate_engine::{Completer, Pending};
 use tollgate_model::key::KeyFunction;
 use tollgate_model::session::BasicAuthData;
 
-pub use queue::Asker;
+pub use queue::PasswordWaiter;
 
 /// For which a request is held at most.
 pub const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
@@ -30,11 +30,11 @@ const NOBODY: &str = "$2b$10$abcdefghijklmnopqrstuuGLZAQbmLZlVqWqNZ1zTTLIaZ5qvQ8
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoredPassword {
     text: String,
-    kind: Kind,
+    kind: HashKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum HashKind {
     Bcrypt,
     Argon2,
     /// One of the functions that keys are hashed with: fast, so that there is nothing to gain from a thread.
@@ -49,19 +49,19 @@ impl StoredPassword {
             return None;
         }
         let kind = match data.hash_type.as_str() {
-            "bcrypt" => Kind::Bcrypt,
-            "argon2" | "argon2id" => Kind::Argon2,
-            "" if data.password.starts_with("$argon2") => Kind::Argon2,
-            "" if data.password.starts_with("$2") => Kind::Bcrypt,
-            "" => Kind::Plain,
-            name => Kind::Fast(KeyFunction::from_name(name)?),
+            "bcrypt" => HashKind::Bcrypt,
+            "argon2" | "argon2id" => HashKind::Argon2,
+            "" if data.password.starts_with("$argon2") => HashKind::Argon2,
+            "" if data.password.starts_with("$2") => HashKind::Bcrypt,
+            "" => HashKind::Plain,
+            name => HashKind::Fast(KeyFunction::from_name(name)?),
         };
         Some(StoredPassword { text: data.password.clone(), kind })
     }
 
     /// What stands in for the password of somebody who does not exist.
     pub fn nobodys() -> Self {
-        StoredPassword { text: NOBODY.to_owned(), kind: Kind::Bcrypt }
+        StoredPassword { text: NOBODY.to_owned(), kind: HashKind::Bcrypt }
     }
 
     /// The text as it is kept, which changes with the password.
@@ -71,25 +71,25 @@ impl StoredPassword {
 
     /// Whether checking it takes long on purpose.
     pub fn is_slow(&self) -> bool {
-        matches!(self.kind, Kind::Bcrypt | Kind::Argon2)
+        matches!(self.kind, HashKind::Bcrypt | HashKind::Argon2)
     }
 
     /// Whether it is that password.
     pub fn is(&self, password: &[u8]) -> bool {
         match self.kind {
-            Kind::Bcrypt => {
+            HashKind::Bcrypt => {
                 bcrypt_cost(&self.text).is_some_and(|cost| cost <= BCRYPT_COST_MAX) && {
                     // Go's bcrypt, which made these hashes, looks at 72 bytes; what follows was refused when the password was set.
                     bcrypt::verify(password, &self.text).unwrap_or(false)
                 }
             }
-            Kind::Argon2 => {
+            HashKind::Argon2 => {
                 PasswordHash::new(&self.text).is_ok_and(|hash| Argon2::default().verify_password(password, &hash).is_ok())
             }
-            Kind::Fast(function) => {
+            HashKind::Fast(function) => {
                 std::str::from_utf8(password).is_ok_and(|text| same(function.hash(text).as_bytes(), self.text.as_bytes()))
             }
-            Kind::Plain => same(password, self.text.as_bytes()),
+            HashKind::Plain => same(password, self.text.as_bytes()),
         }
     }
 }
@@ -122,17 +122,19 @@ impl StoredPassword {
     /// Whether the text can be what the kind says.
     fn looks_right(&self) -> bool {
         match self.kind {
-            Kind::Bcrypt => self.text.starts_with("$2") && self.text.len() == 60,
-            Kind::Argon2 => PasswordHash::new(&self.text).is_ok(),
-            Kind::Fast(function) => self.text.len() == function.hash("").len() && self.text.bytes().all(|b| b.is_ascii_hexdigit()),
-            Kind::Plain => false,
+            HashKind::Bcrypt => self.text.starts_with("$2") && self.text.len() == 60,
+            HashKind::Argon2 => PasswordHash::new(&self.text).is_ok(),
+            HashKind::Fast(function) => {
+                self.text.len() == function.hash("").len() && self.text.bytes().all(|b| b.is_ascii_hexdigit())
+            }
+            HashKind::Plain => false,
         }
     }
 }
 
 /// The threads that check.
 pub struct Passwords {
-    queue: Arc<Queue<Check>>,
+    queue: Arc<PasswordQueue<Check>>,
     /// Checks that were made.
     checked: Arc<AtomicU64>,
 }
@@ -145,7 +147,7 @@ struct Check {
 
 impl Passwords {
     fn start() -> io::Result<Self> {
-        let queue = Arc::<Queue<Check>>::default();
+        let queue = Arc::<PasswordQueue<Check>>::default();
         let checked = Arc::<AtomicU64>::default();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         for _ in 0..(cores / 2).max(1) {
@@ -156,7 +158,7 @@ impl Passwords {
     }
 
     /// Checks a password; `None` when too many wait. There may be no answer: when others come, who sends many gives way to them.
-    pub fn check(&self, asker: Asker, stored: StoredPassword, password: Vec<u8>) -> Option<Pending<bool>> {
+    pub fn check(&self, asker: PasswordWaiter, stored: StoredPassword, password: Vec<u8>) -> Option<Pending<bool>> {
         let (completer, answer) = Pending::pair();
         self.queue.put(asker, Check { stored, password, completer }).then_some(answer)
     }
@@ -168,7 +170,7 @@ impl Drop for Passwords {
     }
 }
 
-fn check_all(queue: &Queue<Check>, checked: &AtomicU64) {
+fn check_all(queue: &PasswordQueue<Check>, checked: &AtomicU64) {
     while let Some(Check { stored, password, completer }) = queue.take() {
         // Whoever asked may have gone.
         if completer.is_awaited() {

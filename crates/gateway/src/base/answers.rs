@@ -42,7 +42,7 @@ impl Answers {
 }
 
 /// What became of a question.
-pub enum Asked<T> {
+pub enum QuestionState<T> {
     Done(T),
     /// There will be no answer, or not in time.
     Lost,
@@ -52,14 +52,14 @@ pub enum Asked<T> {
 
 impl Answers {
     /// Asks a question once for this request; the same call finds the answer when the chain starts over.
-    pub fn ask<T: Clone + Send + Sync + 'static>(&mut self, serial: u64, begin: impl FnOnce() -> Pending<T>) -> Asked<T> {
+    pub fn ask<T: Clone + Send + Sync + 'static>(&mut self, serial: u64, begin: impl FnOnce() -> Pending<T>) -> QuestionState<T> {
         match self.get::<Pending<T>>(serial) {
-            Some(answer) => answer.get().map_or(Asked::Lost, Asked::Done),
+            Some(answer) => answer.get().map_or(QuestionState::Lost, QuestionState::Done),
             None => {
                 let answer = begin();
                 let work = answer.work();
                 self.put(serial, answer);
-                Asked::Hold(work)
+                QuestionState::Hold(work)
             }
         }
     }

@@ -33,7 +33,7 @@ pub struct Bus {
 
 /// What a message asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum BusMessage {
     /// Sessions of these names have changed or are gone.
     SessionsChanged(Vec<String>),
     Reload,
@@ -68,18 +68,18 @@ impl Bus {
     }
 
     /// What a message says. Asks for reloads by itself.
-    pub fn hear(&self, message: &[u8]) -> Notice {
+    pub fn hear(&self, message: &[u8]) -> BusMessage {
         match self.signer.read(message) {
-            Ok(Notice::Reload) => {
+            Ok(BusMessage::Reload) => {
                 if let Some(reload) = self.on_reload.get().filter(|_| self.reloads_on_signal) {
                     reload();
                 }
-                Notice::Reload
+                BusMessage::Reload
             }
             Ok(notice) => notice,
             Err(why) => {
                 tracing::warn!(why, "a message to all gateways is ignored");
-                Notice::Other
+                BusMessage::Other
             }
         }
     }
@@ -95,7 +95,7 @@ impl Signer {
         hexadecimal(&Sha256::digest(format!("{command}{payload}{}", self.secret)))
     }
 
-    fn read(&self, message: &[u8]) -> Result<Notice, &'static str> {
+    fn read(&self, message: &[u8]) -> Result<BusMessage, &'static str> {
         let message: Value = serde_json::from_slice(message).map_err(|_| "it is not JSON")?;
         let text = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
         let (command, payload) = (text("command"), text("payload"));
@@ -103,17 +103,17 @@ impl Signer {
         match command {
             SESSIONS_CHANGED => {}
             command if RELOADS.contains(&command) => {}
-            _ => return Ok(Notice::Other),
+            _ => return Ok(BusMessage::Other),
         }
         if !self.accepts_everything && !is_signed() {
             return Err("its signature is not that of this node_secret");
         }
         if command != SESSIONS_CHANGED {
-            return Ok(Notice::Reload);
+            return Ok(BusMessage::Reload);
         }
         // What stands behind a colon says more about a name; a key may have a colon of its own.
         let names = payload.split(',').flat_map(|name| [Some(name), name.rsplit_once(':').map(|(name, _)| name)]);
-        Ok(Notice::SessionsChanged(names.flatten().filter(|name| !name.is_empty()).map(str::to_owned).collect()))
+        Ok(BusMessage::SessionsChanged(names.flatten().filter(|name| !name.is_empty()).map(str::to_owned).collect()))
     }
 }
 

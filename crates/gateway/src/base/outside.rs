@@ -48,7 +48,7 @@ pub struct Call {
 }
 
 /// What a call was answered.
-pub struct Reply {
+pub struct CallReply {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
@@ -80,12 +80,12 @@ impl Outside {
     }
 
     /// Makes a call. A GET follows a few redirects, but never from https to http.
-    pub async fn call(&self, call: Call) -> Result<Reply, CallFault> {
+    pub async fn call(&self, call: Call) -> Result<CallReply, CallFault> {
         let time_max = call.time_max;
         timeout(time_max, self.follow(call)).await.unwrap_or(Err(CallFault::Timeout(time_max)))
     }
 
-    async fn follow(&self, mut call: Call) -> Result<Reply, CallFault> {
+    async fn follow(&self, mut call: Call) -> Result<CallReply, CallFault> {
         // The semaphore is never closed.
         let _slot = self.slots.acquire().await;
         let client = self.client(&call.tls).map_err(CallFault::Tls)?;
@@ -107,13 +107,13 @@ impl Outside {
         Err(CallFault::Redirect("there are too many of them"))
     }
 
-    async fn once(client: &HttpClient, call: &Call) -> Result<Reply, CallFault> {
+    async fn once(client: &HttpClient, call: &Call) -> Result<CallReply, CallFault> {
         let mut request = Request::new(Full::new(call.body.clone()));
         *request.method_mut() = call.method.clone();
         *request.uri_mut() = call.uri.clone();
         request.headers_mut().clone_from(&call.headers);
         let HttpAnswer { status, headers, body, .. } = client.send(request, call.body_bytes_max).await.map_err(CallFault::Http)?;
-        Ok(Reply { status, headers, body })
+        Ok(CallReply { status, headers, body })
     }
 
     fn client(&self, rules: &TlsRules) -> Result<HttpClient, String> {

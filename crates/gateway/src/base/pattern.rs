@@ -15,7 +15,7 @@ mod template;
 
 pub use expression::{Expression, GroupTexts};
 pub use literal::{Literal, Requirement};
-pub use pool::{Charge, GroupExpression, PatternPool, PooledPattern};
+pub use pool::{GroupExpression, PatternCharge, PatternPool, PooledPattern};
 pub use rules::PatternRules;
 
 use literal::requirements;

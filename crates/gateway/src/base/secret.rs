@@ -9,13 +9,13 @@ use subtle::ConstantTimeEq;
 use tollgate_model::hexadecimal;
 
 /// What requests to the control API must show. Only its digest is kept, so that comparing takes the same time for every guess.
-pub struct Secret {
+pub struct ControlSecret {
     digest: [u8; 32],
 }
 
-impl Secret {
+impl ControlSecret {
     pub fn new(text: &str) -> Self {
-        Secret { digest: Sha256::digest(text.as_bytes()).into() }
+        ControlSecret { digest: Sha256::digest(text.as_bytes()).into() }
     }
 
     /// Whether `guess` is the secret, in time that does not depend on either.
@@ -26,13 +26,13 @@ impl Secret {
 }
 
 /// The configured secret, else the one in the file at `path`, made when it is not there. The path is returned if the file is used.
-pub fn configured_or_made(configured: &str, path: PathBuf) -> io::Result<(Secret, Option<PathBuf>)> {
+pub fn configured_or_made(configured: &str, path: PathBuf) -> io::Result<(ControlSecret, Option<PathBuf>)> {
     if !configured.is_empty() {
-        return Ok((Secret::new(configured), None));
+        return Ok((ControlSecret::new(configured), None));
     }
     let explain = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     match std::fs::read_to_string(&path) {
-        Ok(text) if !text.trim().is_empty() => return Ok((Secret::new(text.trim()), Some(path))),
+        Ok(text) if !text.trim().is_empty() => return Ok((ControlSecret::new(text.trim()), Some(path))),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(explain(error)),
@@ -41,7 +41,7 @@ pub fn configured_or_made(configured: &str, path: PathBuf) -> io::Result<(Secret
     path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(explain)?;
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(explain)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(explain)?;
-    Ok((Secret::new(&text), Some(path)))
+    Ok((ControlSecret::new(&text), Some(path)))
 }
 
 /// 128 bits of the system's randomness as 32 hex digits.

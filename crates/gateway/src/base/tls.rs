@@ -13,7 +13,7 @@ pub use allow_list::{AllowList, CallerTls, Disallowed};
 pub use certificate::{Certificate, Facts, hex_sha256};
 pub use clients::{ApiTls, ClientTerms};
 pub use collector::collector_config;
-pub use library::{Library, Slot};
+pub use library::{CertificateSlot, Library};
 pub use upstreams::{TlsRules, TlsSettings, client_config};
 
 use rustls::SupportedProtocolVersion;

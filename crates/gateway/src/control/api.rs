@@ -26,7 +26,7 @@ mod versions;
 mod workers;
 
 use crate::auth::oauth::{Ledger, Notices};
-use crate::base::secret::Secret;
+use crate::base::secret::ControlSecret;
 use crate::control::loader::{FILE_BYTES_MAX, Loader, Reloads};
 use crate::data::gateway_state::GatewayState;
 use answer::error;
@@ -74,7 +74,7 @@ pub struct Control {
     pub files: tokio::sync::Mutex<()>,
     /// Held by changes of two definitions, of which one names the other as a version.
     pub versions: tokio::sync::Mutex<()>,
-    pub secret: Secret,
+    pub secret: ControlSecret,
     pub health: Arc<Health>,
     /// `None`: switched off.
     pub api_health: Option<ApiHealth>,

@@ -13,7 +13,7 @@ use crate::data::middleware::Context;
 use crate::data::registry::Registry;
 use crate::data::route::{RouterBuilder, listen_path_weight};
 use crate::data::settings::Settings;
-use crate::data::snapshot::{CompiledApi, Expiry, Provider, Snapshot, VersionLocation, VersionSelector, Versions};
+use crate::data::snapshot::{CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions};
 use crate::observe::ApiFacts;
 use std::collections::HashSet;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
     let versions = compile_versions(definition, context);
     let provided = definition.is_on(AuthMethod::OAuth).then(|| version::compile_provider(definition, context)).flatten();
     let rules = || Arc::new(Rules::new(definition, &context.settings.oauth));
-    let provider = provided.map(|version| Provider { version, rules: rules() });
+    let provider = provided.map(|version| ProviderEndpoints { version, rules: rules() });
     let api = Api {
         id: definition.api_id.clone(),
         name: definition.name.clone(),
@@ -112,14 +112,14 @@ fn compile_versions(definition: &ApiDefinition, context: &mut Context<'_>) -> Op
     Some(Versions::Many { selector: selector(definition, context)?, versions })
 }
 
-fn selector(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<VersionSelector> {
+fn selector(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<CompiledVersionSelector> {
     let written = &definition.definition;
     let location = match written.location {
-        WrittenLocation::Header | WrittenLocation::Unset => VersionLocation::Header(written.key.clone()),
-        WrittenLocation::UrlParam => VersionLocation::Parameter(written.key.clone()),
-        WrittenLocation::Url if written.url_versioning_pattern.is_empty() => VersionLocation::Path(None),
+        WrittenLocation::Header | WrittenLocation::Unset => LocatedVersion::Header(written.key.clone()),
+        WrittenLocation::UrlParam => LocatedVersion::Parameter(written.key.clone()),
+        WrittenLocation::Url if written.url_versioning_pattern.is_empty() => LocatedVersion::Path(None),
         WrittenLocation::Url => match re2::compile(&written.url_versioning_pattern) {
-            Ok(pattern) => VersionLocation::Path(Some(pattern)),
+            Ok(pattern) => LocatedVersion::Path(Some(pattern)),
             Err(error) => {
                 context.error("$.definition.url_versioning_pattern", format!("not a valid pattern: {error}"));
                 return None;
@@ -127,7 +127,7 @@ fn selector(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Ver
         },
     };
     let default = if written.enabled { &written.default } else { &definition.version_data.default_version };
-    Some(VersionSelector {
+    Some(CompiledVersionSelector {
         location,
         default: default.clone(),
         fallback_to_default: written.fallback_to_default,
@@ -138,9 +138,9 @@ fn selector(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Ver
 /// When a version or an API ends.
 pub fn expiry_of(text: &str) -> Expiry {
     match expiry::expiry(text) {
-        expiry::Expiry::Never => Expiry::Never,
-        expiry::Expiry::At(end) => Expiry::At(end),
-        expiry::Expiry::Unparsable => Expiry::Ended,
+        expiry::WrittenExpiry::Never => Expiry::Never,
+        expiry::WrittenExpiry::At(end) => Expiry::At(end),
+        expiry::WrittenExpiry::Unparsable => Expiry::Ended,
     }
 }
 

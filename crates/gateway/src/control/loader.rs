@@ -47,7 +47,7 @@ struct LoadedFile {
 
 /// What a reload came to.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct ReloadReport {
     /// APIs that are served now.
     pub apis: usize,
     /// What was found in the files; errors leave the last good version in place.
@@ -84,12 +84,12 @@ impl Loader {
     }
 
     /// Reads all files and publishes what they say.
-    pub fn reload(&self) -> Report {
+    pub fn reload(&self) -> ReloadReport {
         let start = Instant::now();
         self.shared.refresh_certificates();
         let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
         let mut files = self.files();
-        let mut report = Report::default();
+        let mut report = ReloadReport::default();
         match definition_files(&self.app_path) {
             Ok(paths) => {
                 self.loaded.store(true, Ordering::Relaxed);
@@ -202,7 +202,7 @@ impl Loader {
     }
 }
 
-impl Report {
+impl ReloadReport {
     fn log(&self, start: Instant) {
         logs::problems(&self.problems);
         let ignored = self.problems.iter().filter(|problem| problem.level == Level::Ignored).count();
@@ -225,16 +225,16 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Asks for reloads. Requests that come while one runs are answered by one more.
 #[derive(Clone)]
 pub struct Reloads {
-    requests: mpsc::Sender<Asker>,
+    requests: mpsc::Sender<ReloadWaiter>,
 }
 
 /// Who asks for a reload: somebody who waits for its report, or nobody.
-type Asker = Option<oneshot::Sender<Report>>;
+type ReloadWaiter = Option<oneshot::Sender<ReloadReport>>;
 
 impl Reloads {
     /// Starts the thread that reloads. Between two reloads that nobody waits for is so much time.
     pub fn start(loader: Arc<Loader>, interval: Duration) -> io::Result<Self> {
-        let (requests, inbox) = mpsc::channel::<Asker>();
+        let (requests, inbox) = mpsc::channel::<ReloadWaiter>();
         let run = move || {
             let mut last: Option<Instant> = None;
             while let Ok(first) = inbox.recv() {
@@ -252,7 +252,7 @@ impl Reloads {
     }
 
     /// Asks for a reload; the receiver gets its report.
-    pub fn request(&self) -> oneshot::Receiver<Report> {
+    pub fn request(&self) -> oneshot::Receiver<ReloadReport> {
         let (sender, receiver) = oneshot::channel();
         self.send(Some(sender));
         receiver
@@ -263,7 +263,7 @@ impl Reloads {
         self.send(None);
     }
 
-    fn send(&self, asker: Asker) {
+    fn send(&self, asker: ReloadWaiter) {
         if self.requests.send(asker).is_err() {
             tracing::error!("the reload thread is gone");
         }
@@ -271,7 +271,7 @@ impl Reloads {
 }
 
 /// Those who wait for the next reload. It comes when somebody waits, at the latest after some time.
-fn gather(first: Asker, inbox: &mpsc::Receiver<Asker>, time_max: Duration) -> Vec<oneshot::Sender<Report>> {
+fn gather(first: ReloadWaiter, inbox: &mpsc::Receiver<ReloadWaiter>, time_max: Duration) -> Vec<oneshot::Sender<ReloadReport>> {
     let end = Instant::now() + time_max;
     let mut waiting: Vec<_> = first.into_iter().collect();
     loop {

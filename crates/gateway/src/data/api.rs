@@ -2,7 +2,7 @@
 
 use crate::auth::keys::KeyTerms;
 use crate::base::path::raw_offset;
-use crate::base::tls::Slot;
+use crate::base::tls::CertificateSlot;
 use crate::data::url::Url;
 use crate::observe::{ApiFacts, Meter};
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub struct Api {
     /// TLS clients of its host are asked for a certificate.
     pub asks_for_certificate: bool,
     /// Shown to TLS clients for the hosts that stand in them.
-    pub certificates: Vec<Arc<Slot>>,
+    pub certificates: Vec<Arc<CertificateSlot>>,
     pub strip_listen_path: bool,
     pub preserve_host: bool,
     pub disable_strip_slash: bool,

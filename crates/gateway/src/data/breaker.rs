@@ -36,7 +36,7 @@ pub struct Passage {
 pub struct Breaker {
     /// Whose it is, for figures.
     pub place: BreakerPlace,
-    state: Mutex<State>,
+    state: Mutex<BreakerState>,
     openings: AtomicU64,
 }
 
@@ -52,8 +52,8 @@ pub struct BreakerPlace {
 }
 
 #[derive(Debug, Default)]
-struct State {
-    buckets: [Bucket; BUCKETS],
+struct BreakerState {
+    buckets: [BreakerBucket; BUCKETS],
     /// Since when it is open.
     opened: Option<Duration>,
     /// When it closes by itself, with the next request.
@@ -63,7 +63,7 @@ struct State {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Bucket {
+struct BreakerBucket {
     second: u64,
     failures: u64,
     total: u64,
@@ -92,7 +92,7 @@ impl Breaker {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(opened) = state.opened else { return passage() };
         if now.saturating_sub(opened) >= rule.return_after {
-            *state = State::default();
+            *state = BreakerState::default();
             return passage();
         }
         if rule.half_open && now >= state.probe_at {
@@ -113,14 +113,14 @@ impl Breaker {
         if state.opened.is_some() {
             // The probe decides.
             if !failed {
-                *state = State::default();
+                *state = BreakerState::default();
             }
             return;
         }
         let second = now.as_secs() / BUCKET.as_secs();
         if let Some(bucket) = state.buckets.get_mut(second as usize % BUCKETS) {
             if bucket.second != second {
-                *bucket = Bucket { second, ..Bucket::default() };
+                *bucket = BreakerBucket { second, ..BreakerBucket::default() };
             }
             bucket.total += 1;
             bucket.failures += u64::from(failed);

@@ -4,7 +4,7 @@
 use ipnet::IpNet;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
-use tollgate_http::{Known, Request};
+use tollgate_http::{KnownHeader, Request};
 
 /// Whom to believe, and where to look.
 #[derive(Clone, Debug)]
@@ -35,10 +35,11 @@ impl ClientAddress {
             let of_name = |line: &(&str, &[u8])| line.0.eq_ignore_ascii_case(&self.header);
             return self.nearest_client(request.headers.iter().filter(of_name).map(|(_, value)| value));
         }
-        if let Some(address) = request.headers.known(Known::RealIp).and_then(|value| address(&String::from_utf8_lossy(value))) {
+        if let Some(address) = request.headers.known(KnownHeader::RealIp).and_then(|value| address(&String::from_utf8_lossy(value)))
+        {
             return Some(address);
         }
-        let lines = || request.headers.all_known(Known::ForwardedFor);
+        let lines = || request.headers.all_known(KnownHeader::ForwardedFor);
         match usize::try_from(self.xff_depth).ok()? {
             0 => self.nearest_client(lines()),
             depth => {

@@ -3,11 +3,11 @@
 use crate::base::form::{cookie, parameter};
 use crate::data::exchange::Exchange;
 use std::borrow::Cow;
-use tollgate_http::Known;
+use tollgate_http::KnownHeader;
 use tollgate_model::api::{AuthConfig, AuthMethod};
 
 /// The places of one method.
-pub struct Places {
+pub struct CredentialPlaces {
     header: Option<Header>,
     param: Option<String>,
     cookie: Option<String>,
@@ -20,13 +20,13 @@ enum Header {
     Named(String),
 }
 
-impl Places {
+impl CredentialPlaces {
     pub fn new(config: &AuthConfig) -> Self {
         let header = |name: &str| match name.eq_ignore_ascii_case("authorization") {
             true => Header::Usual,
             false => Header::Named(name.to_owned()),
         };
-        Places {
+        CredentialPlaces {
             header: config.header().map(header),
             param: config.param().map(str::to_owned),
             cookie: config.cookie().map(str::to_owned),
@@ -66,7 +66,7 @@ impl Places {
     fn in_header<'a>(&self, exchange: &Exchange<'a>) -> Option<&'a [u8]> {
         let headers = &exchange.request.headers;
         match self.header.as_ref()? {
-            Header::Usual => headers.known(Known::Authorization),
+            Header::Usual => headers.known(KnownHeader::Authorization),
             Header::Named(name) => headers.get(name),
         }
     }
@@ -74,7 +74,7 @@ impl Places {
     fn beside_header<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, str>> {
         let in_cookie = || {
             let name = self.cookie.as_ref()?;
-            let line = std::str::from_utf8(exchange.request.headers.known(Known::Cookie)?).ok()?;
+            let line = std::str::from_utf8(exchange.request.headers.known(KnownHeader::Cookie)?).ok()?;
             cookie(line, name).filter(|found| !found.is_empty()).map(Cow::Borrowed)
         };
         let in_query = || {
@@ -100,7 +100,7 @@ pub fn without_scheme<'v>(value: &'v [u8], scheme: &[u8]) -> &'v [u8] {
 
 /// What a value looks like to a method, from what is none of its credentials to what can be no other's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Form {
+pub enum CredentialForm {
     /// There is no value, or one with another method's scheme.
     #[default]
     Missing,
@@ -112,9 +112,9 @@ pub enum Form {
     Own,
 }
 
-impl Form {
+impl CredentialForm {
     /// The form of a value for a method.
-    pub fn of(value: &str, method: AuthMethod) -> Form {
+    pub fn of(value: &str, method: AuthMethod) -> CredentialForm {
         let has_scheme = |scheme: &[u8]| without_scheme(value.as_bytes(), scheme).len() < value.len();
         let scheme = if has_scheme(b"basic ") {
             Some(AuthMethod::Basic)
@@ -124,11 +124,11 @@ impl Form {
             None
         };
         match (scheme, method) {
-            (Some(scheme), _) if scheme == method => Form::Own,
-            (Some(_), _) | (None, AuthMethod::Basic | AuthMethod::Hmac) => Form::Missing,
-            (None, AuthMethod::Jwt | AuthMethod::OpenId) if value.split('.').count() == 3 => Form::Own,
-            (None, AuthMethod::Jwt | AuthMethod::OpenId) => Form::Odd,
-            (None, _) => Form::Any,
+            (Some(scheme), _) if scheme == method => CredentialForm::Own,
+            (Some(_), _) | (None, AuthMethod::Basic | AuthMethod::Hmac) => CredentialForm::Missing,
+            (None, AuthMethod::Jwt | AuthMethod::OpenId) if value.split('.').count() == 3 => CredentialForm::Own,
+            (None, AuthMethod::Jwt | AuthMethod::OpenId) => CredentialForm::Odd,
+            (None, _) => CredentialForm::Any,
         }
     }
 }

@@ -33,13 +33,13 @@ pub struct Hits {
 /// One list of `extended_paths`: values by pattern and method.
 #[derive(Debug)]
 pub struct EndpointList<T> {
-    entries: Vec<Entry<T>>,
+    entries: Vec<MatchedEndpoint<T>>,
     /// Patterns with the places of their entries, in ascending order.
     by_pattern: Vec<(u32, u32)>,
 }
 
 #[derive(Debug)]
-struct Entry<T> {
+struct MatchedEndpoint<T> {
     method: String,
     value: T,
 }
@@ -86,7 +86,7 @@ impl<T> EndpointList<T> {
     pub fn push(&mut self, pattern: u32, method: &str, value: T) {
         let place = (pattern, u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
         self.by_pattern.insert(self.by_pattern.partition_point(|other| *other < place), place);
-        self.entries.push(Entry { method: method.to_owned(), value });
+        self.entries.push(MatchedEndpoint { method: method.to_owned(), value });
     }
 
     /// All entries' values, in order.
@@ -111,7 +111,7 @@ impl<T> EndpointList<T> {
         self.first(hits, |entry| entry.method.is_empty() || entry.method == method)
     }
 
-    fn first(&self, hits: &Hits, fits: impl Fn(&Entry<T>) -> bool) -> Option<&T> {
+    fn first(&self, hits: &Hits, fits: impl Fn(&MatchedEndpoint<T>) -> bool) -> Option<&T> {
         if self.entries.is_empty() {
             return None;
         }

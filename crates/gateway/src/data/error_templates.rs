@@ -4,7 +4,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use tollgate_gotemplate::{Limits, Template, Value};
+use tollgate_gotemplate::{RenderLimits, Template, Value};
 use tollgate_model::{Level, Problem};
 
 /// A file above this size is not an error body.
@@ -63,7 +63,7 @@ impl ErrorTemplate {
 }
 
 /// An error body is made for each refused request.
-const LIMITS: Limits = Limits { bytes_max: 256 * 1024, steps_max: 10_000 };
+const LIMITS: RenderLimits = RenderLimits { bytes_max: 256 * 1024, steps_max: 10_000 };
 
 /// What a template is rendered with: Tyk's two fields.
 fn data(status: u16, message: &str) -> Value {

@@ -3,7 +3,7 @@
 mod body;
 
 use crate::auth::jwt::ClaimTexts;
-use crate::auth::keys::{Counted, HeldKey, Key, Keys, Limits, Presented};
+use crate::auth::keys::{CountedRequest, HeldKey, Key, Keys, Presented, SessionLimits};
 use crate::base::answers::Answers;
 use crate::base::request_id::RequestId;
 use crate::base::tls::CallerTls;
@@ -79,7 +79,7 @@ pub struct Exchange<'a> {
     /// Limits count, also after a loop.
     pub check_limits: bool,
     /// What the key's limits have counted of the request.
-    pub counted: Counted,
+    pub counted: CountedRequest,
     /// The answer is a stored response.
     pub from_cache: bool,
     /// Where a rewrite sends the request instead of the API's target.
@@ -168,7 +168,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// The limits of a key that hold for this request.
-    pub fn limits_of<'k>(&self, key: &'k Key) -> &'k Limits {
+    pub fn limits_of<'k>(&self, key: &'k Key) -> &'k SessionLimits {
         key.limits_at(&self.api.id, &self.method, || self.path_behind_listen())
     }
 

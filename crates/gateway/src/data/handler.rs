@@ -26,10 +26,10 @@ use crate::data::response_chain::ResponseChain;
 use crate::data::snapshot::{CoreSnapshot, NO_QUOTA_LINES};
 use crate::data::url::Url;
 use crate::observe::logs::EVERY;
-use crate::observe::trace::{Trace, TraceId};
-use crate::observe::{Record, Recorder};
-use arrival::Arrival;
-use in_flight::{Chosen, InFlight, Place};
+use crate::observe::trace::{RequestTrace, TraceId};
+use crate::observe::{Recorder, RequestRecord};
+use arrival::RequestContext;
+use in_flight::{Chosen, InFlight, VersionPlace};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -38,10 +38,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use steps::Steps;
 use tollgate_engine::{
-    Client, Ended, Fault, FaultKind, Forward, Handler, KeptBody, Moment, NotKept, Outgoing, ResponseVerdict, Service, Target,
+    ClientInfo, Ended, Fault, FaultKind, Forward, Handler, KeptBody, Moment, NotKept, Outgoing, ResponseVerdict, Service, Target,
     Verdict,
 };
-use tollgate_http::{HeaderEdits, Headers, Known, Request, Response};
+use tollgate_http::{HeaderEdits, Headers, KnownHeader, Request, Response};
 use tracing::field::DisplayValue;
 
 /// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
@@ -114,7 +114,7 @@ impl CoreService {
     }
 
     /// How much is captured of a request that is recorded.
-    fn captured_bytes(&self, record: &Record) -> usize {
+    fn captured_bytes(&self, record: &RequestRecord) -> usize {
         let recording = self.shared.observer.recording.as_ref().filter(|_| record.is_detailed());
         recording.map_or(0, |recording| recording.body_bytes_max)
     }
@@ -132,7 +132,7 @@ impl CoreService {
 pub struct CoreHandle(pub Rc<CoreService>);
 
 impl Service for CoreHandle {
-    fn handler(&self, client: &Client) -> Box<dyn Handler> {
+    fn handler(&self, client: &ClientInfo) -> Box<dyn Handler> {
         let peer = SocketAddr::new(client.address.ip().to_canonical(), client.address.port());
         let is_logged = self.0.shared.observer.recording.as_ref().is_some_and(|recording| recording.access_log);
         Box::new(GatewayHandler {
@@ -150,7 +150,7 @@ impl Service for CoreHandle {
             limit_lines: Vec::new(),
             tries: 0,
             began: None,
-            place: Place::default(),
+            place: VersionPlace::default(),
             answers: Answers::default(),
             steps: Steps::default(),
             in_flight: None,
@@ -172,9 +172,9 @@ struct GatewayHandler {
     http2: bool,
     tls: Option<Rc<CallerTls>>,
     /// The current request's place in its trace, when requests are traced.
-    trace: Option<Trace>,
+    trace: Option<RequestTrace>,
     /// What is recorded of the current request.
-    record: Option<Box<Record>>,
+    record: Option<Box<RequestRecord>>,
     /// The identifier that the current request is given.
     request_id: Option<Box<str>>,
     /// Which endpoint patterns the current path fits.
@@ -190,7 +190,7 @@ struct GatewayHandler {
     /// When the current request came, if it was held.
     began: Option<Moment>,
     /// The API and version that the current request came to last.
-    place: Place,
+    place: VersionPlace,
     /// What the current request was told while it was held.
     answers: Answers,
     /// The middlewares of the current request, where they are traced.
@@ -255,7 +255,7 @@ impl Handler for GatewayHandler {
         {
             self.trace = Some(tracer.place(&request.headers, core.next_id().0, core.next_id().0));
         }
-        let arrival = Arrival {
+        let arrival = RequestContext {
             core: &core,
             request,
             full_path: url.path.decoded.clone(),
@@ -419,10 +419,10 @@ impl GatewayHandler {
         self.label_response(headers, edits);
         let Some(version) = self.in_flight.as_ref().and_then(InFlight::version) else { return };
         if version.replaces_rate_limit {
-            edits.remove_known(headers, Known::RateLimit);
+            edits.remove_known(headers, KnownHeader::RateLimit);
             edits.add_lines(if self.limit_lines.is_empty() { NO_QUOTA_LINES } else { &self.limit_lines });
         } else if !self.limit_lines.is_empty() {
-            edits.remove_known(headers, Known::RateLimit);
+            edits.remove_known(headers, KnownHeader::RateLimit);
             edits.remove(headers, "ratelimit");
             edits.remove(headers, "ratelimit-policy");
             edits.add_lines(&self.limit_lines);

@@ -6,7 +6,7 @@ mod header_plan;
 mod limit_headers;
 mod source;
 
-pub use source::{Context, Maker, Source};
+pub use source::{Context, Maker, MiddlewareSource};
 
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
@@ -23,7 +23,7 @@ middlewares! {
     /// Before it is known who calls.
     PRE_AUTH {
         // What an endpoint is decides whether anything else matters: closed, open to all, or answered here.
-        access: Access;
+        access: AccessCheck;
         // Who is not to be recorded is not, whatever comes next.
         track: TrackEndpoint;
         // Before everything that may refuse, so that a browser can read refusals.
@@ -43,11 +43,11 @@ middlewares! {
         any_auth: AnyAuth;
         oauth_token: OAuthToken;
         introspection_auth: IntrospectionAuth;
-        basic_auth: BasicAuth;
+        basic_auth: BasicAuthCheck;
         signature_auth: SignatureAuth;
         jwt_auth: JwtAuth;
         openid_auth: OpenIdAuth;
-        forward_auth: ForwardAuth;
+        forward_auth: ForwardAuthCheck;
         token_auth: TokenAuth;
     }
 
@@ -56,7 +56,7 @@ middlewares! {
         // The upstream has no business with the key.
         strip_auth: StripAuth;
         // What is wrong with the key itself comes before what it may do, and that before how often: a refused request counts nothing.
-        key_state: KeyState;
+        key_state: KeyStateCheck;
         access_rights: AccessRights;
         // Asking for one's limits must not use them up.
         limits_report: LimitsReport;

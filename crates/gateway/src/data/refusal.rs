@@ -8,34 +8,34 @@ use std::ops::Deref;
 /// An answer of the gateway itself that ends an exchange. Small, since it is handed from function to function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    Known(&'static Answer),
-    Made(Box<Answer>),
+    Known(&'static RefusalText),
+    Made(Box<RefusalText>),
 }
 
 /// What a refusal says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct RefusalText {
     /// The status code.
     pub status: u16,
     /// A stable name for logs and metrics.
     pub cause: &'static str,
     /// The `error` of the body.
-    pub message: Message,
+    pub message: RefusalMessage,
     /// The name under which `override_messages` can replace status and message.
     pub id: Option<&'static str>,
 }
 
 /// A text for the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct RefusalMessage {
     text: Cow<'static, str>,
     json: &'static str,
 }
 
-impl Message {
+impl RefusalMessage {
     /// `json` is the body with the text put in as it is, which is right for a text that needs no escapes.
     const fn constant(text: &'static str, json: &'static str) -> Self {
-        Message { text: Cow::Borrowed(text), json: if is_plain(text) { json } else { "" } }
+        RefusalMessage { text: Cow::Borrowed(text), json: if is_plain(text) { json } else { "" } }
     }
 
     #[inline]
@@ -50,17 +50,17 @@ impl Message {
     }
 }
 
-impl From<String> for Message {
+impl From<String> for RefusalMessage {
     fn from(text: String) -> Self {
-        Message { text: Cow::Owned(text), json: "" }
+        RefusalMessage { text: Cow::Owned(text), json: "" }
     }
 }
 
 impl Deref for Refusal {
-    type Target = Answer;
+    type Target = RefusalText;
 
     #[inline]
-    fn deref(&self) -> &Answer {
+    fn deref(&self) -> &RefusalText {
         match self {
             Refusal::Known(answer) => answer,
             Refusal::Made(answer) => answer,
@@ -74,7 +74,7 @@ impl From<Disallowed> for Refusal {
             Disallowed::NoTls => TLS_REQUIRED,
             Disallowed::NoCertificate => CERTIFICATE_MISSING,
             Disallowed::Expired => CERTIFICATE_EXPIRED,
-            Disallowed::Unlisted(fingerprint) => Refusal::from(Answer {
+            Disallowed::Unlisted(fingerprint) => Refusal::from(RefusalText {
                 message: format!("Certificate with SHA256 {fingerprint} not allowed").into(),
                 ..(*CERTIFICATE_DISALLOWED).clone()
             }),
@@ -82,8 +82,8 @@ impl From<Disallowed> for Refusal {
     }
 }
 
-impl From<Answer> for Refusal {
-    fn from(answer: Answer) -> Self {
+impl From<RefusalText> for Refusal {
+    fn from(answer: RefusalText) -> Self {
         Refusal::Made(Box::new(answer))
     }
 }
@@ -111,8 +111,8 @@ macro_rules! refusal {
         refusal!(of $status, $cause, $message, Some($id))
     };
     (of $status:literal, $cause:literal, $message:literal, $id:expr) => {{
-        const MESSAGE: Message = Message::constant($message, concat!("{\n    \"error\": \"", $message, "\"\n}"));
-        const ANSWER: &Answer = &Answer { status: $status, cause: $cause, message: MESSAGE, id: $id };
+        const MESSAGE: RefusalMessage = RefusalMessage::constant($message, concat!("{\n    \"error\": \"", $message, "\"\n}"));
+        const ANSWER: &RefusalText = &RefusalText { status: $status, cause: $cause, message: MESSAGE, id: $id };
         Refusal::Known(ANSWER)
     }};
 }
@@ -214,5 +214,5 @@ pub const UPSTREAM_LOOKUP: Refusal = refusal!(500, "upstream_lookup", "Upstream 
 
 /// A token that does not say who it is for.
 pub fn jwt_identity(message: String) -> Refusal {
-    Answer { status: 403, cause: "jwt_no_identity", message: message.into(), id: None }.into()
+    RefusalText { status: 403, cause: "jwt_no_identity", message: message.into(), id: None }.into()
 }

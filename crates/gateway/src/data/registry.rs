@@ -2,7 +2,7 @@
 //! turns. A snapshot holds references to these; an entry goes when the last snapshot that used it is gone.
 
 use crate::auth::jwt::{KeySet, SetRules};
-use crate::auth::oauth::Clients;
+use crate::auth::oauth::OauthClients;
 use crate::auth::passwords::LazyPasswords;
 use crate::base::outside::LazyOutside;
 use crate::base::pattern::PatternPool;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
 use tollgate_engine::{Address, Http2, Target, TargetTls};
-use tollgate_limit::{Algorithm, Limiter, SharedLimits};
+use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 
 /// Everything that outlives configurations.
 #[derive(Default)]
@@ -39,7 +39,7 @@ pub struct Registry {
     /// The threads that check passwords.
     pub passwords: LazyPasswords,
     /// The clients of the OAuth 2.0 provider.
-    pub oauth_clients: Arc<Clients>,
+    pub oauth_clients: Arc<OauthClients>,
     /// Certificates by file or identifier.
     pub certificates: Arc<Library>,
     client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
@@ -134,7 +134,7 @@ impl Registry {
     }
 
     /// The counter of a limit; with a store that gateways share they count together.
-    pub fn limit(&self, name: String, algorithm: Algorithm) -> Arc<Limiter> {
+    pub fn limit(&self, name: String, algorithm: LimitAlgorithm) -> Arc<Limiter> {
         let shared = self.shared_limits.get().map(|limits| limits.rate(&format!("api.{name}"), algorithm));
         self.limits.get_or(name, || shared.map_or_else(|| Limiter::new(algorithm), Limiter::Shared))
     }

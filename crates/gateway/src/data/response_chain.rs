@@ -7,7 +7,7 @@
 
 use crate::data::refusal::Refusal;
 use tollgate_engine::{FaultKind, KeptBody, Outgoing, ResponseVerdict};
-use tollgate_http::{HeaderEdits, Headers, Known, Response};
+use tollgate_http::{HeaderEdits, Headers, KnownHeader, Response};
 
 /// The part that a middleware takes in one response.
 pub trait ResponseStep {
@@ -107,14 +107,14 @@ impl ResponseHead<'_> {
             self.set_header("ETag", &[b"W/", tag.as_slice()].concat());
         }
         let headers = &self.upstream.headers;
-        self.outgoing.edits.remove_known(headers, Known::ContentLength);
+        self.outgoing.edits.remove_known(headers, KnownHeader::ContentLength);
     }
 }
 
 /// The steps of one response.
 #[derive(Default)]
 pub struct ResponseChain {
-    steps: Vec<Entry>,
+    steps: Vec<ResponseChainEntry>,
     /// The step that waits for the body.
     at: usize,
     /// What was changed before the response was held.
@@ -123,7 +123,7 @@ pub struct ResponseChain {
     refusal: Option<Refusal>,
 }
 
-struct Entry {
+struct ResponseChainEntry {
     step: Box<dyn ResponseStep>,
     watches: bool,
 }
@@ -131,7 +131,7 @@ struct Entry {
 impl ResponseChain {
     /// Adds a step behind those that are there.
     pub fn push(&mut self, step: impl ResponseStep + 'static) {
-        self.steps.push(Entry { step: Box::new(step), watches: false });
+        self.steps.push(ResponseChainEntry { step: Box::new(step), watches: false });
     }
 
     #[inline]

@@ -6,13 +6,13 @@ use crate::base::tls::TlsSettings;
 use crate::data::client_address::ClientAddress;
 use crate::data::error_templates::ErrorTemplates;
 use crate::data::header_names::is_same_name;
-use crate::data::refusal::{Answer, QUOTA_EXCEEDED};
+use crate::data::refusal::{QUOTA_EXCEEDED, RefusalText};
 use crate::observe::trace::Tracer;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 use tollgate_http::Request;
-use tollgate_limit::Algorithm;
+use tollgate_limit::LimitAlgorithm;
 use tollgate_model::config::{GatewayConfig, MessageOverride, RateLimitHeaders};
 use tollgate_model::reference::SecretSources;
 
@@ -34,7 +34,7 @@ pub struct Settings {
     /// How endpoint patterns are read where a version says nothing else.
     pub patterns: PatternRules,
     /// How rates are counted.
-    pub limiter: Algorithm,
+    pub limiter: LimitAlgorithm,
     /// Other gateways count them too.
     pub shares_limits: bool,
     /// Organisations are held to the limits of their sessions.
@@ -111,7 +111,7 @@ impl Settings {
         Settings {
             strict_routes: http.enable_strict_routes,
             patterns: PatternRules::new(config),
-            limiter: Algorithm::of(config),
+            limiter: LimitAlgorithm::of(config),
             shares_limits: config.storage.is_redis(),
             enforce_org_quotas: config.enforce_org_quotas,
             suppress_default_org_store: config.suppress_default_org_store,
@@ -188,7 +188,7 @@ impl Settings {
 
     /// Status and message of a refusal, as the operator may have replaced them, and the whole body as JSON if it was made beforehand.
     #[inline]
-    pub fn worded<'r>(&'r self, refusal: &'r Answer) -> (u16, &'r str, &'static str) {
+    pub fn worded<'r>(&'r self, refusal: &'r RefusalText) -> (u16, &'r str, &'static str) {
         let replacement = refusal.id.filter(|_| !self.overrides.is_empty()).and_then(|id| self.overrides.get(id));
         let own_status = if refusal.cause == QUOTA_EXCEEDED.cause { self.quota_status } else { refusal.status };
         let status = replacement.map(|own| own.code).filter(|code| *code != 0).unwrap_or(own_status);

@@ -29,17 +29,17 @@ pub struct CompiledApi {
     pub api: Api,
     pub versions: Versions,
     /// Gives tokens to OAuth clients.
-    pub provider: Option<Provider>,
+    pub provider: Option<ProviderEndpoints>,
 }
 
 /// An API's OAuth 2.0 provider. Its endpoints are like a version of their own, whose upstream is the control plane: they have a chain of what
 /// strangers must pass, and nothing of the API's versions.
-pub struct Provider {
-    pub version: Version,
+pub struct ProviderEndpoints {
+    pub version: ApiVersion,
     pub rules: Arc<Rules>,
 }
 
-impl Provider {
+impl ProviderEndpoints {
     /// The endpoint that a URL names.
     #[inline]
     pub fn endpoint(url: &Url<'_>) -> Option<&'static str> {
@@ -61,19 +61,19 @@ impl Provider {
 pub enum Versions {
     /// There is one, whatever is asked for.
     One {
-        version: Version,
+        version: ApiVersion,
         /// When the whole API ends.
         expires: Expiry,
     },
     /// It can't be told which of the versions is meant: every request is refused.
     Unclear { any_default: bool },
     /// Requests name one.
-    Many { selector: VersionSelector, versions: Vec<Version> },
+    Many { selector: CompiledVersionSelector, versions: Vec<ApiVersion> },
     /// Each version is an API of its own.
     Apis {
-        selector: VersionSelector,
+        selector: CompiledVersionSelector,
         /// This API, for requests that mean it.
-        own: Version,
+        own: ApiVersion,
         /// Version name to API id.
         apis: BTreeMap<String, String>,
         /// The name of this API among the versions.
@@ -82,14 +82,14 @@ pub enum Versions {
 }
 
 /// Where requests name their version.
-pub struct VersionSelector {
-    pub location: VersionLocation,
+pub struct CompiledVersionSelector {
+    pub location: LocatedVersion,
     pub default: String,
     pub fallback_to_default: bool,
     pub strip: bool,
 }
 
-pub enum VersionLocation {
+pub enum LocatedVersion {
     Header(String),
     Parameter(String),
     /// The first segment after the listen path, or what a pattern finds there.
@@ -106,7 +106,7 @@ pub enum Expiry {
 }
 
 /// One version of an API: a chain and a place to send requests to.
-pub struct Version {
+pub struct ApiVersion {
     pub name: String,
     pub expires: Expiry,
     pub matcher: EndpointMatcher,
@@ -175,7 +175,7 @@ impl Expiry {
 
 impl Versions {
     /// All versions that are served here.
-    pub fn all(&self) -> &[Version] {
+    pub fn all(&self) -> &[ApiVersion] {
         match self {
             Versions::One { version, .. } | Versions::Apis { own: version, .. } => std::slice::from_ref(version),
             Versions::Many { versions, .. } => versions,

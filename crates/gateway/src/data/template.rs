@@ -12,12 +12,12 @@ pub use variable::uses_token;
 
 /// A header value or URL, possibly with variables.
 #[derive(Clone, Debug)]
-pub struct Template {
-    parts: Vec<Part>,
+pub struct ValueTemplate {
+    parts: Vec<ValuePart>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Part {
+enum ValuePart {
     Literal(String),
     Variable(Variable),
 }
@@ -56,19 +56,19 @@ const PREFIXES: [(&str, Prefix); 7] = [
     ("$secret_consul.", Prefix::Secret("consul")),
 ];
 
-impl Template {
+impl ValueTemplate {
     /// Cuts a text.
     pub fn new(text: &str, scope: VariableScope<'_>) -> Self {
-        let mut template = Template { parts: Vec::new() };
+        let mut template = ValueTemplate { parts: Vec::new() };
         let mut rest = text;
         while let Some((literal, Reference { prefix, name }, after)) = next_reference(rest) {
             template.push_literal(literal);
             match prefix {
                 Prefix::Context => {
                     let known = if scope.context { Variable::of_context(name) } else { Variable::Nothing };
-                    template.parts.push(Part::Variable(known));
+                    template.parts.push(ValuePart::Variable(known));
                 }
-                Prefix::Meta => template.parts.push(Part::Variable(Variable::Meta(name.to_owned()))),
+                Prefix::Meta => template.parts.push(ValuePart::Variable(Variable::Meta(name.to_owned()))),
                 Prefix::Secret(scheme) => template.push_literal(&scope.secrets.lookup(scheme, name).unwrap_or_default()),
             }
             rest = after;
@@ -79,9 +79,9 @@ impl Template {
 
     fn push_literal(&mut self, text: &str) {
         match self.parts.last_mut() {
-            Some(Part::Literal(last)) => last.push_str(text),
+            Some(ValuePart::Literal(last)) => last.push_str(text),
             _ if text.is_empty() => {}
-            _ => self.parts.push(Part::Literal(text.to_owned())),
+            _ => self.parts.push(ValuePart::Literal(text.to_owned())),
         }
     }
 
@@ -89,7 +89,7 @@ impl Template {
     pub fn literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
-            [Part::Literal(text)] => Some(text),
+            [ValuePart::Literal(text)] => Some(text),
             _ => None,
         }
     }
@@ -97,7 +97,7 @@ impl Template {
     /// Adds the request headers that it names.
     pub fn header_names(&self, names: &mut HeaderNames) {
         for part in &self.parts {
-            if let Part::Variable(Variable::Header(name)) = part {
+            if let ValuePart::Variable(Variable::Header(name)) = part {
                 names.add(name);
             }
         }
@@ -105,9 +105,9 @@ impl Template {
 
     /// The text for one request.
     pub fn render(&self, exchange: &Exchange<'_>) -> String {
-        let render = |part: &Part| match part {
-            Part::Literal(text) => text.clone(),
-            Part::Variable(variable) => variable.value(exchange),
+        let render = |part: &ValuePart| match part {
+            ValuePart::Literal(text) => text.clone(),
+            ValuePart::Variable(variable) => variable.value(exchange),
         };
         self.parts.iter().map(render).collect()
     }
@@ -116,8 +116,8 @@ impl Template {
     pub fn append_to_url(&self, exchange: &Exchange<'_>, url: &mut String) {
         for part in &self.parts {
             match part {
-                Part::Literal(text) => url.push_str(text),
-                Part::Variable(variable) => append_to_url(&variable.value(exchange), url),
+                ValuePart::Literal(text) => url.push_str(text),
+                ValuePart::Variable(variable) => append_to_url(&variable.value(exchange), url),
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use super::facts::ApiFacts;
 use super::hit::Hit;
-use super::places::Places;
-use super::record::{Record, Text};
+use super::places::GeoDatabase;
+use super::record::{RequestRecord, Text};
 use crate::base::re2;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -26,7 +26,7 @@ pub struct Analyst {
     normalise: Vec<(Regex, &'static str)>,
     /// Replacements in the paths of usage, always.
     uniform: Vec<(Regex, &'static str)>,
-    places: Option<Places>,
+    places: Option<GeoDatabase>,
     data_ages: OnceLock<DataAges>,
 }
 
@@ -54,7 +54,7 @@ impl Analyst {
             }
         }
         let whole_numbers = (Regex::new("/[0-9]+(?P<end>/|$)")?, "/{id}");
-        let places = settings.enable_geo_ip.then(|| Places::start(settings.geo_ip_db_path.clone())).transpose()?;
+        let places = settings.enable_geo_ip.then(|| GeoDatabase::start(settings.geo_ip_db_path.clone())).transpose()?;
         let uniform = vec![uuids, ulids, whole_numbers];
         Ok(Analyst { hash_keys: config.hash_keys, normalise, uniform, places, data_ages: OnceLock::new() })
     }
@@ -117,7 +117,7 @@ impl Analyst {
     }
 
     /// The key as analytics show it.
-    fn key<'r>(&self, record: &'r Record) -> Cow<'r, str> {
+    fn key<'r>(&self, record: &'r RequestRecord) -> Cow<'r, str> {
         match &record.key {
             Some(key) => Cow::Borrowed(&key.shown),
             None if self.hash_keys => Cow::Borrowed(NO_KEY_HASH),
@@ -126,7 +126,7 @@ impl Analyst {
     }
 
     /// The key as the log shows it: hashed, or its last characters.
-    pub fn logged_key<'r>(&self, record: &'r Record) -> Cow<'r, str> {
+    pub fn logged_key<'r>(&self, record: &'r RequestRecord) -> Cow<'r, str> {
         let key = self.key(record);
         if self.hash_keys {
             return key;
@@ -157,7 +157,7 @@ impl Analyst {
     }
 
     /// The path for usage: a tracked endpoint's pattern, or the path with what looks like an identifier taken out.
-    pub fn uniform_path(&self, record: &Record) -> String {
+    pub fn uniform_path(&self, record: &RequestRecord) -> String {
         let tracked = record.text(Text::TrackedPath);
         if !tracked.is_empty() {
             return tracked.into_owned();
@@ -189,7 +189,7 @@ impl Analyst {
     }
 
     /// Request and response as they were on the wire, in base64; empty when they are not recorded.
-    fn raw(&self, record: &Record) -> (String, String) {
+    fn raw(&self, record: &RequestRecord) -> (String, String) {
         let Some(capture) = &record.capture else {
             let head = record.bytes(Text::RawHead);
             return (if head.is_empty() { String::new() } else { STANDARD.encode(head) }, String::new());

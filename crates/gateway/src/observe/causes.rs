@@ -9,10 +9,10 @@ const CAUSES_MAX: usize = 96;
 
 /// Counters by cause.
 #[derive(Default)]
-pub struct CauseCounts(OnceLock<Box<[Place]>>);
+pub struct CauseCounts(OnceLock<Box<[CausePlace]>>);
 
 #[derive(Default)]
-struct Place {
+struct CausePlace {
     cause: OnceLock<&'static str>,
     count: Counter,
 }
@@ -25,7 +25,7 @@ impl CauseCounts {
 
     /// Counts several.
     pub fn add_many(&self, cause: &'static str, count: u64) {
-        let places = self.0.get_or_init(|| (0..CAUSES_MAX).map(|_| Place::default()).collect());
+        let places = self.0.get_or_init(|| (0..CAUSES_MAX).map(|_| CausePlace::default()).collect());
         let (last, others) = match places.split_last() {
             Some(split) => split,
             None => return,

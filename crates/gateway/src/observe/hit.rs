@@ -1,15 +1,15 @@
 //! A request as sinks see it.
 
 use super::facts::ApiFacts;
-use super::record::Record;
-use tollgate_model::analytics::Time;
+use super::record::RequestRecord;
+use tollgate_model::analytics::RecordTime;
 
 /// A record with what is known of its API.
 pub struct Hit<'a> {
-    pub record: &'a Record,
+    pub record: &'a RequestRecord,
     pub facts: &'a ApiFacts,
     /// Address and port at the other end of the connection, where records are logged.
     pub peer: &'a str,
     /// When the request ended.
-    pub time: Time,
+    pub time: RecordTime,
 }

@@ -8,8 +8,8 @@ mod problems;
 pub use problems::problems;
 
 use clap::ValueEnum;
-use limiter::{Kind, Limiter, Summary};
-use lines::Lines;
+use limiter::{LineKind, LineLimiter, Summary};
+use lines::LogLines;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -46,8 +46,8 @@ pub struct Log {
 
 /// What became of lines.
 pub struct LogFigures {
-    lines: Lines,
-    limiter: Mutex<Limiter>,
+    lines: LogLines,
+    limiter: Mutex<LineLimiter>,
     start: Moment,
 }
 
@@ -67,7 +67,7 @@ impl LogFigures {
         self.lines.dropped()
     }
 
-    fn limiter(&self) -> MutexGuard<'_, Limiter> {
+    fn limiter(&self) -> MutexGuard<'_, LineLimiter> {
         self.limiter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,7 +86,7 @@ impl LogFigures {
 pub fn start(format: LogFormat, level: &str) -> Log {
     let level = if level.is_empty() { "info" } else { level };
     let filter = EnvFilter::try_new(format!("{QUIET},{level}")).unwrap_or_else(|_| EnvFilter::new(format!("{QUIET},info")));
-    let (lines, writer) = Lines::new();
+    let (lines, writer) = LogLines::new();
     let figures = Arc::new(LogFigures { lines, limiter: Mutex::default(), start: Moment::now() });
     let layer = fmt::layer().with_writer(figures.lines.clone()).with_target(false);
     let layer: Box<dyn Layer<_> + Send + Sync> = match format {
@@ -133,7 +133,7 @@ impl Drop for Log {
 
 fn say(summary: Summary) {
     let Summary { kind, level, message, lines, seconds } = summary;
-    let Kind { api, cause, .. } = &kind;
+    let LineKind { api, cause, .. } = &kind;
     let (api, cause) = (api.as_deref(), cause.as_deref());
     let text = format_args!("{message}: and {lines} more in the last {seconds} s");
     match level {
@@ -154,7 +154,7 @@ impl<S: Subscriber> Layer<S> for Limited {
         }
         let mut seen = Seen::default();
         event.record(&mut seen);
-        let kind = Kind { callsite: about.callsite(), api: seen.api, cause: seen.cause };
+        let kind = LineKind { callsite: about.callsite(), api: seen.api, cause: seen.cause };
         self.0.limiter().admit(kind, *about.level(), seen.message, self.0.now_ms())
     }
 }

@@ -14,24 +14,24 @@ use tollgate_model::analytics::Geo;
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 /// Looks places up. All cores may at once: nobody waits while the file is read.
-pub struct Places {
+pub struct GeoDatabase {
     newest: Arc<ArcSwapOption<Reader<Vec<u8>>>>,
     /// The thread that looks at the file ends with this.
     _alive: Sender<()>,
 }
 
 /// The file, as far as it is known.
-struct Database {
+struct PlaceDatabase {
     path: PathBuf,
     newest: Arc<ArcSwapOption<Reader<Vec<u8>>>>,
     /// What it was like when it was read: when it was written, and its bytes.
     file: Option<(SystemTime, u64)>,
 }
 
-impl Places {
+impl GeoDatabase {
     /// Reads the database at `path`, and looks after it; logs what is wrong with it.
     pub fn start(path: PathBuf) -> std::io::Result<Self> {
-        let mut database = Database::read(path);
+        let mut database = PlaceDatabase::read(path);
         let newest = database.newest.clone();
         let (alive, ended) = channel::<()>();
         let run = move || {
@@ -40,7 +40,7 @@ impl Places {
             }
         };
         std::thread::Builder::new().name("places".to_owned()).spawn(run)?;
-        Ok(Places { newest, _alive: alive })
+        Ok(GeoDatabase { newest, _alive: alive })
     }
 
     /// The place of an address; empty when it is not known.
@@ -51,9 +51,9 @@ impl Places {
     }
 }
 
-impl Database {
+impl PlaceDatabase {
     fn read(path: PathBuf) -> Self {
-        let mut database = Database { file: signature(&path), path, newest: Arc::default() };
+        let mut database = PlaceDatabase { file: signature(&path), path, newest: Arc::default() };
         database.open();
         database
     }

@@ -1,7 +1,7 @@
 //! One request as the sinks get it. Records are used again and again, so that none is allocated while traffic is steady.
 
 use crate::auth::keys::Key;
-use crate::observe::trace::Trace;
+use crate::observe::trace::RequestTrace;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Range;
@@ -48,7 +48,7 @@ pub struct StepTime {
 }
 
 /// One request that is over.
-pub struct Record {
+pub struct RequestRecord {
     pub key: Option<Arc<Key>>,
     pub client_ip: IpAddr,
     pub peer: SocketAddr,
@@ -59,7 +59,7 @@ pub struct Record {
     /// The client spoke TLS.
     pub secure: bool,
     /// Where the request belongs, when requests are traced.
-    pub trace: Option<Trace>,
+    pub trace: Option<RequestTrace>,
     /// For analytics.
     pub analytics: bool,
     /// For the access log.
@@ -82,18 +82,18 @@ pub struct Record {
     /// The middlewares in their order, where these are traced.
     pub steps: Vec<StepTime>,
     texts: Vec<u8>,
-    places: [Place; TEXTS],
+    places: [TextSpan; TEXTS],
     /// The text that was written last.
     last: usize,
 }
 
 /// Where a text begins and ends; nowhere if it was not written.
-type Place = [u32; 2];
+type TextSpan = [u32; 2];
 
-impl Default for Record {
+impl Default for RequestRecord {
     fn default() -> Self {
         let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-        Record {
+        RequestRecord {
             key: None,
             client_ip: nowhere,
             peer: SocketAddr::new(nowhere, 0),
@@ -122,7 +122,7 @@ impl Default for Record {
     }
 }
 
-impl Record {
+impl RequestRecord {
     /// Forgets everything but the memory.
     pub fn clear(&mut self) {
         let mut texts = std::mem::take(&mut self.texts);
@@ -130,7 +130,7 @@ impl Record {
         if texts.capacity() > TEXT_BYTES_KEPT {
             texts = Vec::new();
         }
-        *self = Record { texts, ..Record::default() };
+        *self = RequestRecord { texts, ..RequestRecord::default() };
     }
 
     /// Writes a text, once. A piece that is too long is cut.

@@ -3,13 +3,13 @@
 
 use super::facts::ApiFacts;
 use super::hit::Hit;
-use super::record::Record;
-use super::sink::Sink;
+use super::record::RequestRecord;
+use super::sink::RecordWriter;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate_engine::Counter;
-use tollgate_model::analytics::Time;
+use tollgate_model::analytics::RecordTime;
 
 /// How old gathered records may get.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
@@ -18,31 +18,31 @@ const SPARE_MAX: usize = 256;
 
 /// Shows one core's records to its sinks.
 pub struct Recorder {
-    sinks: RefCell<Vec<Box<dyn Sink>>>,
+    sinks: RefCell<Vec<Box<dyn RecordWriter>>>,
     /// In the boxes in which they travel: a record is half a kilobyte.
     #[allow(clippy::vec_box)]
-    spare: RefCell<Vec<Box<Record>>>,
+    spare: RefCell<Vec<Box<RequestRecord>>>,
     recorded: Arc<Counter>,
     flushed: Cell<Instant>,
 }
 
 impl Recorder {
     /// `recorded` counts the records.
-    pub fn new(sinks: Vec<Box<dyn Sink>>, recorded: Arc<Counter>) -> Self {
+    pub fn new(sinks: Vec<Box<dyn RecordWriter>>, recorded: Arc<Counter>) -> Self {
         Recorder { sinks: RefCell::new(sinks), spare: RefCell::default(), recorded, flushed: Cell::new(Instant::now()) }
     }
 
     /// An empty record.
     #[inline]
-    pub fn blank(&self) -> Box<Record> {
+    pub fn blank(&self) -> Box<RequestRecord> {
         self.spare.borrow_mut().pop().unwrap_or_default()
     }
 
     /// Takes a record of a request that came from `peer` and ended so many nanoseconds after 1970.
     #[inline]
-    pub fn take(&self, mut record: Box<Record>, facts: &ApiFacts, peer: &str, unix_ns: u64) {
+    pub fn take(&self, mut record: Box<RequestRecord>, facts: &ApiFacts, peer: &str, unix_ns: u64) {
         self.recorded.add(1);
-        let time = Time::from_unix_ns(unix_ns);
+        let time = RecordTime::from_unix_ns(unix_ns);
         let hit = Hit { record: &record, facts, peer, time };
         self.sinks.borrow_mut().iter_mut().for_each(|sink| sink.take(&hit));
         record.clear();

@@ -3,7 +3,9 @@
 use super::analytics::{Analyst, DataAges};
 use super::otlp::SpanSink;
 use super::recorder::Recorder;
-use super::sink::{AccessLog, Identifiers, JsonLines, LineWriter, LogFile, RedisList, Sink, SinkFigures, UsageSink, Writer};
+use super::sink::{
+    AccessLogSink, FileLineWriter, Identifiers, JsonLines, LogFile, RecordWriter, RedisList, SinkFigures, SinkThread, UsageSink,
+};
 use crate::base::redis_settings::redis_settings;
 use std::collections::HashSet;
 use std::error::Error;
@@ -41,13 +43,13 @@ pub struct Recording {
     analyst: Arc<Analyst>,
     /// Until their cores take them.
     recorders: Mutex<Vec<Option<Recorder>>>,
-    writers: Mutex<Vec<Writer>>,
+    writers: Mutex<Vec<SinkThread>>,
 }
 
 /// The sinks that were started: each core's own, and the threads that they share.
 struct Started {
-    cores: Vec<Vec<Box<dyn Sink>>>,
-    writers: Vec<Writer>,
+    cores: Vec<Vec<Box<dyn RecordWriter>>>,
+    writers: Vec<SinkThread>,
     figures: Vec<Arc<SinkFigures>>,
 }
 
@@ -59,7 +61,7 @@ impl Started {
         own
     }
 
-    fn add(&mut self, (sink, writer): (impl Sink + Clone + 'static, Writer)) {
+    fn add(&mut self, (sink, writer): (impl RecordWriter + Clone + 'static, SinkThread)) {
         self.cores.iter_mut().for_each(|sinks| sinks.push(Box::new(sink.clone())));
         self.writers.push(writer);
     }
@@ -91,15 +93,15 @@ impl Recording {
         }
         if analytics && !settings.file.as_os_str().is_empty() {
             let file = LogFile::new(&settings.file, settings.file_bytes_max, settings.files_max);
-            let (lines, writer) = LineWriter::start(file, records_max, started.figures("file"))?;
+            let (lines, writer) = FileLineWriter::start(file, records_max, started.figures("file"))?;
             started.add((JsonLines::new(analyst.clone(), lines), writer));
         }
         if access_log {
             let target = &config.tollgate.access_log;
             let file = LogFile::new(&target.file, target.file_bytes_max, target.files_max);
-            let (lines, writer) = LineWriter::start(file, records_max, started.figures("access_log"))?;
+            let (lines, writer) = FileLineWriter::start(file, records_max, started.figures("access_log"))?;
             let known = Identifiers { traces: traces.is_some(), requests: config.tollgate.request_id };
-            started.add((AccessLog::new(analyst.clone(), lines, json_log, &config.access_logs.template, known), writer));
+            started.add((AccessLogSink::new(analyst.clone(), lines, json_log, &config.access_logs.template, known), writer));
         }
         if let Some(traces) = &traces {
             let figures = started.figures("otlp_traces");
@@ -140,7 +142,7 @@ impl Recording {
         self.recorders.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let mut writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));
         let end = Instant::now() + STOP_TIME_MAX;
-        writers.iter_mut().for_each(Writer::end);
+        writers.iter_mut().for_each(SinkThread::end);
         writers.into_iter().for_each(|writer| writer.wait(end.saturating_duration_since(Instant::now())));
     }
 }

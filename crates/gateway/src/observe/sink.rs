@@ -7,9 +7,9 @@ mod log_file;
 mod redis_list;
 mod usage;
 
-pub use access_log::{AccessLog, Identifiers};
+pub use access_log::{AccessLogSink, Identifiers};
 pub use json_lines::JsonLines;
-pub use log_file::{LineWriter, LogFile};
+pub use log_file::{FileLineWriter, LogFile};
 pub use redis_list::RedisList;
 pub use usage::UsageSink;
 
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const COMPLAINT_EVERY: Duration = Duration::from_secs(10);
 
 /// Takes the records of one core.
-pub trait Sink: Send {
+pub trait RecordWriter: Send {
     fn take(&mut self, hit: &Hit<'_>);
 
     /// Passes on what was gathered; comes about once a second, and at the end with `last`.
@@ -62,14 +62,14 @@ pub struct Handoff<T> {
 
 /// What may wait for a sink's thread.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct SinkRoom {
     pub batches: usize,
     /// A batch alone always has room.
     pub records: u64,
 }
 
 /// A sink's thread. It ends when no core has a way to it any longer.
-pub struct Writer {
+pub struct SinkThread {
     name: &'static str,
     ended: Receiver<()>,
     /// Tells what writes that the gateway ends.
@@ -103,7 +103,7 @@ impl SinkFigures {
 
 impl<T: Send + 'static> Handoff<T> {
     /// Starts a thread that writes batches.
-    pub fn start(figures: Arc<SinkFigures>, room: Room, mut writer: impl Write<T>) -> std::io::Result<(Self, Writer)> {
+    pub fn start(figures: Arc<SinkFigures>, room: SinkRoom, mut writer: impl Write<T>) -> std::io::Result<(Self, SinkThread)> {
         let (batches, given) = sync_channel::<(T, u64)>(room.batches);
         let (end, ended) = sync_channel(0);
         let own = figures.clone();
@@ -124,7 +124,7 @@ impl<T: Send + 'static> Handoff<T> {
             drop(writer);
         };
         std::thread::Builder::new().name(figures.name.to_owned()).spawn(run)?;
-        let writer = Writer { name: figures.name, ended, end: None };
+        let writer = SinkThread { name: figures.name, ended, end: None };
         Ok((Handoff { batches, records_max: room.records, figures, complaints: Complaints::default() }, writer))
     }
 
@@ -159,7 +159,7 @@ impl<T> Clone for Handoff<T> {
     }
 }
 
-impl Writer {
+impl SinkThread {
     /// With something to do when the gateway begins to end.
     pub fn at_end(mut self, end: impl FnOnce() + Send + 'static) -> Self {
         self.end = Some(Box::new(end));

@@ -2,7 +2,7 @@
 //! trace that is taken is not decided here. Costs nothing but the look for a header where no trace is taken and the caller has one.
 
 use std::fmt;
-use tollgate_http::{HeaderEdits, Headers, Known};
+use tollgate_http::{HeaderEdits, Headers, KnownHeader};
 use tollgate_model::config::Traces;
 use tollgate_model::hexadecimal_digits;
 
@@ -35,7 +35,7 @@ enum Propagation {
 
 /// A request's place in its trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trace {
+pub struct RequestTrace {
     pub id: TraceId,
     /// The caller's span; 0 for none.
     pub parent: u64,
@@ -49,7 +49,7 @@ pub struct Trace {
     pub inherited: bool,
 }
 
-impl Trace {
+impl RequestTrace {
     /// The span of a middleware, by its place among those of the request; never 0. It needs no randomness of its own: it differs from the
     /// others of its trace as they differ from each other (the mixing function of SplitMix64).
     pub fn middleware_span(&self, place: usize) -> u64 {
@@ -92,11 +92,11 @@ impl Tracer {
 
     /// The place of a request. `id` and `spans` are random.
     #[inline]
-    pub fn place(&self, headers: &Headers<'_>, id: u128, spans: u128) -> Trace {
+    pub fn place(&self, headers: &Headers<'_>, id: u128, spans: u128) -> RequestTrace {
         let caller = self.caller(headers);
         let id = caller.map_or(id.max(1), |caller| caller.id);
         let decided = caller.and_then(|caller| caller.taken).filter(|_| self.parent_based);
-        Trace {
+        RequestTrace {
             id: TraceId(id),
             parent: caller.map_or(0, |caller| caller.parent),
             server_span: (spans as u64).max(1),
@@ -124,7 +124,7 @@ impl Tracer {
 
     /// Names the trace to the upstream. One that is not taken goes on as the caller has named it.
     #[inline]
-    pub fn pass_on(&self, trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+    pub fn pass_on(&self, trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         if self.propagation == Propagation::TraceContext || self.propagation == Propagation::B3 {
             self.custom.iter().for_each(|name| edits.remove(headers, name));
         }
@@ -143,7 +143,7 @@ impl Tracer {
     }
 
     /// The header stays as the caller wrote it: other systems look for it as it is.
-    fn set_custom(&self, trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+    fn set_custom(&self, trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         if let Some(name) = self.custom.as_ref().filter(|name| headers.get(name).and_then(custom).is_none()) {
             edits.set(headers, name, &hexadecimal_digits::<32>(trace.id.0));
         }
@@ -153,9 +153,9 @@ impl Tracer {
 /// The one `traceparent` (W3C Trace Context §3.2).
 #[inline]
 fn traceparent(headers: &Headers<'_>) -> Option<Caller> {
-    let value = headers.known(Known::TraceParent)?;
+    let value = headers.known(KnownHeader::TraceParent)?;
     // Of several nobody knows which is meant.
-    (headers.all_known(Known::TraceParent).count() == 1).then(|| parse_traceparent(value)).flatten()
+    (headers.all_known(KnownHeader::TraceParent).count() == 1).then(|| parse_traceparent(value)).flatten()
 }
 
 fn parse_traceparent(value: &[u8]) -> Option<Caller> {
@@ -198,13 +198,13 @@ fn custom(value: &[u8]) -> Option<Caller> {
     (id != 0).then_some(Caller { id, parent: 0, taken: Some(true) })
 }
 
-fn set_traceparent(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+fn set_traceparent(trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
     let (id, span) = (hexadecimal_digits::<32>(trace.id.0), hexadecimal_digits::<16>(trace.client_span.into()));
     if !trace.inherited {
         // It belongs to a trace that could not be read.
-        edits.remove_named(headers, Known::TraceState, "tracestate");
+        edits.remove_named(headers, KnownHeader::TraceState, "tracestate");
     }
-    edits.remove_named(headers, Known::TraceParent, "traceparent");
+    edits.remove_named(headers, KnownHeader::TraceParent, "traceparent");
     edits.add_line(|line| {
         line.extend_from_slice(b"traceparent: 00-");
         line.extend_from_slice(&id);
@@ -214,7 +214,7 @@ fn set_traceparent(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits
     });
 }
 
-fn set_b3(trace: &Trace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+fn set_b3(trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
     edits.set(headers, "X-B3-TraceId", &hexadecimal_digits::<32>(trace.id.0));
     edits.set(headers, "X-B3-SpanId", &hexadecimal_digits::<16>(u128::from(trace.client_span)));
     edits.remove(headers, "X-B3-ParentSpanId");

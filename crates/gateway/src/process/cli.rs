@@ -22,7 +22,7 @@ use tollgate_client::{MockOptions, TopOptions};
                         missing or wrong.")]
 pub struct Cli {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
     #[command(flatten)]
     run: RunOptions,
     /// Print the version
@@ -32,7 +32,7 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Run the gateway (the default).
     #[command(visible_alias = "start")]
     Run(RunOptions),
@@ -49,7 +49,7 @@ pub enum Command {
     /// Run a small upstream for trying things out: /json/valid, /echo, /delay/100ms, /size/64k and more.
     Mock(MockOptions),
     #[command(flatten)]
-    Ask(Box<tollgate_client::Request>),
+    Ask(Box<tollgate_client::CliRequest>),
 }
 
 /// Options of `run`. They override the environment, which overrides the file.
@@ -182,7 +182,7 @@ impl fmt::Display for StoreName {
 
 impl Cli {
     /// The command, `run` if none was given.
-    pub fn command(self) -> Command {
-        self.command.unwrap_or(Command::Run(self.run))
+    pub fn command(self) -> CliCommand {
+        self.command.unwrap_or(CliCommand::Run(self.run))
     }
 }

@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{Counter, Embedded, Kind, Question, Redis, Reply, Store, StoreFault};
+use tollgate_store::{CounterValue, DocumentSpace, Embedded, PendingAnswer, Question, Redis, Store, StoreFault};
 
 /// Documents on their way at one time.
 const ON_THE_WAY_MAX: usize = 256;
@@ -40,12 +40,12 @@ pub fn migrate(options: &MigrateOptions) -> Result<(), Box<dyn Error>> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (source, target) = match options.from {
-        StoreName::Embedded => (Source::Embedded(embedded), redis as Arc<dyn Store>),
-        StoreName::Redis => (Source::Redis(redis), embedded as Arc<dyn Store>),
+        StoreName::Embedded => (MigrationSource::Embedded(embedded), redis as Arc<dyn Store>),
+        StoreName::Redis => (MigrationSource::Redis(redis), embedded as Arc<dyn Store>),
     };
     let mut copy = Copy { source, target, runtime, is_dry: options.dry_run, counts: BTreeMap::new(), left_out: Vec::new() };
     let sessions = copy.sessions(&config)?;
-    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Session) {
+    for kind in DocumentSpace::ALL.into_iter().filter(|kind| *kind != DocumentSpace::Session) {
         copy.documents(kind)?;
     }
     copy.counters(&sessions)?;
@@ -53,14 +53,14 @@ pub fn migrate(options: &MigrateOptions) -> Result<(), Box<dyn Error>> {
 }
 
 /// Where things come from.
-enum Source {
+enum MigrationSource {
     Embedded(Arc<Embedded>),
     Redis(Arc<Redis>),
 }
 
 /// A copying under way.
 struct Copy {
-    source: Source,
+    source: MigrationSource,
     target: Arc<dyn Store>,
     runtime: Runtime,
     is_dry: bool,
@@ -77,13 +77,13 @@ struct Count {
 
 /// How each session is called in both stores.
 #[derive(Default)]
-struct Names {
+struct SessionNames {
     by_digest: HashMap<Digest, String>,
     by_name: HashMap<String, Digest>,
 }
 
 /// A document of the source.
-struct Document {
+struct SourceDocument {
     id: String,
     value: Vec<u8>,
     expires_unix_s: Option<u64>,
@@ -91,12 +91,12 @@ struct Document {
 
 impl Copy {
     /// Sessions are called and written differently in the two stores.
-    fn sessions(&mut self, config: &GatewayConfig) -> Result<Names, Box<dyn Error>> {
-        let mut names = Names::default();
-        let from_embedded = matches!(self.source, Source::Embedded(_));
+    fn sessions(&mut self, config: &GatewayConfig) -> Result<SessionNames, Box<dyn Error>> {
+        let mut names = SessionNames::default();
+        let from_embedded = matches!(self.source, MigrationSource::Embedded(_));
         let hashes = config.hash_keys;
         let mut left_out = Vec::new();
-        let mut translate = |document: Document| {
+        let mut translate = |document: SourceDocument| {
             let translated = if from_embedded { to_shared(&document) } else { to_own(&document) };
             let Some((digest, name, id, value, ends)) = translated else {
                 left_out.push(format!("session {}: can't be read", document.id));
@@ -109,34 +109,38 @@ impl Copy {
                 return None;
             }
             names.by_digest.insert(digest, name);
-            Some(Document { id, value, expires_unix_s: ends })
+            Some(SourceDocument { id, value, expires_unix_s: ends })
         };
-        self.each(Kind::Session, &mut translate)?;
+        self.each(DocumentSpace::Session, &mut translate)?;
         self.left_out.append(&mut left_out);
         Ok(names)
     }
 
     /// Of the OAuth provider's only its clients: codes and tokens are named differently, and end soon.
-    fn documents(&mut self, kind: Kind) -> Result<(), Box<dyn Error>> {
+    fn documents(&mut self, kind: DocumentSpace) -> Result<(), Box<dyn Error>> {
         self.each(kind, &mut |document| Some(document).filter(|document| is_copied(kind, &document.id)))
     }
 
     /// Copies the documents of a kind, as `translate` makes them.
-    fn each(&mut self, kind: Kind, translate: &mut dyn FnMut(Document) -> Option<Document>) -> Result<(), Box<dyn Error>> {
+    fn each(
+        &mut self,
+        kind: DocumentSpace,
+        translate: &mut dyn FnMut(SourceDocument) -> Option<SourceDocument>,
+    ) -> Result<(), Box<dyn Error>> {
         let (name, is_dry, target) = (plural(kind), self.is_dry, self.target.clone());
         let bar = bar(name, self.source.count(&self.runtime, kind)?);
         let mut count = Count::default();
-        let mut on_the_way: VecDeque<Reply> = VecDeque::new();
+        let mut on_the_way: VecDeque<PendingAnswer> = VecDeque::new();
         let mut fault = None;
         let runtime = &self.runtime;
-        let mut settle = |reply: Reply| match runtime.block_on(reply).and_then(settled) {
+        let mut settle = |reply: PendingAnswer| match runtime.block_on(reply).and_then(settled) {
             Ok(true) => count.replaced += 1,
             Ok(false) => count.new += 1,
             Err(trouble) => fault = Some(trouble),
         };
         self.source.each(runtime, kind, &mut |document| {
             bar.inc(1);
-            let Some(Document { id, value, expires_unix_s }) = translate(document) else { return };
+            let Some(SourceDocument { id, value, expires_unix_s }) = translate(document) else { return };
             let question = if is_dry { Question::Get { kind, id } } else { Question::Put { kind, id, value, expires_unix_s } };
             on_the_way.push_back(target.ask(question));
             if on_the_way.len() >= ON_THE_WAY_MAX
@@ -154,11 +158,11 @@ impl Copy {
         Ok(())
     }
 
-    fn counters(&mut self, names: &Names) -> Result<(), Box<dyn Error>> {
-        let from_embedded = matches!(self.source, Source::Embedded(_));
+    fn counters(&mut self, names: &SessionNames) -> Result<(), Box<dyn Error>> {
+        let from_embedded = matches!(self.source, MigrationSource::Embedded(_));
         let store: Arc<dyn Store> = match &self.source {
-            Source::Embedded(store) => store.clone(),
-            Source::Redis(store) => store.clone(),
+            MigrationSource::Embedded(store) => store.clone(),
+            MigrationSource::Redis(store) => store.clone(),
         };
         let mut counters = Vec::new();
         store.for_each_counter(&mut |counter| counters.push(counter))?;
@@ -169,7 +173,7 @@ impl Copy {
             for counter in some {
                 let name = if from_embedded { names.shared_quota(&counter.name) } else { names.own_quota(&counter.name) };
                 match name {
-                    Some(name) => translated.push(Counter { name, ..counter.clone() }),
+                    Some(name) => translated.push(CounterValue { name, ..counter.clone() }),
                     None => self.left_out.push(format!("quota {}: there is no such key", counter.name)),
                 }
             }
@@ -205,28 +209,28 @@ impl Copy {
     }
 }
 
-impl Source {
-    fn count(&self, runtime: &Runtime, kind: Kind) -> Result<u64, StoreFault> {
+impl MigrationSource {
+    fn count(&self, runtime: &Runtime, kind: DocumentSpace) -> Result<u64, StoreFault> {
         match self {
-            Source::Embedded(store) => {
+            MigrationSource::Embedded(store) => {
                 let mut count = 0;
                 store.for_each(kind, &mut |_, _| count += 1)?;
                 Ok(count)
             }
-            Source::Redis(store) => Ok(runtime.block_on(store.ids(kind))?.len() as u64),
+            MigrationSource::Redis(store) => Ok(runtime.block_on(store.ids(kind))?.len() as u64),
         }
     }
 
-    fn each(&self, runtime: &Runtime, kind: Kind, see: &mut dyn FnMut(Document)) -> Result<(), StoreFault> {
+    fn each(&self, runtime: &Runtime, kind: DocumentSpace, see: &mut dyn FnMut(SourceDocument)) -> Result<(), StoreFault> {
         match self {
-            Source::Embedded(store) => store.for_each(kind, &mut |id, value| {
-                see(Document { id: id.to_owned(), value: value.to_vec(), expires_unix_s: None });
+            MigrationSource::Embedded(store) => store.for_each(kind, &mut |id, value| {
+                see(SourceDocument { id: id.to_owned(), value: value.to_vec(), expires_unix_s: None });
             }),
-            Source::Redis(store) => {
+            MigrationSource::Redis(store) => {
                 for id in runtime.block_on(store.ids(kind))?.into_iter().filter(|id| is_copied(kind, id)) {
                     let Some((value, life)) = runtime.block_on(store.document(kind, &id))? else { continue };
                     let expires_unix_s = life.map(|life| unix_s() + life.as_secs() + 1);
-                    see(Document { id, value, expires_unix_s });
+                    see(SourceDocument { id, value, expires_unix_s });
                 }
                 Ok(())
             }
@@ -234,7 +238,7 @@ impl Source {
     }
 }
 
-impl Names {
+impl SessionNames {
     /// `quota-<digest>-<scope>` as a shared store calls it.
     fn shared_quota(&self, name: &str) -> Option<String> {
         let Some((digest, scope)) = name.strip_prefix("quota-").and_then(|rest| rest.split_once('-')) else {
@@ -260,7 +264,7 @@ impl Names {
 type Translated = (Digest, String, String, Vec<u8>, Option<u64>);
 
 /// An own session as a shared store has it.
-fn to_shared(document: &Document) -> Option<Translated> {
+fn to_shared(document: &SourceDocument) -> Option<Translated> {
     let digest = digest::parse_digest(&document.id)?;
     let stored = StoredSession::parse(&document.value)?;
     let written = StoredSession::outline(&document.value).and_then(|(_, kept_until)| kept_until);
@@ -269,7 +273,7 @@ fn to_shared(document: &Document) -> Option<Translated> {
 }
 
 /// A shared session as the embedded store has it. Of a hashed key only its hash is known: it is filed under that.
-fn to_own(document: &Document) -> Option<Translated> {
+fn to_own(document: &SourceDocument) -> Option<Translated> {
     let (session, _) = Session::parse(&document.value).ok()?;
     let digest = key::digest(&document.id);
     let ends = document.expires_unix_s.or_else(|| keys::forgotten_at(&session));
@@ -286,8 +290,8 @@ fn settled(answer: tollgate_store::Answer) -> Result<bool, StoreFault> {
 }
 
 /// Lists and sets have names of the same beginning, and are no documents.
-fn is_copied(kind: Kind, id: &str) -> bool {
-    kind != Kind::OAuth || oauth::is_client(id)
+fn is_copied(kind: DocumentSpace, id: &str) -> bool {
+    kind != DocumentSpace::OAuth || oauth::is_client(id)
 }
 
 fn bar(name: &'static str, length: u64) -> ProgressBar {
@@ -297,14 +301,14 @@ fn bar(name: &'static str, length: u64) -> ProgressBar {
     style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
 }
 
-fn plural(kind: Kind) -> &'static str {
+fn plural(kind: DocumentSpace) -> &'static str {
     match kind {
-        Kind::Session => "keys",
-        Kind::OrgSession => "organisations",
-        Kind::Policy => "policies",
-        Kind::Api => "definitions",
-        Kind::Certificate => "certificates",
-        Kind::OAuth => "OAuth clients",
+        DocumentSpace::Session => "keys",
+        DocumentSpace::OrgSession => "organisations",
+        DocumentSpace::Policy => "policies",
+        DocumentSpace::Api => "definitions",
+        DocumentSpace::Certificate => "certificates",
+        DocumentSpace::OAuth => "OAuth clients",
     }
 }
 

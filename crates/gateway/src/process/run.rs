@@ -16,9 +16,9 @@ use crate::observe::{Meters, Observer, Recording};
 use crate::process::cli::RunOptions;
 use crate::process::handover::{Estate, Inherited, Predecessor, Role};
 use crate::process::notify::Notifier;
-use crate::process::signals::{End, Signals};
+use crate::process::signals::{Signals, StopCause};
 use crate::process::storage;
-use crate::report::{Pusher, Statsd};
+use crate::report::{Pusher, StatsdSink};
 use std::error::Error;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -116,7 +116,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     loader.reload();
     // Tyk sends nothing unless this says so; here the server's name is enough, and this can still say no.
     let switched_off = std::env::var("TYK_INSTRUMENTATION").is_ok_and(|text| matches!(text.as_str(), "0" | "false"));
-    let statsd = Statsd::new(&config, observer.statsd.clone())?.filter(|_| metrics.enabled && !switched_off);
+    let statsd = StatsdSink::new(&config, observer.statsd.clone())?.filter(|_| metrics.enabled && !switched_off);
     let mut own_port = |address| {
         let socket = inherited.port(Role::Control, address);
         OwnPort::bind(address, socket, client_terms.as_deref(), shared.control_callers.clone())
@@ -203,13 +203,13 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     drop(estate);
     let limit_ms = config.drain_timeout().as_millis() as u64;
     match end {
-        End::Stop => {
+        StopCause::Stop => {
             tracing::info!(limit_ms, "draining");
             notifier.stopping();
             health.drain();
             engine.drain(Duration::ZERO);
         }
-        End::HandedOver(pid) => {
+        StopCause::HandedOver(pid) => {
             tracing::info!(pid, limit_ms, "handed over; draining");
             let _ = close_ports.send(true);
             engine.drain(LAST_REQUEST_TIME);
@@ -226,7 +226,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     if let Some(shared) = keys.shared_keys() {
         runtime.block_on(shared.limits.settle(true));
     }
-    if end != End::Stop {
+    if end != StopCause::Stop {
         // What is stored is the new process's now.
         tracing::info!("stopped");
         return Ok(());

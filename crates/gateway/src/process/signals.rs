@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Why the gateway ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum StopCause {
     /// It was told to.
     Stop,
     /// The process with this id serves instead.
@@ -50,7 +50,7 @@ impl Signals {
         estate: &Estate,
         notifier: &Arc<Notifier>,
         mut is_alive: impl FnMut() -> bool,
-    ) -> End {
+    ) -> StopCause {
         let Signals { runtime, mut hangup, mut terminate, mut interrupt, mut restart } = self;
         let alive_every = notifier.alive_every();
         runtime.block_on(async {
@@ -58,8 +58,8 @@ impl Signals {
             loop {
                 tokio::select! {
                     _ = hangup.recv() => reload(reloads, notifier),
-                    _ = terminate.recv() => return End::Stop,
-                    _ = interrupt.recv() => return End::Stop,
+                    _ = terminate.recv() => return StopCause::Stop,
+                    _ = interrupt.recv() => return StopCause::Stop,
                     _ = restart.recv() => match handing_over {
                         Some(_) => tracing::warn!("a new process is starting already"),
                         None => {
@@ -70,7 +70,7 @@ impl Signals {
                     result = outcome(&mut handing_over) => {
                         handing_over = None;
                         match result {
-                            Ok(pid) => return End::HandedOver(pid),
+                            Ok(pid) => return StopCause::HandedOver(pid),
                             Err(why) => {
                                 tracing::error!(why, "the new process does not take over; this one continues");
                                 notifier.status(&format!("serving; a restart failed: {why}"));

@@ -5,14 +5,14 @@ use tollgate_model::distribution::{BOUNDS, Distribution};
 
 /// The two forms of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ExpositionFormat {
     Prometheus,
     OpenMetrics,
 }
 
 /// Kinds of families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     Counter,
     Gauge,
     Histogram,
@@ -24,7 +24,7 @@ pub type Exposition = dyn Figures;
 /// Takes figures, family by family.
 pub trait Figures {
     /// Begins a family. A counter's name is given without `_total`.
-    fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Exposition;
+    fn family(&mut self, name: &str, kind: MetricKind, help: &str) -> &mut Exposition;
 
     /// A sample of the family.
     fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Exposition;
@@ -35,15 +35,15 @@ pub trait Figures {
 
 /// A text under construction.
 pub struct ExpositionText {
-    form: Form,
+    form: ExpositionFormat,
     text: String,
     /// Name of the family's samples.
     sample: String,
 }
 
-impl Form {
+impl ExpositionFormat {
     /// The form that an `Accept` header asks for.
-    pub fn accepted(accept: &str) -> Form {
+    pub fn accepted(accept: &str) -> ExpositionFormat {
         let wish = |kind: &str| {
             let ranges = accept.split(',').map(|range| range.split(';').map(str::trim));
             let wishes = ranges.filter_map(|mut parts| {
@@ -53,27 +53,31 @@ impl Form {
             wishes.fold(0.0, f32::max)
         };
         let open_metrics = wish("application/openmetrics-text");
-        if open_metrics > 0.0 && open_metrics >= wish("text/plain") { Form::OpenMetrics } else { Form::Prometheus }
+        if open_metrics > 0.0 && open_metrics >= wish("text/plain") {
+            ExpositionFormat::OpenMetrics
+        } else {
+            ExpositionFormat::Prometheus
+        }
     }
 
     pub fn content_type(self) -> &'static str {
         match self {
-            Form::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
-            Form::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            ExpositionFormat::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
+            ExpositionFormat::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
         }
     }
 }
 
 impl Figures for ExpositionText {
-    fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Exposition {
+    fn family(&mut self, name: &str, kind: MetricKind, help: &str) -> &mut Exposition {
         let (word, suffix) = match kind {
-            Kind::Counter => ("counter", "_total"),
-            Kind::Gauge => ("gauge", ""),
-            Kind::Histogram => ("histogram", ""),
+            MetricKind::Counter => ("counter", "_total"),
+            MetricKind::Gauge => ("gauge", ""),
+            MetricKind::Histogram => ("histogram", ""),
         };
         self.sample = format!("{name}{suffix}");
         // Prometheus names a family like its samples, OpenMetrics without what tells the kind.
-        let family = if self.form == Form::Prometheus { self.sample.as_str() } else { name };
+        let family = if self.form == ExpositionFormat::Prometheus { self.sample.as_str() } else { name };
         let _ = write!(self.text, "# HELP {family} {help}\n# TYPE {family} {word}\n");
         self
     }
@@ -96,7 +100,7 @@ impl Figures for ExpositionText {
 }
 
 impl ExpositionText {
-    pub fn new(form: Form) -> Self {
+    pub fn new(form: ExpositionFormat) -> Self {
         ExpositionText { form, text: String::with_capacity(16 * 1024), sample: String::new() }
     }
 
@@ -121,7 +125,7 @@ impl ExpositionText {
 
     /// The whole text.
     pub fn finish(mut self) -> String {
-        if self.form == Form::OpenMetrics {
+        if self.form == ExpositionFormat::OpenMetrics {
             self.text.push_str("# EOF\n");
         }
         self.text

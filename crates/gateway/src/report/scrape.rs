@@ -1,6 +1,6 @@
 //! All figures as one text. This is the list of what can be seen; each family is written in one place.
 
-use super::exposition::{Exposition, ExpositionText, Form, Kind};
+use super::exposition::{Exposition, ExpositionFormat, ExpositionText, MetricKind};
 use super::process::ProcessFigures;
 use super::states;
 use crate::data::gateway_state::GatewayState;
@@ -29,7 +29,7 @@ fn middleware_samples(core: &crate::observe::CoreTotals) -> &crate::observe::Cau
 }
 
 /// The text that a scraper gets.
-pub fn scrape(shared: &GatewayState, form: Form) -> String {
+pub fn scrape(shared: &GatewayState, form: ExpositionFormat) -> String {
     let mut text = ExpositionText::new(form);
     write_all(&mut text, shared);
     text.finish()
@@ -50,9 +50,9 @@ pub fn write_all(text: &mut Exposition, shared: &GatewayState) {
 }
 
 fn about(text: &mut Exposition, shared: &GatewayState) {
-    text.family("tollgate_build_info", Kind::Gauge, "Always 1; the version is a label.")
+    text.family("tollgate_build_info", MetricKind::Gauge, "Always 1; the version is a label.")
         .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
-    text.family("process_start_time_seconds", Kind::Gauge, "When the process started, Unix time.")
+    text.family("process_start_time_seconds", MetricKind::Gauge, "When the process started, Unix time.")
         .sample(&[], unix_s(shared.observer.started));
 }
 
@@ -70,27 +70,32 @@ fn caches(text: &mut Exposition, shared: &GatewayState) {
         let of_api = [figures.hits, figures.misses, figures.stored, figures.evicted];
         sums.entry(api).or_default().iter_mut().zip(of_api).for_each(|(sum, figure)| *sum += figure);
     }
-    text.family("tollgate_cache_lookups", Kind::Counter, "Requests that were looked up in the response cache, by API and result.");
+    text.family(
+        "tollgate_cache_lookups",
+        MetricKind::Counter,
+        "Requests that were looked up in the response cache, by API and result.",
+    );
     for (api, [hits, misses, ..]) in &sums {
         text.sample(&[("api", api), ("result", "hit")], *hits as f64);
         text.sample(&[("api", api), ("result", "miss")], *misses as f64);
     }
-    text.family("tollgate_cache_stored", Kind::Counter, "Responses that were stored.");
+    text.family("tollgate_cache_stored", MetricKind::Counter, "Responses that were stored.");
     for (api, [_, _, stored, _]) in &sums {
         text.sample(&[("api", api)], *stored as f64);
     }
-    text.family("tollgate_cache_evicted", Kind::Counter, "Stored responses that were dropped to make room.");
+    text.family("tollgate_cache_evicted", MetricKind::Counter, "Stored responses that were dropped to make room.");
     for (api, [.., evicted]) in &sums {
         text.sample(&[("api", api)], *evicted as f64);
     }
-    text.family("tollgate_cache_bytes", Kind::Gauge, "Memory of the response cache, all APIs together.").sample(&[], bytes as f64);
+    text.family("tollgate_cache_bytes", MetricKind::Gauge, "Memory of the response cache, all APIs together.")
+        .sample(&[], bytes as f64);
 }
 
 fn requests(text: &mut Exposition, shared: &GatewayState) {
     let meters = shared.registry.meters.all();
     let sums: Vec<(&str, Sum)> = meters.iter().filter_map(|meter| Some((meter.api.as_str(), meter.sum()?))).collect();
 
-    text.family("tollgate_requests", Kind::Counter, "Requests that are over, by API, method and class of the status code.");
+    text.family("tollgate_requests", MetricKind::Counter, "Requests that are over, by API, method and class of the status code.");
     for (api, sum) in &sums {
         for (method, classes) in METHODS.iter().zip(&sum.requests) {
             for (class, count) in CLASSES.iter().zip(classes).filter(|(_, count)| **count > 0) {
@@ -98,31 +103,31 @@ fn requests(text: &mut Exposition, shared: &GatewayState) {
             }
         }
     }
-    text.family("tollgate_requests_in_flight", Kind::Gauge, "Requests that an upstream works on.");
+    text.family("tollgate_requests_in_flight", MetricKind::Gauge, "Requests that an upstream works on.");
     for (api, sum) in &sums {
         text.sample(&[("api", api)], sum.in_flight as f64);
     }
-    text.family("tollgate_request_duration_seconds", Kind::Histogram, "From a request's head to the end of its response.");
+    text.family("tollgate_request_duration_seconds", MetricKind::Histogram, "From a request's head to the end of its response.");
     for (api, sum) in &sums {
         text.histogram(&[("api", api)], &REQUEST_NS, &sum.request_time);
     }
     text.family(
         "tollgate_upstream_duration_seconds",
-        Kind::Histogram,
+        MetricKind::Histogram,
         "The upstream's part of it, with the body if that takes longer.",
     );
     for (api, sum) in sums.iter().filter(|(_, sum)| sum.upstream_time.count() > 0) {
         text.histogram(&[("api", api)], &REQUEST_NS, &sum.upstream_time);
     }
-    text.family("tollgate_gateway_duration_seconds", Kind::Histogram, "The gateway's own part of it.");
+    text.family("tollgate_gateway_duration_seconds", MetricKind::Histogram, "The gateway's own part of it.");
     for (api, sum) in &sums {
         text.histogram(&[("api", api)], &OWN_NS, &sum.own_time);
     }
-    text.family("tollgate_request_body_bytes", Kind::Counter, "Bytes of bodies that clients sent.");
+    text.family("tollgate_request_body_bytes", MetricKind::Counter, "Bytes of bodies that clients sent.");
     for (api, sum) in &sums {
         text.sample(&[("api", api)], sum.request_bytes as f64);
     }
-    text.family("tollgate_response_bytes", Kind::Counter, "Bytes that clients were sent, heads and bodies.");
+    text.family("tollgate_response_bytes", MetricKind::Counter, "Bytes that clients were sent, heads and bodies.");
     for (api, sum) in &sums {
         text.sample(&[("api", api)], sum.response_bytes as f64);
     }
@@ -135,14 +140,18 @@ fn requests(text: &mut Exposition, shared: &GatewayState) {
         ("tollgate_client_errors", "Requests whose client did not do its part, by cause.", |sum| &sum.client_errors),
     ];
     for (name, help, causes) in of_causes {
-        text.family(name, Kind::Counter, help);
+        text.family(name, MetricKind::Counter, help);
         for (api, sum) in &sums {
             for (cause, count) in causes(sum) {
                 text.sample(&[("api", api), ("cause", cause)], *count as f64);
             }
         }
     }
-    text.family("tollgate_ratelimit_decisions", Kind::Counter, "What limits did to requests: refuse, or let pass in dry run.");
+    text.family(
+        "tollgate_ratelimit_decisions",
+        MetricKind::Counter,
+        "What limits did to requests: refuse, or let pass in dry run.",
+    );
     for (api, sum) in &sums {
         for (decision, causes) in [("refused", &sum.refusals), ("dry_run", &sum.dry_runs)] {
             for (limit, count) in LIMITS.iter().filter_map(|(cause, limit)| Some((limit, causes.get(cause)?))) {
@@ -163,12 +172,12 @@ fn requests(text: &mut Exposition, shared: &GatewayState) {
         for (middleware, count) in shared.observer.cores.iter().flat_map(|core| read(core).iter()) {
             *sums.entry(middleware).or_default() += count;
         }
-        text.family(name, Kind::Counter, help);
+        text.family(name, MetricKind::Counter, help);
         for (middleware, sum) in sums {
             text.sample(&[("middleware", middleware)], sum as f64 / unit);
         }
     }
-    text.family("tollgate_unrouted_requests", Kind::Counter, "Requests that no API saw.");
+    text.family("tollgate_unrouted_requests", MetricKind::Counter, "Requests that no API saw.");
     let totals =
         |read: fn(&crate::observe::CoreTotals) -> &Counter| shared.observer.cores.iter().map(|core| read(core).get()).sum::<u64>();
     let reasons = [
@@ -180,63 +189,80 @@ fn requests(text: &mut Exposition, shared: &GatewayState) {
     for (reason, count) in reasons {
         text.sample(&[("reason", reason)], count as f64);
     }
-    text.family("tollgate_control_requests", Kind::Counter, "Requests for the control API on the main port.")
+    text.family("tollgate_control_requests", MetricKind::Counter, "Requests for the control API on the main port.")
         .sample(&[], totals(|core| &core.control) as f64);
-    text.family("tollgate_password_checks", Kind::Counter, "Passwords that were compared with a slow hash.")
+    text.family("tollgate_password_checks", MetricKind::Counter, "Passwords that were compared with a slow hash.")
         .sample(&[], shared.registry.passwords.checked() as f64);
 }
 
 fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
     let sum = |read: fn(&CoreStats) -> &Counter| cores.iter().map(|core| read(core).get()).sum::<u64>() as f64;
-    text.family("tollgate_open_connections", Kind::Gauge, "Open connections, by side.")
+    text.family("tollgate_open_connections", MetricKind::Gauge, "Open connections, by side.")
         .sample(&[("side", "client")], sum(|core| &core.clients_open))
         .sample(&[("side", "upstream")], sum(|core| &core.upstreams_open));
-    text.family("tollgate_upstream_connections_idle", Kind::Gauge, "Connections to upstreams that wait for a request.")
+    text.family("tollgate_upstream_connections_idle", MetricKind::Gauge, "Connections to upstreams that wait for a request.")
         .sample(&[], sum(|core| &core.upstreams_idle));
-    text.family("tollgate_open_tunnels", Kind::Gauge, "WebSockets and other tunnels that are open.")
+    text.family("tollgate_open_tunnels", MetricKind::Gauge, "WebSockets and other tunnels that are open.")
         .sample(&[], sum(|core| &core.tunnels_open));
-    text.family("tollgate_upstream_connections_active", Kind::Gauge, "Connections to upstreams that carry a request.").sample(
-        &[],
-        cores.iter().map(|core| core.upstreams_open.get().saturating_sub(core.upstreams_idle.get())).sum::<u64>() as f64,
-    );
-    text.family("tollgate_client_connections", Kind::Counter, "Connections that clients made.")
+    text.family("tollgate_upstream_connections_active", MetricKind::Gauge, "Connections to upstreams that carry a request.")
+        .sample(
+            &[],
+            cores.iter().map(|core| core.upstreams_open.get().saturating_sub(core.upstreams_idle.get())).sum::<u64>() as f64,
+        );
+    text.family("tollgate_client_connections", MetricKind::Counter, "Connections that clients made.")
         .sample(&[], sum(|core| &core.clients));
-    text.family("tollgate_refused_connections", Kind::Counter, "Connections closed at once, by cause.")
+    text.family("tollgate_refused_connections", MetricKind::Counter, "Connections closed at once, by cause.")
         .sample(&[("cause", "address")], sum(|core| &core.clients_refused));
-    text.family("tollgate_upstream_connections", Kind::Counter, "Attempts to connect to an upstream, by result.")
+    text.family("tollgate_upstream_connections", MetricKind::Counter, "Attempts to connect to an upstream, by result.")
         .sample(&[("result", "ok")], sum(|core| &core.connects))
         .sample(&[("result", "failed")], sum(|core| &core.connects_failed));
     text.family(
         "tollgate_upstream_connection_reuses",
-        Kind::Counter,
+        MetricKind::Counter,
         "Requests that went out on a connection that had carried others before.",
     )
     .sample(&[], sum(|core| &core.reuses));
-    text.family("tollgate_refused_heads", Kind::Counter, "Connections closed because what came was no request that is taken.")
-        .sample(&[], sum(|core| &core.heads_refused));
+    text.family(
+        "tollgate_refused_heads",
+        MetricKind::Counter,
+        "Connections closed because what came was no request that is taken.",
+    )
+    .sample(&[], sum(|core| &core.heads_refused));
     text.family(
         "tollgate_http2_buffered_bytes",
-        Kind::Gauge,
+        MetricKind::Gauge,
         "Bytes that HTTP/2 streams hold for clients and upstreams that have not taken them.",
     )
     .sample(&[], sum(|core| &core.http2_buffered));
-    text.family("tollgate_kept_body_bytes", Kind::Gauge, "Bytes of bodies that are kept because a middleware must see them whole.")
-        .sample(&[], sum(|core| &core.kept_body_bytes));
-    text.family("tollgate_refused_bodies", Kind::Counter, "Bodies that were not kept as others took all the memory for them.")
-        .sample(&[], sum(|core| &core.kept_bodies_refused));
+    text.family(
+        "tollgate_kept_body_bytes",
+        MetricKind::Gauge,
+        "Bytes of bodies that are kept because a middleware must see them whole.",
+    )
+    .sample(&[], sum(|core| &core.kept_body_bytes));
+    text.family(
+        "tollgate_refused_bodies",
+        MetricKind::Counter,
+        "Bodies that were not kept as others took all the memory for them.",
+    )
+    .sample(&[], sum(|core| &core.kept_bodies_refused));
     text.family(
         "tollgate_http2_misused_connections",
-        Kind::Counter,
+        MetricKind::Counter,
         "HTTP/2 connections that were ended because their clients made work for nothing.",
     )
     .sample(&[], sum(|core| &core.http2_misused));
-    text.family("tollgate_evicted_connections", Kind::Counter, "Idle client connections closed as no file descriptor was left.")
-        .sample(&[], sum(|core| &core.clients_evicted));
-    text.family("tollgate_core_connections", Kind::Gauge, "Client connections of a thread of the data plane.");
+    text.family(
+        "tollgate_evicted_connections",
+        MetricKind::Counter,
+        "Idle client connections closed as no file descriptor was left.",
+    )
+    .sample(&[], sum(|core| &core.clients_evicted));
+    text.family("tollgate_core_connections", MetricKind::Gauge, "Client connections of a thread of the data plane.");
     for (index, core) in cores.iter().enumerate() {
         text.sample(&[("core", &index.to_string())], core.clients_open.get() as f64);
     }
-    text.family("tollgate_core_busy_ratio", Kind::Gauge, "Share of its time that a thread of the data plane worked lately.");
+    text.family("tollgate_core_busy_ratio", MetricKind::Gauge, "Share of its time that a thread of the data plane worked lately.");
     for (index, core) in cores.iter().enumerate() {
         text.sample(&[("core", &index.to_string())], core.busy_permille.get() as f64 / 1000.0);
     }
@@ -246,7 +272,7 @@ fn records(text: &mut Exposition, observer: &crate::observe::Observer) {
     let log = &observer.log;
     text.family(
         "tollgate_log_lines",
-        Kind::Counter,
+        MetricKind::Counter,
         "Lines of the log: left out among many of their kind, or dropped as nobody read.",
     )
     .sample(&[("result", "written")], log.lines() as f64)
@@ -254,16 +280,16 @@ fn records(text: &mut Exposition, observer: &crate::observe::Observer) {
     .sample(&[("result", "dropped")], log.dropped() as f64);
     if let Some(recording) = &observer.recording {
         let recorded = recording.recorded.iter().map(|count| count.get()).sum::<u64>();
-        text.family("tollgate_records", Kind::Counter, "Records of requests.").sample(&[], recorded as f64);
+        text.family("tollgate_records", MetricKind::Counter, "Records of requests.").sample(&[], recorded as f64);
     }
-    text.family("tollgate_sink_records", Kind::Counter, "What sinks did with records; dropped ones found the sink too slow.");
+    text.family("tollgate_sink_records", MetricKind::Counter, "What sinks did with records; dropped ones found the sink too slow.");
     let recording = || observer.recording.iter().flat_map(|recording| &recording.sinks);
     for sink in recording().chain([&observer.statsd]).chain(&observer.otlp_metrics) {
         for (result, count) in [("written", &sink.written), ("dropped", &sink.dropped), ("failed", &sink.failed)] {
             text.sample(&[("sink", sink.name), ("result", result)], count.load(Ordering::Relaxed) as f64);
         }
     }
-    text.family("tollgate_sink_waiting_records", Kind::Gauge, "Records on their way to a sink, or being written.");
+    text.family("tollgate_sink_waiting_records", MetricKind::Gauge, "Records on their way to a sink, or being written.");
     for sink in recording() {
         text.sample(&[("sink", sink.name)], sink.waiting.load(Ordering::Relaxed) as f64);
     }
@@ -272,33 +298,34 @@ fn records(text: &mut Exposition, observer: &crate::observe::Observer) {
 fn configuration(text: &mut Exposition, shared: &GatewayState) {
     let reloads = &shared.observer.reloads;
     let load = |figure: &std::sync::atomic::AtomicU64| figure.load(Ordering::Relaxed) as f64;
-    text.family("tollgate_apis", Kind::Gauge, "APIs that are served.").sample(&[], shared.current.load().apis.len() as f64);
-    text.family("tollgate_keys", Kind::Gauge, "Keys that are known.").sample(&[], shared.keys.len() as f64);
+    text.family("tollgate_apis", MetricKind::Gauge, "APIs that are served.").sample(&[], shared.current.load().apis.len() as f64);
+    text.family("tollgate_keys", MetricKind::Gauge, "Keys that are known.").sample(&[], shared.keys.len() as f64);
     let patterns = &shared.registry.patterns;
-    text.family("tollgate_patterns", Kind::Gauge, "Path patterns of endpoints and access rights; equal ones count once.")
+    text.family("tollgate_patterns", MetricKind::Gauge, "Path patterns of endpoints and access rights; equal ones count once.")
         .sample(&[], patterns.len() as f64);
-    text.family("tollgate_pattern_bytes", Kind::Gauge, "Memory that these patterns take.").sample(&[], patterns.bytes() as f64);
-    text.family("tollgate_config_reloads", Kind::Counter, "Reloads, by result.")
+    text.family("tollgate_pattern_bytes", MetricKind::Gauge, "Memory that these patterns take.")
+        .sample(&[], patterns.bytes() as f64);
+    text.family("tollgate_config_reloads", MetricKind::Counter, "Reloads, by result.")
         .sample(&[("result", "ok")], load(&reloads.ok))
         .sample(&[("result", "failed")], load(&reloads.failed));
-    text.family("tollgate_config_last_reload_success", Kind::Gauge, "1 if the last reload found no error.")
+    text.family("tollgate_config_last_reload_success", MetricKind::Gauge, "1 if the last reload found no error.")
         .sample(&[], 1.0 - load(&reloads.last_failed));
     text.family(
         "tollgate_config_last_reload_success_timestamp_seconds",
-        Kind::Gauge,
+        MetricKind::Gauge,
         "The last reload without an error, Unix time.",
     )
     .sample(&[], load(&reloads.last_ok_unix_s));
-    text.family("tollgate_config_last_reload_duration_seconds", Kind::Gauge, "What the last reload took.")
+    text.family("tollgate_config_last_reload_duration_seconds", MetricKind::Gauge, "What the last reload took.")
         .sample(&[], load(&reloads.last_us) / 1e6);
-    text.family("tollgate_config_problems", Kind::Gauge, "What the last reload found wrong, by level.")
+    text.family("tollgate_config_problems", MetricKind::Gauge, "What the last reload found wrong, by level.")
         .sample(&[("level", "error")], load(&reloads.errors))
         .sample(&[("level", "warning")], load(&reloads.warnings));
 }
 
 fn process(text: &mut Exposition) {
     let figures = ProcessFigures::read();
-    text.family("process_cpu_seconds", Kind::Counter, "Processor time used.").sample(&[], figures.cpu_s);
+    text.family("process_cpu_seconds", MetricKind::Counter, "Processor time used.").sample(&[], figures.cpu_s);
     let gauges = [
         ("process_resident_memory_bytes", "Memory in use.", figures.resident_bytes.map(|bytes| bytes as f64)),
         ("process_open_fds", "Open file descriptors.", figures.open_files.map(|count| count as f64)),
@@ -306,7 +333,7 @@ fn process(text: &mut Exposition) {
     ];
     for (name, help, value) in gauges {
         if let Some(value) = value {
-            text.family(name, Kind::Gauge, help).sample(&[], value);
+            text.family(name, MetricKind::Gauge, help).sample(&[], value);
         }
     }
 }

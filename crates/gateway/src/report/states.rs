@@ -1,7 +1,7 @@
 //! How the parts of the gateway are: certificates, circuit breakers, stores. Of what configuration can make many of, there are so many
 //! series and one for the rest.
 
-use super::exposition::{Exposition, Kind};
+use super::exposition::{Exposition, MetricKind};
 use crate::base::tls::Certificate;
 use crate::data::breaker::Breaker;
 use crate::data::gateway_state::GatewayState;
@@ -26,11 +26,15 @@ pub fn certificates(text: &mut Exposition, certificates: &[(String, Arc<Certific
     let other = rest.iter().map(|(.., end)| *end).min().map(|end| (OTHER, "", end));
     let ends = || own.iter().copied().chain(other);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
-    text.family("tollgate_tls_cert_not_after_timestamp_seconds", Kind::Gauge, "When a certificate in use ends, Unix time.");
+    text.family("tollgate_tls_cert_not_after_timestamp_seconds", MetricKind::Gauge, "When a certificate in use ends, Unix time.");
     for (source, subject, end) in ends() {
         text.sample(&[("cert", source), ("subject", subject)], end as f64);
     }
-    text.family("tollgate_tls_cert_remaining_seconds", Kind::Gauge, "Time until a certificate in use ends; below 0 after it.");
+    text.family(
+        "tollgate_tls_cert_remaining_seconds",
+        MetricKind::Gauge,
+        "Time until a certificate in use ends; below 0 after it.",
+    );
     for (source, subject, end) in ends() {
         text.sample(&[("cert", source), ("subject", subject)], end as f64 - now);
     }
@@ -46,11 +50,11 @@ pub fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Duration)
     let other = rest.iter().fold((0, 0), |sum, state| (sum.0 + state.0, sum.1 + state.1));
     let other = (!rest.is_empty()).then_some(([OTHER, "", ""], other));
     let all = || own.iter().copied().chain(other);
-    text.family("tollgate_circuit_breaker_open", Kind::Gauge, "1 while a circuit breaker turns requests away.");
+    text.family("tollgate_circuit_breaker_open", MetricKind::Gauge, "1 while a circuit breaker turns requests away.");
     for ([api, version, endpoint], (open, _)) in all() {
         text.sample(&[("api", api), ("version", version), ("endpoint", endpoint)], open as f64);
     }
-    text.family("tollgate_circuit_breaker_openings", Kind::Counter, "How often a circuit breaker opened.");
+    text.family("tollgate_circuit_breaker_openings", MetricKind::Counter, "How often a circuit breaker opened.");
     for ([api, version, endpoint], (_, openings)) in all() {
         text.sample(&[("api", api), ("version", version), ("endpoint", endpoint)], openings as f64);
     }
@@ -65,17 +69,17 @@ pub fn stores(text: &mut Exposition, shared: &GatewayState) {
     if let Some(redis) = shared.observer.recording.as_ref().and_then(|recording| recording.redis.as_ref()) {
         stores.push(("records", redis.trouble().is_none(), redis.timings()));
     }
-    text.family("tollgate_store_up", Kind::Gauge, "1 if a store can be asked and written to.");
+    text.family("tollgate_store_up", MetricKind::Gauge, "1 if a store can be asked and written to.");
     for (store, is_up, _) in &stores {
         text.sample(&[("store", store)], u8::from(*is_up).into());
     }
     let timed = || stores.iter().filter_map(|(store, _, timings)| Some((*store, (*timings)?)));
-    text.family("tollgate_store_duration_seconds", Kind::Histogram, "From a question to a store to its answer.");
+    text.family("tollgate_store_duration_seconds", MetricKind::Histogram, "From a question to a store to its answer.");
     for (store, timings) in timed() {
         let times = Distribution { buckets: timings.buckets(), sum_ns: timings.sum_ns() };
         text.histogram(&[("store", store)], &BOUNDS_NS, &times);
     }
-    text.family("tollgate_store_faults", Kind::Counter, "Questions that a store did not answer, or could not carry out.");
+    text.family("tollgate_store_faults", MetricKind::Counter, "Questions that a store did not answer, or could not carry out.");
     for (store, timings) in timed() {
         text.sample(&[("store", store)], timings.faults() as f64);
     }

@@ -18,7 +18,7 @@ use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 const DATAGRAM_BYTES_MAX: usize = 1_440;
 
 /// What is sent where.
-pub struct Statsd {
+pub struct StatsdSink {
     server: String,
     prefix: String,
     tags: bool,
@@ -30,14 +30,14 @@ pub struct Statsd {
     lines: u64,
 }
 
-impl Statsd {
+impl StatsdSink {
     /// `None` when no server is configured, or `TYK_INSTRUMENTATION` switches it off.
     pub fn new(config: &GatewayConfig, figures: Arc<SinkFigures>) -> io::Result<Option<Self>> {
         if config.statsd_connection_string.is_empty() {
             return Ok(None);
         }
         let settings = &config.tollgate.statsd;
-        Ok(Some(Statsd {
+        Ok(Some(StatsdSink {
             server: config.statsd_connection_string.clone(),
             prefix: sanitized(&config.statsd_prefix),
             tags: settings.tags,

@@ -1,6 +1,6 @@
 //! JSON, Base64, hashes and paths.
 
-use crate::arguments::{Function, Outcome, any, call, text};
+use crate::arguments::{Function, FunctionResult, any, call, text};
 use crate::json::{self, Escape};
 use crate::value::Value;
 use base64::Engine as _;
@@ -38,25 +38,25 @@ pub(super) static FUNCTIONS: &[Function] = &[
     call("isAbs", 1, 1, |given| Ok(text(given, 0)?.starts_with('/').into())),
 ];
 
-fn to_json(given: &[Value]) -> Outcome {
+fn to_json(given: &[Value]) -> FunctionResult {
     written(given, |value, out| json::write(value, Escape::Html, out))
 }
 
-fn to_raw_json(given: &[Value]) -> Outcome {
+fn to_raw_json(given: &[Value]) -> FunctionResult {
     written(given, |value, out| json::write(value, Escape::Plain, out))
 }
 
-fn to_pretty_json(given: &[Value]) -> Outcome {
+fn to_pretty_json(given: &[Value]) -> FunctionResult {
     written(given, json::write_pretty)
 }
 
-fn written(given: &[Value], write: impl Fn(&Value, &mut String)) -> Outcome {
+fn written(given: &[Value], write: impl Fn(&Value, &mut String)) -> FunctionResult {
     let mut out = String::new();
     write(any(given, 0), &mut out);
     Ok(out.into())
 }
 
-fn read(text: &str) -> Outcome {
+fn read(text: &str) -> FunctionResult {
     let json: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     Ok(Value::from_json(&json))
 }

@@ -1,7 +1,7 @@
 //! Functions on lists. None of them changes a list in place.
 
 use super::{is_empty, stored};
-use crate::arguments::{ANY, Function, ITEMS_MAX, Outcome, any, call, int, items};
+use crate::arguments::{ANY, Function, FunctionResult, ITEMS_MAX, any, call, int, items};
 use crate::compare::deep_equal;
 use crate::print;
 use crate::sprig::math::whole;
@@ -47,43 +47,43 @@ pub(super) static FUNCTIONS: &[Function] = &[
     call("seq", 0, ANY, sequence),
 ];
 
-fn list(given: &[Value]) -> Outcome {
+fn list(given: &[Value]) -> FunctionResult {
     Ok(Value::list(given.iter().map(stored)))
 }
 
-fn first(given: &[Value]) -> Outcome {
+fn first(given: &[Value]) -> FunctionResult {
     Ok(stored(items(given, 0)?.first().unwrap_or(&Value::Null)))
 }
 
-fn last(given: &[Value]) -> Outcome {
+fn last(given: &[Value]) -> FunctionResult {
     Ok(stored(items(given, 0)?.last().unwrap_or(&Value::Null)))
 }
 
-fn reverse(given: &[Value]) -> Outcome {
+fn reverse(given: &[Value]) -> FunctionResult {
     Ok(Value::list(items(given, 0)?.iter().rev().cloned()))
 }
 
-fn compact(given: &[Value]) -> Outcome {
+fn compact(given: &[Value]) -> FunctionResult {
     Ok(Value::list(items(given, 0)?.iter().filter(|item| !is_empty(item)).cloned()))
 }
 
-fn rest(given: &[Value]) -> Outcome {
+fn rest(given: &[Value]) -> FunctionResult {
     Ok(Value::list(items(given, 0)?.iter().skip(1).cloned()))
 }
 
-fn initial(given: &[Value]) -> Outcome {
+fn initial(given: &[Value]) -> FunctionResult {
     Ok(Value::list(items(given, 0)?.split_last().map(|(_, before)| before.to_vec()).unwrap_or_default()))
 }
 
-fn append(given: &[Value]) -> Outcome {
+fn append(given: &[Value]) -> FunctionResult {
     bounded_list(items(given, 0)?.iter().cloned().chain([stored(any(given, 1))]))
 }
 
-fn prepend(given: &[Value]) -> Outcome {
+fn prepend(given: &[Value]) -> FunctionResult {
     bounded_list(std::iter::once(stored(any(given, 1))).chain(items(given, 0)?.iter().cloned()))
 }
 
-fn concat(given: &[Value]) -> Outcome {
+fn concat(given: &[Value]) -> FunctionResult {
     let mut all = Vec::new();
     for at in 0..given.len() {
         all.extend(items(given, at)?.iter().cloned());
@@ -91,7 +91,7 @@ fn concat(given: &[Value]) -> Outcome {
     bounded_list(all.into_iter())
 }
 
-fn bounded_list(values: impl Iterator<Item = Value>) -> Outcome {
+fn bounded_list(values: impl Iterator<Item = Value>) -> FunctionResult {
     let values: Vec<_> = values.take(ITEMS_MAX + 1).collect();
     if values.len() > ITEMS_MAX {
         return Err(format!("the list would have more than {ITEMS_MAX} items"));
@@ -102,7 +102,7 @@ fn bounded_list(values: impl Iterator<Item = Value>) -> Outcome {
 /// Comparing each item with each other is limited to a tenth of a second by the maximum length of lists.
 const COMPARED_MAX: usize = 3_000;
 
-fn unique(given: &[Value]) -> Outcome {
+fn unique(given: &[Value]) -> FunctionResult {
     let items = items(given, 0)?;
     if items.len() > COMPARED_MAX {
         return Err(format!("the list has more than {COMPARED_MAX} items"));
@@ -116,13 +116,13 @@ fn unique(given: &[Value]) -> Outcome {
     Ok(Value::list(kept))
 }
 
-fn without(given: &[Value]) -> Outcome {
+fn without(given: &[Value]) -> FunctionResult {
     let left_out = given.get(1..).unwrap_or_default();
     let kept = items(given, 0)?.iter().filter(|item| !left_out.iter().any(|out| deep_equal(out, item)));
     Ok(Value::list(kept.cloned()))
 }
 
-fn has(given: &[Value]) -> Outcome {
+fn has(given: &[Value]) -> FunctionResult {
     if any(given, 1).is_nil() {
         return Ok(false.into());
     }
@@ -130,7 +130,7 @@ fn has(given: &[Value]) -> Outcome {
     Ok(items(given, 1)?.iter().any(|item| deep_equal(item, needle)).into())
 }
 
-fn slice(given: &[Value]) -> Outcome {
+fn slice(given: &[Value]) -> FunctionResult {
     let items = items(given, 0)?;
     if items.is_empty() {
         return Ok(Value::Null);
@@ -141,13 +141,13 @@ fn slice(given: &[Value]) -> Outcome {
     found.map(|items| Value::list(items.iter().cloned())).ok_or_else(|| "slice index out of range".to_owned())
 }
 
-fn chunk(given: &[Value]) -> Outcome {
+fn chunk(given: &[Value]) -> FunctionResult {
     let size = usize::try_from(int(given, 0)?).ok().filter(|size| *size > 0).ok_or("a chunk needs at least one item")?;
     Ok(Value::list(items(given, 1)?.chunks(size).map(|chunk| Value::list(chunk.iter().cloned()))))
 }
 
 /// The integers from one up to, but not including, another.
-fn steps(start: i64, stop: i64, step: i64) -> Outcome {
+fn steps(start: i64, stop: i64, step: i64) -> FunctionResult {
     let fits = |number: i64| if step > 0 { number < stop } else { number > stop };
     let is_empty = if stop < start { step >= 0 } else { step <= 0 };
     if is_empty {
@@ -158,7 +158,7 @@ fn steps(start: i64, stop: i64, step: i64) -> Outcome {
 }
 
 /// Like the program `seq`: one to three numbers; the last one is included.
-fn sequence(given: &[Value]) -> Outcome {
+fn sequence(given: &[Value]) -> FunctionResult {
     let numbers: Vec<_> = (0..given.len()).map(|at| int(given, at)).collect::<Result<_, _>>()?;
     let direction = |start: i64, end: i64| if end < start { -1 } else { 1 };
     let (start, end, step) = match *numbers.as_slice() {

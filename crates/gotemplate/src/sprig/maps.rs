@@ -1,7 +1,7 @@
 //! Functions on maps, and default values. `set`, `unset`, `merge` and `mergeOverwrite` change a map in place, as in Go.
 
 use super::{is_empty, stored};
-use crate::arguments::{ANY, Function, Outcome, any, call, map, text};
+use crate::arguments::{ANY, Function, FunctionResult, any, call, map, text};
 use crate::compare::deep_equal;
 use crate::print;
 use crate::value::{MapValue, Value};
@@ -43,14 +43,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-fn dict(given: &[Value]) -> Outcome {
+fn dict(given: &[Value]) -> FunctionResult {
     Ok(Value::map(given.chunks(2).filter_map(|pair| {
         let (key, value) = pair.split_first()?;
         Some((print::text_of(key), value.first().map_or_else(|| "".into(), stored)))
     })))
 }
 
-fn set(given: &[Value]) -> Outcome {
+fn set(given: &[Value]) -> FunctionResult {
     let target = map(given, 0)?;
     let value = stored(any(given, 2));
     if contains(&value, target) {
@@ -69,13 +69,13 @@ fn contains(value: &Value, sought: &MapValue) -> bool {
     }
 }
 
-fn pluck(given: &[Value]) -> Outcome {
+fn pluck(given: &[Value]) -> FunctionResult {
     let key = text(given, 0)?;
     let found: Result<Vec<_>, _> = (1..given.len()).map(|at| Ok::<_, String>(map(given, at)?.get(key))).collect();
     Ok(Value::list(found?.into_iter().flatten()))
 }
 
-fn keys(given: &[Value]) -> Outcome {
+fn keys(given: &[Value]) -> FunctionResult {
     let mut all = Vec::new();
     for at in 0..given.len() {
         all.extend(map(given, at)?.entries().into_iter().map(|(key, _)| Value::String(key)));
@@ -83,14 +83,14 @@ fn keys(given: &[Value]) -> Outcome {
     Ok(Value::list(all))
 }
 
-fn chosen(given: &[Value], keep: bool) -> Outcome {
+fn chosen(given: &[Value], keep: bool) -> FunctionResult {
     let names: Vec<_> = (1..given.len()).map(|at| text(given, at)).collect::<Result<_, _>>()?;
     let entries = map(given, 0)?.entries().into_iter().filter(|(key, _)| names.contains(&&**key) == keep);
     Ok(Value::map(entries))
 }
 
 /// Adds the members of later maps to the first one, recursively. A member that exists and is not empty is kept, or is replaced.
-fn merged(given: &[Value], overwrite: bool) -> Outcome {
+fn merged(given: &[Value], overwrite: bool) -> FunctionResult {
     let target = map(given, 0)?;
     for at in 1..given.len() {
         merge_into(target, map(given, at)?, overwrite);
@@ -115,7 +115,7 @@ fn merge_into(target: &MapValue, source: &MapValue, overwrite: bool) {
 }
 
 /// A member of a member; the second to last argument if it is missing.
-fn dig(given: &[Value]) -> Outcome {
+fn dig(given: &[Value]) -> FunctionResult {
     let (path, fallback) = (given.len() - 2, any(given, given.len() - 2));
     let mut value = any(given, given.len() - 1).clone();
     for at in 0..path {

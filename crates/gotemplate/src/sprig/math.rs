@@ -1,6 +1,6 @@
 //! Functions on numbers. Integer functions accept any value: they parse a text, and truncate a number with a fraction.
 
-use crate::arguments::{ANY, Function, Outcome, any, call, int, text};
+use crate::arguments::{ANY, Function, FunctionResult, any, call, int, text};
 use crate::number;
 use crate::value::Value;
 use bigdecimal::{BigDecimal, RoundingMode, ToPrimitive as _, Zero as _};
@@ -71,13 +71,13 @@ fn real(value: &Value) -> f64 {
     }
 }
 
-fn divided(given: &[Value], divide: fn(i64, i64) -> Option<i64>) -> Outcome {
+fn divided(given: &[Value], divide: fn(i64, i64) -> Option<i64>) -> FunctionResult {
     let (dividend, divisor) = (whole(any(given, 0)), whole(any(given, 1)));
     divide(dividend, divisor).map(Value::from).ok_or_else(|| "integer divide by zero".to_owned())
 }
 
 /// Calculates in decimal digits, so that 0.1 + 0.2 is 0.3.
-fn decimals(given: &[Value], reckon: impl Fn(BigDecimal, BigDecimal) -> Result<BigDecimal, String>) -> Outcome {
+fn decimals(given: &[Value], reckon: impl Fn(BigDecimal, BigDecimal) -> Result<BigDecimal, String>) -> FunctionResult {
     let mut numbers = given.iter().map(|value| {
         let number = real(value);
         format!("{number:e}").parse::<BigDecimal>().map_err(|_| format!("{number} is no decimal number"))
@@ -88,7 +88,7 @@ fn decimals(given: &[Value], reckon: impl Fn(BigDecimal, BigDecimal) -> Result<B
 }
 
 /// Rounds to a number of digits after the point. A third argument is the fraction from which it rounds up.
-fn round(given: &[Value]) -> Outcome {
+fn round(given: &[Value]) -> FunctionResult {
     let up_from = given.get(2).map_or(0.5, real);
     let places = i32::try_from(int(given, 1)?).map_err(|_| "too many digits".to_owned())?;
     let power = 10_f64.powi(places);

@@ -1,6 +1,6 @@
 //! Functions on texts: trimming, cutting, case, joining.
 
-use crate::arguments::{ANY, Function, Outcome, any, bounded, call, int, text};
+use crate::arguments::{ANY, Function, FunctionResult, any, bounded, call, int, text};
 use crate::print;
 use crate::value::Value;
 
@@ -96,7 +96,7 @@ fn swapped(text: &str) -> String {
     text.chars().map(swap).collect()
 }
 
-fn repeat(given: &[Value]) -> Outcome {
+fn repeat(given: &[Value]) -> FunctionResult {
     let count = usize::try_from(int(given, 0)?).map_err(|_| "strings: negative Repeat count".to_owned())?;
     let text = text(given, 1)?;
     bounded(text.len().saturating_mul(count))?;
@@ -108,7 +108,7 @@ fn cut(text: &str, start: usize, end: usize) -> String {
     String::from_utf8_lossy(text.as_bytes().get(start..end).unwrap_or_default()).into_owned()
 }
 
-fn substring(given: &[Value]) -> Outcome {
+fn substring(given: &[Value]) -> FunctionResult {
     let (start, end, text) = (int(given, 0)?, int(given, 1)?, text(given, 2)?);
     let at = |number: i64| usize::try_from(number).ok().filter(|at| *at <= text.len());
     let end_at = at(end);
@@ -122,7 +122,7 @@ fn substring(given: &[Value]) -> Outcome {
     Ok(cut(text, start, end).into())
 }
 
-fn truncate(given: &[Value]) -> Outcome {
+fn truncate(given: &[Value]) -> FunctionResult {
     let (count, text) = (int(given, 0)?, text(given, 1)?);
     let size = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
     if size >= text.len() {
@@ -132,7 +132,7 @@ fn truncate(given: &[Value]) -> Outcome {
 }
 
 /// At most this many bytes; if something is cut, the last three are dots.
-fn abbreviate(given: &[Value]) -> Outcome {
+fn abbreviate(given: &[Value]) -> FunctionResult {
     let (width, text) = (int(given, 0)?, text(given, 1)?);
     let Ok(width) = usize::try_from(width) else { return Ok(text.into()) };
     if width < 4 || text.len() <= width {
@@ -141,12 +141,12 @@ fn abbreviate(given: &[Value]) -> Outcome {
     Ok(format!("{}...", cut(text, 0, width - 3)).into())
 }
 
-fn trim_all(given: &[Value]) -> Outcome {
+fn trim_all(given: &[Value]) -> FunctionResult {
     let set = text(given, 0)?;
     Ok(text(given, 1)?.trim_matches(|character| set.contains(character)).into())
 }
 
-fn replace(given: &[Value]) -> Outcome {
+fn replace(given: &[Value]) -> FunctionResult {
     let (old, new, source) = (text(given, 0)?, text(given, 1)?, text(given, 2)?);
     bounded(source.len().saturating_add((source.matches(old).count()).saturating_mul(new.len())))?;
     Ok(source.replace(old, new).into())

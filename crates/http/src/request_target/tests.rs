@@ -19,12 +19,12 @@ fn one_pass_sees_what_many_see() {
         let target = &bytes[start..end];
         let path = target.split(|byte| *byte == b'?').next().unwrap();
         let is_plain = !path.contains(&b'%') && !path.windows(2).any(|two| matches!(two, b"//" | b"/."));
-        let read = Target::read(&bytes, start).unwrap();
+        let read = RequestTarget::read(&bytes, start).unwrap();
         assert_eq!(read.end, end, "{target:?}");
         assert_eq!(read.path_end, start + path.len(), "{target:?}");
         assert_eq!(read.path_is_plain, is_plain, "{target:?}");
         assert_eq!(read.has_fragment, target.contains(&b'#'), "{target:?}");
         assert_eq!(read.is_ascii, target.is_ascii(), "{target:?}");
-        assert!(Target::read(&bytes[..end], start).is_none(), "{target:?}");
+        assert!(RequestTarget::read(&bytes[..end], start).is_none(), "{target:?}");
     }
 }

@@ -52,7 +52,7 @@ fn a_name_that_is_looked_for_anyway_is_taken_out_everywhere() {
     let written = rewritten(bytes, |headers, edits| {
         edits.add("B", b"2");
         edits.add("traceState", b"3");
-        edits.remove_named(headers, Known::TraceState, "tracestate");
+        edits.remove_named(headers, KnownHeader::TraceState, "tracestate");
         edits.add_line(|line| line.extend_from_slice(b"C: 3\r\n"));
     });
     assert_eq!(written, "GET /t HTTP/1.1\r\nHost: up\r\nX-Forwarded-For: 1.2.3.4\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n");

@@ -8,15 +8,15 @@ const BUCKETS: u64 = 20;
 
 /// What passed.
 #[derive(Debug, Default)]
-pub struct Own {
+pub struct LocalCount {
     /// In order of time; no more than [`BUCKETS`] and one that is leaving.
-    buckets: VecDeque<Bucket>,
+    buckets: VecDeque<LeaseBucket>,
     sum: u64,
     untold: u64,
 }
 
 #[derive(Debug)]
-struct Bucket {
+struct LeaseBucket {
     number: u64,
     all: u64,
     untold: u64,
@@ -24,14 +24,14 @@ struct Bucket {
 
 /// What the store is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct StoreReport {
     number: u64,
     /// How long ago, at least.
     pub age_us: u64,
     pub places: u64,
 }
 
-impl Own {
+impl LocalCount {
     pub fn sum(&self) -> u64 {
         self.sum
     }
@@ -49,7 +49,7 @@ impl Own {
             }
             _ => {
                 self.forget(window_us, now_us);
-                self.buckets.push_back(Bucket { number, all: 1, untold });
+                self.buckets.push_back(LeaseBucket { number, all: 1, untold });
             }
         }
     }
@@ -69,7 +69,7 @@ impl Own {
 
     /// Drops what has left the window; returns how long the oldest of the rest will stay.
     pub fn forget(&mut self, window_us: u64, now_us: u64) -> u64 {
-        while let Some(Bucket { number, all, untold }) = self.buckets.front() {
+        while let Some(LeaseBucket { number, all, untold }) = self.buckets.front() {
             let leaves_us = number.saturating_add(1).saturating_mul(width_us(window_us)).saturating_add(window_us);
             if leaves_us > now_us {
                 return leaves_us - now_us;
@@ -82,19 +82,19 @@ impl Own {
     }
 
     /// What the store has to be told.
-    pub fn untold(&self, window_us: u64, now_us: u64) -> Vec<Told> {
+    pub fn untold(&self, window_us: u64, now_us: u64) -> Vec<StoreReport> {
         if self.untold == 0 {
             return Vec::new();
         }
-        let told = |bucket: &Bucket| {
+        let told = |bucket: &LeaseBucket| {
             let ended_us = bucket.number.saturating_add(1).saturating_mul(width_us(window_us));
-            Told { number: bucket.number, age_us: now_us.saturating_sub(ended_us), places: bucket.untold }
+            StoreReport { number: bucket.number, age_us: now_us.saturating_sub(ended_us), places: bucket.untold }
         };
         self.buckets.iter().filter(|bucket| bucket.untold > 0).map(told).collect()
     }
 
     /// The store has been told.
-    pub fn tell(&mut self, told: &[Told]) {
+    pub fn tell(&mut self, told: &[StoreReport]) {
         for told in told {
             let Some(bucket) = self.buckets.iter_mut().find(|bucket| bucket.number == told.number) else { continue };
             let places = told.places.min(bucket.untold);

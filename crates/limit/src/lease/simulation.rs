@@ -2,7 +2,7 @@
 //! the store goes away. What is promised is checked, and the figures of `docs/limits.md` come from here:
 //! `cargo test -p tollgate-gateway simulation -- --nocapture`.
 
-use super::{Answer, Ask, BUCKETS, Back, Filed, Lease, Take, Terms};
+use super::{Ask, BUCKETS, Back, Filed, Lease, LeaseGrant, Take, Terms};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -15,7 +15,7 @@ struct Window {
 }
 
 impl Window {
-    fn ask(&mut self, terms: &Terms, ask: &Ask, now_us: u64) -> Answer {
+    fn ask(&mut self, terms: &Terms, ask: &Ask, now_us: u64) -> LeaseGrant {
         let (limit, window) = (terms.limit, terms.window_us);
         let width = (window / BUCKETS).max(1);
         let (bucket, oldest) = (now_us / width, now_us.saturating_sub(window) / width);
@@ -26,7 +26,7 @@ impl Window {
         let memory = self.memory;
         if ask.memory != 0 && ask.memory != memory {
             let filed = Filed::default();
-            return Answer { places: 0, life_us: 0, filed, again_us: 0, free: 0, memory, forgot: true };
+            return LeaseGrant { places: 0, life_us: 0, filed, again_us: 0, free: 0, memory, forgot: true };
         }
         if let Some(Back { filed, places, unused }) = ask.back
             && let Some(until) = self.usable.get_mut(&filed.until).filter(|until| **until >= places)
@@ -66,7 +66,7 @@ impl Window {
             *self.given.entry(bucket).or_default() += places;
             *self.usable.entry(until).or_default() += places;
         }
-        Answer { places, life_us, filed: Filed { given: bucket, until }, again_us, free: free - places, memory, forgot: false }
+        LeaseGrant { places, life_us, filed: Filed { given: bucket, until }, again_us, free: free - places, memory, forgot: false }
     }
 }
 
@@ -271,7 +271,7 @@ impl Agenda {
 enum Event {
     Request(Option<usize>),
     Asked(usize, Ask),
-    Answered(usize, Ask, Answer),
+    Answered(usize, Ask, LeaseGrant),
     /// A gateway notices that the store is back.
     Noticed(usize),
 }

@@ -1,9 +1,9 @@
-use super::{Answer, Filed, Lease, Take, Terms};
+use super::{Filed, Lease, LeaseGrant, Take, Terms};
 
 const TERMS: Terms = Terms { limit: 5, window_us: 1_000_000, gateways: 3, rank: 0, singly: false };
 
-fn answer(places: u64, again_us: u64) -> Answer {
-    Answer { places, life_us: 10_000, filed: Filed::default(), again_us, free: 0, memory: 1, forgot: false }
+fn answer(places: u64, again_us: u64) -> LeaseGrant {
+    LeaseGrant { places, life_us: 10_000, filed: Filed::default(), again_us, free: 0, memory: 1, forgot: false }
 }
 
 fn alone(lease: &mut Lease, terms: &Terms, requests: u64, now_us: u64) -> usize {
@@ -92,7 +92,7 @@ fn five_of_nine(terms: &Terms) -> Lease {
     let mut lease = Lease::default();
     lease.take(terms, 0);
     let ask = lease.ask(terms, 0);
-    lease.answered(terms, &ask, &Answer { free: 2, ..answer(5, 0) }, 0);
+    lease.answered(terms, &ask, &LeaseGrant { free: 2, ..answer(5, 0) }, 0);
     assert!((0..5).all(|_| lease.take(terms, 0) == Take::Taken));
     lease
 }
@@ -119,16 +119,16 @@ fn what_passed_without_the_store_is_told_once_and_again_to_one_that_has_forgotte
     let mut lease = Lease::default();
     lease.take(&terms, 0);
     let ask = lease.ask(&terms, 0);
-    lease.answered(&terms, &ask, &Answer { life_us: 500_000, free: 30, ..answer(10, 0) }, 0);
+    lease.answered(&terms, &ask, &LeaseGrant { life_us: 500_000, free: 30, ..answer(10, 0) }, 0);
     assert!((0..10).all(|_| lease.take(&terms, 0) == Take::Taken));
     assert_eq!(alone(&mut lease, &terms, 4, 100_000), 4);
     let ask = lease.tell(&terms, 200_000).unwrap();
     assert_eq!(ask.told.iter().map(|told| (told.age_us, told.places)).collect::<Vec<_>>(), [(50_000, 4)]);
     assert_eq!(ask.memory, 1);
-    lease.answered(&terms, &ask, &Answer { memory: 2, forgot: true, ..answer(0, 0) }, 200_000);
+    lease.answered(&terms, &ask, &LeaseGrant { memory: 2, forgot: true, ..answer(0, 0) }, 200_000);
     let ask = lease.tell(&terms, 200_000).unwrap();
     assert_eq!((ask.memory, ask.told.iter().map(|told| told.places).sum::<u64>()), (2, 14));
-    lease.answered(&terms, &ask, &Answer { memory: 2, ..answer(0, 0) }, 200_000);
+    lease.answered(&terms, &ask, &LeaseGrant { memory: 2, ..answer(0, 0) }, 200_000);
     assert!(lease.has_told() && lease.tell(&terms, 200_000).is_none());
 }
 

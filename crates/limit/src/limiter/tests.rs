@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const ALL: [Algorithm; 3] = [Algorithm::Gcra, Algorithm::FixedWindow, Algorithm::SlidingWindow];
+const ALL: [LimitAlgorithm; 3] = [LimitAlgorithm::Gcra, LimitAlgorithm::FixedWindow, LimitAlgorithm::SlidingWindow];
 const MS: u64 = 1_000_000;
 
 /// A number of requests at a time after the one before; a negative time is a clock that jumps back.
@@ -42,17 +42,17 @@ fn admit(limit: &Limiter, rate: Rate, at_ns: u64) -> bool {
     limit.admit(rate, Duration::from_nanos(at_ns)).is_ok()
 }
 
-fn outcomes(algorithm: Algorithm, rate: Rate, moments: &[u64]) -> Vec<bool> {
+fn outcomes(algorithm: LimitAlgorithm, rate: Rate, moments: &[u64]) -> Vec<bool> {
     let limit = Limiter::new(algorithm);
     moments.iter().map(|at| admit(&limit, rate, *at)).collect()
 }
 
 /// What an algorithm promises, in the plainest words.
-fn model(algorithm: Algorithm, rate: Rate, moments: &[u64]) -> Vec<bool> {
+fn model(algorithm: LimitAlgorithm, rate: Rate, moments: &[u64]) -> Vec<bool> {
     match algorithm {
-        Algorithm::Gcra => leaky_bucket(rate, moments),
-        Algorithm::FixedWindow => windows(rate, moments),
-        Algorithm::SlidingWindow => log_of_all(rate, moments),
+        LimitAlgorithm::Gcra => leaky_bucket(rate, moments),
+        LimitAlgorithm::FixedWindow => windows(rate, moments),
+        LimitAlgorithm::SlidingWindow => log_of_all(rate, moments),
     }
 }
 
@@ -199,7 +199,7 @@ proptest! {
         schedule in prop::collection::vec((0u64..400, 1usize..3_000), 1..40),
     ) {
         let rate = rate(requests, 1_000);
-        let limit = Limiter::new(Algorithm::SlidingWindow);
+        let limit = Limiter::new(LimitAlgorithm::SlidingWindow);
         let grain = rate.window_ns.div_ceil(1024);
         let (mut now, mut log) = (5_000 * MS, Vec::new());
         for (step_ms, count) in schedule {
@@ -242,7 +242,7 @@ fn eight_threads_on_one_key_get_what_one_would() {
     for algorithm in ALL {
         let admitted = hammer(&Limiter::new(algorithm), rate, 3);
         // 2,000 a second; only GCRA has a burst beside it, the others have a last window that is whole.
-        let most = if algorithm == Algorithm::Gcra { 1_000 + 6_000 } else { 6_000 };
+        let most = if algorithm == LimitAlgorithm::Gcra { 1_000 + 6_000 } else { 6_000 };
         assert!((most * 99 / 100..=most).contains(&admitted), "{algorithm:?}: {admitted} of {most}");
     }
 }
@@ -251,7 +251,9 @@ fn eight_threads_on_one_key_get_what_one_would() {
 #[test]
 #[ignore = "takes ten seconds and all cores"]
 fn eight_threads_hammer_one_key_on_the_real_clock() {
-    for (requests, algorithm) in [(1_000, Algorithm::Gcra), (100_000, Algorithm::Gcra), (1_000, Algorithm::SlidingWindow)] {
+    for (requests, algorithm) in
+        [(1_000, LimitAlgorithm::Gcra), (100_000, LimitAlgorithm::Gcra), (1_000, LimitAlgorithm::SlidingWindow)]
+    {
         let (rate, limit, begun) = (rate(requests, 1_000), Limiter::new(algorithm), std::time::Instant::now());
         let run = || {
             let mut counts = [0u64; 2];
@@ -265,10 +267,10 @@ fn eight_threads_hammer_one_key_on_the_real_clock() {
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         let sum = |index: usize| counts.iter().map(|one| one[index]).sum::<u64>();
-        let burst = if algorithm == Algorithm::Gcra { requests } else { 0 };
+        let burst = if algorithm == LimitAlgorithm::Gcra { requests } else { 0 };
         let most = burst as f64 + begun.elapsed().as_secs_f64() * requests as f64;
         let share = sum(1) as f64 / most;
         println!("{algorithm:?} {requests}/s: admitted {} of at most {most:.0} ({share:.4}), rejected {}", sum(1), sum(0));
-        assert!((0.99..=1.0).contains(&share) || algorithm != Algorithm::Gcra);
+        assert!((0.99..=1.0).contains(&share) || algorithm != LimitAlgorithm::Gcra);
     }
 }

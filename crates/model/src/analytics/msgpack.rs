@@ -1,6 +1,6 @@
 //! The record as MessagePack: a map with the names of Go's fields.
 
-use super::{AnalyticsRecord, Geo, Time};
+use super::{AnalyticsRecord, Geo, RecordTime};
 use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write_map_len, write_nil, write_sint};
 
 impl AnalyticsRecord<'_> {
@@ -125,7 +125,7 @@ fn number(out: &mut Vec<u8>, name: &'static str, value: i64) -> Result<(), Value
 }
 
 /// Seconds and nanoseconds, as Tyk's encoder writes Go's times.
-fn time(out: &mut Vec<u8>, name: &'static str, time: Time) -> Result<(), ValueWriteError> {
+fn time(out: &mut Vec<u8>, name: &'static str, time: RecordTime) -> Result<(), ValueWriteError> {
     write_str(out, name)?;
     write_array_len(out, 2)?;
     write_sint(out, time.unix_s)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use prost::Message;
 
-use super::{AnalyticsRecord, Geo, Time};
+use super::{AnalyticsRecord, Geo, RecordTime};
 
 /// The time zone for readers; they must know its name.
 const TIME_ZONE: &str = "UTC";
@@ -14,14 +14,14 @@ impl AnalyticsRecord<'_> {
     /// Appends the record as one message.
     pub fn append_protobuf(self, out: &mut Vec<u8>) {
         // Writing to memory cannot fail.
-        let _ = Record::from(self).encode(out);
+        let _ = RecordMessage::from(self).encode(out);
     }
 }
 
 /// `AnalyticsRecord`. The pump requires most nested messages, so they are always present. `GraphQLStats` and `MCPStats` are not,
 /// because Tollgate forwards such requests without parsing them.
 #[derive(Clone, PartialEq, Message)]
-struct Record {
+struct RecordMessage {
     #[prost(string, tag = "1")]
     host: String,
     #[prost(string, tag = "2")]
@@ -59,7 +59,7 @@ struct Record {
     #[prost(int64, tag = "18")]
     request_time: i64,
     #[prost(message, optional, tag = "19")]
-    latency: Option<Latency>,
+    latency: Option<LatencyMessage>,
     #[prost(string, tag = "20")]
     raw_request: String,
     #[prost(string, tag = "21")]
@@ -100,7 +100,7 @@ struct Timestamp {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Latency {
+struct LatencyMessage {
     #[prost(int64, tag = "1")]
     total: i64,
     #[prost(int64, tag = "2")]
@@ -110,21 +110,21 @@ struct Latency {
 #[derive(Clone, PartialEq, Message)]
 struct GeoData {
     #[prost(message, optional, tag = "1")]
-    country: Option<Country>,
+    country: Option<CountryMessage>,
     #[prost(message, optional, tag = "2")]
-    city: Option<City>,
+    city: Option<CityMessage>,
     #[prost(message, optional, tag = "3")]
-    location: Option<Location>,
+    location: Option<LocationMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Country {
+struct CountryMessage {
     #[prost(string, tag = "1")]
     iso_code: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct City {
+struct CityMessage {
     #[prost(btree_map = "string, string", tag = "1")]
     names: BTreeMap<String, String>,
     #[prost(uint32, tag = "2")]
@@ -132,7 +132,7 @@ struct City {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Location {
+struct LocationMessage {
     #[prost(double, tag = "1")]
     latitude: f64,
     #[prost(double, tag = "2")]
@@ -153,11 +153,11 @@ struct NetworkStats {
     bytes_out: i64,
 }
 
-impl From<AnalyticsRecord<'_>> for Record {
-    fn from(record: AnalyticsRecord<'_>) -> Record {
+impl From<AnalyticsRecord<'_>> for RecordMessage {
+    fn from(record: AnalyticsRecord<'_>) -> RecordMessage {
         let short = |number: i64| i32::try_from(number).unwrap_or_default();
         let network = record.network;
-        Record {
+        RecordMessage {
             host: record.host.into_owned(),
             method: record.method.into_owned(),
             path: record.path.into_owned(),
@@ -176,7 +176,7 @@ impl From<AnalyticsRecord<'_>> for Record {
             api_id: record.api_id.into_owned(),
             org_id: record.org_id.into_owned(),
             request_time: record.request_time,
-            latency: Some(Latency { total: record.latency.total, upstream: record.latency.upstream }),
+            latency: Some(LatencyMessage { total: record.latency.total, upstream: record.latency.upstream }),
             raw_request: record.raw_request.into_owned(),
             raw_response: record.raw_response.into_owned(),
             ip_address: record.ip_address.into_owned(),
@@ -200,8 +200,8 @@ impl From<AnalyticsRecord<'_>> for Record {
     }
 }
 
-impl From<Time> for Timestamp {
-    fn from(time: Time) -> Timestamp {
+impl From<RecordTime> for Timestamp {
+    fn from(time: RecordTime) -> Timestamp {
         Timestamp { seconds: time.unix_s, nanos: i32::try_from(time.ns).unwrap_or_default() }
     }
 }
@@ -210,9 +210,9 @@ impl From<Geo> for GeoData {
     fn from(geo: Geo) -> GeoData {
         let place = geo.location;
         GeoData {
-            country: Some(Country { iso_code: geo.country.iso_code }),
-            city: Some(City { names: geo.city.names, geoname_id: geo.city.geoname_id }),
-            location: Some(Location { latitude: place.latitude, longitude: place.longitude, time_zone: place.time_zone }),
+            country: Some(CountryMessage { iso_code: geo.country.iso_code }),
+            city: Some(CityMessage { names: geo.city.names, geoname_id: geo.city.geoname_id }),
+            location: Some(LocationMessage { latitude: place.latitude, longitude: place.longitude, time_zone: place.time_zone }),
         }
     }
 }

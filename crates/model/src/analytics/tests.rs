@@ -27,7 +27,7 @@ fn record() -> AnalyticsRecord<'static> {
     record.geo.country.iso_code = "IT".to_owned();
     record.geo.city = City { geoname_id: 3_172_394, names: BTreeMap::from([("en".to_owned(), "Naples".to_owned())]) };
     record.geo.location = Location { latitude: 40.85, longitude: 14.27, time_zone: "Europe/Rome".to_owned() };
-    record.set_time(Time { unix_s: 1_795_310_611, ns: 123_456_789 }, 60);
+    record.set_time(RecordTime { unix_s: 1_795_310_611, ns: 123_456_789 }, 60);
     record
 }
 
@@ -132,6 +132,6 @@ fn json_is_that_of_serde() {
 #[test]
 fn without_an_age_a_record_lives_a_hundred_years() {
     let mut record = AnalyticsRecord::default();
-    record.set_time(Time { unix_s: 10, ns: 0 }, 0);
+    record.set_time(RecordTime { unix_s: 10, ns: 0 }, 0);
     assert_eq!(record.expire_at.unix_s, 10 + 100 * 365 * 86_400);
 }

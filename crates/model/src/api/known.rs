@@ -1,7 +1,7 @@
 //! Fields of Tyk's API definition without effect, except the typed ones that validation reports.
 
 use crate::known_field::KnownField;
-use crate::known_field::Report::{Member, Never, Set};
+use crate::known_field::ReportWhen::{Member, Never, Set};
 
 pub(super) const FIELDS: &[KnownField] = &[
     ("_id", Never),

@@ -9,7 +9,7 @@ use crate::config::OnStoreFailure;
 /// `tollgate`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Tollgate {
+pub struct ApiExtensions {
     /// Sets of authentication methods: a request must satisfy all methods of one set. Names as in `auth_configs`. Empty means all
     /// enabled methods.
     pub auth_alternatives: Vec<Vec<String>>,

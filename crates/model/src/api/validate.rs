@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, SignatureConfig, VersionData, VersionLocation, proxy};
-use crate::expiry::{Expiry, expiry};
+use crate::expiry::{WrittenExpiry, expiry};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
@@ -294,7 +294,7 @@ fn check_addresses(field: &str, list: &[String], findings: &mut Findings) {
 }
 
 fn check_expiry(at: &JsonPath, text: &str, findings: &mut Findings) {
-    if expiry(text) == Expiry::Unparsable {
+    if expiry(text) == WrittenExpiry::Unparsable {
         let message = "is not a date such as 2006-01-02 15:04: counts as expired";
         findings.warning(at, message);
     }

@@ -80,7 +80,7 @@ pub struct Analytics {
 /// `tollgate.access_log`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct AccessLog {
+pub struct AccessLogSettings {
     /// A file; empty for standard error.
     pub file: PathBuf,
     /// Bytes after which a new file is started; 100 MB.
@@ -133,9 +133,9 @@ impl Default for Analytics {
     }
 }
 
-impl Default for AccessLog {
-    fn default() -> AccessLog {
-        AccessLog { file: PathBuf::new(), file_bytes_max: FILE_BYTES, files_max: 5 }
+impl Default for AccessLogSettings {
+    fn default() -> AccessLogSettings {
+        AccessLogSettings { file: PathBuf::new(), file_bytes_max: FILE_BYTES, files_max: 5 }
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::{GatewayConfig, known};
-use crate::json_path::{JsonPath, Step};
+use crate::json_path::{JsonPath, PathStep};
 use crate::problem::{Level, Problem};
 
 /// Tyk's additional variables for two settings.
@@ -60,7 +60,7 @@ pub(super) fn apply(document: &mut Value, variables: &BTreeMap<String, String>) 
 }
 
 /// How a variable refers to its setting.
-enum Name {
+enum SettingName {
     /// Go field names, upper case, joined by `_`.
     Go(String),
     /// Names in the file, upper case, joined by `_`.
@@ -68,18 +68,18 @@ enum Name {
 }
 
 /// Tollgate's variables in the order in which they are applied.
-fn ours(variables: &BTreeMap<String, String>) -> Vec<(&str, &str, Name)> {
+fn ours(variables: &BTreeMap<String, String>) -> Vec<(&str, &str, SettingName)> {
     let mut short = Vec::new();
     let mut go = Vec::new();
     let mut file = Vec::new();
     for (variable, text) in variables {
         if let Some((_, field)) = SHORT_NAMES.iter().find(|(name, _)| name == variable) {
-            short.push((variable.as_str(), text.as_str(), Name::File(field.to_uppercase())));
+            short.push((variable.as_str(), text.as_str(), SettingName::File(field.to_uppercase())));
         } else if let Some(name) = variable.strip_prefix("TYK_GW_") {
-            go.push((variable, text, Name::Go(name.to_uppercase())));
+            go.push((variable, text, SettingName::Go(name.to_uppercase())));
         } else if let Some(name) = variable.strip_prefix("TOLLGATE_") {
             let name = name.to_uppercase().replace("__", "_");
-            file.push((variable, text, Name::File(name)));
+            file.push((variable, text, SettingName::File(name)));
         }
     }
     short.extend(go.into_iter().chain(file).map(|(v, t, n)| (v.as_str(), t.as_str(), n)));
@@ -87,12 +87,12 @@ fn ours(variables: &BTreeMap<String, String>) -> Vec<(&str, &str, Name)> {
 }
 
 /// A variable that names no setting: one that Tollgate does not act on, none of its business, or a slip of the pen.
-fn without_setting(variable: &str, text: &str, name: &Name) -> Option<Problem> {
+fn without_setting(variable: &str, text: &str, name: &SettingName) -> Option<Problem> {
     let is_known = known::FIELDS.iter().map(|(path, _)| *path).any(|path| {
         let known = JsonPath::of(path);
         let (written, known) = match name {
-            Name::Go(written) => (written, go_name(&known)),
-            Name::File(written) => (written, file_name(&known)),
+            SettingName::Go(written) => (written, go_name(&known)),
+            SettingName::File(written) => (written, file_name(&known)),
         };
         written.strip_prefix(&known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     });
@@ -131,11 +131,11 @@ impl Setting {
         }
     }
 
-    fn is_called(&self, name: &Name) -> bool {
+    fn is_called(&self, name: &SettingName) -> bool {
         match name {
-            Name::Go(name) => go_name(&self.path) == *name,
+            SettingName::Go(name) => go_name(&self.path) == *name,
             // Tollgate's own settings may omit the name of their group.
-            Name::File(name) => {
+            SettingName::File(name) => {
                 let own = file_name(&self.path);
                 own == *name || own.strip_prefix("TOLLGATE_") == Some(name)
             }
@@ -162,8 +162,8 @@ fn file_name(path: &JsonPath) -> String {
 
 fn keys(path: &JsonPath) -> impl Iterator<Item = &str> {
     path.0.iter().filter_map(|step| match step {
-        Step::Key(key) => Some(key.as_str()),
-        Step::Index(_) => None,
+        PathStep::Key(key) => Some(key.as_str()),
+        PathStep::Index(_) => None,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Tyk's settings without effect, and the names of Tyk's environment variables that do not follow from the names in the file.
 
 use crate::known_field::KnownField;
-use crate::known_field::Report::{Member, Never, Set};
+use crate::known_field::ReportWhen::{Member, Never, Set};
 
 pub(super) const FIELDS: &[KnownField] = &[
     // Listening.

@@ -28,7 +28,7 @@ pub struct HttpServerOptions {
     /// No effect, as in Tyk: client certificates are verified for APIs that require them.
     pub ssl_insecure_skip_verify: bool,
     /// Certificates from files.
-    pub certificates: Vec<Certificate>,
+    pub certificates: Vec<CertificatePaths>,
     /// Certificates by identifier or file name.
     pub ssl_certificates: Vec<String>,
     /// The host to assume for clients that name none.
@@ -56,7 +56,7 @@ pub struct HttpServerOptions {
 /// A certificate for TLS towards clients, as PEM files.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Certificate {
+pub struct CertificatePaths {
     /// A host in addition to those in the certificate; `*` for any.
     pub domain_name: String,
     /// The certificate with its chain. A file with this name and `.ocsp` appended is an OCSP response to staple.

@@ -7,14 +7,14 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::analytics::{AccessLog, Analytics, Statsd};
+use super::analytics::{AccessLogSettings, Analytics, Statsd};
 use crate::network::parse_network;
 use crate::word_choice::may_be_empty;
 
 /// `tollgate`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Tollgate {
+pub struct TollgateSettings {
     /// Directory for everything that outlives the process: the generated secret, keys, counters; `data`.
     pub data_dir: PathBuf,
     /// Address for `control_api_port`, such as `127.0.0.1`; empty for `listen_address`.
@@ -22,7 +22,7 @@ pub struct Tollgate {
     /// Threads that serve requests; 0 for one per core.
     pub threads: usize,
     /// Maximum sizes and numbers accepted from the network.
-    pub limits: Limits,
+    pub limits: SizeLimits,
     /// The response cache.
     pub cache: CacheLimits,
     /// Time limits.
@@ -52,7 +52,7 @@ pub struct Tollgate {
     /// Destinations of analytics records.
     pub analytics: Analytics,
     /// Destination of the lines of `access_logs`.
-    pub access_log: AccessLog,
+    pub access_log: AccessLogSettings,
     /// Settings of StatsD.
     pub statsd: Statsd,
     /// Send an `X-Request-Id` to upstream and client; a valid one from the client is kept.
@@ -123,7 +123,7 @@ pub enum RateLimitHeaders {
 /// Maximum sizes and numbers accepted from the network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Limits {
+pub struct SizeLimits {
     /// Bytes of a request or response head; 32768.
     pub head_bytes_max: usize,
     /// Header lines of a request or response; 96.
@@ -206,13 +206,13 @@ pub struct Dns {
     pub servers: Vec<String>,
 }
 
-impl Default for Tollgate {
-    fn default() -> Tollgate {
-        Tollgate {
+impl Default for TollgateSettings {
+    fn default() -> TollgateSettings {
+        TollgateSettings {
             data_dir: PathBuf::from("data"),
             control_listen_address: String::new(),
             threads: 0,
-            limits: Limits::default(),
+            limits: SizeLimits::default(),
             cache: CacheLimits::default(),
             timeouts: Timeouts::default(),
             trusted_proxies: Vec::new(),
@@ -226,7 +226,7 @@ impl Default for Tollgate {
             quota_status: 403,
             metrics: Metrics::default(),
             analytics: Analytics::default(),
-            access_log: AccessLog::default(),
+            access_log: AccessLogSettings::default(),
             statsd: Statsd::default(),
             request_id: false,
             server_timing: false,
@@ -247,9 +247,9 @@ impl Default for SharedStore {
     }
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for SizeLimits {
+    fn default() -> SizeLimits {
+        SizeLimits {
             head_bytes_max: 32_768,
             header_lines_max: 96,
             http2_streams_max: 250,
@@ -294,7 +294,7 @@ impl Default for Timeouts {
     }
 }
 
-impl Tollgate {
+impl TollgateSettings {
     /// `trusted_proxies` as ranges.
     pub fn trusted_networks(&self) -> Vec<IpNet> {
         self.trusted_proxies.iter().filter_map(|text| parse_network(text)).collect()

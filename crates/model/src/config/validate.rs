@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::{GatewayConfig, Tollgate, WELL_KNOWN_SECRET};
+use super::{GatewayConfig, TollgateSettings, WELL_KNOWN_SECRET};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
@@ -245,7 +245,7 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
 }
 
 /// Client addresses and their limits.
-fn check_clients(own: &Tollgate, at: &JsonPath, findings: &mut Findings) {
+fn check_clients(own: &TollgateSettings, at: &JsonPath, findings: &mut Findings) {
     let header = &own.client_ip_header;
     if !header.is_empty() && !is_token(header) {
         findings.error(&at.key("client_ip_header"), "is not a header name");

@@ -1,6 +1,6 @@
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::{Expiry, expiry};
+use super::{WrittenExpiry, expiry};
 
 #[test]
 fn dates_are_moments_in_utc() {
@@ -14,14 +14,14 @@ fn dates_are_moments_in_utc() {
         ("9999-12-31 23:59", 253_402_300_740),
     ] {
         let moment = UNIX_EPOCH + Duration::from_secs(seconds);
-        assert_eq!(expiry(text), Expiry::At(moment), "{text}");
+        assert_eq!(expiry(text), WrittenExpiry::At(moment), "{text}");
     }
 }
 
 #[test]
 fn empty_and_minus_one_never_expire() {
-    assert_eq!(expiry(""), Expiry::Never);
-    assert_eq!(expiry("-1"), Expiry::Never);
+    assert_eq!(expiry(""), WrittenExpiry::Never);
+    assert_eq!(expiry("-1"), WrittenExpiry::Never);
 }
 
 #[test]
@@ -41,6 +41,6 @@ fn other_texts_are_not_dates() {
         "2024-01-01 :00",
         "2024-01-01 +1:00",
     ] {
-        assert_eq!(expiry(text), Expiry::Unparsable, "{text}");
+        assert_eq!(expiry(text), WrittenExpiry::Unparsable, "{text}");
     }
 }

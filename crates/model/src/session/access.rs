@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::store_failure::LimitStoreFailure;
 use super::unknown::KeepsUnknown;
 use crate::config::OnStoreFailure;
-use crate::json_path::Step;
+use crate::json_path::PathStep;
 use crate::known_field::is_set;
 use crate::number::{is_zero, short, short_option, whole};
 
@@ -29,7 +29,7 @@ pub struct AccessRight {
     pub limit: Option<AccessLimit>,
     /// Limits for single endpoints; they replace the limit for the API.
     #[serde(skip_serializing_if = "is_zero")]
-    pub endpoints: Vec<Endpoint>,
+    pub endpoints: Vec<EndpointLimit>,
     /// The set of counters: empty for those of the whole key, otherwise a separate set for each text.
     #[serde(skip_serializing_if = "is_zero")]
     pub allowance_scope: String,
@@ -57,7 +57,7 @@ pub struct AllowedUrl {
 /// An entry of `endpoints`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Endpoint {
+pub struct EndpointLimit {
     /// Path pattern.
     pub path: String,
     /// The methods with limits.
@@ -185,14 +185,14 @@ impl RateLimit {
 }
 
 impl KeepsUnknown for AccessRight {
-    fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>> {
+    fn extra_at(&mut self, place: &[PathStep]) -> Option<&mut Map<String, Value>> {
         match place {
             [] => Some(&mut self.extra),
-            [Step::Key(key), rest @ ..] if key.eq_ignore_ascii_case("limit") => self.limit.as_mut()?.extra_at(rest),
-            [Step::Key(key), Step::Index(index), rest @ ..] if key.eq_ignore_ascii_case("endpoints") => {
+            [PathStep::Key(key), rest @ ..] if key.eq_ignore_ascii_case("limit") => self.limit.as_mut()?.extra_at(rest),
+            [PathStep::Key(key), PathStep::Index(index), rest @ ..] if key.eq_ignore_ascii_case("endpoints") => {
                 self.endpoints.get_mut(*index)?.extra_at(rest)
             }
-            [Step::Key(key), Step::Index(index)] if key.eq_ignore_ascii_case("allowed_urls") => {
+            [PathStep::Key(key), PathStep::Index(index)] if key.eq_ignore_ascii_case("allowed_urls") => {
                 Some(&mut self.allowed_urls.get_mut(*index)?.extra)
             }
             _ => None,
@@ -200,22 +200,22 @@ impl KeepsUnknown for AccessRight {
     }
 }
 
-impl KeepsUnknown for Endpoint {
-    fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>> {
+impl KeepsUnknown for EndpointLimit {
+    fn extra_at(&mut self, place: &[PathStep]) -> Option<&mut Map<String, Value>> {
         match place {
             [] => Some(&mut self.extra),
-            [Step::Key(_), Step::Index(index)] => Some(&mut self.methods.get_mut(*index)?.extra),
-            [Step::Key(_), Step::Index(index), Step::Key(_)] => Some(&mut self.methods.get_mut(*index)?.limit.extra),
+            [PathStep::Key(_), PathStep::Index(index)] => Some(&mut self.methods.get_mut(*index)?.extra),
+            [PathStep::Key(_), PathStep::Index(index), PathStep::Key(_)] => Some(&mut self.methods.get_mut(*index)?.limit.extra),
             _ => None,
         }
     }
 }
 
 impl KeepsUnknown for AccessLimit {
-    fn extra_at(&mut self, place: &[Step]) -> Option<&mut Map<String, Value>> {
+    fn extra_at(&mut self, place: &[PathStep]) -> Option<&mut Map<String, Value>> {
         match place {
             [] => Some(&mut self.extra),
-            [Step::Key(_), Step::Index(index)] => Some(&mut self.limits.get_mut(*index)?.extra),
+            [PathStep::Key(_), PathStep::Index(index)] => Some(&mut self.limits.get_mut(*index)?.extra),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Fields of Tyk's sessions without effect.
 
 use crate::known_field::KnownField;
-use crate::known_field::Report::{Never, Set};
+use crate::known_field::ReportWhen::{Never, Set};
 
 pub(super) const FIELDS: &[KnownField] = &[("_id", Never), ("key_id", Never), ("key_hash", Never)];
 

@@ -31,11 +31,11 @@ fn differences(path: &str, ours: &Value, tyk: &Value, found: &mut Vec<String>) {
 }
 
 /// A document as it is shown, beside what Tyk 5.14 writes for it.
-fn check(kind: Document, written: &str, shown: &str, expected: &[&str]) {
+fn check(kind: DocumentKind, written: &str, shown: &str, expected: &[&str]) {
     assert_eq!(differences_of(kind, written, shown), expected, "{written}");
 }
 
-fn differences_of(kind: Document, written: &str, shown: &str) -> Vec<String> {
+fn differences_of(kind: DocumentKind, written: &str, shown: &str) -> Vec<String> {
     let mut found = Vec::new();
     differences("$", &kind.with_zeros(&read(written)), &read(shown), &mut found);
     found
@@ -43,7 +43,7 @@ fn differences_of(kind: Document, written: &str, shown: &str) -> Vec<String> {
 
 #[test]
 fn definitions_are_shown_as_tyk_shows_them() {
-    check(Document::Api, "tyk/versions.json", "tyk/versions.shown.json", &[]);
+    check(DocumentKind::Api, "tyk/versions.json", "tyk/versions.shown.json", &[]);
     // Existing fields stay, even if Tyk does not know them or omits them.
     let paths = |version: &str, names: &[&str]| -> Vec<String> {
         let place = |name: &&str| format!("$.version_data.versions.{version}.extended_paths.{name} is not in Tyk's");
@@ -56,7 +56,7 @@ fn definitions_are_shown_as_tyk_shows_them() {
         ("dashboard-export", "Default", &["transform", "virtual"], Some(created)),
     ] {
         let mut expected: Vec<String> = paths(version, names).into_iter().chain(more).collect();
-        let mut found = differences_of(Document::Api, &format!("{name}.json"), &format!("tyk/{name}.shown.json"));
+        let mut found = differences_of(DocumentKind::Api, &format!("{name}.json"), &format!("tyk/{name}.shown.json"));
         expected.sort();
         found.sort();
         assert_eq!(found, expected, "{name}");
@@ -65,7 +65,7 @@ fn definitions_are_shown_as_tyk_shows_them() {
 
 #[test]
 fn a_policy_is_shown_as_tyk_shows_it() {
-    check(Document::Policy, "tyk/policy.json", "tyk/policy.shown.json", &[]);
+    check(DocumentKind::Policy, "tyk/policy.json", "tyk/policy.shown.json", &[]);
 }
 
 #[test]
@@ -73,11 +73,11 @@ fn what_was_written_stays() {
     let written = serde_json::json!({
         "API_ID": "a", "mine": {"x": [1]}, "version_data": {"versions": {"v": {"mine": 2, "extended_paths": null}}}, "tags": [], "auth": null,
     });
-    let shown = Document::Api.with_zeros(&written);
+    let shown = DocumentKind::Api.with_zeros(&written);
     assert_eq!((&shown["API_ID"], &shown["mine"], &shown["tags"]), (&written["API_ID"], &written["mine"], &written["tags"]));
     assert!(shown.get("api_id").is_none(), "a name in other letter case is the same");
     assert_eq!(shown["version_data"]["versions"]["v"]["mine"], 2);
     assert_eq!(shown["version_data"]["versions"]["v"]["extended_paths"]["rate_limit"], Value::Null);
     assert_eq!(shown["auth"]["use_param"], false);
-    assert_eq!(Document::Api.with_zeros(&shown), shown);
+    assert_eq!(DocumentKind::Api.with_zeros(&shown), shown);
 }

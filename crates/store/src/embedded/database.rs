@@ -2,7 +2,7 @@
 
 use super::schema;
 use crate::fault::{StoreFault, StoreFaultKind};
-use crate::question::{Answer, Counter, Kind, PAGE_BYTES_MAX, PAGE_DOCUMENTS_MAX, Page, Question};
+use crate::question::{Answer, CounterValue, DocumentSpace, PAGE_BYTES_MAX, PAGE_DOCUMENTS_MAX, Page, Question};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -103,15 +103,15 @@ impl Database {
         Ok(done)
     }
 
-    pub(super) fn for_each(&self, kind: Kind, now: u64, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
+    pub(super) fn for_each(&self, kind: DocumentSpace, now: u64, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
         self.walk_documents(kind, now, see).map_err(|fault| fault.within(&self.path))
     }
 
-    pub(super) fn for_each_counter(&self, now: u64, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+    pub(super) fn for_each_counter(&self, now: u64, see: &mut dyn FnMut(CounterValue)) -> Result<(), StoreFault> {
         self.walk_counters(now, see).map_err(|fault| fault.within(&self.path))
     }
 
-    fn walk_documents(&self, kind: Kind, now: u64, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
+    fn walk_documents(&self, kind: DocumentSpace, now: u64, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
         let sql = "SELECT id, value FROM document
             WHERE kind = ?1 AND (expires_unix_s IS NULL OR expires_unix_s > ?2) ORDER BY id";
         let mut statement = self.connection.prepare(sql)?;
@@ -122,7 +122,7 @@ impl Database {
         Ok(())
     }
 
-    fn walk_counters(&self, now: u64, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+    fn walk_counters(&self, now: u64, see: &mut dyn FnMut(CounterValue)) -> Result<(), StoreFault> {
         let sql = "SELECT name, value, renews_unix_s FROM counter WHERE renews_unix_s > ?1 ORDER BY name";
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query([seconds(now)])?;
@@ -195,7 +195,7 @@ impl Statements<'_> {
         Ok(self.execute(documents, bounds)?.max(self.execute(counters, bounds)?))
     }
 
-    fn get(&self, kind: Kind, id: &str, now: u64) -> Result<Option<Vec<u8>>, StoreFault> {
+    fn get(&self, kind: DocumentSpace, id: &str, now: u64) -> Result<Option<Vec<u8>>, StoreFault> {
         let sql = "SELECT value FROM document
             WHERE kind = ?1 AND id = ?2 AND (expires_unix_s IS NULL OR expires_unix_s > ?3)";
         let mut statement = self.transaction.prepare_cached(sql)?;
@@ -203,18 +203,18 @@ impl Statements<'_> {
         rows.next()?.map(|row| Ok(blob(row, 0)?.to_vec())).transpose()
     }
 
-    fn lives(&self, kind: Kind, id: &str, now: u64) -> Result<bool, StoreFault> {
+    fn lives(&self, kind: DocumentSpace, id: &str, now: u64) -> Result<bool, StoreFault> {
         let sql = "SELECT 1 FROM document
             WHERE kind = ?1 AND id = ?2 AND (expires_unix_s IS NULL OR expires_unix_s > ?3)";
         Ok(self.transaction.prepare_cached(sql)?.exists((kind.code(), id, seconds(now)))?)
     }
 
-    fn put(&self, kind: Kind, id: &str, value: &[u8], expires_unix_s: Option<u64>) -> Result<(), StoreFault> {
+    fn put(&self, kind: DocumentSpace, id: &str, value: &[u8], expires_unix_s: Option<u64>) -> Result<(), StoreFault> {
         let sql = "INSERT OR REPLACE INTO document (kind, id, value, expires_unix_s) VALUES (?1, ?2, ?3, ?4)";
         self.execute(sql, (kind.code(), id, value, expires_unix_s.map(seconds))).map(|_| ())
     }
 
-    fn list(&self, kind: Kind, prefix: &str, after: Option<&str>, limit: usize, now: u64) -> Result<Page, StoreFault> {
+    fn list(&self, kind: DocumentSpace, prefix: &str, after: Option<&str>, limit: usize, now: u64) -> Result<Page, StoreFault> {
         let limit = limit.clamp(1, PAGE_DOCUMENTS_MAX);
         let first = after.map_or(prefix, |after| after.max(prefix));
         let sql = "SELECT id, value FROM document
@@ -242,7 +242,7 @@ impl Statements<'_> {
         Ok(page)
     }
 
-    fn counters(&self, names: &[String], now: u64) -> Result<Vec<Counter>, StoreFault> {
+    fn counters(&self, names: &[String], now: u64) -> Result<Vec<CounterValue>, StoreFault> {
         let sql = "SELECT name, value, renews_unix_s FROM counter WHERE name = ?1 AND renews_unix_s > ?2";
         let mut statement = self.transaction.prepare_cached(sql)?;
         let mut counters = Vec::new();
@@ -256,7 +256,7 @@ impl Statements<'_> {
     }
 
     /// Usually only the value is new, and the index of expiries does not change.
-    fn save_counter(&self, counter: &Counter) -> Result<(), StoreFault> {
+    fn save_counter(&self, counter: &CounterValue) -> Result<(), StoreFault> {
         let values = (&counter.name, counter.value, seconds(counter.renews_unix_s));
         let known = self.execute("UPDATE counter SET value = ?2 WHERE name = ?1 AND renews_unix_s = ?3", values)?;
         if known == 0 {
@@ -300,12 +300,12 @@ fn end_of(prefix: &str) -> Option<String> {
     None
 }
 
-fn counter(row: &Row<'_>) -> Result<Counter, StoreFault> {
+fn counter(row: &Row<'_>) -> Result<CounterValue, StoreFault> {
     let renews_unix_s = match row.get::<_, i64>(2)? {
         i64::MAX => u64::MAX,
         seconds => u64::try_from(seconds).unwrap_or(0),
     };
-    Ok(Counter { name: text(row, 0)?.to_owned(), value: row.get(1)?, renews_unix_s })
+    Ok(CounterValue { name: text(row, 0)?.to_owned(), value: row.get(1)?, renews_unix_s })
 }
 
 fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r str, StoreFault> {

@@ -1,7 +1,7 @@
 use super::database::Database;
 use super::files::Files;
 use super::{Embedded, QUEUE_BYTES_MAX};
-use crate::question::{DOCUMENT_BYTES_MAX, Kind, Question};
+use crate::question::{DOCUMENT_BYTES_MAX, DocumentSpace, Question};
 use crate::{Clock, Store, StoreFault, StoreFaultKind, clock};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,11 +15,11 @@ pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
 }
 
 pub(super) fn put(id: &str, value: Vec<u8>, expires_unix_s: Option<u64>) -> Question {
-    Question::Put { kind: Kind::Session, id: id.into(), value, expires_unix_s }
+    Question::Put { kind: DocumentSpace::Session, id: id.into(), value, expires_unix_s }
 }
 
 pub(super) fn get(id: &str) -> Question {
-    Question::Get { kind: Kind::Session, id: id.into() }
+    Question::Get { kind: DocumentSpace::Session, id: id.into() }
 }
 
 fn fault(opened: Result<Embedded, StoreFault>) -> StoreFault {
@@ -162,10 +162,10 @@ fn a_damaged_file_is_a_fault_and_never_a_panic() {
 
 /// Uses every operation once and returns the faults.
 fn used(store: &Embedded) -> Vec<StoreFault> {
-    let list = Question::List { kind: Kind::Session, prefix: String::new(), after: None, limit: 10_000 };
+    let list = Question::List { kind: DocumentSpace::Session, prefix: String::new(), after: None, limit: 10_000 };
     let questions = [get("k7"), list, put("k7", b"1".to_vec(), None), Question::DeleteCountersUnder { prefix: String::new() }];
     let mut faults: Vec<_> = questions.into_iter().filter_map(|question| wait(store.ask(question)).err()).collect();
-    faults.extend(store.for_each(Kind::Session, &mut |_, _| ()).err());
+    faults.extend(store.for_each(DocumentSpace::Session, &mut |_, _| ()).err());
     faults.extend(store.for_each_counter(&mut |_| ()).err());
     faults
 }
@@ -189,7 +189,7 @@ fn a_full_disk_loses_nothing_and_passes() {
     assert!(wait(store.ask(get("before"))).unwrap().into_document().unwrap().is_some());
     assert_eq!(wait(store.ask(get("large"))).unwrap().into_document().unwrap(), None);
     assert!(wait(store.ask(get("small49"))).unwrap().into_document().unwrap().is_some());
-    assert!(wait(store.ask(Question::Delete { kind: Kind::Session, id: "before".into() })).unwrap().existed().unwrap());
+    assert!(wait(store.ask(Question::Delete { kind: DocumentSpace::Session, id: "before".into() })).unwrap().existed().unwrap());
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn whoever_finds_no_room_waits_and_nobody_else() {
         }
     });
     let mut found = 0;
-    store.for_each(Kind::Session, &mut |_, _| found += 1).unwrap();
+    store.for_each(DocumentSpace::Session, &mut |_, _| found += 1).unwrap();
     assert_eq!(found, count);
 }
 
@@ -258,7 +258,7 @@ fn closing_waits_for_what_was_handed_over_and_refuses_the_rest() {
     });
     let store = Embedded::open(directory.path()).unwrap();
     let mut found = 0;
-    store.for_each(Kind::Session, &mut |_, _| found += 1).unwrap();
+    store.for_each(DocumentSpace::Session, &mut |_, _| found += 1).unwrap();
     assert_eq!(found, kept);
     assert!(kept >= QUEUE_BYTES_MAX / DOCUMENT_BYTES_MAX - 1, "{kept}");
 }

@@ -19,7 +19,7 @@ const BATCH_QUESTIONS_MAX: usize = 1_024;
 const BATCH_ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// A question in the queue.
-pub(super) struct Asked {
+pub(super) struct QueuedQuestion {
     pub(super) question: Question,
     pub(super) reply: oneshot::Sender<Result<Answer, StoreFault>>,
     /// Its share of the queue, returned when it is answered.
@@ -29,9 +29,9 @@ pub(super) struct Asked {
 }
 
 /// Owns the connection that writes.
-pub(super) struct Writer {
+pub(super) struct StoreWriter {
     database: Database,
-    questions: UnboundedReceiver<Asked>,
+    questions: UnboundedReceiver<QueuedQuestion>,
     clock: Clock,
     sweep: Sweep,
     timings: Arc<Timings>,
@@ -41,15 +41,15 @@ pub(super) struct Writer {
 /// Why nothing can be written at the moment.
 pub(super) type Trouble = ArcSwapOption<StoreFault>;
 
-impl Writer {
+impl StoreWriter {
     pub(super) fn new(
         database: Database,
-        questions: UnboundedReceiver<Asked>,
+        questions: UnboundedReceiver<QueuedQuestion>,
         clock: Clock,
         timings: Arc<Timings>,
         trouble: Arc<Trouble>,
     ) -> Self {
-        Writer { database, questions, clock, sweep: Sweep::default(), timings, trouble }
+        StoreWriter { database, questions, clock, sweep: Sweep::default(), timings, trouble }
     }
 
     /// Answers until all senders are gone and the queue is empty.
@@ -68,8 +68,8 @@ impl Writer {
     }
 
     /// Takes waiting questions into `batch`, and returns their answers when the changes are on the disk.
-    fn carry_out(&mut self, first: Asked, batch: &mut Vec<Asked>, now: u64) -> Result<Vec<Answer>, StoreFault> {
-        let Writer { database, questions, .. } = self;
+    fn carry_out(&mut self, first: QueuedQuestion, batch: &mut Vec<QueuedQuestion>, now: u64) -> Result<Vec<Answer>, StoreFault> {
+        let StoreWriter { database, questions, .. } = self;
         let mut next = Some(first);
         let mut answers = Vec::new();
         let mut answer_bytes = 0;
@@ -90,7 +90,7 @@ impl Writer {
     }
 
     /// After a fault nothing of the transaction is left, and the cause may be any question: so each one gets its own transaction.
-    fn carry_out_alone(&mut self, batch: Vec<Asked>, fault: StoreFault, now: u64) {
+    fn carry_out_alone(&mut self, batch: Vec<QueuedQuestion>, fault: StoreFault, now: u64) {
         if fault.is_of_files() {
             self.trouble.store(Some(Arc::new(fault.clone())));
         }
@@ -114,7 +114,7 @@ impl Writer {
     }
 }
 
-impl Asked {
+impl QueuedQuestion {
     fn answer(self, answer: Result<Answer, StoreFault>, timings: &Timings) {
         drop(self.room);
         timings.add(self.at, answer.is_err());

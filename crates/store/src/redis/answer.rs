@@ -5,7 +5,7 @@ use super::names;
 use super::read::read;
 use super::scan;
 use crate::fault::StoreFault;
-use crate::question::{Answer, Counter, Kind, PAGE_BYTES_MAX, PAGE_DOCUMENTS_MAX, Page, Question};
+use crate::question::{Answer, CounterValue, DocumentSpace, PAGE_BYTES_MAX, PAGE_DOCUMENTS_MAX, Page, Question};
 use futures_util::future::{join, join_all};
 use redis::{Cmd, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -73,7 +73,7 @@ pub(super) async fn answer(link: &Link, question: Question) -> Result<Answer, St
 }
 
 /// A page needs a scan of all names, because the server does not sort them.
-async fn list(link: &Link, kind: Kind, prefix: &str, after: Option<&str>, limit: usize) -> Result<Page, StoreFault> {
+async fn list(link: &Link, kind: DocumentSpace, prefix: &str, after: Option<&str>, limit: usize) -> Result<Page, StoreFault> {
     let limit = limit.clamp(1, PAGE_DOCUMENTS_MAX);
     let mut ids = scan::document_ids(link, kind, prefix).await?;
     if let Some(after) = after {
@@ -100,7 +100,7 @@ async fn list(link: &Link, kind: Kind, prefix: &str, after: Option<&str>, limit:
 }
 
 /// The documents that still exist.
-pub(super) async fn documents(link: &Link, kind: Kind, ids: Vec<String>) -> Result<Vec<(String, Vec<u8>)>, StoreFault> {
+pub(super) async fn documents(link: &Link, kind: DocumentSpace, ids: Vec<String>) -> Result<Vec<(String, Vec<u8>)>, StoreFault> {
     let get = |id: &String| redis::cmd("GET").arg(names::document(kind, id)).to_owned();
     let values = ask_all(link, ids.iter().map(get).collect()).await?;
     let mut documents = Vec::with_capacity(ids.len());
@@ -113,7 +113,7 @@ pub(super) async fn documents(link: &Link, kind: Kind, ids: Vec<String>) -> Resu
 }
 
 /// The counters that exist.
-pub(super) async fn counters(link: &Link, names: &[String]) -> Result<Vec<Counter>, StoreFault> {
+pub(super) async fn counters(link: &Link, names: &[String]) -> Result<Vec<CounterValue>, StoreFault> {
     let mut counters = Vec::new();
     for some in names.chunks(TOGETHER_MAX) {
         let commands = some.iter().flat_map(|name| {
@@ -129,16 +129,16 @@ pub(super) async fn counters(link: &Link, names: &[String]) -> Result<Vec<Counte
             // It may have expired between the two commands.
             let (Some(value), true) = (value, left_ms != -2) else { continue };
             let renews_unix_s = u64::try_from(left_ms).map_or(u64::MAX, |left_ms| (now_ms + left_ms + 500) / 1_000);
-            counters.push(Counter { name: name.clone(), value, renews_unix_s });
+            counters.push(CounterValue { name: name.clone(), value, renews_unix_s });
         }
     }
     Ok(counters)
 }
 
 /// A single server stores all or none; a cluster stores each separately.
-async fn save_counters(link: &Link, counters: &[Counter]) -> Result<Answer, StoreFault> {
+async fn save_counters(link: &Link, counters: &[CounterValue]) -> Result<Answer, StoreFault> {
     for some in counters.chunks(TOGETHER_MAX) {
-        let save = |counter: &Counter| {
+        let save = |counter: &CounterValue| {
             let expires = (counter.renews_unix_s != u64::MAX).then_some(counter.renews_unix_s);
             set(&names::counter(&counter.name), counter.value.to_string().as_bytes(), expires)
         };

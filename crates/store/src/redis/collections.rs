@@ -3,7 +3,7 @@
 
 use super::{Redis, names, read};
 use crate::fault::StoreFault;
-use crate::question::Kind;
+use crate::question::DocumentSpace;
 use redis::{Cmd, FromRedisValue};
 
 impl Redis {
@@ -11,7 +11,7 @@ impl Redis {
     ///
     /// # Errors
     /// The server's error, or that it is unavailable.
-    pub async fn list(&self, kind: Kind, id: &str) -> Result<Vec<String>, StoreFault> {
+    pub async fn list(&self, kind: DocumentSpace, id: &str) -> Result<Vec<String>, StoreFault> {
         self.told(named("LRANGE", kind, id).arg(0).arg(-1)).await
     }
 
@@ -19,7 +19,7 @@ impl Redis {
     ///
     /// # Errors
     /// As for [`Redis::list`]; the value may then be missing from the list.
-    pub async fn put_last(&self, kind: Kind, id: &str, value: &str) -> Result<(), StoreFault> {
+    pub async fn put_last(&self, kind: DocumentSpace, id: &str, value: &str) -> Result<(), StoreFault> {
         self.take_out(kind, id, value).await?;
         self.told::<i64>(named("RPUSH", kind, id).arg(value)).await.map(|_| ())
     }
@@ -28,7 +28,7 @@ impl Redis {
     ///
     /// # Errors
     /// As for [`Redis::list`].
-    pub async fn take_out(&self, kind: Kind, id: &str, value: &str) -> Result<(), StoreFault> {
+    pub async fn take_out(&self, kind: DocumentSpace, id: &str, value: &str) -> Result<(), StoreFault> {
         self.told::<i64>(named("LREM", kind, id).arg(0).arg(value)).await.map(|_| ())
     }
 
@@ -36,7 +36,7 @@ impl Redis {
     ///
     /// # Errors
     /// As for [`Redis::list`].
-    pub async fn replace(&self, kind: Kind, id: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<(), StoreFault> {
+    pub async fn replace(&self, kind: DocumentSpace, id: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<(), StoreFault> {
         if let Some(old) = old.filter(|old| Some(*old) != new) {
             self.told::<i64>(named("SREM", kind, id).arg(old)).await?;
         }
@@ -50,7 +50,7 @@ impl Redis {
     ///
     /// # Errors
     /// As for [`Redis::list`].
-    pub async fn put_ending(&self, kind: Kind, id: &str, name: &str, ends_unix_s: u64) -> Result<(), StoreFault> {
+    pub async fn put_ending(&self, kind: DocumentSpace, id: &str, name: &str, ends_unix_s: u64) -> Result<(), StoreFault> {
         self.told::<i64>(named("ZADD", kind, id).arg(ends_unix_s).arg(name)).await.map(|_| ())
     }
 
@@ -58,7 +58,7 @@ impl Redis {
     ///
     /// # Errors
     /// As for [`Redis::list`].
-    pub async fn not_ended(&self, kind: Kind, id: &str, unix_s: u64) -> Result<Vec<(String, u64)>, StoreFault> {
+    pub async fn not_ended(&self, kind: DocumentSpace, id: &str, unix_s: u64) -> Result<Vec<(String, u64)>, StoreFault> {
         let command = named("ZRANGEBYSCORE", kind, id).arg(unix_s).arg("+inf").arg("WITHSCORES").to_owned();
         let found: Vec<(String, f64)> = self.told(&command).await?;
         Ok(found.into_iter().map(|(name, ends)| (name, ends.max(0.0) as u64)).collect())
@@ -68,7 +68,7 @@ impl Redis {
     ///
     /// # Errors
     /// As for [`Redis::list`].
-    pub async fn take_out_ending(&self, kind: Kind, id: &str, name: &str) -> Result<(), StoreFault> {
+    pub async fn take_out_ending(&self, kind: DocumentSpace, id: &str, name: &str) -> Result<(), StoreFault> {
         self.told::<i64>(named("ZREM", kind, id).arg(name)).await.map(|_| ())
     }
 
@@ -76,7 +76,7 @@ impl Redis {
     ///
     /// # Errors
     /// As for [`Redis::list`].
-    pub async fn take_out_ended(&self, kind: Kind, id: &str, unix_s: u64) -> Result<(), StoreFault> {
+    pub async fn take_out_ended(&self, kind: DocumentSpace, id: &str, unix_s: u64) -> Result<(), StoreFault> {
         self.told::<i64>(named("ZREMRANGEBYSCORE", kind, id).arg("-inf").arg(unix_s)).await.map(|_| ())
     }
 
@@ -86,6 +86,6 @@ impl Redis {
 }
 
 /// The start of a command about one name.
-fn named(command: &str, kind: Kind, id: &str) -> Cmd {
+fn named(command: &str, kind: DocumentSpace, id: &str) -> Cmd {
     redis::cmd(command).arg(names::document(kind, id)).to_owned()
 }

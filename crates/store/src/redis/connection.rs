@@ -16,18 +16,18 @@ const CLUSTER_WAIT_MS_MAX: u64 = 200;
 
 /// A connection that many questions share.
 #[derive(Clone)]
-pub(super) enum Connection {
+pub(super) enum RedisConnection {
     Single(MultiplexedConnection),
     Cluster(ClusterConnection),
 }
 
-impl Connection {
+impl RedisConnection {
     pub(super) async fn open(settings: &RedisSettings) -> RedisResult<Self> {
         let connection = match &settings.shape {
-            RedisShape::Cluster => Connection::Cluster(cluster(settings)?.get_async_connection().await?),
+            RedisShape::Cluster => RedisConnection::Cluster(cluster(settings)?.get_async_connection().await?),
             RedisShape::Single | RedisShape::Sentinel { .. } => {
                 let client = client(settings).await?;
-                Connection::Single(client.get_multiplexed_async_connection_with_config(&times(settings)).await?)
+                RedisConnection::Single(client.get_multiplexed_async_connection_with_config(&times(settings)).await?)
             }
         };
         Ok(connection)
@@ -36,14 +36,14 @@ impl Connection {
     /// Sends one command.
     pub(super) async fn ask(&self, command: &Cmd) -> RedisResult<Value> {
         match self {
-            Connection::Single(connection) => connection.clone().req_packed_command(command).await?.extract_error(),
-            Connection::Cluster(connection) => connection.clone().req_packed_command(command).await?.extract_error(),
+            RedisConnection::Single(connection) => connection.clone().req_packed_command(command).await?.extract_error(),
+            RedisConnection::Cluster(connection) => connection.clone().req_packed_command(command).await?.extract_error(),
         }
     }
 
     /// Parts that together have all keys, for scans.
-    pub(super) async fn parts(&self) -> RedisResult<Vec<Part>> {
-        let Connection::Cluster(_) = self else { return Ok(vec![Part::Whole]) };
+    pub(super) async fn parts(&self) -> RedisResult<Vec<SlotShare>> {
+        let RedisConnection::Cluster(_) = self else { return Ok(vec![SlotShare::Whole]) };
         let slots = self.ask(redis::cmd("CLUSTER").arg("SLOTS")).await?;
         let ranges: Vec<Vec<Value>> = redis::from_redis_value(slots)?;
         let mut masters: Vec<(Value, u16)> = Vec::new();
@@ -55,13 +55,13 @@ impl Connection {
                 masters.push((place, u16::try_from(*first).unwrap_or_default()));
             }
         }
-        Ok(masters.into_iter().map(|(_, slot)| Part::MasterOf(slot)).collect())
+        Ok(masters.into_iter().map(|(_, slot)| SlotShare::MasterOf(slot)).collect())
     }
 
     /// Sends a command to one part.
-    pub(super) async fn ask_part(&self, part: Part, command: &Cmd) -> RedisResult<Value> {
+    pub(super) async fn ask_part(&self, part: SlotShare, command: &Cmd) -> RedisResult<Value> {
         match (self, part) {
-            (Connection::Cluster(connection), Part::MasterOf(slot)) => {
+            (RedisConnection::Cluster(connection), SlotShare::MasterOf(slot)) => {
                 let route = SingleNodeRoutingInfo::SpecificNode(Route::new(slot, SlotAddr::Master));
                 connection.clone().route_command(command.clone(), RoutingInfo::SingleNode(route)).await?.extract_error()
             }
@@ -72,7 +72,7 @@ impl Connection {
 
 /// A share of the keys.
 #[derive(Clone, Copy)]
-pub(super) enum Part {
+pub(super) enum SlotShare {
     Whole,
     /// In a cluster: the keys of the master of this slot.
     MasterOf(u16),

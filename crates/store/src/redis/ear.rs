@@ -5,7 +5,7 @@
 use super::connection::open_ear;
 use super::link::Link;
 use super::names;
-use crate::question::Kind;
+use crate::question::DocumentSpace;
 use redis::aio::{AsyncPushSender, ConnectionLike, MultiplexedConnection, SendError};
 use redis::{PushInfo, PushKind, RedisResult, Value};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(200);
 const HEARD_MAX: usize = 65_536;
 
 /// Kinds whose documents gateways keep in memory.
-const WATCHED: [Kind; 2] = [Kind::Session, Kind::OrgSession];
+const WATCHED: [DocumentSpace; 2] = [DocumentSpace::Session, DocumentSpace::OrgSession];
 
 /// Something heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +34,15 @@ pub enum Heard {
     /// A message of the channel.
     Message(Vec<u8>),
     /// A document was changed or is gone. Only a single server tells so, not a cluster.
-    Changed(Kind, String),
+    Changed(DocumentSpace, String),
     /// Any document may have been changed.
     AllChanged,
 }
 
 /// Puts what the connection hears in line.
-struct Line(Sender<PushInfo>);
+struct InvalidationLine(Sender<PushInfo>);
 
-impl AsyncPushSender for Line {
+impl AsyncPushSender for InvalidationLine {
     fn send(&self, info: PushInfo) -> Result<(), SendError> {
         self.0.try_send(info).map_err(|_| SendError)
     }
@@ -67,7 +67,7 @@ pub(super) async fn listen(link: Arc<Link>, channel_name: String, mut hear: impl
 /// Listens with one connection; returns the reason for its end.
 async fn hold(link: &Link, channel_name: &str, hear: &mut impl FnMut(Heard), up: &mut bool) -> RedisResult<String> {
     let (sender, mut line) = channel(HEARD_MAX);
-    let mut connection = open_ear(link.settings(), Line(sender)).await?;
+    let mut connection = open_ear(link.settings(), InvalidationLine(sender)).await?;
     connection.subscribe(channel_name).await?;
     watch_documents(&mut connection).await;
     hear(Heard::Up);

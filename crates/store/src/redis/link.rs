@@ -1,6 +1,6 @@
 //! Keeps one connection: opens it, monitors it, reopens it. Without a connection, callers get an error at once.
 
-use super::connection::{Connection, breaks, refuse_replica};
+use super::connection::{RedisConnection, breaks, refuse_replica};
 use super::settings::RedisSettings;
 use crate::fault::{StoreFault, StoreFaultKind};
 use crate::timings::Timings;
@@ -21,7 +21,7 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(1);
 /// The current connection, shared by all callers.
 pub(super) struct Link {
     settings: RedisSettings,
-    state: ArcSwap<State>,
+    state: ArcSwap<RedisLinkState>,
     /// A caller got an error that a working connection does not return.
     suspicion: Notify,
     /// The state has changed.
@@ -29,14 +29,14 @@ pub(super) struct Link {
     timings: Timings,
 }
 
-enum State {
-    Up(Connection),
+enum RedisLinkState {
+    Up(RedisConnection),
     Down(String),
 }
 
 impl Link {
     pub(super) fn new(settings: RedisSettings) -> Self {
-        let state = State::Down(format!("not connected to {} yet", settings.place()));
+        let state = RedisLinkState::Down(format!("not connected to {} yet", settings.place()));
         let (suspicion, changed) = (Notify::new(), Notify::new());
         Link { settings, state: ArcSwap::from_pointee(state), suspicion, changed, timings: Timings::default() }
     }
@@ -48,15 +48,15 @@ impl Link {
     /// Why there is no connection; `None` if there is one.
     pub(super) fn trouble(&self) -> Option<String> {
         match &**self.state.load() {
-            State::Up(_) => None,
-            State::Down(why) => Some(why.clone()),
+            RedisLinkState::Up(_) => None,
+            RedisLinkState::Down(why) => Some(why.clone()),
         }
     }
 
-    pub(super) fn connection(&self) -> Result<Connection, StoreFault> {
+    pub(super) fn connection(&self) -> Result<RedisConnection, StoreFault> {
         match &**self.state.load() {
-            State::Up(connection) => Ok(connection.clone()),
-            State::Down(why) => Err(StoreFault::new(StoreFaultKind::Unavailable, why)),
+            RedisLinkState::Up(connection) => Ok(connection.clone()),
+            RedisLinkState::Down(why) => Err(StoreFault::new(StoreFaultKind::Unavailable, why)),
         }
     }
 
@@ -119,17 +119,17 @@ impl Link {
         loop {
             match self.open().await {
                 Ok(connection) => {
-                    self.enter(State::Up(connection.clone()));
+                    self.enter(RedisLinkState::Up(connection.clone()));
                     tracing::info!(redis = place, "connected to Redis");
                     (retry_after, told) = (RETRY_AFTER_MIN, None);
                     let why = self.watch(&connection).await;
                     tracing::warn!(redis = place, why, "the connection to Redis is lost");
                     told = told.or(Some(why.clone()));
-                    self.enter(State::Down(format!("connection to {place} lost: {why}")));
+                    self.enter(RedisLinkState::Down(format!("connection to {place} lost: {why}")));
                 }
                 Err(error) => {
                     let why = error.to_string();
-                    self.enter(State::Down(format!("{place}: {why}")));
+                    self.enter(RedisLinkState::Down(format!("{place}: {why}")));
                     // One line per change of state, not per attempt.
                     if told.is_none() {
                         tracing::error!(redis = place, why, "Redis can't be reached; retrying");
@@ -142,21 +142,21 @@ impl Link {
         }
     }
 
-    fn enter(&self, state: State) {
+    fn enter(&self, state: RedisLinkState) {
         self.state.store(Arc::new(state));
         self.changed.notify_waiters();
     }
 
-    async fn open(&self) -> RedisResult<Connection> {
+    async fn open(&self) -> RedisResult<RedisConnection> {
         let opened = tokio::time::timeout(self.settings.connect_time_max, async {
-            let connection = Connection::open(&self.settings).await?;
+            let connection = RedisConnection::open(&self.settings).await?;
             probe(&connection).await.map(|()| connection)
         });
         opened.await.unwrap_or_else(|_| Err(timed_out("no answer in time")))
     }
 
     /// Returns the reason when the connection is dead.
-    async fn watch(&self, connection: &Connection) -> String {
+    async fn watch(&self, connection: &RedisConnection) -> String {
         loop {
             tokio::select! {
                 () = self.suspicion.notified() => {}
@@ -173,9 +173,9 @@ impl Link {
 }
 
 /// Whether the server answers and accepts writes.
-async fn probe(connection: &Connection) -> RedisResult<()> {
+async fn probe(connection: &RedisConnection) -> RedisResult<()> {
     connection.ask(&redis::cmd("PING")).await?;
-    if let Connection::Single(_) = connection {
+    if let RedisConnection::Single(_) = connection {
         refuse_replica(connection.ask(&redis::cmd("ROLE")).await)?;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Names in Redis: Tyk's names wherever Tyk has one, so that both can share a Redis.
 
-use crate::question::Kind;
+use crate::question::DocumentSpace;
 
 /// Prefix of counters that Tyk has too; they keep their names.
 const QUOTA: &str = "quota-";
@@ -8,19 +8,19 @@ const QUOTA: &str = "quota-";
 const COUNTER: &str = "tollgate.counter.";
 
 /// Prefix of the documents of a kind.
-pub(super) fn prefix(kind: Kind) -> &'static str {
+pub(super) fn prefix(kind: DocumentSpace) -> &'static str {
     match kind {
-        Kind::Session => "apikey-",
-        Kind::OrgSession => "orgkey.",
-        Kind::Policy => "tollgate.policy.",
-        Kind::Api => "tollgate.api.",
-        Kind::Certificate => "cert-raw-",
-        Kind::OAuth => "oauth-data.",
+        DocumentSpace::Session => "apikey-",
+        DocumentSpace::OrgSession => "orgkey.",
+        DocumentSpace::Policy => "tollgate.policy.",
+        DocumentSpace::Api => "tollgate.api.",
+        DocumentSpace::Certificate => "cert-raw-",
+        DocumentSpace::OAuth => "oauth-data.",
     }
 }
 
 /// The name of a document.
-pub(super) fn document(kind: Kind, id: &str) -> String {
+pub(super) fn document(kind: DocumentSpace, id: &str) -> String {
     format!("{}{id}", prefix(kind))
 }
 

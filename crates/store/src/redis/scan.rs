@@ -4,14 +4,14 @@ use super::link::Link;
 use super::names;
 use super::read::read;
 use crate::fault::StoreFault;
-use crate::question::Kind;
+use crate::question::DocumentSpace;
 use std::collections::BTreeSet;
 
 /// Names that the server examines per reply: some hundred microseconds during which others wait.
 const NAMES_PER_ANSWER: usize = 1_000;
 
 /// The ids of a kind with this `prefix`, sorted.
-pub(super) async fn document_ids(link: &Link, kind: Kind, prefix: &str) -> Result<Vec<String>, StoreFault> {
+pub(super) async fn document_ids(link: &Link, kind: DocumentSpace, prefix: &str) -> Result<Vec<String>, StoreFault> {
     let begin = names::prefix(kind);
     let pattern = format!("{}{}*", names::literal(begin), names::literal(prefix));
     let keys = keys(link, &pattern).await?;

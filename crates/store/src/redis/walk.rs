@@ -5,7 +5,7 @@ use super::answer::{self, TOGETHER_MAX};
 use super::link::Link;
 use super::scan::{counter_names, document_ids};
 use crate::fault::StoreFault;
-use crate::question::{Counter, Kind};
+use crate::question::{CounterValue, DocumentSpace};
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, channel};
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 type Pages<T> = Receiver<Result<Vec<T>, StoreFault>>;
 
 /// All documents of a kind, in portions.
-pub(super) fn documents(runtime: &Handle, link: Arc<Link>, kind: Kind) -> Pages<(String, Vec<u8>)> {
+pub(super) fn documents(runtime: &Handle, link: Arc<Link>, kind: DocumentSpace) -> Pages<(String, Vec<u8>)> {
     let (sender, pages) = channel(1);
     runtime.spawn(async move {
         let ids = match document_ids(&link, kind, "").await {
@@ -33,7 +33,7 @@ pub(super) fn documents(runtime: &Handle, link: Arc<Link>, kind: Kind) -> Pages<
 }
 
 /// All counters, in portions.
-pub(super) fn counters(runtime: &Handle, link: Arc<Link>) -> Pages<Counter> {
+pub(super) fn counters(runtime: &Handle, link: Arc<Link>) -> Pages<CounterValue> {
     let (sender, pages) = channel(1);
     runtime.spawn(async move {
         let names: Vec<String> = match counter_names(&link, "").await {

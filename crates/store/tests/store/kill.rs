@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use tollgate_store::{Counter, Embedded, Kind, Question, Store, StoreFaultKind};
+use tollgate_store::{CounterValue, DocumentSpace, Embedded, Question, Store, StoreFaultKind};
 
 const ROUNDS: u64 = 20;
 const THREADS: usize = 8;
@@ -53,7 +53,7 @@ fn check(directory: &Path, lines: &[String], round: u64) {
     let store = Embedded::open(directory).unwrap();
     let mut there = HashSet::new();
     store
-        .for_each(Kind::Session, &mut |id, value| {
+        .for_each(DocumentSpace::Session, &mut |id, value| {
             assert_eq!(value, document(id));
             there.insert(id.to_owned());
         })
@@ -106,15 +106,15 @@ fn child_that_is_killed() {
 fn store_until_killed(store: &Embedded, thread: usize) {
     for n in 0_u32.. {
         let id = format!("{thread}-{n}");
-        let put = Question::Put { kind: Kind::Session, id: id.clone(), value: document(&id), expires_unix_s: None };
+        let put = Question::Put { kind: DocumentSpace::Session, id: id.clone(), value: document(&id), expires_unix_s: None };
         wait(store.ask(put)).unwrap();
         say(&format!("put {id}"));
         if n % 3 == 0 {
             say(&format!("deleting {id}"));
-            wait(store.ask(Question::Delete { kind: Kind::Session, id: id.clone() })).unwrap();
+            wait(store.ask(Question::Delete { kind: DocumentSpace::Session, id: id.clone() })).unwrap();
             say(&format!("deleted {id}"));
         }
-        let counter = Counter { name: format!("c{thread}"), value: i64::from(n), renews_unix_s: u64::MAX };
+        let counter = CounterValue { name: format!("c{thread}"), value: i64::from(n), renews_unix_s: u64::MAX };
         wait(store.ask(Question::SaveCounters { counters: vec![counter] })).unwrap();
         say(&format!("counted c{thread} {n}"));
     }

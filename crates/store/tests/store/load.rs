@@ -2,7 +2,7 @@
 
 use crate::setting::{Time, embedded, wait};
 use std::collections::VecDeque;
-use tollgate_store::{Kind, Question, Store};
+use tollgate_store::{DocumentSpace, Question, Store};
 
 const DOCUMENTS: usize = 200_000;
 const DOCUMENT_BYTES: usize = 400;
@@ -17,7 +17,7 @@ fn two_hundred_thousand_sessions_are_loaded() {
             // Spread over the tree as hashes of keys are.
             let id = format!("{:016x}", (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             let value = vec![b'v'; DOCUMENT_BYTES];
-            replies.push_back(store.ask(Question::Put { kind: Kind::Session, id, value, expires_unix_s: None }));
+            replies.push_back(store.ask(Question::Put { kind: DocumentSpace::Session, id, value, expires_unix_s: None }));
             if replies.len() == 4_096 {
                 replies.pop_front().unwrap().await.unwrap();
             }
@@ -28,7 +28,7 @@ fn two_hundred_thousand_sessions_are_loaded() {
     });
     let (mut documents, mut bytes) = (0, 0);
     store
-        .for_each(Kind::Session, &mut |_, value| {
+        .for_each(DocumentSpace::Session, &mut |_, value| {
             documents += 1;
             bytes += value.len();
         })

@@ -3,18 +3,18 @@
 
 use crate::setting::{Random, Time, all, all_counters, ask, counters, delete, embedded, get, list, put, put_new, save_counters};
 use std::collections::BTreeMap;
-use tollgate_store::{Counter, Kind, Question};
+use tollgate_store::{CounterValue, DocumentSpace, Question};
 
-type Documents = BTreeMap<(Kind, String), (Vec<u8>, Option<u64>)>;
+type Documents = BTreeMap<(DocumentSpace, String), (Vec<u8>, Option<u64>)>;
 
 const SEEDS: u64 = 12;
 const STEPS: usize = 600;
-const KINDS: [Kind; 2] = [Kind::Session, Kind::Certificate];
+const KINDS: [DocumentSpace; 2] = [DocumentSpace::Session, DocumentSpace::Certificate];
 
 #[derive(Default)]
 struct Model {
     documents: Documents,
-    counters: BTreeMap<String, Counter>,
+    counters: BTreeMap<String, CounterValue>,
 }
 
 impl Model {
@@ -23,7 +23,7 @@ impl Model {
         self.counters.retain(|_, counter| now < counter.renews_unix_s);
     }
 
-    fn under(&self, kind: Kind, prefix: &str) -> Vec<(String, Vec<u8>)> {
+    fn under(&self, kind: DocumentSpace, prefix: &str) -> Vec<(String, Vec<u8>)> {
         let of_kind = self.documents.iter().filter(|((of, id), _)| *of == kind && id.starts_with(prefix));
         of_kind.map(|((_, id), (value, _))| (id.clone(), value.clone())).collect()
     }
@@ -71,7 +71,7 @@ fn run(seed: u64) {
             }
             10 => {
                 let renews_unix_s = time.now() + random.below(100);
-                let counter = Counter { name: id.clone(), value: random.below(1_000) as i64 - 500, renews_unix_s };
+                let counter = CounterValue { name: id.clone(), value: random.below(1_000) as i64 - 500, renews_unix_s };
                 model.counters.insert(id, counter.clone());
                 save_counters(&store, vec![counter]);
             }

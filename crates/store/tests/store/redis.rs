@@ -6,7 +6,7 @@ use crate::setting::{Time, ask, counters, delete, get, put, save_counters, wait}
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use tollgate_store::{
-    Counter, Heard, Kind, Question, Redis, RedisSettings, RedisShape, RedisTls, Store, StoreFault, StoreFaultKind,
+    CounterValue, DocumentSpace, Heard, Question, Redis, RedisSettings, RedisShape, RedisTls, Store, StoreFault, StoreFaultKind,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ fn a_cluster_keeps_the_contract() {
         }),
     );
     for n in 0..30 {
-        put(&store, Kind::Session, &n.to_string(), b"{}", None);
+        put(&store, DocumentSpace::Session, &n.to_string(), b"{}", None);
     }
     assert!(cluster.masters().all(|node| node.cli(&["DBSIZE"]) != "0"), "every master has a share");
 }
@@ -66,14 +66,15 @@ fn the_master_that_a_sentinel_names_keeps_the_contract_and_may_change() {
     let mut setup = Sentinel::start(1);
     let shape = RedisShape::Sentinel { master: "mymaster".to_owned(), password: None };
     let store = open(RedisSettings { shape, ..at(&[setup.sentinels[0].port]) });
-    put(&store, Kind::Session, "k", b"1", None);
+    put(&store, DocumentSpace::Session, "k", b"1", None);
     eventually("the replica has it", || setup.servers[1].cli(&["GET", "apikey-k"]) == "1");
     setup.servers[0].kill();
     eventually("the replica became the master and was found", || {
-        ask(&store, Question::Put { kind: Kind::Session, id: "k".into(), value: b"2".to_vec(), expires_unix_s: None }).is_ok()
+        ask(&store, Question::Put { kind: DocumentSpace::Session, id: "k".into(), value: b"2".to_vec(), expires_unix_s: None })
+            .is_ok()
     });
     assert_eq!(setup.servers[1].cli(&["GET", "apikey-k"]), "2");
-    delete(&store, Kind::Session, "k");
+    delete(&store, DocumentSpace::Session, "k");
     contract(&store, &Time::of_server(move |seconds| setup.servers[1].age(seconds)));
 }
 
@@ -81,11 +82,11 @@ fn the_master_that_a_sentinel_names_keeps_the_contract_and_may_change() {
 fn names_and_values_are_tyks() {
     let server = Server::start(&[]);
     let store = open(at(&[server.port]));
-    put(&store, Kind::Session, "5b8e", br#"{"rate":5}"#, None);
-    put(&store, Kind::OrgSession, "default", b"{}", None);
-    put(&store, Kind::Certificate, "default0a", b"PEM", None);
+    put(&store, DocumentSpace::Session, "5b8e", br#"{"rate":5}"#, None);
+    put(&store, DocumentSpace::OrgSession, "default", b"{}", None);
+    put(&store, DocumentSpace::Certificate, "default0a", b"PEM", None);
     let soon = tollgate_store::clock::system()() + 1_000;
-    save_counters(&store, vec![Counter { name: "quota-5b8e".into(), value: 7, renews_unix_s: soon }]);
+    save_counters(&store, vec![CounterValue { name: "quota-5b8e".into(), value: 7, renews_unix_s: soon }]);
     for (name, value) in
         [("apikey-5b8e", r#"{"rate":5}"#), ("orgkey.default", "{}"), ("cert-raw-default0a", "PEM"), ("quota-5b8e", "7")]
     {
@@ -97,7 +98,7 @@ fn names_and_values_are_tyks() {
     server.cli(&["SET", "quota-scope-77", "12", "EX", "1000"]);
     assert_eq!(counters(&store, &["quota-scope-77"])[0].value, 12);
     server.cli(&["SET", "apikey-77", "{}", "EX", "1000"]);
-    assert_eq!(get(&store, Kind::Session, "77").as_deref(), Some(&b"{}"[..]));
+    assert_eq!(get(&store, DocumentSpace::Session, "77").as_deref(), Some(&b"{}"[..]));
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_user_and_a_database_are_chosen() {
         ..at(&[server.port])
     };
     let store = open(settings("secret"));
-    put(&store, Kind::Session, "k", b"1", None);
+    put(&store, DocumentSpace::Session, "k", b"1", None);
     assert_eq!(server.cli(&["-n", "3", "GET", "apikey-k"]), "1");
     let wrong = Redis::open(settings("guess")).unwrap();
     assert!(!wrong.wait_until_up(Duration::from_millis(500)));
@@ -151,8 +152,8 @@ fn tls_is_spoken_with_a_known_authority_or_none() {
     let known = RedisTls { authorities: Some(authority_pem.into_bytes()), own: own.clone(), insecure: false };
     for tls in [known, RedisTls { insecure: true, own: own.clone(), authorities: None }] {
         let store = open(RedisSettings { tls: Some(tls), ..at(&[server.port]) });
-        put(&store, Kind::Session, "k", b"1", None);
-        assert_eq!(get(&store, Kind::Session, "k").as_deref(), Some(&b"1"[..]));
+        put(&store, DocumentSpace::Session, "k", b"1", None);
+        assert_eq!(get(&store, DocumentSpace::Session, "k").as_deref(), Some(&b"1"[..]));
     }
     for tls in [RedisTls { own, ..RedisTls::default() }, RedisTls { insecure: true, ..RedisTls::default() }] {
         let stranger = Redis::open(RedisSettings { tls: Some(tls), ..at(&[server.port]) }).unwrap();
@@ -166,13 +167,13 @@ fn a_server_may_come_later_go_hang_and_come_back() {
     let settings =
         RedisSettings { connect_time_max: Duration::from_millis(500), answer_time_max: Duration::from_millis(500), ..at(&[port]) };
     let store = Redis::open(settings).unwrap();
-    let question = || Question::Get { kind: Kind::Session, id: "k".into() };
+    let question = || Question::Get { kind: DocumentSpace::Session, id: "k".into() };
     assert_eq!(ask(&store, question()).unwrap_err().kind, StoreFaultKind::Unavailable);
     assert!(store.trouble().is_some());
-    assert!(store.for_each(Kind::Session, &mut |_, _| {}).is_err());
+    assert!(store.for_each(DocumentSpace::Session, &mut |_, _| {}).is_err());
     let mut server = Server::start_at(port, &[]);
     assert!(store.wait_until_up(PATIENCE), "{:?}", store.trouble());
-    put(&store, Kind::Session, "k", b"1", None);
+    put(&store, DocumentSpace::Session, "k", b"1", None);
     server.signal("STOP");
     eventually("the hang is noticed", || store.trouble().is_some());
     let start = Instant::now();
@@ -180,7 +181,7 @@ fn a_server_may_come_later_go_hang_and_come_back() {
     assert!(start.elapsed() < Duration::from_secs(5), "nobody waits for a server that is known to hang");
     server.signal("CONT");
     eventually("it is back", || ask(&store, question()).is_ok());
-    assert_eq!(get(&store, Kind::Session, "k").as_deref(), Some(&b"1"[..]));
+    assert_eq!(get(&store, DocumentSpace::Session, "k").as_deref(), Some(&b"1"[..]));
     server.restart();
     eventually(
         "it is back, empty",
@@ -250,7 +251,7 @@ fn lists_grow_in_a_cluster_and_behind_a_sentinel() {
 fn lists_and_sets_stand_beside_the_documents() {
     let server = Server::start(&[]);
     let store = open(at(&[server.port]));
-    let kind = Kind::OAuth;
+    let kind = DocumentSpace::OAuth;
     for value in ["a", "b", "a"] {
         wait(store.put_last(kind, "a1.index", value)).unwrap();
     }
@@ -297,10 +298,10 @@ fn messages_and_changes_are_heard_and_so_is_silence() {
     hear(&heard, &Heard::Up);
     wait(store.publish("news", b"hello")).unwrap();
     hear(&heard, &Heard::Message(b"hello".to_vec()));
-    put(&store, Kind::Session, "k", b"1", None);
-    hear(&heard, &Heard::Changed(Kind::Session, "k".to_owned()));
+    put(&store, DocumentSpace::Session, "k", b"1", None);
+    hear(&heard, &Heard::Changed(DocumentSpace::Session, "k".to_owned()));
     server.cli(&["DEL", "apikey-k"]);
-    hear(&heard, &Heard::Changed(Kind::Session, "k".to_owned()));
+    hear(&heard, &Heard::Changed(DocumentSpace::Session, "k".to_owned()));
     server.cli(&["FLUSHALL"]);
     hear(&heard, &Heard::AllChanged);
     server.signal("STOP");

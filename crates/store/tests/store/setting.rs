@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use tollgate_store::{Answer, Clock, Counter, Embedded, Kind, Page, Question, Store, StoreFault, StoreFaultKind};
+use tollgate_store::{Answer, Clock, CounterValue, DocumentSpace, Embedded, Page, Question, Store, StoreFault, StoreFaultKind};
 
 /// When tests begin.
 pub const START_UNIX_S: u64 = 1_700_000_000;
@@ -70,49 +70,49 @@ pub fn ask(store: &dyn Store, question: Question) -> Result<Answer, StoreFault> 
     wait(store.ask(question))
 }
 
-pub fn get(store: &dyn Store, kind: Kind, id: &str) -> Option<Vec<u8>> {
+pub fn get(store: &dyn Store, kind: DocumentSpace, id: &str) -> Option<Vec<u8>> {
     ask(store, Question::Get { kind, id: id.into() }).unwrap().into_document().unwrap()
 }
 
-pub fn put(store: &dyn Store, kind: Kind, id: &str, value: &[u8], expires_unix_s: Option<u64>) -> bool {
+pub fn put(store: &dyn Store, kind: DocumentSpace, id: &str, value: &[u8], expires_unix_s: Option<u64>) -> bool {
     ask(store, Question::Put { kind, id: id.into(), value: value.into(), expires_unix_s }).unwrap().existed().unwrap()
 }
 
-pub fn put_new(store: &dyn Store, kind: Kind, id: &str, value: &[u8], expires_unix_s: Option<u64>) -> bool {
+pub fn put_new(store: &dyn Store, kind: DocumentSpace, id: &str, value: &[u8], expires_unix_s: Option<u64>) -> bool {
     ask(store, Question::PutNew { kind, id: id.into(), value: value.into(), expires_unix_s }).unwrap().existed().unwrap()
 }
 
 /// Stores a document in place of `old`.
-pub fn replace(store: &dyn Store, kind: Kind, id: &str, [old, value]: [&[u8]; 2], expires_unix_s: Option<u64>) -> bool {
+pub fn replace(store: &dyn Store, kind: DocumentSpace, id: &str, [old, value]: [&[u8]; 2], expires_unix_s: Option<u64>) -> bool {
     let (id, old, value) = (id.into(), old.into(), value.into());
     ask(store, Question::Replace { kind, id, old, value, expires_unix_s }).unwrap().existed().unwrap()
 }
 
-pub fn delete(store: &dyn Store, kind: Kind, id: &str) -> bool {
+pub fn delete(store: &dyn Store, kind: DocumentSpace, id: &str) -> bool {
     ask(store, Question::Delete { kind, id: id.into() }).unwrap().existed().unwrap()
 }
 
-pub fn list(store: &dyn Store, kind: Kind, prefix: &str, after: Option<&str>, limit: usize) -> Page {
+pub fn list(store: &dyn Store, kind: DocumentSpace, prefix: &str, after: Option<&str>, limit: usize) -> Page {
     let question = Question::List { kind, prefix: prefix.into(), after: after.map(Into::into), limit };
     ask(store, question).unwrap().into_page().unwrap()
 }
 
-pub fn all(store: &dyn Store, kind: Kind) -> Vec<(String, Vec<u8>)> {
+pub fn all(store: &dyn Store, kind: DocumentSpace) -> Vec<(String, Vec<u8>)> {
     let mut documents = Vec::new();
     store.for_each(kind, &mut |id, value| documents.push((id.to_owned(), value.to_vec()))).unwrap();
     documents
 }
 
-pub fn save_counters(store: &dyn Store, counters: Vec<Counter>) {
+pub fn save_counters(store: &dyn Store, counters: Vec<CounterValue>) {
     ask(store, Question::SaveCounters { counters }).unwrap().existed().unwrap();
 }
 
-pub fn counters(store: &dyn Store, names: &[&str]) -> Vec<Counter> {
+pub fn counters(store: &dyn Store, names: &[&str]) -> Vec<CounterValue> {
     let names = names.iter().map(|name| name.to_string()).collect();
     ask(store, Question::Counters { names }).unwrap().into_counters().unwrap()
 }
 
-pub fn all_counters(store: &dyn Store) -> Vec<Counter> {
+pub fn all_counters(store: &dyn Store) -> Vec<CounterValue> {
     let mut counters = Vec::new();
     store.for_each_counter(&mut |counter| counters.push(counter)).unwrap();
     counters

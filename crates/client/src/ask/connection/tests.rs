@@ -12,10 +12,10 @@ fn an_address_is_read_with_and_without_its_parts() {
         ("http://[::1]:9", "http://[::1]:9"),
         ("http://proxy.test/gateways/1/", "http://proxy.test:80/gateways/1"),
     ] {
-        assert_eq!(Address::parse(written).map(|address| address.to_string()), Ok(shown.to_owned()));
+        assert_eq!(GatewayAddress::parse(written).map(|address| address.to_string()), Ok(shown.to_owned()));
     }
     for wrong in ["", "http://", "ftp://gateway.test", "http://a b", "http://gateway.test:0", "http://gateway.test:99999"] {
-        assert!(Address::parse(wrong).is_err(), "{wrong}");
+        assert!(GatewayAddress::parse(wrong).is_err(), "{wrong}");
     }
 }
 
@@ -32,6 +32,6 @@ fn the_address_of_a_configuration_is_that_of_its_control_api() {
         let file = directory.path().join("tyk.json");
         std::fs::write(&file, conf.to_string()).unwrap();
         let (config, _) = GatewayConfig::load(Some(&file), std::iter::empty()).unwrap();
-        assert_eq!(Address::of(&config).to_string(), shown, "{conf}");
+        assert_eq!(GatewayAddress::of(&config).to_string(), shown, "{conf}");
     }
 }

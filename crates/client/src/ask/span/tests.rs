@@ -14,19 +14,19 @@ fn spans_are_seconds_or_have_a_unit() {
 #[test]
 fn an_end_is_a_span_a_date_or_never() {
     for (text, end) in [
-        ("never", Ok(End::Never)),
-        ("30d", Ok(End::After(2_592_000))),
-        ("2030-01-01", Ok(End::At(1_893_456_000))),
-        ("2030-01-01T00:00:01Z", Ok(End::At(1_893_456_001))),
-        ("2030-01-01 00:00:01", Ok(End::At(1_893_456_001))),
-        ("2030-01-01T01:00:01+01:00", Ok(End::At(1_893_456_001))),
+        ("never", Ok(SpanEnd::Never)),
+        ("30d", Ok(SpanEnd::After(2_592_000))),
+        ("2030-01-01", Ok(SpanEnd::At(1_893_456_000))),
+        ("2030-01-01T00:00:01Z", Ok(SpanEnd::At(1_893_456_001))),
+        ("2030-01-01 00:00:01", Ok(SpanEnd::At(1_893_456_001))),
+        ("2030-01-01T01:00:01+01:00", Ok(SpanEnd::At(1_893_456_001))),
     ] {
-        assert_eq!(End::parse(text), end, "{text}");
+        assert_eq!(SpanEnd::parse(text), end, "{text}");
     }
     for wrong in ["", "tomorrow", "2030-13-01", "2030-1-1", "1969-12-31", "0", "-5"] {
-        assert!(End::parse(wrong).is_err(), "{wrong}");
+        assert!(SpanEnd::parse(wrong).is_err(), "{wrong}");
     }
-    assert_eq!((End::Never.unix_s(10), End::After(5).unix_s(10), End::At(7).unix_s(10)), (0, 15, 7));
+    assert_eq!((SpanEnd::Never.unix_s(10), SpanEnd::After(5).unix_s(10), SpanEnd::At(7).unix_s(10)), (0, 15, 7));
 }
 
 #[test]

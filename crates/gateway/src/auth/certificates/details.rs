@@ -1,6 +1,6 @@
 //! What the control API tells of a certificate, in the shape of Tyk's answers, which are Go's: names by their parts, absent lists as null.
 
-use super::pem::Certificate;
+use super::pem::UploadedCertificate;
 use serde::Serialize;
 use tollgate_model::calendar;
 use utoipa::ToSchema;
@@ -104,7 +104,7 @@ struct ValidityPeriod {
 }
 
 /// What a detailed list says of a certificate.
-pub fn summary(id: &str, certificate: &Certificate) -> CertificateSummary {
+pub fn summary(id: &str, certificate: &UploadedCertificate) -> CertificateSummary {
     let leaf = certificate.leaf();
     let ValidityPeriod { not_before, not_after, is_ca } = ValidityPeriod::of(leaf.as_ref());
     CertificateSummary {
@@ -120,7 +120,7 @@ pub fn summary(id: &str, certificate: &Certificate) -> CertificateSummary {
 }
 
 /// What is told of one certificate.
-pub fn details(id: &str, certificate: &Certificate) -> CertificateInfo {
+pub fn details(id: &str, certificate: &UploadedCertificate) -> CertificateInfo {
     let leaf = certificate.leaf();
     let ValidityPeriod { not_before, not_after, is_ca } = ValidityPeriod::of(leaf.as_ref());
     let (issuer, subject) = match &leaf {
@@ -162,7 +162,7 @@ fn date(unix_s: Option<i64>) -> String {
     }
 }
 
-fn public_key_name(certificate: &Certificate) -> String {
+fn public_key_name(certificate: &UploadedCertificate) -> String {
     format!("Public Key: {}", certificate.fingerprint)
 }
 

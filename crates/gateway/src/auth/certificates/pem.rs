@@ -15,7 +15,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 const PEM_BYTES_MAX: usize = 1 << 20;
 
 /// What was uploaded, taken apart.
-pub struct Certificate {
+pub struct UploadedCertificate {
     /// SHA-256 of the first certificate or of the public key, lower-case hexadecimal.
     pub fingerprint: String,
     pub material: Material,
@@ -29,7 +29,7 @@ pub enum Material {
     PublicKey(SubjectPublicKeyInfoDer<'static>),
 }
 
-impl Certificate {
+impl UploadedCertificate {
     /// Reads PEM text.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let undecodable = || "Failed to decode certificate. It should be PEM encoded.".to_owned();
@@ -62,7 +62,7 @@ impl Certificate {
             (None, Some(key)) => (hex_sha256(&key), Material::PublicKey(key)),
             (Some(first), None) => (hex_sha256(first), Material::Chain { key: keys.pop(), chain }),
         };
-        Ok(Certificate { fingerprint, material })
+        Ok(UploadedCertificate { fingerprint, material })
     }
 
     /// Whether it can be used: certificates can be read and have not expired, and a private key belongs to the first.

@@ -15,7 +15,7 @@ fn made(name: &str, last_year: i32) -> (String, String) {
 }
 
 fn refused(text: &str) -> String {
-    let checked = Certificate::parse(text.as_bytes()).and_then(|certificate| certificate.check(NOW));
+    let checked = UploadedCertificate::parse(text.as_bytes()).and_then(|certificate| certificate.check(NOW));
     checked.expect_err(text)
 }
 
@@ -31,10 +31,10 @@ fn a_chain_a_chain_with_its_key_and_a_public_key_are_taken() {
         (public, false),
     ];
     for (text, has_key) in texts {
-        let parsed = Certificate::parse(text.as_bytes()).unwrap();
+        let parsed = UploadedCertificate::parse(text.as_bytes()).unwrap();
         parsed.check(NOW).unwrap();
         assert_eq!(parsed.has_private_key(), has_key, "{text}");
-        let again = Certificate::parse(parsed.to_pem().as_bytes()).unwrap();
+        let again = UploadedCertificate::parse(parsed.to_pem().as_bytes()).unwrap();
         assert_eq!((again.fingerprint, again.material.blocks()), (parsed.fingerprint.clone(), parsed.material.blocks()));
     }
 }
@@ -80,7 +80,7 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
 #[test]
 fn the_details_are_those_of_the_certificate() {
     let (text, _) = made("a.test", 2090);
-    let certificate = Certificate::parse(text.as_bytes()).unwrap();
+    let certificate = UploadedCertificate::parse(text.as_bytes()).unwrap();
     let shown = serde_json::to_value(details("id", &certificate)).unwrap();
     assert_eq!(shown["subject"]["CommonName"], "a.test");
     assert_eq!(shown["subject"]["Organization"], serde_json::json!(["Tolls"]));

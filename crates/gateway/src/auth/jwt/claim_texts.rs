@@ -1,7 +1,7 @@
 //! Claims as values of variables, `$tyk_context.jwt_claims_NAME`. Which of them a definition uses is found out when it is compiled; the
 //! others are not kept.
 
-use super::{Claims, Token};
+use super::{Claims, JwtToken};
 use crate::base::form::encode_form;
 use serde_json::Value;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl ClaimNames {
     }
 
     /// Their values in a token; `None` when none is used. Of header and claims, the claims count.
-    pub fn texts(&self, token: &Token<'_>, claims: &Claims) -> Option<Arc<ClaimTexts>> {
+    pub fn texts(&self, token: &JwtToken<'_>, claims: &Claims) -> Option<Arc<ClaimTexts>> {
         if self.0.is_empty() {
             return None;
         }

@@ -40,7 +40,7 @@ impl Validity {
 }
 
 /// A time as a claim says it.
-enum Time {
+enum ClaimTime {
     Missing,
     At(f64),
     /// Not a number: never right.
@@ -65,14 +65,14 @@ impl Claims {
     pub fn validity(&self, unix_s: u64, checks: &TimeChecks) -> Result<Validity, TimeFault> {
         let now = unix_s as f64;
         let until = match checks.expires_skew.map(|skew| (self.time("exp"), skew)) {
-            None | Some((Time::Missing, _)) => u64::MAX,
-            Some((Time::Wrong, _)) => 0,
-            Some((Time::At(time), skew)) => (time + skew as f64).ceil().max(0.0) as u64,
+            None | Some((ClaimTime::Missing, _)) => u64::MAX,
+            Some((ClaimTime::Wrong, _)) => 0,
+            Some((ClaimTime::At(time), skew)) => (time + skew as f64).ceil().max(0.0) as u64,
         };
         let start = |name: &str, skew: Option<u64>| match skew.map(|skew| (self.time(name), skew)) {
-            None | Some((Time::Missing, _)) => Some(0),
-            Some((Time::Wrong, _)) => None,
-            Some((Time::At(time), skew)) => Some((time - skew as f64).ceil().max(0.0) as u64),
+            None | Some((ClaimTime::Missing, _)) => Some(0),
+            Some((ClaimTime::Wrong, _)) => None,
+            Some((ClaimTime::At(time), skew)) => Some((time - skew as f64).ceil().max(0.0) as u64),
         };
         let issued = start("iat", checks.issued_skew);
         let begins = start("nbf", checks.not_before_skew);
@@ -91,19 +91,19 @@ impl Claims {
     /// When the token expires, whether that is looked at or not.
     pub fn expires_unix_s(&self) -> Option<i64> {
         match self.time("exp") {
-            Time::At(time) => Some(time as i64),
-            Time::Missing | Time::Wrong => None,
+            ClaimTime::At(time) => Some(time as i64),
+            ClaimTime::Missing | ClaimTime::Wrong => None,
         }
     }
 
     /// Zero is the same as nothing, as in Tyk.
-    fn time(&self, name: &str) -> Time {
+    fn time(&self, name: &str) -> ClaimTime {
         match self.0.get(name) {
-            None => Time::Missing,
+            None => ClaimTime::Missing,
             Some(value) => match value.as_f64() {
-                Some(0.0) => Time::Missing,
-                Some(time) => Time::At(time),
-                None => Time::Wrong,
+                Some(0.0) => ClaimTime::Missing,
+                Some(time) => ClaimTime::At(time),
+                None => ClaimTime::Wrong,
             },
         }
     }

@@ -1,14 +1,14 @@
 //! What must hold for any text in the place of a token. The function panics when it does not. The fuzzer calls it, and the tests do with the
 //! same corpus.
 
-use crate::auth::jwt::Token;
+use crate::auth::jwt::JwtToken;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// A text is a token in one way only: two dots, and parts that no other text decodes to.
 pub fn token(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Some(token) = Token::parse(text) else { return };
+    let Some(token) = JwtToken::parse(text) else { return };
     let parts: Vec<&str> = text.split('.').collect();
     assert_eq!(parts.len(), 3, "a token of {} parts", parts.len());
     assert_eq!(token.signed(), &text.as_bytes()[..text.len() - parts[2].len() - 1], "another text was signed");

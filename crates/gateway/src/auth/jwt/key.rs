@@ -1,7 +1,7 @@
 //! What a signature is checked with: a secret or a public key, prepared for each algorithm it may be used with.
 
 use super::algorithm::Scheme;
-use super::{Algorithm, Family, Token};
+use super::{AlgorithmFamily, JwtToken, SigningAlgorithm};
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{ParsedPublicKey, RsaPublicKeyComponents};
@@ -28,7 +28,7 @@ impl VerifyKey {
         if bytes.is_empty() {
             return Err("the secret is empty");
         }
-        let prepared = Algorithm::of(Family::Hmac).filter_map(|algorithm| match &algorithm.scheme {
+        let prepared = SigningAlgorithm::of(AlgorithmFamily::Hmac).filter_map(|algorithm| match &algorithm.scheme {
             Scheme::Hmac(function) => Some((algorithm.name, Prepared::Secret(Box::new(hmac::Key::new(*function, bytes))))),
             Scheme::Signature(_) => None,
         });
@@ -36,7 +36,7 @@ impl VerifyKey {
     }
 
     /// A public key or a certificate, in PEM or DER.
-    pub fn public(bytes: &[u8], family: Family) -> Result<Self, &'static str> {
+    pub fn public(bytes: &[u8], family: AlgorithmFamily) -> Result<Self, &'static str> {
         let der = match pem::from_buf(&mut &*bytes) {
             Ok(Some((SectionKind::Certificate, der))) => key_of_certificate(&der)?,
             Ok(Some((_, der))) => der,
@@ -49,9 +49,9 @@ impl VerifyKey {
     }
 
     /// A key for what a definition's signing method asks for.
-    pub fn for_family(bytes: &[u8], family: Family) -> Result<Self, &'static str> {
+    pub fn for_family(bytes: &[u8], family: AlgorithmFamily) -> Result<Self, &'static str> {
         match family {
-            Family::Hmac => Self::secret(bytes),
+            AlgorithmFamily::Hmac => Self::secret(bytes),
             _ => Self::public(bytes, family),
         }
     }
@@ -71,14 +71,14 @@ impl VerifyKey {
         match text("kty") {
             Some("RSA") => match (bytes("n"), bytes("e")) {
                 (Some(n), Some(e)) => rsa(&n, &e, only),
-                _ => Self::from_der(&first_certificate(jwk)?, Family::Rsa, only),
+                _ => Self::from_der(&first_certificate(jwk)?, AlgorithmFamily::Rsa, only),
             },
             Some("EC") => match (bytes("x"), bytes("y")) {
                 (Some(x), Some(y)) => elliptic(text("crv").unwrap_or_default(), &x, &y, only),
-                _ => Self::from_der(&first_certificate(jwk)?, Family::Ecdsa, only),
+                _ => Self::from_der(&first_certificate(jwk)?, AlgorithmFamily::Ecdsa, only),
             },
             Some("OKP") if text("crv") == Some("Ed25519") => {
-                Self::from_der(&bytes("x").ok_or("x is missing")?, Family::EdDsa, only.map(|_| "EdDSA"))
+                Self::from_der(&bytes("x").ok_or("x is missing")?, AlgorithmFamily::EdDsa, only.map(|_| "EdDSA"))
             }
             Some("oct") => {
                 let mut key = Self::secret(&bytes("k").ok_or("k is missing")?)?;
@@ -90,8 +90,8 @@ impl VerifyKey {
     }
 
     /// A key in DER, for one algorithm or for all of the family that it fits.
-    fn from_der(der: &[u8], family: Family, only: Option<&str>) -> Result<Self, &'static str> {
-        let fitting = Algorithm::of(family).filter(|algorithm| only.is_none_or(|only| only == algorithm.name));
+    fn from_der(der: &[u8], family: AlgorithmFamily, only: Option<&str>) -> Result<Self, &'static str> {
+        let fitting = SigningAlgorithm::of(family).filter(|algorithm| only.is_none_or(|only| only == algorithm.name));
         let prepared: Vec<_> = fitting
             .filter_map(|algorithm| match &algorithm.scheme {
                 Scheme::Signature(scheme) => Some((algorithm.name, Prepared::Public(ParsedPublicKey::new(*scheme, der).ok()?))),
@@ -102,12 +102,12 @@ impl VerifyKey {
     }
 
     /// Whether the key made the token's signature, with the algorithm that the token names.
-    pub fn verifies(&self, token: &Token<'_>, algorithm: &Algorithm) -> bool {
+    pub fn verifies(&self, token: &JwtToken<'_>, algorithm: &SigningAlgorithm) -> bool {
         self.verifies_message(algorithm, token.signed(), token.signature())
     }
 
     /// The same for any message.
-    pub fn verifies_message(&self, algorithm: &Algorithm, message: &[u8], signature: &[u8]) -> bool {
+    pub fn verifies_message(&self, algorithm: &SigningAlgorithm, message: &[u8], signature: &[u8]) -> bool {
         let key = self.0.iter().find(|(name, _)| *name == algorithm.name);
         match key {
             Some((_, Prepared::Secret(key))) => hmac::verify(key, message, signature).is_ok(),
@@ -125,7 +125,7 @@ fn rsa(n: &[u8], e: &[u8], only: Option<&str>) -> Result<VerifyKey, &'static str
     }
     let components = RsaPublicKeyComponents { n: significant, e };
     let der: PublicKeyX509Der<'_> = components.as_der().map_err(|_| "it is no RSA key")?;
-    VerifyKey::from_der(der.as_ref(), Family::Rsa, only)
+    VerifyKey::from_der(der.as_ref(), AlgorithmFamily::Rsa, only)
 }
 
 fn elliptic(curve: &str, x: &[u8], y: &[u8], only: Option<&str>) -> Result<VerifyKey, &'static str> {
@@ -139,7 +139,7 @@ fn elliptic(curve: &str, x: &[u8], y: &[u8], only: Option<&str>) -> Result<Verif
     if x.len() != length || y.len() != length || only.is_some_and(|only| only != name) {
         return Err("x, y or alg do not fit its curve");
     }
-    VerifyKey::from_der(&[&[4], x, y].concat(), Family::Ecdsa, Some(name))
+    VerifyKey::from_der(&[&[4], x, y].concat(), AlgorithmFamily::Ecdsa, Some(name))
 }
 
 /// The key of the first certificate of `x5c`, which may be PEM where it should be DER.

@@ -1,6 +1,6 @@
 //! Where the keys for a definition's tokens come from, found out when it is compiled.
 
-use super::{Family, KeySet, SetRules, VerifyKey};
+use super::{AlgorithmFamily, KeySet, SetRules, VerifyKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::ops::ControlFlow;
@@ -38,7 +38,7 @@ impl KeySource {
     /// The source that a definition names; `Err` says what is wrong, and with which field. `key_set` gives the key set of a URL.
     pub fn new(
         definition: &ApiDefinition,
-        family: Family,
+        family: AlgorithmFamily,
         rules: &SetRules,
         key_set: impl Fn(&str, &SetRules) -> Result<Arc<KeySet>, String>,
     ) -> Result<Self, (&'static str, String)> {

@@ -76,8 +76,8 @@ fn examples() -> [(String, Value); 6] {
 }
 
 fn verifies(text: &str, jwk: &Value) -> bool {
-    let token = Token::parse(text).expect("a token");
-    let algorithm = Algorithm::named(token.algorithm().expect("alg")).expect("a known alg");
+    let token = JwtToken::parse(text).expect("a token");
+    let algorithm = SigningAlgorithm::named(token.algorithm().expect("alg")).expect("a known alg");
     VerifyKey::jwk(jwk).expect("a key").verifies(&token, algorithm)
 }
 
@@ -86,7 +86,7 @@ fn the_examples_of_the_rfcs_are_good() {
     for (text, jwk) in examples() {
         assert!(verifies(&text, &jwk), "{text}");
     }
-    let claims = Token::parse(&token(HS256)).unwrap().claims().unwrap();
+    let claims = JwtToken::parse(&token(HS256)).unwrap().claims().unwrap();
     assert_eq!((claims.text("iss"), claims.expires_unix_s()), (Some("joe"), Some(1_300_819_380)));
     // RFC 7519, 3.1: the same claims; a name with a collision-resistant form is a claim as any other.
     assert_eq!(claims.0.get("http://example.com/is_root"), Some(&json!(true)));
@@ -95,13 +95,13 @@ fn the_examples_of_the_rfcs_are_good() {
 #[test]
 fn the_unsecured_example_has_no_algorithm_that_could_be_checked() {
     let text = token(UNSECURED);
-    let token = Token::parse(&text).expect("a token in form");
+    let token = JwtToken::parse(&text).expect("a token in form");
     assert_eq!((token.algorithm(), token.signature().len()), (Some("none"), 0));
-    assert!(Algorithm::named("none").is_none());
+    assert!(SigningAlgorithm::named("none").is_none());
     // Nor with a name that is known, and no signature.
     for (_, jwk) in examples() {
-        for family in [Family::Hmac, Family::Rsa, Family::Ecdsa, Family::EdDsa] {
-            for algorithm in Algorithm::of(family) {
+        for family in [AlgorithmFamily::Hmac, AlgorithmFamily::Rsa, AlgorithmFamily::Ecdsa, AlgorithmFamily::EdDsa] {
+            for algorithm in SigningAlgorithm::of(family) {
                 assert!(!VerifyKey::jwk(&jwk).unwrap().verifies(&token, algorithm), "{}", algorithm.name);
             }
         }
@@ -113,8 +113,8 @@ fn a_token_that_is_cut_anywhere_is_not_good() {
     for (text, jwk) in examples() {
         let key = VerifyKey::jwk(&jwk).unwrap();
         for end in 0..text.len() {
-            let Some(token) = Token::parse(&text[..end]) else { continue };
-            let Some(algorithm) = token.algorithm().and_then(Algorithm::named) else { continue };
+            let Some(token) = JwtToken::parse(&text[..end]) else { continue };
+            let Some(algorithm) = token.algorithm().and_then(SigningAlgorithm::named) else { continue };
             assert!(!key.verifies(&token, algorithm), "{end} of {text}");
         }
     }
@@ -136,8 +136,8 @@ fn a_changed_byte_anywhere_is_noticed() {
             let mut bytes = text.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(bytes).unwrap();
-            let Some(token) = Token::parse(&changed) else { continue };
-            let Some(algorithm) = token.algorithm().and_then(Algorithm::named) else { continue };
+            let Some(token) = JwtToken::parse(&changed) else { continue };
+            let Some(algorithm) = token.algorithm().and_then(SigningAlgorithm::named) else { continue };
             assert!(!VerifyKey::jwk(&jwk).unwrap().verifies(&token, algorithm), "{changed}");
         }
     }
@@ -146,18 +146,18 @@ fn a_changed_byte_anywhere_is_noticed() {
 #[test]
 fn a_public_key_is_no_secret() {
     // The classic confusion: the public key's text is known to all, and used as the secret of an HMAC.
-    let token = Token::parse("eyJhbGciOiJIUzI1NiJ9.e30.AAAA").unwrap();
-    let algorithm = Algorithm::named("HS256").unwrap();
+    let token = JwtToken::parse("eyJhbGciOiJIUzI1NiJ9.e30.AAAA").unwrap();
+    let algorithm = SigningAlgorithm::named("HS256").unwrap();
     for jwk in [rsa(), p256(), ed25519()] {
         assert!(!VerifyKey::jwk(&jwk).unwrap().verifies(&token, algorithm));
     }
-    assert!(VerifyKey::public(b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", Family::Rsa).is_err());
+    assert!(VerifyKey::public(b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", AlgorithmFamily::Rsa).is_err());
 }
 
 #[test]
 fn none_is_no_algorithm() {
     for name in ["none", "None", "NONE", "nOnE", "", "HS1", "RS1", "hs256"] {
-        assert!(Algorithm::named(name).is_none(), "{name}");
+        assert!(SigningAlgorithm::named(name).is_none(), "{name}");
     }
 }
 
@@ -187,10 +187,10 @@ fn what_is_no_token_is_refused() {
         &crit,
         &deep,
     ] {
-        assert!(Token::parse(text).is_none(), "{text:.60}");
+        assert!(JwtToken::parse(text).is_none(), "{text:.60}");
     }
     for payload in ["", "%%%", &encode("[]"), &encode("null"), &encode("\"x\""), &encode("{"), &encode("{}x")] {
-        assert!(Token::parse(&format!("{header}.{payload}.AAAA")).unwrap().claims().is_none(), "{payload}");
+        assert!(JwtToken::parse(&format!("{header}.{payload}.AAAA")).unwrap().claims().is_none(), "{payload}");
     }
 }
 
@@ -331,7 +331,7 @@ fn mutated_tokens_never_panic() {
             }
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        if let Some(token) = Token::parse(&text) {
+        if let Some(token) = JwtToken::parse(&text) {
             let _ = (token.kid(), token.claims().map(|claims| (claims.identity("x").is_ok(), claims.scopes("a.b").len())));
         }
     }

@@ -10,7 +10,7 @@ use tollgate_model::members::Members;
 const TOKEN_BYTES_MAX: usize = 32 << 10;
 
 /// A token.
-pub struct Token<'t> {
+pub struct JwtToken<'t> {
     /// `alg`, `kid` and what else the header says.
     header: Members,
     /// What was signed: header and payload as they were sent.
@@ -19,7 +19,7 @@ pub struct Token<'t> {
     signature: Vec<u8>,
 }
 
-impl<'t> Token<'t> {
+impl<'t> JwtToken<'t> {
     /// Takes a text apart; `None` when it is no token in compact form, or asks for an extension (RFC 7515, 4.1.11).
     pub fn parse(text: &'t str) -> Option<Self> {
         if text.len() > TOKEN_BYTES_MAX {
@@ -38,7 +38,7 @@ impl<'t> Token<'t> {
         }
         decoded.clear();
         URL_SAFE_NO_PAD.decode_vec(signature, &mut decoded).ok()?;
-        Some(Token { header, signed, payload, signature: decoded })
+        Some(JwtToken { header, signed, payload, signature: decoded })
     }
 
     /// The algorithm that it says it is signed with.

@@ -1,12 +1,12 @@
 //! Keys that are not kept for ever: those with a lifetime, and tokens that were given to an OAuth client. There is a new one of these for
 //! each login, so that those that have ended must go; for a while they stay, and their holders are told that they have ended.
 
-use super::{Digest, Entry, Keys, hex};
+use super::{Digest, Keys, StoredKey, hex};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{MutexGuard, PoisonError};
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{Kind, Question, StoreFault};
+use tollgate_store::{DocumentSpace, Question, StoreFault};
 
 /// For which a token is known after its end.
 const KNOWN_AFTER_END_S: u64 = 600;
@@ -29,7 +29,7 @@ pub(super) fn may_be_forgotten(document: &[u8]) -> bool {
     std::str::from_utf8(document).is_ok_and(|text| after_name(text).is_some_and(|byte| byte != b'"'))
 }
 
-impl Entry {
+impl StoredKey {
     /// The second since 1970 in which it is forgotten, if it ever is.
     pub(super) fn kept_until(&self) -> Option<u64> {
         let (_, kept_until) = StoredSession::outline(self.document())?;
@@ -53,9 +53,9 @@ impl Keys {
             let Some(digest) = self.next_ended(unix_s) else { break };
             let _turn = self.order.turn(&digest).await;
             // It may have been given more time since.
-            let is_over = |entry: &Entry| entry.kept_until().is_some_and(|at| at <= unix_s);
+            let is_over = |entry: &StoredKey| entry.kept_until().is_some_and(|at| at <= unix_s);
             let Some(counters) = self.table.remove_if(&digest, is_over) else { continue };
-            told.push(self.store.ask(Question::Delete { kind: Kind::Session, id: hex(&digest) }));
+            told.push(self.store.ask(Question::Delete { kind: DocumentSpace::Session, id: hex(&digest) }));
             told.extend(counters.has_quotas().then(|| self.forget_quotas_of(&digest, Some(&counters))).flatten());
             counters.retire();
         }

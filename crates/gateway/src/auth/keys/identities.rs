@@ -1,7 +1,7 @@
 //! Sessions of identities that are known by something else than a key: a token of another server, say. They are made when they are first
 //! needed, kept in memory only, and made again the same when they are gone; what is used of their quotas is stored as that of keys.
 
-use super::{Counters, Digest, Entry, HeldKey, Keys};
+use super::{Counters, Digest, HeldKey, Keys, StoredKey};
 use std::collections::VecDeque;
 use std::sync::PoisonError;
 use tollgate_model::session::{Session, StoredSession};
@@ -46,7 +46,7 @@ impl Keys {
             let stored = |session| StoredSession { shown, session }.to_bytes().into();
             let Some(old) = old else {
                 is_new = true;
-                return Some(Entry::new(stored(make()), None, true));
+                return Some(StoredKey::new(stored(make()), None, true));
             };
             let mut session = old.session()?;
             if fits(&session) {
@@ -59,7 +59,7 @@ impl Keys {
                 session.expires = session.expires.max(expires);
             }
             // What an operator stored stays stored; only what its tokens say is laid over it.
-            Some(Entry::new(stored(session), Some(old.counters().clone()), old.transient))
+            Some(StoredKey::new(stored(session), Some(old.counters().clone()), old.transient))
         });
         if is_new {
             identities.0.push_back(*digest);

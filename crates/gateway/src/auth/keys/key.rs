@@ -1,6 +1,6 @@
 //! A key as requests meet it: its session with all policies applied, taken apart once.
 
-use super::limits::{Limits, Source};
+use super::limits::{LimitSource, SessionLimits};
 use super::rights::PatternList;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,28 +21,28 @@ pub struct Key {
     bindings: Vec<String>,
     rights: Rights,
     /// Limits of the key as a whole.
-    limits: Limits,
+    limits: SessionLimits,
 }
 
 enum Rights {
     /// No rights are written: everything may be called.
     Everything,
-    Listed(BTreeMap<String, Right>),
+    Listed(BTreeMap<String, ApiRight>),
 }
 
 /// What a key may do on an API.
 pub enum Permission<'k> {
     Everything,
     Nothing,
-    Right(&'k Right),
+    Right(&'k ApiRight),
 }
 
 /// What a key may do on one API that it may call.
-pub struct Right {
+pub struct ApiRight {
     versions: Vec<String>,
     /// `None` for all.
     urls: Option<Arc<PatternList>>,
-    limits: Limits,
+    limits: SessionLimits,
     /// Endpoints with a rate of their own in place of the API's.
     endpoints: Vec<EndpointLimits>,
     /// The patterns of the endpoints, if there are any.
@@ -53,7 +53,7 @@ struct EndpointLimits {
     /// The place of its pattern.
     pattern: usize,
     method: String,
-    limits: Limits,
+    limits: SessionLimits,
 }
 
 /// Whether a key can be used at all.
@@ -65,10 +65,10 @@ pub enum KeyState {
 }
 
 impl Key {
-    pub fn compile(session: Session, generation: u64, source: &Source<'_>) -> Self {
+    pub fn compile(session: Session, generation: u64, source: &LimitSource<'_>) -> Self {
         let rights = session.access_rights.iter().filter(|(_, right)| !right.disabled);
         let rights: BTreeMap<_, _> =
-            rights.map(|(api, right)| (api.clone(), Right::compile(api, right, &session, source))).collect();
+            rights.map(|(api, right)| (api.clone(), ApiRight::compile(api, right, &session, source))).collect();
         Key {
             shown: Box::default(),
             generation,
@@ -76,7 +76,7 @@ impl Key {
             bindings: session.certificate_fingerprints(),
             expires_unix_s: u64::try_from(session.expires).ok().filter(|expires| *expires > 0),
             rights: if session.access_rights.is_empty() { Rights::Everything } else { Rights::Listed(rights) },
-            limits: Limits::new(&session.limit(), "", source),
+            limits: SessionLimits::new(&session.limit(), "", source),
             session,
         }
     }
@@ -116,7 +116,7 @@ impl Key {
     }
 
     /// The limits that hold for this key on an API.
-    pub fn limits(&self, api: &str) -> &Limits {
+    pub fn limits(&self, api: &str) -> &SessionLimits {
         match &self.rights {
             Rights::Everything => &self.limits,
             Rights::Listed(rights) => rights.get(api).map_or(&self.limits, |right| &right.limits),
@@ -125,7 +125,7 @@ impl Key {
 
     /// The limits that hold for a request to an API: those of the first endpoint that it fits, else the API's. `path` is what comes
     /// behind the listen path.
-    pub fn limits_at<'p>(&self, api: &str, method: &str, path: impl FnOnce() -> Cow<'p, str>) -> &Limits {
+    pub fn limits_at<'p>(&self, api: &str, method: &str, path: impl FnOnce() -> Cow<'p, str>) -> &SessionLimits {
         let Rights::Listed(rights) = &self.rights else { return &self.limits };
         let Some(right) = rights.get(api) else { return &self.limits };
         let Some(patterns) = &right.endpoint_patterns else { return &right.limits };
@@ -152,15 +152,15 @@ impl Key {
     }
 }
 
-impl Right {
-    fn compile(api: &str, right: &AccessRight, session: &Session, source: &Source<'_>) -> Self {
+impl ApiRight {
+    fn compile(api: &str, right: &AccessRight, session: &Session, source: &LimitSource<'_>) -> Self {
         let root = session.limit();
         let (limit, scope) = match right.own_limit() {
             Some(limit) => (limit, right.allowance_scope.as_str()),
             None => (&root, ""),
         };
-        let limits = Limits::new(limit, scope, source);
-        Right {
+        let limits = SessionLimits::new(limit, scope, source);
+        ApiRight {
             versions: right.versions.clone(),
             urls: (!right.allowed_urls.is_empty()).then(|| source.patterns.urls(&right.allowed_urls)),
             endpoints: endpoint_limits(api, right, scope, &limits, source),
@@ -190,7 +190,13 @@ impl Right {
 }
 
 /// A right's endpoints; one whose pattern is none limits nothing, as nobody can tell which requests it means.
-fn endpoint_limits(api: &str, right: &AccessRight, scope: &str, limits: &Limits, source: &Source<'_>) -> Vec<EndpointLimits> {
+fn endpoint_limits(
+    api: &str,
+    right: &AccessRight,
+    scope: &str,
+    limits: &SessionLimits,
+    source: &LimitSource<'_>,
+) -> Vec<EndpointLimits> {
     let mut made = Vec::new();
     for (pattern, endpoint) in right.endpoints.iter().enumerate() {
         for method in &endpoint.methods {

@@ -5,12 +5,12 @@ use super::rights::RightPatterns;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
-use tollgate_limit::{Admission, Limiter, Patience, Rate};
+use tollgate_limit::{LimitDecision, Limiter, Patience, Rate};
 use tollgate_model::config::OnStoreFailure;
 use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit};
 
 /// Rates and a quota with their counters.
-pub struct Limits {
+pub struct SessionLimits {
     rates: Vec<RateRule>,
     quota: Option<QuotaRule>,
     /// How long a request over the rate is held, and how often.
@@ -37,7 +37,7 @@ struct QuotaRule {
 }
 
 /// What limits are made from.
-pub struct Source<'a> {
+pub struct LimitSource<'a> {
     /// The counter of a rate, by name.
     pub rate: &'a dyn Fn(String) -> Arc<Limiter>,
     /// The counter of a quota, by scope.
@@ -47,7 +47,7 @@ pub struct Source<'a> {
 
 /// Why a request is over a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rejection {
+pub enum LimitRejection {
     /// A rate; it may come again after this long.
     Rate(Duration),
     Quota,
@@ -68,16 +68,16 @@ pub struct Checks {
 
 /// What was counted of a request, and is to be taken back when it is refused for another reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedRequest {
     rates: bool,
     quota: bool,
 }
 
-impl Counted {
+impl CountedRequest {
     /// Of a request that passed. What would have been refused counted nothing; of several rates it is not known which that was.
-    pub fn of(checks: Checks, would_refuse: Option<Rejection>) -> Self {
-        let is_over_rate = matches!(would_refuse, Some(Rejection::Rate(_)));
-        Counted { rates: checks.rates && !is_over_rate, quota: checks.quota && would_refuse != Some(Rejection::Quota) }
+    pub fn of(checks: Checks, would_refuse: Option<LimitRejection>) -> Self {
+        let is_over_rate = matches!(would_refuse, Some(LimitRejection::Rate(_)));
+        CountedRequest { rates: checks.rates && !is_over_rate, quota: checks.quota && would_refuse != Some(LimitRejection::Quota) }
     }
 }
 
@@ -85,9 +85,9 @@ impl Checks {
     pub const ALL: Self = Checks { rates: true, quota: true, on_store_failure: None };
 }
 
-impl Limits {
+impl SessionLimits {
     /// The limits of a document, with the counters of a scope.
-    pub fn new(limit: &AccessLimit, scope: &str, source: &Source<'_>) -> Self {
+    pub fn new(limit: &AccessLimit, scope: &str, source: &LimitSource<'_>) -> Self {
         let rules = limit.rate_limits().enumerate();
         let on_store_failure = limit.on_store_failure;
         let rates = rules.filter_map(|(index, written)| {
@@ -98,14 +98,14 @@ impl Limits {
         let interval = Duration::try_from_secs_f64(limit.throttle_interval).unwrap_or_default();
         let tries = u32::try_from(limit.throttle_retry_limit).unwrap_or_default();
         let throttle = (!interval.is_zero() && tries > 0).then_some((interval, tries));
-        Limits { rates, quota: limit.quota().map(rule), throttle, on_store_failure }
+        SessionLimits { rates, quota: limit.quota().map(rule), throttle, on_store_failure }
     }
 
     /// The same limits with another rate, or with none, in place of theirs.
-    pub fn with_rate(&self, written: &RateLimit, counter: String, source: &Source<'_>) -> Self {
+    pub fn with_rate(&self, written: &RateLimit, counter: String, source: &LimitSource<'_>) -> Self {
         let on_store_failure = self.on_store_failure;
         let rates = RateRule::new(written, 0, counter, source, on_store_failure.rate_limit).into_iter().collect();
-        Limits { rates, quota: self.quota.clone(), throttle: self.throttle, on_store_failure }
+        SessionLimits { rates, quota: self.quota.clone(), throttle: self.throttle, on_store_failure }
     }
 
     /// Counts a request against all limits, or against none if one of them is used up. What is in dry run is counted and never
@@ -117,7 +117,7 @@ impl Limits {
         checks: Checks,
         dry_run: DryRun,
         patience: Patience,
-    ) -> Result<Option<Rejection>, Rejection> {
+    ) -> Result<Option<LimitRejection>, LimitRejection> {
         let mut would_refuse = None;
         // Rates in dry run that had no room: they counted nothing. Takes no memory while there are none.
         let mut over = Vec::new();
@@ -127,12 +127,12 @@ impl Limits {
             && let Some(wait) = rates.iter().find_map(|rule| rule.counter.shared()?.refuses(now))
         {
             // Without taking places under the others only to give them back.
-            return Err(Rejection::Rate(wait));
+            return Err(LimitRejection::Rate(wait));
         }
         for (index, rule) in rates.iter().enumerate() {
             match rule.admit(now, patience, checks.on_store_failure) {
                 Ok(()) => {}
-                Err(rejection @ Rejection::Rate(_)) if dry_run.rate_limit => {
+                Err(rejection @ LimitRejection::Rate(_)) if dry_run.rate_limit => {
                     over.push(index);
                     would_refuse = Some(rejection);
                 }
@@ -145,7 +145,7 @@ impl Limits {
         let Some(quota) = self.quota.as_ref().filter(|_| checks.quota) else { return Ok(would_refuse) };
         match quota.take(now, now_unix_s, patience, self.on_store_failure.quota.or(checks.on_store_failure)) {
             Ok(()) => Ok(would_refuse),
-            Err(Rejection::Quota) if dry_run.quota => Ok(Some(Rejection::Quota)),
+            Err(LimitRejection::Quota) if dry_run.quota => Ok(Some(LimitRejection::Quota)),
             Err(rejection) => {
                 refund(rates, &over, now);
                 Err(rejection)
@@ -154,7 +154,7 @@ impl Limits {
     }
 
     /// Takes back what was counted of a request in this second.
-    pub fn take_back(&self, now: Duration, now_unix_s: u64, counted: Counted) {
+    pub fn take_back(&self, now: Duration, now_unix_s: u64, counted: CountedRequest) {
         if counted.rates {
             refund(&self.rates, &[], now);
         }
@@ -198,27 +198,27 @@ impl QuotaRule {
         now_unix_s: u64,
         patience: Patience,
         on_failure: Option<OnStoreFailure>,
-    ) -> Result<(), Rejection> {
+    ) -> Result<(), LimitRejection> {
         let Some(shared) = self.counter.shared() else {
-            return self.counter.take(self.max, self.renewal_s, now_unix_s).map(|_| ()).map_err(|_| Rejection::Quota);
+            return self.counter.take(self.max, self.renewal_s, now_unix_s).map(|_| ()).map_err(|_| LimitRejection::Quota);
         };
         match shared.admit(self.max, self.renewal_s, now, patience, on_failure) {
-            Admission::Admitted => Ok(()),
-            Admission::Refused(_) => Err(Rejection::Quota),
-            Admission::Asked => Err(Rejection::Asked),
-            Admission::Silent => Err(Rejection::Silent),
+            LimitDecision::Admitted => Ok(()),
+            LimitDecision::Refused(_) => Err(LimitRejection::Quota),
+            LimitDecision::Asked => Err(LimitRejection::Asked),
+            LimitDecision::Silent => Err(LimitRejection::Silent),
         }
     }
 }
 
 impl RateRule {
-    fn admit(&self, now: Duration, patience: Patience, on_failure: Option<OnStoreFailure>) -> Result<(), Rejection> {
-        let Some(shared) = self.counter.shared() else { return self.counter.admit(self.rate, now).map_err(Rejection::Rate) };
+    fn admit(&self, now: Duration, patience: Patience, on_failure: Option<OnStoreFailure>) -> Result<(), LimitRejection> {
+        let Some(shared) = self.counter.shared() else { return self.counter.admit(self.rate, now).map_err(LimitRejection::Rate) };
         match shared.admit(self.rate, now, patience, self.on_store_failure.or(on_failure)) {
-            Admission::Admitted => Ok(()),
-            Admission::Refused(wait) => Err(Rejection::Rate(wait)),
-            Admission::Asked => Err(Rejection::Asked),
-            Admission::Silent => Err(Rejection::Silent),
+            LimitDecision::Admitted => Ok(()),
+            LimitDecision::Refused(wait) => Err(LimitRejection::Rate(wait)),
+            LimitDecision::Asked => Err(LimitRejection::Asked),
+            LimitDecision::Silent => Err(LimitRejection::Silent),
         }
     }
 
@@ -227,7 +227,7 @@ impl RateRule {
         written: &RateLimit,
         index: usize,
         counter: String,
-        source: &Source<'_>,
+        source: &LimitSource<'_>,
         on_store_failure: Option<OnStoreFailure>,
     ) -> Option<Self> {
         let rate = Rate::with_burst(written.rate, written.per, written.burst.unwrap_or(written.rate))?;

@@ -1,7 +1,7 @@
 //! Reading sessions that are not in memory. Requests with the same key wait for one answer; a change that is heard of while the answer is
 //! on its way makes it be asked again.
 
-use super::{Digest, Entry};
+use super::{Digest, StoredKey};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ const PENDING_MAX: usize = 10_000;
 /// What the store says of a key.
 #[derive(Clone)]
 pub enum Looked {
-    Found(Arc<Entry>),
+    Found(Arc<StoredKey>),
     Unknown,
     Failed,
 }

@@ -1,6 +1,6 @@
 //! Organisations with a session: limits that all APIs of one share. Few, so they are kept compiled; stored like keys.
 
-use super::limits::Source;
+use super::limits::LimitSource;
 use super::shared::SharedKeys;
 use super::writes::to_its_end;
 use super::{Counters, Key, Keys};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_model::key as key_format;
 use tollgate_model::session::Session;
-use tollgate_store::{Kind, Question, StoreFault};
+use tollgate_store::{DocumentSpace, Question, StoreFault};
 
 /// Between attempts to read what a shared store has of organisations.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
@@ -58,7 +58,7 @@ impl Keys {
 
     async fn put_org_in_turn(&self, id: &str, session: Session, reset_quota: bool) -> Result<(), StoreFault> {
         let value = session.to_json().to_string().into_bytes();
-        self.store.ask(Question::Put { kind: Kind::OrgSession, id: id.to_owned(), value, expires_unix_s: None }).await?;
+        self.store.ask(Question::Put { kind: DocumentSpace::OrgSession, id: id.to_owned(), value, expires_unix_s: None }).await?;
         let old = self.orgs.pin().get(id).map(|org| org.counters.clone());
         if reset_quota {
             self.forget_org_quotas(id, old.as_deref()).await?;
@@ -79,7 +79,7 @@ impl Keys {
     }
 
     async fn remove_org_in_turn(&self, id: &str) -> Result<bool, StoreFault> {
-        let existed = self.store.ask(Question::Delete { kind: Kind::OrgSession, id: id.to_owned() }).await?.existed()?;
+        let existed = self.store.ask(Question::Delete { kind: DocumentSpace::OrgSession, id: id.to_owned() }).await?.existed()?;
         let removed = self.orgs.pin().remove(id).cloned();
         self.announce_org(id).await;
         self.forget_org_quotas(id, removed.as_ref().map(|org| &*org.counters)).await?;
@@ -119,11 +119,11 @@ impl Keys {
     }
 
     async fn read_orgs(&self, shared: &SharedKeys) -> Result<(), StoreFault> {
-        let ids = shared.redis.ids(Kind::OrgSession).await?;
+        let ids = shared.redis.ids(DocumentSpace::OrgSession).await?;
         self.orgs.pin().retain(|id, _| ids.contains(id));
         for id in ids {
             let _turn = self.order.turn(&digest(&id)).await;
-            let Some((document, _)) = shared.redis.document(Kind::OrgSession, &id).await? else { continue };
+            let Some((document, _)) = shared.redis.document(DocumentSpace::OrgSession, &id).await? else { continue };
             let Ok((session, _)) = Session::parse(&document) else {
                 tracing::error!(org = id, "the stored session of an organisation can't be read: it is not limited");
                 continue;
@@ -135,14 +135,14 @@ impl Keys {
     }
 
     pub(super) fn load_orgs(&self) -> Result<(), StoreFault> {
-        self.store.clone().for_each(Kind::OrgSession, &mut |id, document| match Session::parse(document) {
+        self.store.clone().for_each(DocumentSpace::OrgSession, &mut |id, document| match Session::parse(document) {
             Ok((session, _)) => self.add_org(id, session, Arc::default()),
             Err(_) => tracing::error!(org = id, "the stored session of an organisation can't be read: it is not limited"),
         })
     }
 
     fn add_org(&self, id: &str, session: Session, counters: Arc<Counters>) {
-        let source = Source {
+        let source = LimitSource {
             rate: &|name| counters.rate(name, |name| self.new_rate(&format!("org.{id}"), name)),
             quota: &|scope| self.quota(&digest(id), id, scope, &counters),
             patterns: &self.patterns,

@@ -11,7 +11,7 @@ use tollgate_engine::Work;
 use tollgate_model::config::OnStoreFailure;
 use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{Kind, StoreFault};
+use tollgate_store::{DocumentSpace, StoreFault};
 
 /// How often an answer is asked for again because the session changed meanwhile.
 const ROUNDS_MAX: usize = 16;
@@ -34,7 +34,7 @@ impl SharedKeys {
             let epoch = self.epoch();
             let ask = |candidate: &Candidate| {
                 let (redis, name) = (self.redis.clone(), candidate.name.clone());
-                self.redis.runtime().spawn(async move { redis.document(Kind::Session, &name).await })
+                self.redis.runtime().spawn(async move { redis.document(DocumentSpace::Session, &name).await })
             };
             let asked: Vec<_> = candidates.iter().map(ask).collect();
             let mut found = None;

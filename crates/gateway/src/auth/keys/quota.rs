@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tollgate_limit::SharedQuota;
-use tollgate_store::Counter;
+use tollgate_store::CounterValue;
 
 /// One quota's counter.
 pub struct Quota {
@@ -140,14 +140,14 @@ impl Quota {
     }
 
     /// The value to store, unless the counter counts for nothing any more.
-    pub fn counter(&self) -> Option<Counter> {
+    pub fn counter(&self) -> Option<CounterValue> {
         if self.retired.load(Ordering::Acquire) {
             return None;
         }
         // Count and time belong together while nobody begins anew.
         let _renewal = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
         let (value, renews_unix_s) = (self.used.load(SeqCst), self.renews_unix_s.load(Ordering::Acquire));
-        Some(Counter { name: self.name.clone(), value, renews_unix_s })
+        Some(CounterValue { name: self.name.clone(), value, renews_unix_s })
     }
 }
 

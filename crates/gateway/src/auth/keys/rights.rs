@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_engine::{Completer, Pending};
-use tollgate_model::session::{AllowedUrl, Endpoint};
+use tollgate_model::session::{AllowedUrl, EndpointLimit};
 use tollgate_model::{Level, Problem};
 
 /// How many lists there are at least before those that nobody uses are looked for.
@@ -42,13 +42,13 @@ struct Lists {
 #[derive(Debug)]
 pub struct PatternList {
     pool: Arc<PatternPool>,
-    entries: Box<[Entry]>,
+    entries: Box<[UrlRight]>,
     /// The patterns of the entries. `None` for one that can't be used: it fits nothing.
     patterns: OnceLock<Box<[Option<Arc<PooledPattern>>]>>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct UrlRight {
     /// `None` when what is written says nothing.
     expression: Option<String>,
     methods: Box<[String]>,
@@ -76,14 +76,14 @@ impl PatternList {
 
     fn patterns(&self) -> &[Option<Arc<PooledPattern>>] {
         self.patterns.get_or_init(|| {
-            let compile = |entry: &Entry| self.pool.get(entry.expression.as_ref()?).ok();
+            let compile = |entry: &UrlRight| self.pool.get(entry.expression.as_ref()?).ok();
             self.entries.iter().map(compile).collect()
         })
     }
 
     /// Makes the list ready if that takes no time: all of its patterns are known, or are templates.
     fn get_ready(&self) {
-        let quick = |entry: &Entry| match &entry.expression {
+        let quick = |entry: &UrlRight| match &entry.expression {
             None => Some(None),
             Some(expression) => self.pool.get_quickly(expression).map(Some),
         };
@@ -103,16 +103,18 @@ impl RightPatterns {
         // With prefix matching, a pattern that says nothing fits nothing, as in Tyk.
         let says_nothing = |url: &str| self.rules.prefix && url.chars().all(|c| matches!(c, '^' | '$'));
         let expression = |url: &str| (!says_nothing(url)).then(|| self.rules.expression(url, false));
-        self.list(urls.iter().map(|url| Entry { expression: expression(&url.url), methods: url.methods.clone().into() }).collect())
+        self.list(
+            urls.iter().map(|url| UrlRight { expression: expression(&url.url), methods: url.methods.clone().into() }).collect(),
+        )
     }
 
     /// The list of the patterns of these endpoints, which have limits for each method.
-    pub fn endpoints(&self, endpoints: &[Endpoint]) -> Arc<PatternList> {
-        let expression = |endpoint: &Endpoint| Some(self.rules.expression(&endpoint.path, false));
-        self.list(endpoints.iter().map(|endpoint| Entry { expression: expression(endpoint), methods: [].into() }).collect())
+    pub fn endpoints(&self, endpoints: &[EndpointLimit]) -> Arc<PatternList> {
+        let expression = |endpoint: &EndpointLimit| Some(self.rules.expression(&endpoint.path, false));
+        self.list(endpoints.iter().map(|endpoint| UrlRight { expression: expression(endpoint), methods: [].into() }).collect())
     }
 
-    fn list(&self, entries: Box<[Entry]>) -> Arc<PatternList> {
+    fn list(&self, entries: Box<[UrlRight]>) -> Arc<PatternList> {
         let content = digest(&entries);
         if let Some(known) = self.lists().by_content.get(&content).and_then(Weak::upgrade) {
             return known;
@@ -185,7 +187,7 @@ fn compiling_thread() -> Option<SyncSender<Unprepared>> {
 }
 
 /// What a list is known by: its texts with their lengths between them.
-fn digest(entries: &[Entry]) -> [u8; 32] {
+fn digest(entries: &[UrlRight]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     let mut add = |text: &str| {
         hasher.update(&(text.len() as u64).to_le_bytes());

@@ -3,7 +3,7 @@
 use crate::base::digest::{Digest, parse_digest};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tollgate_store::Counter;
+use tollgate_store::CounterValue;
 
 /// What is stored of quotas that nobody has asked for yet.
 #[derive(Default)]
@@ -14,7 +14,7 @@ type Quotas = BTreeMap<(Digest, Box<str>), (i64, u64)>;
 
 impl SavedQuotas {
     /// Adds a counter of the embedded store; one of another kind is left out.
-    pub fn add(&self, counter: &Counter) {
+    pub fn add(&self, counter: &CounterValue) {
         let parts = counter.name.strip_prefix("quota-").and_then(|name| name.split_once('-'));
         if let Some((digest, scope)) = parts.and_then(|(hex, scope)| Some((parse_digest(hex)?, scope))) {
             self.put(&digest, scope, counter);
@@ -22,7 +22,7 @@ impl SavedQuotas {
     }
 
     /// Adds what a quota stands at.
-    pub fn put(&self, digest: &Digest, scope: &str, counter: &Counter) {
+    pub fn put(&self, digest: &Digest, scope: &str, counter: &CounterValue) {
         self.lock().insert((*digest, scope.into()), (counter.value, counter.renews_unix_s));
     }
 

@@ -3,8 +3,8 @@
 //! changes, every request has its session read again; when nothing can be read either, `on_failure` says what holds.
 
 use super::lookup::Lookups;
-use super::{Digest, DigestHasher, Entry, Policies, lets_call, shared_quota_name};
-use crate::base::bus::{Bus, Notice, SESSIONS_CHANGED};
+use super::{Digest, DigestHasher, Policies, StoredKey, lets_call, shared_quota_name};
+use crate::base::bus::{Bus, BusMessage, SESSIONS_CHANGED};
 use crate::base::secret::random_text;
 use papaya::HashMap;
 use std::collections::{BTreeSet, VecDeque};
@@ -17,7 +17,7 @@ use tollgate_limit::SharedLimits;
 use tollgate_model::config::SharedStore;
 use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{Heard, Kind, Question, Redis, Store, StoreFault, StoreFaultKind};
+use tollgate_store::{DocumentSpace, Heard, Question, Redis, Store, StoreFault, StoreFaultKind};
 
 /// Answers "there is no such key" that are remembered, so that a client with a wrong key does not ask the store with every request. With
 /// more of them all are forgotten.
@@ -63,7 +63,7 @@ pub struct SharedKeys {
 
 /// A session in memory.
 struct Cached {
-    entry: Arc<Entry>,
+    entry: Arc<StoredKey>,
     /// The epoch it was read in, [`READ`], [`CHANGED`] or [`AGED`].
     state: AtomicU64,
     /// Since the last look of the one who evicts.
@@ -73,7 +73,7 @@ struct Cached {
 }
 
 /// A session that was read and kept.
-pub(super) struct Kept(Arc<Cached>);
+pub(super) struct KeptSession(Arc<Cached>);
 
 /// Who has to go next: by use, and by age. Each has exactly the sessions of the table.
 #[derive(Default)]
@@ -82,9 +82,9 @@ struct Order {
     ages: BTreeSet<(u64, Digest)>,
 }
 
-impl Kept {
+impl KeptSession {
     /// Uses it from now on, unless it has changed since it was kept.
-    pub(super) fn trust(self, epoch: u64) -> Arc<Entry> {
+    pub(super) fn trust(self, epoch: u64) -> Arc<StoredKey> {
         let _ = self.0.state.compare_exchange(READ, epoch, Ordering::AcqRel, Ordering::Relaxed);
         self.0.entry.clone()
     }
@@ -139,7 +139,7 @@ impl SharedKeys {
 
     /// A session that is known to be what the store has.
     #[inline]
-    pub(super) fn get(&self, digest: &Digest) -> Option<Arc<Entry>> {
+    pub(super) fn get(&self, digest: &Digest) -> Option<Arc<StoredKey>> {
         let table = self.table.pin();
         let cached = table.get(digest)?;
         let epoch = self.epoch();
@@ -153,14 +153,14 @@ impl SharedKeys {
     }
 
     /// A session as it was last known, unless it is known to have changed since.
-    pub(super) fn last_known(&self, digest: &Digest) -> Option<Arc<Entry>> {
+    pub(super) fn last_known(&self, digest: &Digest) -> Option<Arc<StoredKey>> {
         let table = self.table.pin();
         let cached = table.get(digest)?;
         (cached.state.load(Ordering::Acquire) != CHANGED).then(|| cached.entry.clone())
     }
 
     /// Keeps a session that was read, and what its key has counted so far.
-    pub(super) fn keep(&self, digest: Digest, stored: &StoredSession, ends_after: Option<Duration>) -> Kept {
+    pub(super) fn keep(&self, digest: Digest, stored: &StoredSession, ends_after: Option<Duration>) -> KeptSession {
         let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let table = self.table.pin();
         let old = table.get(&digest);
@@ -168,7 +168,7 @@ impl SharedKeys {
         let ends_ns = nanoseconds(self.start.elapsed() + ends_after.unwrap_or(KEPT_FOR).min(KEPT_FOR));
         // One that is new gives way before those that are in use.
         let cached = Arc::new(Cached {
-            entry: Arc::new(Entry::new(stored.to_bytes().into(), counters, false)),
+            entry: Arc::new(StoredKey::new(stored.to_bytes().into(), counters, false)),
             state: AtomicU64::new(READ),
             is_used: AtomicBool::new(old.is_some()),
             ends_ns: AtomicU64::new(ends_ns),
@@ -190,7 +190,7 @@ impl SharedKeys {
                 table.remove(&first);
             }
         }
-        Kept(cached)
+        KeptSession(cached)
     }
 
     /// Sessions that were kept for long are read again when they are next needed. True when there may be more of them.
@@ -264,11 +264,11 @@ impl SharedKeys {
                 tracing::warn!(why, "changes of keys are not received: every request reads its session again");
                 self.distrust();
             }
-            Heard::Changed(Kind::Session, name) => self.changed(&key_format::digest(&name)),
+            Heard::Changed(DocumentSpace::Session, name) => self.changed(&key_format::digest(&name)),
             Heard::Changed(..) => self.orgs_changed.notify_one(),
             Heard::AllChanged => self.all_changed(),
             Heard::Message(message) => {
-                if let Notice::SessionsChanged(names) = self.bus.hear(&message) {
+                if let BusMessage::SessionsChanged(names) = self.bus.hear(&message) {
                     names.iter().for_each(|name| self.changed(&key_format::digest(name)));
                     if names.iter().any(|name| name.starts_with(ORG_PREFIX)) {
                         self.orgs_changed.notify_one();
@@ -286,7 +286,7 @@ impl SharedKeys {
         keep_counters: bool,
     ) -> Result<(), StoreFault> {
         let value = stored.session.to_json().to_string().into_bytes();
-        let (kind, id) = (Kind::Session, stored.shown.clone());
+        let (kind, id) = (DocumentSpace::Session, stored.shown.clone());
         self.redis.ask(Question::Put { kind, id, value, expires_unix_s }).await?;
         self.written(&stored.shown, &stored.session, keep_counters).await
     }
@@ -304,7 +304,7 @@ impl SharedKeys {
             let session = old.as_deref().and_then(|document| Session::parse(document).ok());
             let Some(session) = change(session.map(|(session, _)| session)) else { return Ok(false) };
             let value = session.to_json().to_string().into_bytes();
-            let (kind, id, expires_unix_s) = (Kind::Session, name.to_owned(), kept_until(&session));
+            let (kind, id, expires_unix_s) = (DocumentSpace::Session, name.to_owned(), kept_until(&session));
             let was_there = old.is_some();
             let question = match old {
                 Some(old) => Question::Replace { kind, id, old, value, expires_unix_s },
@@ -322,7 +322,7 @@ impl SharedKeys {
     /// Removes a session, for all gateways. False when there was none.
     pub(super) async fn remove(&self, name: &str) -> Result<bool, StoreFault> {
         let old = self.document(name).await?;
-        let existed = self.redis.ask(Question::Delete { kind: Kind::Session, id: name.to_owned() }).await?.existed()?;
+        let existed = self.redis.ask(Question::Delete { kind: DocumentSpace::Session, id: name.to_owned() }).await?.existed()?;
         self.announce(name).await;
         if let Some((session, _)) = old.and_then(|document| Session::parse(&document).ok()) {
             self.forget_counters(name, &session).await?;
@@ -331,7 +331,7 @@ impl SharedKeys {
     }
 
     async fn document(&self, name: &str) -> Result<Option<Vec<u8>>, StoreFault> {
-        self.redis.ask(Question::Get { kind: Kind::Session, id: name.to_owned() }).await?.into_document()
+        self.redis.ask(Question::Get { kind: DocumentSpace::Session, id: name.to_owned() }).await?.into_document()
     }
 
     /// A session was written: tells everybody, also when its counters can't begin anew.
@@ -346,7 +346,7 @@ impl SharedKeys {
         let (redis, api) = (self.redis.clone(), api.to_owned());
         let read = tokio::task::spawn_blocking(move || {
             let mut names = Vec::new();
-            redis.for_each(Kind::Session, &mut |name, document| {
+            redis.for_each(DocumentSpace::Session, &mut |name, document| {
                 let Ok((session, _)) = Session::parse(document) else { return };
                 if lets_call(session, &policies, &api) {
                     names.push(name.to_owned());

@@ -13,14 +13,14 @@ use tollgate_model::session::{Session, StoredSession};
 
 /// The keys.
 #[derive(Default)]
-pub struct Table {
-    entries: HashMap<Digest, Entry, BuildHasherDefault<DigestHasher>>,
+pub struct KeyTable {
+    entries: HashMap<Digest, StoredKey, BuildHasherDefault<DigestHasher>>,
     /// Keys by 64 bits of a hash of how they are shown; short hashes collide, and so may these.
     by_shown: Mutex<BTreeSet<(u64, Digest)>>,
 }
 
 /// One key as it is stored.
-pub struct Entry {
+pub struct StoredKey {
     /// As in the store.
     document: Box<[u8]>,
     /// Made when the key is first used, and again when policies change.
@@ -31,11 +31,11 @@ pub struct Entry {
     pub transient: bool,
 }
 
-impl Entry {
+impl StoredKey {
     /// A key with the counters that it goes on with, if it had any.
     pub fn new(document: Box<[u8]>, counters: Option<Arc<Counters>>, transient: bool) -> Self {
         let counters = counters.map_or_else(OnceLock::new, OnceLock::from);
-        Entry { document, compiled: OnceLock::new(), counters, transient }
+        StoredKey { document, compiled: OnceLock::new(), counters, transient }
     }
 
     /// As in the store.
@@ -59,7 +59,7 @@ impl Entry {
     }
 }
 
-impl Table {
+impl KeyTable {
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -70,12 +70,12 @@ impl Table {
 
     /// Lets `see` look at a key, if it is there.
     #[inline]
-    pub fn with<T>(&self, digest: &Digest, see: impl FnOnce(&Entry) -> T) -> Option<T> {
+    pub fn with<T>(&self, digest: &Digest, see: impl FnOnce(&StoredKey) -> T) -> Option<T> {
         self.entries.pin().get(digest).map(see)
     }
 
     /// Adds a key that is shown so, or replaces it.
-    pub fn insert(&self, digest: Digest, shown: &str, entry: Entry) {
+    pub fn insert(&self, digest: Digest, shown: &str, entry: StoredKey) {
         let mut by_shown = self.by_shown();
         let entries = self.entries.pin();
         if let Some(old) = entries.insert(digest, entry) {
@@ -85,7 +85,7 @@ impl Table {
     }
 
     /// Puts in place of a key what `make` makes of it, in one step: nobody else writes meanwhile. `None` leaves it as it is.
-    pub fn change(&self, digest: Digest, make: impl FnOnce(Option<&Entry>) -> Option<Entry>) {
+    pub fn change(&self, digest: Digest, make: impl FnOnce(Option<&StoredKey>) -> Option<StoredKey>) {
         let mut by_shown = self.by_shown();
         let entries = self.entries.pin();
         let Some(entry) = make(entries.get(&digest)) else { return };
@@ -102,7 +102,7 @@ impl Table {
     }
 
     /// The same if the key is as it is meant to be, in one step.
-    pub fn remove_if(&self, digest: &Digest, is_meant: impl FnOnce(&Entry) -> bool) -> Option<Arc<Counters>> {
+    pub fn remove_if(&self, digest: &Digest, is_meant: impl FnOnce(&StoredKey) -> bool) -> Option<Arc<Counters>> {
         let mut by_shown = self.by_shown();
         let entries = self.entries.pin();
         let entry = entries.get(digest).filter(|entry| is_meant(entry))?;

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::thread;
 use tokio::sync::Semaphore;
 use tollgate_store::fault::StoreFaultKind;
-use tollgate_store::{Memory, Reply, clock};
+use tollgate_store::{Memory, PendingAnswer, clock};
 
 /// A store that can be switched off, and that can keep its answers to itself for a while.
 struct Switched {
@@ -15,7 +15,7 @@ struct Switched {
 }
 
 impl Store for Switched {
-    fn ask(&self, question: Question) -> Reply {
+    fn ask(&self, question: Question) -> PendingAnswer {
         if self.is_off.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(StoreFault::new(StoreFaultKind::Unavailable, "switched off"))));
         }
@@ -26,11 +26,11 @@ impl Store for Switched {
         })
     }
 
-    fn for_each(&self, kind: Kind, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
+    fn for_each(&self, kind: DocumentSpace, see: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreFault> {
         self.store.for_each(kind, see)
     }
 
-    fn for_each_counter(&self, see: &mut dyn FnMut(Counter)) -> Result<(), StoreFault> {
+    fn for_each_counter(&self, see: &mut dyn FnMut(CounterValue)) -> Result<(), StoreFault> {
         self.store.for_each_counter(see)
     }
 }

@@ -2,7 +2,7 @@
 //! gateways share a view has what was just read from it, so that a change that is heard of meanwhile makes nothing disappear.
 
 use super::lookup::{Candidate, Looked};
-use super::{Digest, Entry, KeyName, Keys, identity_digest};
+use super::{Digest, KeyName, Keys, StoredKey, identity_digest};
 use std::sync::Arc;
 use tollgate_model::key as key_format;
 use tollgate_model::session::Session;
@@ -11,7 +11,7 @@ use tollgate_store::{StoreFault, StoreFaultKind};
 /// The keys in memory, and the sessions of a shared store that a text may stand for.
 pub struct KeyView<'k> {
     keys: &'k Keys,
-    read: Vec<(Digest, Arc<Entry>)>,
+    read: Vec<(Digest, Arc<StoredKey>)>,
 }
 
 impl Keys {
@@ -72,12 +72,12 @@ impl KeyView<'_> {
 
     /// How a key is shown: by itself, or by its hash.
     pub fn shown_of(&self, digest: &Digest) -> Option<String> {
-        self.see(digest, Entry::shown)
+        self.see(digest, StoredKey::shown)
     }
 
     /// The session of a key as it is written.
     pub fn session(&self, digest: &Digest) -> Option<Session> {
-        self.see(digest, Entry::session).flatten()
+        self.see(digest, StoredKey::session).flatten()
     }
 
     /// The session of a key with its policies and what is left of its quotas.
@@ -91,12 +91,12 @@ impl KeyView<'_> {
         self.read(digest).is_some() || self.keys.table.contains(digest)
     }
 
-    fn read(&self, digest: &Digest) -> Option<&Arc<Entry>> {
+    fn read(&self, digest: &Digest) -> Option<&Arc<StoredKey>> {
         self.read.iter().find_map(|(read, entry)| (read == digest).then_some(entry))
     }
 
     /// Lets `see` look at what is stored of a key.
-    fn see<T>(&self, digest: &Digest, see: impl FnOnce(&Entry) -> T) -> Option<T> {
+    fn see<T>(&self, digest: &Digest, see: impl FnOnce(&StoredKey) -> T) -> Option<T> {
         match self.read(digest) {
             Some(entry) => Some(see(entry)),
             None => self.keys.table.with(digest, see),

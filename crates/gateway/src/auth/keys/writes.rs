@@ -2,7 +2,7 @@
 //! begins, so that memory and store always end up the same. Between gateways the shared store decides the order: a write that is made
 //! from what is there takes effect only in place of that.
 
-use super::{Counters, Digest, Entry, Keys, hex, own_quota_name};
+use super::{Counters, Digest, Keys, StoredKey, hex, own_quota_name};
 use crate::auth::passwords;
 use crate::base::clock::unix_s;
 use crate::base::secret::random_text;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{Kind, Question, Reply, StoreFault, StoreFaultKind};
+use tollgate_store::{DocumentSpace, PendingAnswer, Question, StoreFault, StoreFaultKind};
 
 /// Keys that share a lock wait for each other without need. With so many, a hundred writers hardly ever do.
 const LOCKS: usize = 1_024;
@@ -151,15 +151,15 @@ impl Keys {
         let expires_unix_s = self.kept_until(&stored.session, unix_s());
         let document = stored.to_bytes_until(expires_unix_s);
         let (id, value) = (hex(&name.digest), document.clone());
-        self.store.ask(Question::Put { kind: Kind::Session, id, value, expires_unix_s }).await?;
+        self.store.ask(Question::Put { kind: DocumentSpace::Session, id, value, expires_unix_s }).await?;
         let counters = self.table.with(&name.digest, |entry| entry.counters().clone());
         let forgotten = match counters.filter(|_| keep_counters) {
             Some(_) => None,
             None => self.forget_quotas(&name.digest),
         };
         self.table.change(name.digest, |old| {
-            let counters = old.map(Entry::counters).filter(|counters| !counters.is_retired()).cloned();
-            Some(Entry::new(document.into(), counters, false))
+            let counters = old.map(StoredKey::counters).filter(|counters| !counters.is_retired()).cloned();
+            Some(StoredKey::new(document.into(), counters, false))
         });
         self.note_end(name.digest, expires_unix_s);
         // Memory has changed as the store has, also when this fails.
@@ -170,7 +170,7 @@ impl Keys {
     }
 
     async fn remove_own(&self, digest: &Digest) -> Result<bool, StoreFault> {
-        let existed = self.store.ask(Question::Delete { kind: Kind::Session, id: hex(digest) }).await?.existed()?;
+        let existed = self.store.ask(Question::Delete { kind: DocumentSpace::Session, id: hex(digest) }).await?.existed()?;
         let forgotten = self.forget_quotas(digest);
         let removed = self.table.remove(digest);
         if let Some(forgotten) = forgotten {
@@ -180,13 +180,13 @@ impl Keys {
     }
 
     /// Forgets what a key has used of its quotas, in memory at once and in the store with the reply, if there is anything.
-    fn forget_quotas(&self, digest: &Digest) -> Option<Reply> {
+    fn forget_quotas(&self, digest: &Digest) -> Option<PendingAnswer> {
         let counters = self.table.with(digest, |entry| entry.counters().clone());
         self.forget_quotas_of(digest, counters.as_deref())
     }
 
     /// The same for counters that are not in the table.
-    pub(super) fn forget_quotas_of(&self, digest: &Digest, counters: Option<&Counters>) -> Option<Reply> {
+    pub(super) fn forget_quotas_of(&self, digest: &Digest, counters: Option<&Counters>) -> Option<PendingAnswer> {
         if let Some(counters) = counters {
             counters.retire();
         }

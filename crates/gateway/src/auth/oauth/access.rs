@@ -5,7 +5,7 @@ use tollgate_model::calendar;
 
 /// One access token, with its refresh token if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Access {
+pub struct AccessToken {
     pub client_id: String,
     pub redirect_uri: String,
     /// The token, or what stands for it where tokens are not kept.
@@ -19,7 +19,7 @@ pub struct Access {
     pub session: Option<String>,
 }
 
-impl Access {
+impl AccessToken {
     /// As it is stored.
     pub fn to_stored(&self) -> Value {
         let mut fields = Map::new();
@@ -40,7 +40,7 @@ impl Access {
     /// What was stored, here or by Tyk.
     pub fn parse(document: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(document).ok()?;
-        Some(Access {
+        Some(AccessToken {
             client_id: client_id(&value)?,
             redirect_uri: text(&value, "RedirectUri"),
             token: text(&value, "AccessToken"),

@@ -1,22 +1,22 @@
 //! The authorisation endpoint (RFC 6749, section 4.1.1 and 4.2.1) in Tyk's two halves: the client's request is checked and sent on to the
 //! login page, and the login page, which knows the gateway's secret, asks for the code when the user has consented.
 
-use super::Provider;
-use super::client::Client;
+use super::OauthProvider;
+use super::client::OauthClient;
 use super::code::Code;
 use super::grant::{Grant, give, is_scope};
-use super::parameters::Parameters;
+use super::parameters::OauthParameters;
 use super::pkce::Challenge;
 use super::redirect;
-use super::refused::{ErrorCode, Refused};
+use super::refused::{ErrorCode, OauthRefusal};
 use crate::base::secret::random_bytes;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
 /// A request that is in order.
-pub struct Request {
-    client: Client,
+pub struct AuthorizeRequest {
+    client: OauthClient,
     redirect_uri: String,
     scope: String,
     state: String,
@@ -26,13 +26,13 @@ pub struct Request {
 
 /// A refusal, and where the user can be sent back to with it.
 pub struct NotAsked {
-    pub refused: Refused,
+    pub refused: OauthRefusal,
     redirect_uri: Option<String>,
     state: String,
 }
 
-impl From<Refused> for NotAsked {
-    fn from(refused: Refused) -> Self {
+impl From<OauthRefusal> for NotAsked {
+    fn from(refused: OauthRefusal) -> Self {
         NotAsked { refused, redirect_uri: None, state: String::new() }
     }
 }
@@ -62,15 +62,15 @@ impl NotAsked {
 ///
 /// # Errors
 /// What is wrong with it.
-pub async fn check_request(provider: &Provider<'_>, parameters: &Parameters) -> Result<Request, NotAsked> {
+pub async fn check_request(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<AuthorizeRequest, NotAsked> {
     let rules = provider.rules;
     let kind = parameters.get("response_type");
     if !rules.response_types.iter().any(|allowed| allowed == kind) || !matches!(kind, "code" | "token") {
-        return Err(Refused::from(ErrorCode::UnsupportedResponseType).into());
+        return Err(OauthRefusal::from(ErrorCode::UnsupportedResponseType).into());
     }
     let state = parameters.get("state").to_owned();
     let refuse =
-        |refused: Refused, uri: Option<&str>| NotAsked { refused, redirect_uri: uri.map(str::to_owned), state: state.clone() };
+        |refused: OauthRefusal, uri: Option<&str>| NotAsked { refused, redirect_uri: uri.map(str::to_owned), state: state.clone() };
     let client = provider.ledger.client(&rules.api_id, parameters.get("client_id")).await;
     let Some(client) = client.map_err(|fault| refuse(fault.into(), None))? else {
         return Err(refuse(ErrorCode::UnauthorizedClient.into(), None));
@@ -96,7 +96,7 @@ pub async fn check_request(provider: &Provider<'_>, parameters: &Parameters) -> 
         true => None,
         false => Challenge::of(parameters, &rules.own, &client).map_err(|refused| refuse(refused, Some(&redirect_uri)))?,
     };
-    Ok(Request { redirect_uri, scope, state, wants_token, challenge, client })
+    Ok(AuthorizeRequest { redirect_uri, scope, state, wants_token, challenge, client })
 }
 
 /// Gives a code, or with `response_type=token` the token itself, to a login page whose user has consented. The answer is Tyk's: its members, and
@@ -104,7 +104,7 @@ pub async fn check_request(provider: &Provider<'_>, parameters: &Parameters) -> 
 ///
 /// # Errors
 /// What is wrong with the request.
-pub async fn ask_for_code(provider: &Provider<'_>, parameters: &Parameters) -> Result<Value, NotAsked> {
+pub async fn ask_for_code(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<Value, NotAsked> {
     let request = check_request(provider, parameters).await?;
     let session = parameters.find("key_rules").map(str::to_owned);
     let (uri, state) = (request.redirect_uri.clone(), request.state.clone());
@@ -112,9 +112,9 @@ pub async fn ask_for_code(provider: &Provider<'_>, parameters: &Parameters) -> R
     made.map_err(|refused| NotAsked { refused, redirect_uri: Some(uri), state })
 }
 
-async fn code(provider: &Provider<'_>, request: Request, session: Option<String>) -> Result<Value, Refused> {
+async fn code(provider: &OauthProvider<'_>, request: AuthorizeRequest, session: Option<String>) -> Result<Value, OauthRefusal> {
     let text = URL_SAFE_NO_PAD.encode(random_bytes().map_err(|_| ErrorCode::ServerError)?);
-    let Request { client, redirect_uri, scope, state, challenge, .. } = request;
+    let AuthorizeRequest { client, redirect_uri, scope, state, challenge, .. } = request;
     let code = Code { client_id: client.id, redirect_uri, scope, state, session, challenge };
     provider.ledger.put_code(&provider.rules.api_id, &text, &code, provider.unix_s).await?;
     let mut parameters = vec![("code", text.as_str())];
@@ -130,8 +130,8 @@ async fn code(provider: &Provider<'_>, request: Request, session: Option<String>
     Ok(Value::Object(told))
 }
 
-async fn token(provider: &Provider<'_>, request: Request, session: Option<String>) -> Result<Value, Refused> {
-    let Request { client, redirect_uri, scope, state, .. } = request;
+async fn token(provider: &OauthProvider<'_>, request: AuthorizeRequest, session: Option<String>) -> Result<Value, OauthRefusal> {
+    let AuthorizeRequest { client, redirect_uri, scope, state, .. } = request;
     let grant = Grant { redirect_uri: redirect_uri.clone(), scope: scope.clone(), session, renewable: false, family: None };
     let given = give(provider, &client, grant, None).await?;
     let expires_in = given.expires_in_s.to_string();

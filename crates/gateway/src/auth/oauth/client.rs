@@ -17,7 +17,7 @@ const TEXT_BYTES_MAX: usize = 1_024;
 
 /// One client.
 #[derive(Clone, Default)]
-pub struct Client {
+pub struct OauthClient {
     pub id: String,
     /// A program that can keep no secret, such as an app on a phone or in a browser (RFC 6749, section 2.1). It has one all the same, which is
     /// told to nobody and not accepted: a Tyk node on the same store would take an empty one.
@@ -84,17 +84,17 @@ pub struct ClientWritten {
 /// What an operator writes about a client.
 #[derive(Default)]
 pub struct Written {
-    pub client: Client,
+    pub client: OauthClient,
     /// The API that it is for; empty for those of its policy.
     pub api_id: String,
 }
 
-impl Client {
+impl OauthClient {
     /// A client as it is stored.
     pub fn parse(document: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(document).ok()?;
         let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        Some(Client {
+        Some(OauthClient {
             id: text("id"),
             is_public: value.get("public") == Some(&Value::Bool(true)),
             secret: text("secret"),
@@ -130,7 +130,7 @@ impl Client {
         // An object alone: a list of its members' values is none.
         let Ok(document @ Value::Object(_)) = serde_json::from_slice(text) else { return Err(None) };
         let written = ClientWritten::deserialize(document).map_err(|_| None)?;
-        let client = Client {
+        let client = OauthClient {
             id: written.client_id.unwrap_or_default(),
             is_public: written.public.unwrap_or_default(),
             secret: written.secret.unwrap_or_default(),

@@ -1,9 +1,9 @@
 //! Who asks: a client shows its id and secret, in a header (RFC 7617) or, as RFC 6749 allows and Tyk does not, in the body.
 
-use super::Provider;
-use super::client::Client;
-use super::parameters::Parameters;
-use super::refused::{ErrorCode, Refused};
+use super::OauthProvider;
+use super::client::OauthClient;
+use super::parameters::OauthParameters;
+use super::refused::{ErrorCode, OauthRefusal};
 use crate::base::form::decode_form;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -20,7 +20,7 @@ impl Credentials {
     ///
     /// # Errors
     /// [`ErrorCode::InvalidRequest`] for a header that can't be read, and for a client that shows something else in the body.
-    pub fn of(authorization: Option<&[u8]>, parameters: &Parameters) -> Result<Option<Self>, Refused> {
+    pub fn of(authorization: Option<&[u8]>, parameters: &OauthParameters) -> Result<Option<Self>, OauthRefusal> {
         let in_body = parameters.find("client_secret").zip(parameters.find("client_id"));
         let in_body = in_body.map(|(secret, id)| Credentials { id: id.to_owned(), secret: secret.to_owned() });
         let Some(header) = authorization.filter(|header| !header.is_empty()) else { return Ok(in_body) };
@@ -28,7 +28,7 @@ impl Credentials {
         // Tyk's examples show the same twice.
         if in_body.is_some_and(|in_body| !in_header.says_the_same_as(&in_body)) {
             let message = "the client shows another secret in the header than in the body";
-            return Err(Refused::because(ErrorCode::InvalidRequest, message));
+            return Err(OauthRefusal::because(ErrorCode::InvalidRequest, message));
         }
         Ok(Some(in_header))
     }
@@ -52,7 +52,7 @@ fn basic(header: &[u8]) -> Option<Credentials> {
 /// # Errors
 /// [`ErrorCode::InvalidRequest`] when it has shown nothing, [`ErrorCode::UnauthorizedClient`] when there is no such client or the secret is
 /// another's: who guesses does not learn which.
-pub async fn named_client(provider: &Provider<'_>, credentials: Option<Credentials>) -> Result<Client, Refused> {
+pub async fn named_client(provider: &OauthProvider<'_>, credentials: Option<Credentials>) -> Result<OauthClient, OauthRefusal> {
     let Some(Credentials { id, secret }) = credentials else { return Err(ErrorCode::InvalidRequest.into()) };
     let api = &provider.rules.api_id;
     let mut client = provider.ledger.client(api, &id).await?;
@@ -62,7 +62,7 @@ pub async fn named_client(provider: &Provider<'_>, credentials: Option<Credentia
         client = provider.ledger.client(api, &unescaped).await?;
     }
     // Compared with something in any case, so that it takes the same time.
-    let nobody = Client { secret: "nobody".to_owned(), ..Client::default() };
+    let nobody = OauthClient { secret: "nobody".to_owned(), ..OauthClient::default() };
     let is_right = client.as_ref().unwrap_or(&nobody).secret_is(&secret);
     client.filter(|_| is_right).ok_or(ErrorCode::UnauthorizedClient.into())
 }
@@ -71,7 +71,7 @@ pub async fn named_client(provider: &Provider<'_>, credentials: Option<Credentia
 ///
 /// # Errors
 /// [`ErrorCode::InvalidRequest`] when there is no such client, or it has a secret to show.
-pub async fn public_client(provider: &Provider<'_>, parameters: &Parameters) -> Result<Client, Refused> {
+pub async fn public_client(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<OauthClient, OauthRefusal> {
     let id = parameters.find("client_id").ok_or(ErrorCode::InvalidRequest)?;
     let client = provider.ledger.client(&provider.rules.api_id, id).await?;
     client.filter(|client| client.is_public).ok_or(ErrorCode::InvalidRequest.into())

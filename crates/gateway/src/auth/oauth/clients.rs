@@ -2,14 +2,14 @@
 //! change is in it before it is answered. Of a store that gateways share it has what was asked for lately, and asks again each second
 //! without holding up anybody.
 
-use super::client::Client;
+use super::client::OauthClient;
 use crate::base::clock::unix_s;
 use papaya::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tollgate_engine::{Completer, Pending};
-use tollgate_store::{Kind, Question, Redis, Store, StoreFault};
+use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
 
 /// What stands between an API and a client in the name of the latter.
 const MARK: &str = ".oauth-clientid.";
@@ -34,7 +34,7 @@ pub fn client_name(api: &str, client: &str) -> String {
 
 /// The clients of all APIs.
 #[derive(Default)]
-pub struct Clients {
+pub struct OauthClients {
     apis: HashMap<String, Arc<ApiClients>>,
     /// The store, when several gateways share it.
     redis: OnceLock<Arc<Redis>>,
@@ -44,12 +44,12 @@ pub struct Clients {
 #[derive(Default)]
 pub struct ApiClients {
     api: String,
-    known: HashMap<String, Arc<Known>>,
+    known: HashMap<String, Arc<KnownClient>>,
     redis: OnceLock<Arc<Redis>>,
 }
 
 /// What is known of a client.
-struct Known {
+struct KnownClient {
     is_there: AtomicBool,
     /// When the store was asked last.
     asked_unix_s: AtomicU64,
@@ -65,7 +65,7 @@ pub enum Presence {
     Unknown,
 }
 
-impl Clients {
+impl OauthClients {
     /// Reads the clients of a store of one's own, or remembers whom to ask. Blocks.
     ///
     /// # Errors
@@ -76,9 +76,9 @@ impl Clients {
             let _ = self.redis.set(redis);
             return Ok(());
         }
-        store.for_each(Kind::OAuth, &mut |id, document| {
+        store.for_each(DocumentSpace::OAuth, &mut |id, document| {
             if let Some((api, client)) = id.split_once(MARK).filter(|_| is_client(id))
-                && Client::parse(document).is_some()
+                && OauthClient::parse(document).is_some()
             {
                 self.of(api).put(client);
             }
@@ -114,7 +114,7 @@ impl ApiClients {
 
     /// Asks again in the background what is known for too long.
     #[inline]
-    fn keep_young(&self, client: &str, known: &Arc<Known>, redis: &Arc<Redis>, now_unix_s: u64) {
+    fn keep_young(&self, client: &str, known: &Arc<KnownClient>, redis: &Arc<Redis>, now_unix_s: u64) {
         let age = now_unix_s.saturating_sub(known.asked_unix_s.load(Ordering::Relaxed));
         if age <= ASKED_AGAIN_S || known.is_asked.swap(true, Ordering::AcqRel) {
             return;
@@ -167,13 +167,16 @@ impl ApiClients {
         if self.redis.get().is_some() && known.len() >= KNOWN_MAX {
             known.clear();
         }
-        let entry =
-            Known { is_there: AtomicBool::new(is_there), asked_unix_s: AtomicU64::new(unix_s()), is_asked: AtomicBool::new(false) };
+        let entry = KnownClient {
+            is_there: AtomicBool::new(is_there),
+            asked_unix_s: AtomicU64::new(unix_s()),
+            is_asked: AtomicBool::new(false),
+        };
         known.insert(client.to_owned(), Arc::new(entry));
     }
 }
 
 async fn exists(redis: &Redis, id: String) -> Result<bool, StoreFault> {
-    let answer = redis.ask(Question::Get { kind: Kind::OAuth, id }).await?;
+    let answer = redis.ask(Question::Get { kind: DocumentSpace::OAuth, id }).await?;
     answer.into_document().map(|document| document.is_some())
 }

@@ -8,20 +8,20 @@ use std::io;
 const SEPARATOR: char = '.';
 
 /// A family. Its text is the beginning of each of its tokens, so that one that is not kept any more still says where it belongs.
-pub struct Family(String);
+pub struct TokenFamily(String);
 
-impl Family {
+impl TokenFamily {
     /// That of a new login.
     ///
     /// # Errors
     /// The system has no randomness.
     pub fn new() -> io::Result<Self> {
-        new_opaque_text().map(Family)
+        new_opaque_text().map(TokenFamily)
     }
 
     /// That of a refresh token; `None` when it has none: it is another client's, or was made by Tyk.
     pub fn of(token: &str) -> Option<Self> {
-        token.split_once(SEPARATOR).map(|(family, _)| Family(family.to_owned()))
+        token.split_once(SEPARATOR).map(|(family, _)| TokenFamily(family.to_owned()))
     }
 
     /// A new refresh token.

@@ -1,12 +1,12 @@
 //! What a token is given for, and how it is made.
 
-use super::Provider;
-use super::access::Access;
-use super::client::{Client, new_opaque_text};
-use super::family::Family;
+use super::OauthProvider;
+use super::access::AccessToken;
+use super::client::{OauthClient, new_opaque_text};
+use super::family::TokenFamily;
 use super::given::Given;
 use super::ledger::NewToken;
-use super::refused::{ErrorCode, Refused};
+use super::refused::{ErrorCode, OauthRefusal};
 use crate::base::secret::random_bytes;
 use serde_json::Value;
 use tollgate_model::session::Session;
@@ -20,12 +20,17 @@ pub struct Grant {
     /// With a refresh token.
     pub renewable: bool,
     /// What the refresh token belongs to.
-    pub family: Option<Family>,
+    pub family: Option<TokenFamily>,
 }
 
 /// Makes a token and stores it. With a code the token is given only if nobody else has redeemed that.
-pub async fn give(provider: &Provider<'_>, client: &Client, grant: Grant, code: Option<&str>) -> Result<Given, Refused> {
-    let Provider { rules, ledger, unix_s, .. } = provider;
+pub async fn give(
+    provider: &OauthProvider<'_>,
+    client: &OauthClient,
+    grant: Grant,
+    code: Option<&str>,
+) -> Result<Given, OauthRefusal> {
+    let OauthProvider { rules, ledger, unix_s, .. } = provider;
     let mut session = session(provider, client, grant.session.as_deref())?;
     let expires_in_s = rules.settings.token_s;
     session.oauth_client_id.clone_from(&client.id);
@@ -36,9 +41,9 @@ pub async fn give(provider: &Provider<'_>, client: &Client, grant: Grant, code: 
             session.meta_data.entry(name).or_insert_with(|| value.clone());
         }
     }
-    let no_randomness = |_| Refused::from(ErrorCode::ServerError);
+    let no_randomness = |_| OauthRefusal::from(ErrorCode::ServerError);
     let token = ledger.keys().generate(&session.org_id, random_bytes().map_err(no_randomness)?);
-    let new_refresh = || grant.family.as_ref().map_or_else(new_opaque_text, Family::new_token);
+    let new_refresh = || grant.family.as_ref().map_or_else(new_opaque_text, TokenFamily::new_token);
     let refresh = grant.renewable.then(new_refresh).transpose().map_err(no_randomness)?;
     if let Some(code) = code
         && !ledger.redeem(&rules.api_id, code, &token, *unix_s).await?
@@ -46,14 +51,14 @@ pub async fn give(provider: &Provider<'_>, client: &Client, grant: Grant, code: 
         ledger.punish_replay(&rules.api_id, code).await?;
         return Err(ErrorCode::InvalidGrant.into());
     }
-    let access = Access {
+    let access = AccessToken {
         client_id: client.id.clone(),
         redirect_uri: grant.redirect_uri,
         expires_in_s,
         scope: grant.scope.clone(),
         created_unix_s: *unix_s,
         session: grant.session,
-        ..Access::default()
+        ..AccessToken::default()
     };
     let (refresh_s, retained_s) = (rules.settings.refresh_s, rules.settings.retained_s);
     let new = NewToken { token: &token, refresh: refresh.as_deref(), session, access, refresh_s, retained_s };
@@ -62,7 +67,7 @@ pub async fn give(provider: &Provider<'_>, client: &Client, grant: Grant, code: 
 }
 
 /// The session of a new token: what was asked for with the code, else of the client's policy.
-fn session(provider: &Provider<'_>, client: &Client, asked: Option<&str>) -> Result<Session, Refused> {
+fn session(provider: &OauthProvider<'_>, client: &OauthClient, asked: Option<&str>) -> Result<Session, OauthRefusal> {
     let keys = provider.ledger.keys();
     if let Some((mut session, _)) = asked.and_then(|asked| Session::parse(asked.as_bytes()).ok()) {
         if session.org_id.is_empty() {
@@ -81,7 +86,7 @@ fn session(provider: &Provider<'_>, client: &Client, asked: Option<&str>) -> Res
     Ok(session)
 }
 
-fn failed(client: &Client, why: &str) -> Refused {
+fn failed(client: &OauthClient, why: &str) -> OauthRefusal {
     tracing::warn!(client = client.id, why, "no token can be made for an OAuth client");
     ErrorCode::ServerError.into()
 }

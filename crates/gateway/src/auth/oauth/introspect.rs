@@ -1,20 +1,20 @@
 //! What a token is worth (RFC 7662), for those who are shown one: any client of the API may ask.
 
-use super::Provider;
-use super::parameters::Parameters;
-use super::refused::Refused;
+use super::OauthProvider;
+use super::parameters::OauthParameters;
+use super::refused::OauthRefusal;
 use serde_json::{Map, Value, json};
 
 /// What there is to say of a token. Of one that is not good nothing is told but that.
 ///
 /// # Errors
 /// The store is silent.
-pub async fn introspect(provider: &Provider<'_>, parameters: &Parameters) -> Result<Value, Refused> {
+pub async fn introspect(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<Value, OauthRefusal> {
     let (api, token) = (&provider.rules.api_id, parameters.get("token"));
     let of_refresh = || async {
         let access = provider.ledger.refresh(api, token).await?;
         let ends = access.as_ref().map(|access| access.created_unix_s + provider.rules.settings.refresh_s);
-        Ok::<_, Refused>(access.zip(ends).map(|found| (found, "refresh_token")))
+        Ok::<_, OauthRefusal>(access.zip(ends).map(|found| (found, "refresh_token")))
     };
     let of_access = || async {
         let ledger = provider.ledger;
@@ -23,7 +23,7 @@ pub async fn introspect(provider: &Provider<'_>, parameters: &Parameters) -> Res
         // An operator may have switched the session off, or taken it away.
         let session = view.digest_of(token).and_then(|digest| view.live_session(&digest, provider.unix_s));
         let session = session.filter(|session| !session.is_inactive && session.expires.unsigned_abs() > provider.unix_s);
-        Ok::<_, Refused>(session.map(|session| ((access, session.expires.unsigned_abs()), "bearer")))
+        Ok::<_, OauthRefusal>(session.map(|session| ((access, session.expires.unsigned_abs()), "bearer")))
     };
     // The hint says where to look first (section 2.1); it need not be right.
     let found = match parameters.get("token_type_hint") {

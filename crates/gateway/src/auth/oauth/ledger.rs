@@ -1,12 +1,12 @@
 //! What the provider keeps: clients, codes and tokens. In a shared store under Tyk's names and in Tyk's form; in a store of one's own
 //! codes and tokens are filed under their digests, and the texts themselves are nowhere.
 
-use super::Provider;
-use super::access::{Access, text};
-use super::client::Client;
-use super::clients::{Clients, client_name, is_client};
+use super::OauthProvider;
+use super::access::{AccessToken, text};
+use super::client::OauthClient;
+use super::clients::{OauthClients, client_name, is_client};
 use super::code::{CODE_S, Code};
-use super::family::Family;
+use super::family::TokenFamily;
 use super::given::Given;
 use crate::auth::keys::{KeyName, Keys};
 use crate::base::digest::{hex, parse_digest};
@@ -16,15 +16,15 @@ use std::sync::Arc;
 use tollgate_model::key as key_format;
 use tollgate_model::session::Session;
 use tollgate_store::question::PAGE_DOCUMENTS_MAX;
-use tollgate_store::{Kind, Question, Redis, Store, StoreFault};
+use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
 
-const KIND: Kind = Kind::OAuth;
+const KIND: DocumentSpace = DocumentSpace::OAuth;
 
 /// The provider's part of the store.
 pub struct Ledger {
     store: Arc<dyn Store>,
     keys: Arc<Keys>,
-    clients: Arc<Clients>,
+    clients: Arc<OauthClients>,
     redis: Option<Arc<Redis>>,
 }
 
@@ -44,13 +44,13 @@ pub struct NewToken<'a> {
     pub refresh: Option<&'a str>,
     pub session: Session,
     /// The tokens in it are still to be filled in.
-    pub access: Access,
+    pub access: AccessToken,
     pub refresh_s: u64,
     pub retained_s: u64,
 }
 
 impl Ledger {
-    pub fn new(store: Arc<dyn Store>, keys: Arc<Keys>, clients: Arc<Clients>) -> Self {
+    pub fn new(store: Arc<dyn Store>, keys: Arc<Keys>, clients: Arc<OauthClients>) -> Self {
         let redis = keys.shared_keys().map(|shared| shared.redis.clone());
         Ledger { store, keys, clients, redis }
     }
@@ -61,17 +61,17 @@ impl Ledger {
     }
 
     /// A client of an API.
-    pub async fn client(&self, api: &str, client: &str) -> Result<Option<Client>, StoreFault> {
+    pub async fn client(&self, api: &str, client: &str) -> Result<Option<OauthClient>, StoreFault> {
         let document = self.get(client_name(api, client)).await?;
-        Ok(document.and_then(|document| Client::parse(&document)))
+        Ok(document.and_then(|document| OauthClient::parse(&document)))
     }
 
     /// The clients of an API, by id.
-    pub async fn clients(&self, api: &str, org: &str) -> Result<Vec<Client>, StoreFault> {
+    pub async fn clients(&self, api: &str, org: &str) -> Result<Vec<OauthClient>, StoreFault> {
         let prefix = client_name(api, "");
         let Some(redis) = &self.redis else {
             let documents = self.under(&prefix).await?;
-            return Ok(documents.iter().filter_map(|(_, document)| Client::parse(document)).collect());
+            return Ok(documents.iter().filter_map(|(_, document)| OauthClient::parse(document)).collect());
         };
         let listed = redis.list(KIND, &index_name(api, org)).await?;
         let mut ids: BTreeSet<String> =
@@ -90,7 +90,7 @@ impl Ledger {
     }
 
     /// Stores a client, new or changed.
-    pub async fn put_client(&self, api: &str, org: &str, client: &Client) -> Result<(), StoreFault> {
+    pub async fn put_client(&self, api: &str, org: &str, client: &OauthClient) -> Result<(), StoreFault> {
         let name = client_name(api, &client.id);
         let value = client.to_stored().to_string().into_bytes();
         let old = match &self.redis {
@@ -221,15 +221,15 @@ impl Ledger {
     }
 
     /// What is kept of an access token.
-    pub async fn access(&self, api: &str, token: &str) -> Result<Option<Access>, StoreFault> {
+    pub async fn access(&self, api: &str, token: &str) -> Result<Option<AccessToken>, StoreFault> {
         let document = self.get(access_name(api, &self.name(token))).await?;
-        Ok(document.and_then(|document| Access::parse(&document)))
+        Ok(document.and_then(|document| AccessToken::parse(&document)))
     }
 
     /// What is kept of a refresh token.
-    pub async fn refresh(&self, api: &str, token: &str) -> Result<Option<Access>, StoreFault> {
+    pub async fn refresh(&self, api: &str, token: &str) -> Result<Option<AccessToken>, StoreFault> {
         let document = self.get(refresh_name(api, &self.kept(token))).await?;
-        Ok(document.and_then(|document| Access::parse(&document)))
+        Ok(document.and_then(|document| AccessToken::parse(&document)))
     }
 
     /// Takes a refresh token away. False when there was none: of several who use one at the same time, one has it.
@@ -238,9 +238,9 @@ impl Ledger {
     }
 
     /// Notes which tokens of a family are the good ones now. False when the family has ended meanwhile: then they are not.
-    pub async fn lead_family(&self, provider: &Provider<'_>, client: &Client, given: &Given) -> Result<bool, StoreFault> {
+    pub async fn lead_family(&self, provider: &OauthProvider<'_>, client: &OauthClient, given: &Given) -> Result<bool, StoreFault> {
         let Some(refresh) = &given.refresh else { return Ok(true) };
-        let Some(family) = Family::of(refresh) else { return Ok(true) };
+        let Some(family) = TokenFamily::of(refresh) else { return Ok(true) };
         let (name, ended) = self.family_names(provider, client, &family);
         let tokens = json!({ "AccessToken": self.kept(&given.token), "RefreshToken": self.kept(refresh) });
         self.put(name, tokens.to_string().into_bytes(), Some(family_end(provider))).await?;
@@ -250,8 +250,8 @@ impl Ledger {
 
     /// A refresh token comes that is not there: if it was used before, somebody has stolen it or its successors, and all of them end. Not
     /// at the word of a client that it was never for.
-    pub async fn punish_reuse(&self, provider: &Provider<'_>, client: &Client, token: &str) -> Result<(), StoreFault> {
-        let Some(family) = Family::of(token) else { return Ok(()) };
+    pub async fn punish_reuse(&self, provider: &OauthProvider<'_>, client: &OauthClient, token: &str) -> Result<(), StoreFault> {
+        let Some(family) = TokenFamily::of(token) else { return Ok(()) };
         let (name, ended) = self.family_names(provider, client, &family);
         if self.get(name.clone()).await?.is_none() {
             return Ok(());
@@ -324,7 +324,7 @@ impl Ledger {
     }
 
     /// What is kept of a family: its good tokens, and that it has ended.
-    fn family_names(&self, provider: &Provider<'_>, client: &Client, family: &Family) -> (String, String) {
+    fn family_names(&self, provider: &OauthProvider<'_>, client: &OauthClient, family: &TokenFamily) -> (String, String) {
         let (api, kept) = (&provider.rules.api_id, self.kept(family.as_str()));
         let name = |what: &str| format!("{api}.{what}.{}.{kept}", client.id);
         (name("oauth-refresh-family"), name("oauth-refresh-reused"))
@@ -332,7 +332,9 @@ impl Ledger {
 
     async fn revoke_with_refresh(&self, api: &str, name: &str) -> Result<(), StoreFault> {
         let document = self.get(access_name(api, name)).await?;
-        if let Some(access) = document.and_then(|document| Access::parse(&document)).filter(|access| !access.refresh.is_empty()) {
+        if let Some(access) =
+            document.and_then(|document| AccessToken::parse(&document)).filter(|access| !access.refresh.is_empty())
+        {
             self.delete(refresh_name(api, &access.refresh)).await?;
         }
         self.revoke_named(api, name).await.map(|_| ())
@@ -348,7 +350,7 @@ impl Ledger {
             (Some(_), _) => drop(self.keys.remove_named(name).await?),
         }
         self.delete(access_name(api, name)).await?;
-        if let Some(access) = Access::parse(&document) {
+        if let Some(access) = AccessToken::parse(&document) {
             let tokens = tokens_name(api, &access.client_id);
             match &self.redis {
                 Some(redis) => redis.take_out_ending(KIND, &tokens, name).await?,
@@ -386,7 +388,7 @@ impl Ledger {
 }
 
 /// When nothing of a family is good any more that is made now.
-fn family_end(provider: &Provider<'_>) -> u64 {
+fn family_end(provider: &OauthProvider<'_>) -> u64 {
     let settings = &provider.rules.settings;
     provider.unix_s.saturating_add(settings.refresh_s.max(settings.token_s))
 }

@@ -1,7 +1,7 @@
 //! The parameters of a request to the provider: of its query and of its body, which is a form or, as in Tyk, a JSON object of texts.
 //! One that comes twice is an error (RFC 6749, section 3.2), as nobody can say which of them counts.
 
-use super::refused::{ErrorCode, Refused};
+use super::refused::{ErrorCode, OauthRefusal};
 use crate::base::form::decode_form;
 use serde_json::Value;
 
@@ -16,15 +16,15 @@ const NEVER_IN_QUERY: [&str; 2] = ["client_secret", "password"];
 
 /// Names and values.
 #[derive(Default)]
-pub struct Parameters(Vec<(String, String)>);
+pub struct OauthParameters(Vec<(String, String)>);
 
-impl Parameters {
+impl OauthParameters {
     /// The parameters of a request.
     ///
     /// # Errors
     /// [`ErrorCode::InvalidRequest`] with what is wrong.
-    pub fn read(query: Option<&str>, content_type: Option<&str>, body: &[u8]) -> Result<Self, Refused> {
-        let mut parameters = Parameters::default();
+    pub fn read(query: Option<&str>, content_type: Option<&str>, body: &[u8]) -> Result<Self, OauthRefusal> {
+        let mut parameters = OauthParameters::default();
         parameters.add_form(query.unwrap_or_default())?;
         parameters.0.retain(|(name, _)| !NEVER_IN_QUERY.contains(&name.as_str()));
         let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
@@ -48,7 +48,7 @@ impl Parameters {
         Some(self.get(name)).filter(|value| !value.is_empty())
     }
 
-    fn add_form(&mut self, text: &str) -> Result<(), Refused> {
+    fn add_form(&mut self, text: &str) -> Result<(), OauthRefusal> {
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (Some(name), Some(value)) = (decode_form(name), decode_form(value)) else {
@@ -59,7 +59,7 @@ impl Parameters {
         Ok(())
     }
 
-    fn add_json(&mut self, text: &str) -> Result<(), Refused> {
+    fn add_json(&mut self, text: &str) -> Result<(), OauthRefusal> {
         let Ok(Value::Object(members)) = serde_json::from_str(text) else {
             return Err(wrong("the body is not a JSON object"));
         };
@@ -73,7 +73,7 @@ impl Parameters {
         Ok(())
     }
 
-    fn add(&mut self, name: String, value: String) -> Result<(), Refused> {
+    fn add(&mut self, name: String, value: String) -> Result<(), OauthRefusal> {
         let is_known = |known: &(String, String)| known.0 == name;
         if name.len() > TEXT_BYTES_MAX || value.len() > TEXT_BYTES_MAX && name != LONG {
             return Err(wrong("a parameter is too long"));
@@ -90,8 +90,8 @@ impl Parameters {
     }
 }
 
-fn wrong(what: &'static str) -> Refused {
-    Refused::because(ErrorCode::InvalidRequest, what)
+fn wrong(what: &'static str) -> OauthRefusal {
+    OauthRefusal::because(ErrorCode::InvalidRequest, what)
 }
 
 #[cfg(test)]

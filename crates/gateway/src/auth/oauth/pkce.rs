@@ -1,8 +1,8 @@
 //! Proof that whoever redeems a code is who asked for it (RFC 7636).
 
-use super::client::Client;
-use super::parameters::Parameters;
-use super::refused::{ErrorCode, Refused};
+use super::client::OauthClient;
+use super::parameters::OauthParameters;
+use super::refused::{ErrorCode, OauthRefusal};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
@@ -21,8 +21,8 @@ impl Challenge {
     ///
     /// # Errors
     /// [`ErrorCode::InvalidRequest`], as section 4.4.1 has it.
-    pub fn of(parameters: &Parameters, rules: &OAuthRules, client: &Client) -> Result<Option<Self>, Refused> {
-        let wrong = |what: &'static str| Err(Refused::because(ErrorCode::InvalidRequest, what));
+    pub fn of(parameters: &OauthParameters, rules: &OAuthRules, client: &OauthClient) -> Result<Option<Self>, OauthRefusal> {
+        let wrong = |what: &'static str| Err(OauthRefusal::because(ErrorCode::InvalidRequest, what));
         let Some(text) = parameters.find("code_challenge") else {
             return if rules.pkce_required || client.is_public { wrong("code challenge required") } else { Ok(None) };
         };
@@ -38,7 +38,7 @@ impl Challenge {
     }
 
     /// Whether a code that was asked for with or without a challenge may be redeemed by a client that shows this.
-    pub fn is_met(challenge: Option<&Self>, client: &Client, verifier: Option<&str>) -> bool {
+    pub fn is_met(challenge: Option<&Self>, client: &OauthClient, verifier: Option<&str>) -> bool {
         match (challenge, verifier) {
             (Some(challenge), verifier) => {
                 is_fit(challenge.method, client) && verifier.is_some_and(|verifier| challenge.is_met_by(verifier))
@@ -60,7 +60,7 @@ impl Challenge {
 }
 
 /// Whether a client may make its challenges so: a public one has nothing but the verifier to prove itself with.
-fn is_fit(method: PkceMethod, client: &Client) -> bool {
+fn is_fit(method: PkceMethod, client: &OauthClient) -> bool {
     method == PkceMethod::S256 || !client.is_public
 }
 

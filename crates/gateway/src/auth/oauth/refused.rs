@@ -20,7 +20,7 @@ pub enum ErrorCode {
 
 /// A refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct OauthRefusal {
     pub code: ErrorCode,
     /// In place of the usual one.
     description: Option<Cow<'static, str>>,
@@ -68,10 +68,10 @@ impl ErrorCode {
     }
 }
 
-impl Refused {
+impl OauthRefusal {
     /// One with a description of its own, which names no secret.
     pub fn because(code: ErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
-        Refused { code, description: Some(description.into()) }
+        OauthRefusal { code, description: Some(description.into()) }
     }
 
     /// `error_description`.
@@ -90,13 +90,13 @@ impl Refused {
     }
 }
 
-impl From<ErrorCode> for Refused {
+impl From<ErrorCode> for OauthRefusal {
     fn from(code: ErrorCode) -> Self {
-        Refused { code, description: None }
+        OauthRefusal { code, description: None }
     }
 }
 
-impl From<StoreFault> for Refused {
+impl From<StoreFault> for OauthRefusal {
     fn from(fault: StoreFault) -> Self {
         tracing::error!(%fault, "the OAuth 2.0 server can't read its store");
         ErrorCode::TemporarilyUnavailable.into()

@@ -1,14 +1,14 @@
 //! Revocation by whoever has a token (RFC 7009). What is no token of the API, or another client's, is left alone, and nobody is told so.
 
 use super::ledger::Ledger;
-use super::refused::Refused;
+use super::refused::OauthRefusal;
 
 /// Revokes a token. `hint` is what kind it is, if it says so; `owner` the client that asks, if it is known. With a refresh token goes its
 /// access token (section 2.1).
 ///
 /// # Errors
 /// The store is silent.
-pub async fn revoke(ledger: &Ledger, api: &str, token: &str, hint: &str, owner: Option<&str>) -> Result<(), Refused> {
+pub async fn revoke(ledger: &Ledger, api: &str, token: &str, hint: &str, owner: Option<&str>) -> Result<(), OauthRefusal> {
     let is_own = |client: &str| owner.is_none_or(|owner| owner == client);
     if hint != "refresh_token"
         && let Some(access) = ledger.access(api, token).await?

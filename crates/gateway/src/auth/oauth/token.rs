@@ -1,26 +1,30 @@
 //! The token endpoint (RFC 6749, section 3.2): what a client shows is turned into a token.
 
-use super::Provider;
-use super::client::Client;
+use super::OauthProvider;
+use super::client::OauthClient;
 use super::client_auth::{Credentials, named_client, public_client};
 use super::code::Code;
-use super::family::Family;
+use super::family::TokenFamily;
 use super::given::Given;
 use super::grant::{Grant, give, is_scope};
-use super::notice::Notice;
-use super::parameters::Parameters;
+use super::notice::TokenNotice;
+use super::parameters::OauthParameters;
 use super::pkce::Challenge;
 use super::redirect;
-use super::refused::{ErrorCode, Refused};
+use super::refused::{ErrorCode, OauthRefusal};
 use crate::auth::keys::KeyName;
-use crate::auth::passwords::{Asker, StoredPassword};
+use crate::auth::passwords::{PasswordWaiter, StoredPassword};
 use tollgate_model::session::{BasicAuthData, Session};
 
 /// Gives a token for what a request shows, and tells whoever wants to be told.
 ///
 /// # Errors
 /// Why there is none.
-pub async fn give_token(provider: &Provider<'_>, authorization: Option<&[u8]>, parameters: &Parameters) -> Result<Given, Refused> {
+pub async fn give_token(
+    provider: &OauthProvider<'_>,
+    authorization: Option<&[u8]>,
+    parameters: &OauthParameters,
+) -> Result<Given, OauthRefusal> {
     let kind = parameters.get("grant_type");
     if !provider.rules.grant_types.iter().any(|allowed| allowed == kind) {
         return Err(ErrorCode::UnsupportedGrantType.into());
@@ -57,7 +61,7 @@ pub async fn give_token(provider: &Provider<'_>, authorization: Option<&[u8]>, p
         "password" => log_in(provider, &client, parameters).await?,
         _ => give(provider, &client, Grant::of(provider, &client, parameters, false), None).await?,
     };
-    let notice = Notice {
+    let notice = TokenNotice {
         auth_code: parameters.get("code").to_owned(),
         new_token: given.token.clone(),
         refresh_token: given.refresh.clone().unwrap_or_default(),
@@ -69,14 +73,18 @@ pub async fn give_token(provider: &Provider<'_>, authorization: Option<&[u8]>, p
 
 impl Grant {
     /// The grant of a client that asks in its own name or shows its user's password.
-    fn of(provider: &Provider<'_>, client: &Client, parameters: &Parameters, renewable: bool) -> Self {
+    fn of(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &OauthParameters, renewable: bool) -> Self {
         let redirect_uri = first_uri(provider, client);
         Grant { redirect_uri, scope: parameters.get("scope").to_owned(), session: None, renewable, family: None }
     }
 }
 
 /// Section 4.1.3.
-async fn redeem_code(provider: &Provider<'_>, client: &Client, parameters: &Parameters) -> Result<Given, Refused> {
+async fn redeem_code(
+    provider: &OauthProvider<'_>,
+    client: &OauthClient,
+    parameters: &OauthParameters,
+) -> Result<Given, OauthRefusal> {
     let (rules, text) = (provider.rules, parameters.get("code"));
     let Some(code) = provider.ledger.code(&rules.api_id, text).await? else {
         provider.ledger.punish_replay(&rules.api_id, text).await?;
@@ -102,12 +110,12 @@ async fn redeem_code(provider: &Provider<'_>, client: &Client, parameters: &Para
 }
 
 /// That of a login; clients that have a secret need none.
-fn new_family(client: &Client) -> Result<Option<Family>, Refused> {
-    client.is_public.then(Family::new).transpose().map_err(|_| ErrorCode::ServerError.into())
+fn new_family(client: &OauthClient) -> Result<Option<TokenFamily>, OauthRefusal> {
+    client.is_public.then(TokenFamily::new).transpose().map_err(|_| ErrorCode::ServerError.into())
 }
 
 /// Section 6. The old tokens end when the new ones are stored, so that a fault on the way does not log anybody out.
-async fn renew(provider: &Provider<'_>, client: &Client, parameters: &Parameters) -> Result<Given, Refused> {
+async fn renew(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &OauthParameters) -> Result<Given, OauthRefusal> {
     let (api, text) = (&provider.rules.api_id, parameters.get("refresh_token"));
     let Some(old) = provider.ledger.refresh(api, text).await? else {
         provider.ledger.punish_reuse(provider, client, text).await?;
@@ -120,7 +128,7 @@ async fn renew(provider: &Provider<'_>, client: &Client, parameters: &Parameters
     if asked.split(' ').any(|scope| !old.scope.split(' ').any(|own| own == scope)) {
         return Err(ErrorCode::InvalidScope.into());
     }
-    let family = match Family::of(text) {
+    let family = match TokenFamily::of(text) {
         None => new_family(client)?,
         family => family,
     };
@@ -141,7 +149,7 @@ async fn renew(provider: &Provider<'_>, client: &Client, parameters: &Parameters
 }
 
 /// Revokes what was just made and is told to nobody.
-async fn take_back(provider: &Provider<'_>, given: &Given) -> Result<(), Refused> {
+async fn take_back(provider: &OauthProvider<'_>, given: &Given) -> Result<(), OauthRefusal> {
     let api = &provider.rules.api_id;
     provider.ledger.take_refresh(api, given.refresh.as_deref().unwrap_or_default()).await?;
     provider.ledger.revoke_access(api, &given.token).await?;
@@ -149,7 +157,7 @@ async fn take_back(provider: &Provider<'_>, given: &Given) -> Result<(), Refused
 }
 
 /// Section 4.3: the user is a key with a password, as for HTTP basic, and the token has a copy of its session.
-async fn log_in(provider: &Provider<'_>, client: &Client, parameters: &Parameters) -> Result<Given, Refused> {
+async fn log_in(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &OauthParameters) -> Result<Given, OauthRefusal> {
     let (ledger, org) = (provider.ledger, provider.rules.org_id.as_str());
     let keys = ledger.keys();
     let user = parameters.get("username");
@@ -188,17 +196,17 @@ async fn log_in(provider: &Provider<'_>, client: &Client, parameters: &Parameter
 
 /// Checks a password on the threads for that, as long for users who do not exist.
 async fn is_password(
-    provider: &Provider<'_>,
-    client: &Client,
+    provider: &OauthProvider<'_>,
+    client: &OauthClient,
     stored: Option<StoredPassword>,
     password: &str,
-) -> Result<bool, Refused> {
+) -> Result<bool, OauthRefusal> {
     let is_somebody = stored.is_some();
     let stored = stored.unwrap_or_else(StoredPassword::nobodys);
     if !stored.is_slow() {
         return Ok(stored.is(password.as_bytes()) && is_somebody);
     }
-    let asker = Asker::Program(provider.rules.api_id.clone(), client.id.clone());
+    let asker = PasswordWaiter::Program(provider.rules.api_id.clone(), client.id.clone());
     let passwords = provider.passwords.get();
     let checked = passwords.and_then(|passwords| passwords.check(asker, stored, password.as_bytes().to_vec()));
     let Some(answer) = checked else { return Err(ErrorCode::TemporarilyUnavailable.into()) };
@@ -210,7 +218,7 @@ async fn is_password(
     }
 }
 
-fn first_uri(provider: &Provider<'_>, client: &Client) -> String {
+fn first_uri(provider: &OauthProvider<'_>, client: &OauthClient) -> String {
     let uris = client.redirect_uris(&provider.rules.settings.redirect_uri_separator);
     uris.first().copied().unwrap_or_default().to_owned()
 }

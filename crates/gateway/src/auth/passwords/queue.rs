@@ -12,44 +12,44 @@ pub const WAITING_MAX: usize = 256;
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Asker {
+pub enum PasswordWaiter {
     /// A client address, of IPv6 its network.
     Network(u128),
     /// A program that asks for its users: API and client.
     Program(String, String),
 }
 
-impl Asker {
+impl PasswordWaiter {
     /// The one at an address.
     pub fn at(address: IpAddr) -> Self {
-        Asker::Network(client_network(address))
+        PasswordWaiter::Network(client_network(address))
     }
 }
 
 /// The lines.
-pub struct Queue<T> {
-    lines: Mutex<Lines<T>>,
+pub struct PasswordQueue<T> {
+    lines: Mutex<WaitingLines<T>>,
     is_filled: Condvar,
 }
 
-struct Lines<T> {
-    by_asker: HashMap<Asker, VecDeque<T>>,
+struct WaitingLines<T> {
+    by_asker: HashMap<PasswordWaiter, VecDeque<T>>,
     /// Those who have a line, in the order in which they are served.
-    turn: VecDeque<Asker>,
+    turn: VecDeque<PasswordWaiter>,
     waiting: usize,
     has_ended: bool,
 }
 
-impl<T> Default for Queue<T> {
+impl<T> Default for PasswordQueue<T> {
     fn default() -> Self {
-        let lines = Lines { by_asker: HashMap::new(), turn: VecDeque::new(), waiting: 0, has_ended: false };
-        Queue { lines: Mutex::new(lines), is_filled: Condvar::new() }
+        let lines = WaitingLines { by_asker: HashMap::new(), turn: VecDeque::new(), waiting: 0, has_ended: false };
+        PasswordQueue { lines: Mutex::new(lines), is_filled: Condvar::new() }
     }
 }
 
-impl<T> Queue<T> {
+impl<T> PasswordQueue<T> {
     /// Puts something at the end of an asker's line. False when there is no room for it.
-    pub fn put(&self, asker: Asker, item: T) -> bool {
+    pub fn put(&self, asker: PasswordWaiter, item: T) -> bool {
         let mut lines = self.lock();
         // Dropped when nobody waits for the lock any longer.
         let displaced = match lines.waiting < WAITING_MAX {
@@ -69,7 +69,7 @@ impl<T> Queue<T> {
     /// What is to be served next; waits for it. `None` at the end.
     pub fn take(&self) -> Option<T> {
         let lines = self.lock();
-        let is_empty = |lines: &mut Lines<T>| lines.waiting == 0 && !lines.has_ended;
+        let is_empty = |lines: &mut WaitingLines<T>| lines.waiting == 0 && !lines.has_ended;
         let mut lines = self.is_filled.wait_while(lines, is_empty).unwrap_or_else(PoisonError::into_inner);
         lines.take()
     }
@@ -80,13 +80,13 @@ impl<T> Queue<T> {
         self.is_filled.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lines<T>> {
+    fn lock(&self) -> MutexGuard<'_, WaitingLines<T>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T> Lines<T> {
-    fn put(&mut self, asker: Asker, item: T) {
+impl<T> WaitingLines<T> {
+    fn put(&mut self, asker: PasswordWaiter, item: T) {
         let line = self.by_asker.entry(asker.clone()).or_default();
         if line.is_empty() {
             self.turn.push_back(asker);
@@ -109,7 +109,7 @@ impl<T> Lines<T> {
     }
 
     /// Takes the last of the longest line, unless that of the asker would then be as long.
-    fn displace(&mut self, asker: &Asker) -> Option<T> {
+    fn displace(&mut self, asker: &PasswordWaiter) -> Option<T> {
         let own = self.by_asker.get(asker).map_or(0, VecDeque::len);
         // At most `WAITING_MAX` lines, and only when there is no room.
         let longest = self.by_asker.values_mut().max_by_key(|line| line.len())?;

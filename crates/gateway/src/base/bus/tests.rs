@@ -1,11 +1,11 @@
-use super::{Notice, SESSIONS_CHANGED, Signer};
+use super::{BusMessage, SESSIONS_CHANGED, Signer};
 
 fn signer(secret: &str) -> Signer {
     Signer { secret: secret.to_owned(), accepts_everything: false }
 }
 
-fn changed(names: &[&str]) -> Result<Notice, &'static str> {
-    Ok(Notice::SessionsChanged(names.iter().map(|name| (*name).to_owned()).collect()))
+fn changed(names: &[&str]) -> Result<BusMessage, &'static str> {
+    Ok(BusMessage::SessionsChanged(names.iter().map(|name| (*name).to_owned()).collect()))
 }
 
 #[test]
@@ -32,13 +32,13 @@ fn only_who_knows_the_secret_is_heard() {
 fn commands_that_do_not_concern_sessions_or_files_are_let_pass() {
     let read = |command: &str| signer("s").read(signer("s").message(command, "x").as_bytes());
     for command in ["GroupReload", "ApiUpdated", "ApiRemoved", "ApiAdded", "PolicyChanged"] {
-        assert_eq!(read(command), Ok(Notice::Reload), "{command}");
+        assert_eq!(read(command), Ok(BusMessage::Reload), "{command}");
     }
     for command in ["NoticeGatewayDRLNotification", "UserKeyReset", "", "Later"] {
-        assert_eq!(read(command), Ok(Notice::Other), "{command}");
+        assert_eq!(read(command), Ok(BusMessage::Other), "{command}");
     }
     assert!(signer("s").read(b"{").is_err());
-    assert_eq!(signer("s").read(b"[]"), Ok(Notice::Other));
+    assert_eq!(signer("s").read(b"[]"), Ok(BusMessage::Other));
 }
 
 #[test]

@@ -30,19 +30,19 @@ struct PoolEntries {
 #[derive(Debug)]
 pub struct PooledPattern {
     pattern: Pattern,
-    _charge: Charge,
+    _charge: PatternCharge,
 }
 
 /// An expression with groups. Its memory is a pool's, but it is not shared: no two endpoints have the same.
 #[derive(Debug)]
 pub struct GroupExpression {
     expression: Expression,
-    _charge: Charge,
+    _charge: PatternCharge,
 }
 
 /// A part of a pool's memory, given back when it is dropped.
 #[derive(Debug)]
-pub struct Charge {
+pub struct PatternCharge {
     bytes: usize,
     pool: Arc<AtomicUsize>,
 }
@@ -103,8 +103,8 @@ impl PatternPool {
     }
 
     /// Takes a part of what patterns may take.
-    pub fn charge(&self, bytes: usize) -> Result<Charge, String> {
-        let charge = Charge { bytes, pool: self.bytes.clone() };
+    pub fn charge(&self, bytes: usize) -> Result<PatternCharge, String> {
+        let charge = PatternCharge { bytes, pool: self.bytes.clone() };
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
         match before + bytes > self.bytes_max {
             true => Err(format!("the patterns of all APIs and keys take more than {} MiB", self.bytes_max >> 20)),
@@ -153,7 +153,7 @@ impl std::ops::Deref for GroupExpression {
     }
 }
 
-impl Drop for Charge {
+impl Drop for PatternCharge {
     fn drop(&mut self) {
         self.pool.fetch_sub(self.bytes, Ordering::Relaxed);
     }

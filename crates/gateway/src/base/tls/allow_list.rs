@@ -1,7 +1,7 @@
 //! Which certificates may call: those that are listed, and those that a listed authority issued.
 
 use super::certificate::{Facts, hex_sha256};
-use super::library::{Library, Slot};
+use super::library::{CertificateSlot, Library};
 use rustls::pki_types::{CertificateDer, UnixTime};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const REMEMBERED_MAX: usize = 16;
 
 /// Certificates and authorities that may call.
 #[derive(Debug)]
-pub struct AllowList(Vec<Arc<Slot>>);
+pub struct AllowList(Vec<Arc<CertificateSlot>>);
 
 /// A caller that speaks TLS, as far as its certificate goes; kept for its whole connection.
 pub struct CallerTls {

@@ -3,8 +3,8 @@
 //! where the API is known.
 
 use super::certificate::Certificate;
-use super::library::{Library, Slot};
-use super::server_names::{Names, ServerNames};
+use super::library::{CertificateSlot, Library};
+use super::server_names::{CertificateNames, ServerNames};
 use super::{provider, versions};
 use arc_swap::ArcSwap;
 use rustls::client::danger::HandshakeSignatureValid;
@@ -27,12 +27,12 @@ pub struct ClientTerms {
     asking: Arc<ServerConfig>,
     names: Arc<ServerNames>,
     /// The configuration's own certificates, with the host that was written beside them.
-    own: Vec<(String, Arc<Slot>)>,
+    own: Vec<(String, Arc<CertificateSlot>)>,
     /// The host that a client means that names none.
     default_host: String,
     /// The control API asks for certificates: on all hosts (empty), or on one.
     control_host: Option<String>,
-    asked: ArcSwap<Asked>,
+    asked: ArcSwap<ClientCertificateHosts>,
 }
 
 /// What an API says of the handshakes of its clients.
@@ -40,14 +40,14 @@ pub struct ApiTls<'a> {
     /// The host that it answers for; empty for all.
     pub host: &'a str,
     /// Shown to clients for the hosts that stand in them.
-    pub certificates: &'a [Arc<Slot>],
+    pub certificates: &'a [Arc<CertificateSlot>],
     /// Its clients are asked for a certificate.
     pub asks_for_certificate: bool,
 }
 
 /// Which hosts ask for a certificate.
 #[derive(Default)]
-struct Asked {
+struct ClientCertificateHosts {
     everywhere: bool,
     hosts: HashSet<String>,
 }
@@ -114,7 +114,7 @@ impl ClientTerms {
 
     /// Takes up what APIs say and what their certificates are now.
     pub fn rebuild(&self, apis: &[ApiTls<'_>]) {
-        let mut names = Names::default();
+        let mut names = CertificateNames::default();
         for (host, slot) in &self.own {
             let Some(certificate) = slot.get() else { continue };
             let Some(own) = &certificate.own else { continue };
@@ -134,7 +134,7 @@ impl ClientTerms {
             names.prefer(&of_host);
         }
         self.names.replace(names);
-        self.asked.store(Arc::new(Asked::new(apis, self.control_host.as_deref())));
+        self.asked.store(Arc::new(ClientCertificateHosts::new(apis, self.control_host.as_deref())));
     }
 
     /// The terms for the control API's own port, which knows no APIs and no HTTP/2.
@@ -145,15 +145,15 @@ impl ClientTerms {
     }
 }
 
-fn add_names(names: &mut Names, certificate: &Certificate) {
+fn add_names(names: &mut CertificateNames, certificate: &Certificate) {
     let Some(own) = &certificate.own else { return };
     certificate.facts.names.iter().for_each(|name| names.add(name, own));
 }
 
-impl Asked {
+impl ClientCertificateHosts {
     fn new(apis: &[ApiTls<'_>], control_host: Option<&str>) -> Self {
         let of_apis = apis.iter().filter(|api| api.asks_for_certificate).map(|api| api.host);
-        let mut asked = Asked::default();
+        let mut asked = ClientCertificateHosts::default();
         for host in of_apis.chain(control_host) {
             // A pattern is not a name that a client could send: then everybody is asked, which refuses nobody.
             if host.is_empty() || host.contains(['{', '*']) {

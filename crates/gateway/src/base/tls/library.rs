@@ -20,7 +20,7 @@ const FINGERPRINT_DIGITS: usize = 64;
 /// All certificates that somebody uses.
 #[derive(Default)]
 pub struct Library {
-    slots: Mutex<HashMap<Source, Weak<Slot>>>,
+    slots: Mutex<HashMap<CertificateSource, Weak<CertificateSlot>>>,
     stored: OnceLock<StoredCertificates>,
     /// How often everything was read again.
     generation: AtomicU64,
@@ -28,7 +28,7 @@ pub struct Library {
 
 /// Where a certificate comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Source {
+enum CertificateSource {
     /// One file with everything.
     File(PathBuf),
     /// Certificate and key in files of their own.
@@ -39,8 +39,8 @@ enum Source {
 
 /// A certificate's place.
 #[derive(Debug)]
-pub struct Slot {
-    source: Source,
+pub struct CertificateSlot {
+    source: CertificateSource,
     current: ArcSwapOption<Certificate>,
     /// What was read last, and what was wrong with it.
     read: Mutex<Read>,
@@ -53,13 +53,13 @@ struct Read {
     error: Option<String>,
 }
 
-struct Texts {
+struct PemTexts {
     chain: Vec<u8>,
     key: Option<Vec<u8>>,
     ocsp: Option<Vec<u8>>,
 }
 
-impl Slot {
+impl CertificateSlot {
     /// The certificate as it is now.
     pub fn get(&self) -> Option<Arc<Certificate>> {
         self.current.load_full()
@@ -67,7 +67,7 @@ impl Slot {
 
     /// Whether it is one that the store has under an identifier.
     pub fn is_stored(&self) -> bool {
-        matches!(self.source, Source::Stored(_))
+        matches!(self.source, CertificateSource::Stored(_))
     }
 
     /// What is wrong with what was read last.
@@ -78,7 +78,7 @@ impl Slot {
     fn refresh(&self, stored: Option<&StoredCertificates>) -> bool {
         let texts = self.source.texts(stored);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let digest = texts.as_ref().map_or_else(|error| Some(error.clone()), |texts| texts.as_ref().map(Texts::digest));
+        let digest = texts.as_ref().map_or_else(|error| Some(error.clone()), |texts| texts.as_ref().map(PemTexts::digest));
         if read.digest == digest && digest.is_some() {
             return false;
         }
@@ -117,8 +117,12 @@ impl Library {
     }
 
     /// The certificate that a definition or the configuration names: an identifier, or a file with everything in it.
-    pub fn named(&self, name: &str) -> Arc<Slot> {
-        let source = if is_identifier(name) { Source::Stored(name.to_owned()) } else { Source::File(PathBuf::from(name)) };
+    pub fn named(&self, name: &str) -> Arc<CertificateSlot> {
+        let source = if is_identifier(name) {
+            CertificateSource::Stored(name.to_owned())
+        } else {
+            CertificateSource::File(PathBuf::from(name))
+        };
         self.slot(source)
     }
 
@@ -134,16 +138,16 @@ impl Library {
     }
 
     /// The certificate of two files.
-    pub fn pair(&self, certificate: &Path, key: &Path) -> Arc<Slot> {
-        self.slot(Source::Pair(certificate.to_owned(), key.to_owned()))
+    pub fn pair(&self, certificate: &Path, key: &Path) -> Arc<CertificateSlot> {
+        self.slot(CertificateSource::Pair(certificate.to_owned(), key.to_owned()))
     }
 
-    fn slot(&self, source: Source) -> Arc<Slot> {
+    fn slot(&self, source: CertificateSource) -> Arc<CertificateSlot> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = slots.get(&source).and_then(Weak::upgrade) {
             return slot;
         }
-        let slot = Arc::new(Slot { source: source.clone(), current: ArcSwapOption::empty(), read: Mutex::default() });
+        let slot = Arc::new(CertificateSlot { source: source.clone(), current: ArcSwapOption::empty(), read: Mutex::default() });
         slot.refresh(self.stored.get());
         slots.insert(source, Arc::downgrade(&slot));
         slot
@@ -162,7 +166,7 @@ impl Library {
     /// Reads everything again that is in use; true when something is different.
     pub fn refresh(&self) -> bool {
         self.generation.fetch_add(1, Ordering::AcqRel);
-        let slots: Vec<Arc<Slot>> = {
+        let slots: Vec<Arc<CertificateSlot>> = {
             let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
             slots.retain(|_, slot| slot.strong_count() > 0);
             slots.values().filter_map(Weak::upgrade).collect()
@@ -171,39 +175,41 @@ impl Library {
     }
 }
 
-impl Source {
+impl CertificateSource {
     /// The certificate's file, or its identifier.
     fn name(&self) -> String {
         match self {
-            Source::File(file) | Source::Pair(file, _) => file.display().to_string(),
-            Source::Stored(id) => id.clone(),
+            CertificateSource::File(file) | CertificateSource::Pair(file, _) => file.display().to_string(),
+            CertificateSource::Stored(id) => id.clone(),
         }
     }
 
     /// `None`: the store does not know the identifier.
-    fn texts(&self, stored: Option<&StoredCertificates>) -> Result<Option<Texts>, String> {
+    fn texts(&self, stored: Option<&StoredCertificates>) -> Result<Option<PemTexts>, String> {
         match self {
-            Source::File(file) => Ok(Some(Texts { chain: read(file)?, key: None, ocsp: ocsp(file) })),
-            Source::Pair(file, key) => {
+            CertificateSource::File(file) => Ok(Some(PemTexts { chain: read(file)?, key: None, ocsp: ocsp(file) })),
+            CertificateSource::Pair(file, key) => {
                 let key = read(key).map_err(|error| format!("{}: {error}", key.display()))?;
-                Ok(Some(Texts { chain: read(file)?, key: Some(key), ocsp: ocsp(file) }))
+                Ok(Some(PemTexts { chain: read(file)?, key: Some(key), ocsp: ocsp(file) }))
             }
-            Source::Stored(id) => Ok(stored.and_then(|stored| stored(id)).map(|chain| Texts { chain, key: None, ocsp: None })),
+            CertificateSource::Stored(id) => {
+                Ok(stored.and_then(|stored| stored(id)).map(|chain| PemTexts { chain, key: None, ocsp: None }))
+            }
         }
     }
 }
 
-impl std::fmt::Display for Source {
+impl std::fmt::Display for CertificateSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Source::File(file) => write!(f, "{}", file.display()),
-            Source::Pair(file, key) => write!(f, "{} with {}", file.display(), key.display()),
-            Source::Stored(id) => write!(f, "certificate {id}"),
+            CertificateSource::File(file) => write!(f, "{}", file.display()),
+            CertificateSource::Pair(file, key) => write!(f, "{} with {}", file.display(), key.display()),
+            CertificateSource::Stored(id) => write!(f, "certificate {id}"),
         }
     }
 }
 
-impl Texts {
+impl PemTexts {
     fn digest(&self) -> String {
         let parts = [Some(&self.chain), self.key.as_ref(), self.ocsp.as_ref()];
         parts.map(|part| part.map(|text| super::certificate::hex_sha256(text)).unwrap_or_default()).concat()

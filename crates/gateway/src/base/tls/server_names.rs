@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 /// The names and their certificates, replaced as a whole.
 #[derive(Debug, Default)]
-pub struct ServerNames(arc_swap::ArcSwap<Names>);
+pub struct ServerNames(arc_swap::ArcSwap<CertificateNames>);
 
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct CertificateNames {
     /// `*.example.com` stands here as `.example.com`.
     by_name: HashMap<String, Vec<Arc<CertifiedKey>>>,
     /// For clients that name no host, or an unknown one.
     fallback: Vec<Arc<CertifiedKey>>,
 }
 
-impl Names {
+impl CertificateNames {
     /// Adds a certificate for a host or a wildcard; the first for a host comes first.
     pub fn add(&mut self, name: &str, certificate: &Arc<CertifiedKey>) {
         let name = name.trim_end_matches('.').to_ascii_lowercase();
@@ -55,7 +55,7 @@ impl Names {
 }
 
 impl ServerNames {
-    pub fn replace(&self, names: Names) {
+    pub fn replace(&self, names: CertificateNames) {
         self.0.store(Arc::new(names));
     }
 }

@@ -2,7 +2,7 @@
 //! certificates for upstreams that ask for one.
 
 use super::certificate::Facts;
-use super::library::{Library, Slot};
+use super::library::{CertificateSlot, Library};
 use super::{provider, versions};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ResolvesClientCert, WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor};
@@ -166,7 +166,7 @@ fn system_roots() -> RootCertStore {
 
 /// The certificate that the gateway shows, as it is at the moment of each handshake.
 #[derive(Debug)]
-struct OwnCertificate(Arc<Slot>);
+struct OwnCertificate(Arc<CertificateSlot>);
 
 impl ResolvesClientCert for OwnCertificate {
     fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {

@@ -7,18 +7,18 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 /// A status and a JSON value.
-pub struct Answer(pub StatusCode, pub Value);
+pub struct ControlAnswer(pub StatusCode, pub Value);
 
-impl IntoResponse for Answer {
+impl IntoResponse for ControlAnswer {
     fn into_response(self) -> Response {
-        let Answer(status, value) = self;
+        let ControlAnswer(status, value) = self;
         (status, [(header::CONTENT_TYPE, "application/json")], format!("{value}\n")).into_response()
     }
 }
 
 /// 200 with a value.
-pub fn ok(value: impl Serialize) -> Answer {
-    Answer(StatusCode::OK, json(value))
+pub fn ok(value: impl Serialize) -> ControlAnswer {
+    ControlAnswer(StatusCode::OK, json(value))
 }
 
 /// A value as JSON; null for what can't be, which none of our types is.
@@ -81,21 +81,21 @@ pub enum Change {
 }
 
 /// An answer that says what went wrong.
-pub fn error(status: StatusCode, message: impl Into<String>) -> Answer {
-    Answer(status, json(Error { status: Failed::Error, message: message.into() }))
+pub fn error(status: StatusCode, message: impl Into<String>) -> ControlAnswer {
+    ControlAnswer(status, json(Error { status: Failed::Error, message: message.into() }))
 }
 
 /// An answer that says that the request was carried out.
-pub fn message(message: impl Into<String>) -> Answer {
+pub fn message(message: impl Into<String>) -> ControlAnswer {
     ok(Success { status: Done::Ok, message: message.into() })
 }
 
 /// An answer that says what was changed.
-pub fn changed(key: impl Into<String>, action: Change) -> Answer {
+pub fn changed(key: impl Into<String>, action: Change) -> ControlAnswer {
     ok(Changed { key: key.into(), status: Done::Ok, action })
 }
 
 /// The answer when there is no such API.
-pub fn no_such_api() -> Answer {
+pub fn no_such_api() -> ControlAnswer {
     error(StatusCode::NOT_FOUND, "API not found")
 }

@@ -2,7 +2,7 @@
 //! made of, so that a request pays nothing more for it; `health_check.enable_health_checks` switches it on.
 
 use super::Control;
-use super::answer::{Answer, Error, error, ok};
+use super::answer::{ControlAnswer, Error, error, ok};
 use crate::observe::{Meter, Meters};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -134,7 +134,7 @@ fn is_key_failure(cause: &str) -> bool {
         (status = 404, body = Error, description = "No such API."),
     )
 )]
-pub async fn health(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Answer {
+pub async fn health(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
     let Some(health) = &control.api_health else {
         return error(StatusCode::BAD_REQUEST, "Health checks are not enabled for this node");
     };

@@ -1,7 +1,7 @@
 //! `/tyk/apis`: API definitions. A write goes to `app_path` and is in effect when the answer comes.
 
 use super::Control;
-use super::answer::{Answer, Change, Changed, Error, changed, error, no_such_api, ok};
+use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, no_such_api, ok};
 use super::parameters::ApiId;
 use super::versions::{self, NewVersion};
 use super::{document, examples};
@@ -28,7 +28,7 @@ const REASONS_MAX: usize = 50;
         (status = 200, body = Vec<document::ApiDefinition>, description = "The definitions as they were written."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>) -> Answer {
+pub async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
     let snapshot = control.shared.current.load();
     let definitions: Vec<Value> = snapshot.apis.iter().map(|api| ApiDefinition::shown(&api.raw)).collect();
     ok(definitions)
@@ -43,7 +43,7 @@ pub async fn list(State(control): State<Arc<Control>>) -> Answer {
         (status = 404, body = Error, description = "No such API."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> Answer {
+pub async fn show(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
     match control.shared.current.load().api(&id) {
         Some(api) => ok(ApiDefinition::shown(&api.raw)),
         None => no_such_api(),
@@ -69,7 +69,11 @@ pub async fn show(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<
         (status = 500, body = Error, description = "The file could not be written."),
     )
 )]
-pub async fn create(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>, body: Bytes) -> Answer {
+pub async fn create(
+    State(control): State<Arc<Control>>,
+    Query(query): Query<HashMap<String, String>>,
+    body: Bytes,
+) -> ControlAnswer {
     let wanted = match NewVersion::asked_for(&query, &control.shared.current.load()) {
         Ok(wanted) => wanted,
         Err(answer) => return answer,
@@ -108,7 +112,7 @@ pub async fn create(State(control): State<Arc<Control>>, Query(query): Query<Has
         (status = 500, body = Error, description = "The file could not be written."),
     )
 )]
-pub async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<String, String>>, body: Bytes) -> Answer {
+pub async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<String, String>>, body: Bytes) -> ControlAnswer {
     create(state, query, body).await
 }
 
@@ -124,7 +128,7 @@ pub async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<String, 
         (status = 500, body = Error, description = "The file could not be written."),
     )
 )]
-pub async fn update(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>, body: Bytes) -> Answer {
+pub async fn update(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>, body: Bytes) -> ControlAnswer {
     if control.shared.current.load().api(&id).is_none() {
         return no_such_api();
     }
@@ -151,7 +155,7 @@ pub async fn update(State(control): State<Arc<Control>>, Path(ApiId { id }): Pat
         (status = 500, body = Error, description = "The file could not be removed."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> Answer {
+pub async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
     if control.shared.current.load().api(&id).is_none() {
         return no_such_api();
     }
@@ -189,12 +193,12 @@ async fn remove_file(control: &Control, id: &str) -> io::Result<bool> {
     }
 }
 
-fn malformed() -> Answer {
+fn malformed() -> ControlAnswer {
     error(StatusCode::BAD_REQUEST, "Request malformed")
 }
 
 /// Checks a definition, writes its file and waits until it serves.
-async fn store(control: &Control, id: &str, definition: &Value, action: Change) -> Answer {
+async fn store(control: &Control, id: &str, definition: &Value, action: Change) -> ControlAnswer {
     let invalid = |reason: &str| error(StatusCode::BAD_REQUEST, format!("Validation of API Definition failed. Reason: {reason}."));
     // The id becomes a file name.
     if !is_file_name(id) {

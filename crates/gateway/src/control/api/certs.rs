@@ -1,9 +1,9 @@
 //! `/tyk/certs`: certificates, public keys and private keys, which are never shown again. A change is in effect when the answer comes.
 
 use super::Control;
-use super::answer::{Answer, Done, Error, Success, error, message, ok};
+use super::answer::{ControlAnswer, Done, Error, Success, error, message, ok};
 use super::examples;
-use crate::auth::certificates::{self, CertificateInfo, CertificateSummary, Rejection};
+use crate::auth::certificates::{self, CertificateInfo, CertificateRejection, CertificateSummary};
 use crate::base::clock::unix_s;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
@@ -57,7 +57,7 @@ pub struct CertificateIds {
     pub id: String,
 }
 
-type Parameters = Query<HashMap<String, String>>;
+type CertQuery = Query<HashMap<String, String>>;
 
 /// Ids of certificates, or a summary of each
 #[utoipa::path(
@@ -70,7 +70,7 @@ type Parameters = Query<HashMap<String, String>>;
         (status = 200, body = CertificateList, description = "The list, sorted by id; null if it is empty."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Answer {
+pub async fn list(State(control): State<Arc<Control>>, Query(query): CertQuery) -> ControlAnswer {
     let certificates = &control.shared.certificates;
     let ids = certificates.ids(query.get("org_id").map_or("", String::as_str));
     let certs: Vec<ListedCertificate> = if query.get("mode").is_some_and(|mode| mode == "detailed") {
@@ -97,15 +97,15 @@ pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters)
         (status = 500, body = Error, description = "The store could not be written to."),
     )
 )]
-pub async fn add(State(control): State<Arc<Control>>, Query(query): Parameters, body: Bytes) -> Answer {
+pub async fn add(State(control): State<Arc<Control>>, Query(query): CertQuery, body: Bytes) -> ControlAnswer {
     let org = query.get("org_id").map_or("", String::as_str);
     match control.shared.certificates.add(org, &body, unix_s()).await {
         Ok(id) => {
             control.shared.refresh_certificates();
             ok(CertificateAdded { id, status: Done::Ok, message: "Certificate added" })
         }
-        Err(Rejection::Bad(reason)) => error(StatusCode::FORBIDDEN, reason),
-        Err(Rejection::Store(fault)) => {
+        Err(CertificateRejection::Bad(reason)) => error(StatusCode::FORBIDDEN, reason),
+        Err(CertificateRejection::Store(fault)) => {
             tracing::error!(%fault, "a certificate can't be stored");
             error(StatusCode::INTERNAL_SERVER_ERROR, "the certificate can't be stored")
         }
@@ -128,7 +128,7 @@ pub async fn add(State(control): State<Arc<Control>>, Query(query): Parameters, 
         (status = 500, body = Error, description = "The store could not be written to."),
     )
 )]
-pub async fn add_at(state: State<Arc<Control>>, query: Parameters, body: Bytes) -> Answer {
+pub async fn add_at(state: State<Arc<Control>>, query: CertQuery, body: Bytes) -> ControlAnswer {
     add(state, query, body).await
 }
 
@@ -141,7 +141,7 @@ pub async fn add_at(state: State<Arc<Control>>, query: Parameters, body: Bytes) 
         (status = 404, body = Error, description = "No such certificate."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(CertificateIds { id: ids }): Path<CertificateIds>) -> Answer {
+pub async fn show(State(control): State<Arc<Control>>, Path(CertificateIds { id: ids }): Path<CertificateIds>) -> ControlAnswer {
     let certificates = &control.shared.certificates;
     let details = |id: &str| certificates.get(id).map(|certificate| certificates::details(id, &certificate));
     if ids.contains(',') {
@@ -162,7 +162,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(CertificateIds { id:
         (status = 500, body = Error, description = "The removal failed."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(CertificateIds { id }): Path<CertificateIds>) -> Answer {
+pub async fn remove(State(control): State<Arc<Control>>, Path(CertificateIds { id }): Path<CertificateIds>) -> ControlAnswer {
     match control.shared.certificates.remove(&id).await {
         Ok(()) => {
             control.shared.refresh_certificates();

@@ -1,7 +1,7 @@
 //! `/hello` for those who know Tyk's, `/live` and `/ready` for orchestrators.
 
 use super::Control;
-use super::answer::{Answer, Error, error, ok};
+use super::answer::{ControlAnswer, Error, error, ok};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -78,7 +78,7 @@ impl Health {
         (status = 200, body = Pulse, description = "The process answers."),
     )
 )]
-pub async fn hello(State(control): State<Arc<Control>>) -> Answer {
+pub async fn hello(State(control): State<Arc<Control>>) -> ControlAnswer {
     let Some(redis) = redis(&control) else {
         return ok(Pulse::pass("Tyk GW"));
     };
@@ -108,19 +108,19 @@ fn redis(control: &Control) -> Option<Value> {
         (status = 503, body = Error, description = "Definitions are not loaded yet, the store does not answer, or the gateway is shutting down."),
     )
 )]
-pub async fn ready(State(control): State<Arc<Control>>) -> Answer {
+pub async fn ready(State(control): State<Arc<Control>>) -> ControlAnswer {
     if control.health.draining.load(Ordering::Relaxed) {
         return error(StatusCode::SERVICE_UNAVAILABLE, "Gateway is shutting down");
     }
     if let Some(redis) = redis(&control).filter(|redis| redis.get("output").is_some()) {
         let message = "Redis connection not available";
         let answer = json!({ "status": "error", "message": message, "details": { "redis": redis } });
-        return Answer(StatusCode::SERVICE_UNAVAILABLE, answer);
+        return ControlAnswer(StatusCode::SERVICE_UNAVAILABLE, answer);
     }
     if let Some(trouble) = control.shared.keys.store().trouble() {
         let details = json!({ "store": { "status": "fail", "componentType": "datastore", "output": trouble.to_string() } });
         let answer = json!({ "status": "error", "message": "The store can't be written to", "details": details });
-        return Answer(StatusCode::SERVICE_UNAVAILABLE, answer);
+        return ControlAnswer(StatusCode::SERVICE_UNAVAILABLE, answer);
     }
     if !control.loader.has_loaded() {
         return error(StatusCode::SERVICE_UNAVAILABLE, "A successful API reload did not happen");
@@ -136,7 +136,7 @@ pub async fn ready(State(control): State<Arc<Control>>) -> Answer {
         (status = 200, body = Pulse, description = "The process answers."),
     )
 )]
-pub async fn live() -> Answer {
+pub async fn live() -> ControlAnswer {
     ok(Pulse::pass(""))
 }
 

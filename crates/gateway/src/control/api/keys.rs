@@ -1,7 +1,7 @@
 //! `/tyk/keys`: keys and their sessions. A change is stored before it is answered, and in effect with the next request.
 
 use super::Control;
-use super::answer::{Answer, Change, Changed, Done, Error, changed, error, ok};
+use super::answer::{Change, Changed, ControlAnswer, Done, Error, changed, error, ok};
 use super::{document, examples};
 use crate::auth::keys::{KeyName, KeyView, Keys, in_place_of, prepared};
 use crate::base::clock::unix_s;
@@ -83,7 +83,7 @@ pub struct KeyHash {
     pub hash: String,
 }
 
-pub type Parameters = Query<HashMap<String, String>>;
+pub type KeyQuery = Query<HashMap<String, String>>;
 
 /// The keys, or their hashes
 #[utoipa::path(
@@ -97,7 +97,7 @@ pub type Parameters = Query<HashMap<String, String>>;
         (status = 404, body = Error, description = "Keys are hashed, and `enable_hashed_keys_listing` is off."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Answer {
+pub async fn list(State(control): State<Arc<Control>>, Query(query): KeyQuery) -> ControlAnswer {
     let keys = &control.shared.keys;
     if keys.rules.hash_keys && !keys.rules.lists_hashed {
         return error(StatusCode::NOT_FOUND, "Hashed key listing is disabled in config (enable_hashed_keys_listing)");
@@ -126,7 +126,7 @@ pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters)
         (status = 500, body = Error, description = "The body is not a session, its policies can't be applied, or the store could not be written to."),
     )
 )]
-pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     let keys = &control.shared.keys;
     // Tyk's own status for it, here and nowhere else.
     let unreadable = error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
@@ -143,11 +143,11 @@ pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer 
         (status = 500, body = Error, description = "The policies of the session can't be applied, or the store could not be written to."),
     )
 )]
-pub async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+pub async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     make(&control.shared.keys, &body, malformed()).await
 }
 
-async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: Answer) -> Answer {
+async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: ControlAnswer) -> ControlAnswer {
     let mut session = match read_session(keys, body, unreadable) {
         Ok(session) => session,
         Err(answer) => return answer,
@@ -188,9 +188,9 @@ async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: Answer) -> Answer {
 pub async fn add(
     State(control): State<Arc<Control>>,
     Path(KeyId { id }): Path<KeyId>,
-    Query(query): Parameters,
+    Query(query): KeyQuery,
     body: Bytes,
-) -> Answer {
+) -> ControlAnswer {
     let keys = &control.shared.keys;
     if id.len() < keys.rules.token_bytes_min {
         return error(StatusCode::BAD_REQUEST, format!("Key length must be at least {}", keys.rules.token_bytes_min));
@@ -222,9 +222,9 @@ pub async fn add(
 pub async fn update(
     State(control): State<Arc<Control>>,
     Path(KeyId { id }): Path<KeyId>,
-    Query(query): Parameters,
+    Query(query): KeyQuery,
     body: Bytes,
-) -> Answer {
+) -> ControlAnswer {
     let keys = &control.shared.keys;
     let session = match read_session(keys, &body, malformed()) {
         Ok(session) => session,
@@ -277,7 +277,7 @@ pub async fn update(
         (status = 404, body = Error, description = "No such key."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(KeyId { id }): Path<KeyId>, Query(query): Parameters) -> Answer {
+pub async fn show(State(control): State<Arc<Control>>, Path(KeyId { id }): Path<KeyId>, Query(query): KeyQuery) -> ControlAnswer {
     let keys = &control.shared.keys;
     if wants_hash(&query) && !keys.rules.hash_keys {
         return error(StatusCode::BAD_REQUEST, "Key requested by hash but key hashing is not enabled");
@@ -313,7 +313,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(KeyId { id }): Path<
         (status = 404, body = Error, description = "No such key."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(KeyId { id }): Path<KeyId>, Query(query): Parameters) -> Answer {
+pub async fn remove(State(control): State<Arc<Control>>, Path(KeyId { id }): Path<KeyId>, Query(query): KeyQuery) -> ControlAnswer {
     let keys = &control.shared.keys;
     let removed = async {
         let view = keys.view(&id, org(&query)).await?;
@@ -333,7 +333,7 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(KeyId { id }): Pat
 }
 
 /// Tyk says 400 for this, as if the caller could do something about it.
-pub fn unremoved(fault: &StoreFault) -> Answer {
+pub fn unremoved(fault: &StoreFault) -> ControlAnswer {
     tracing::error!(%fault, "a key can't be removed");
     failed("Failed to remove the key", &fault.to_string())
 }
@@ -347,7 +347,7 @@ pub fn unremoved(fault: &StoreFault) -> Answer {
         (status = 500, body = Error, description = "The body is not a session."),
     )
 )]
-pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     let Ok((mut session, _)) = Session::parse(&body) else {
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
     };
@@ -370,7 +370,11 @@ pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> Answer
         (status = 500, body = Error, description = "The store could not be written to."),
     )
 )]
-pub async fn set_policies(State(control): State<Arc<Control>>, Path(KeyHash { hash: id }): Path<KeyHash>, body: Bytes) -> Answer {
+pub async fn set_policies(
+    State(control): State<Arc<Control>>,
+    Path(KeyHash { hash: id }): Path<KeyHash>,
+    body: Bytes,
+) -> ControlAnswer {
     let keys = &control.shared.keys;
     let Ok(Value::Object(asked)) = serde_json::from_slice(&body) else {
         return error(StatusCode::BAD_REQUEST, "Couldn't decode instruction");
@@ -401,7 +405,7 @@ pub async fn set_policies(State(control): State<Arc<Control>>, Path(KeyHash { ha
 
 /// Reads a session and checks that its policies can be applied and that it is let in somewhere; `malformed` is the answer to what is
 /// no session.
-fn read_session(keys: &Keys, body: &[u8], malformed: Answer) -> Result<Session, Answer> {
+fn read_session(keys: &Keys, body: &[u8], malformed: ControlAnswer) -> Result<Session, ControlAnswer> {
     let Ok((mut session, _)) = Session::parse(body) else { return Err(malformed) };
     let applied = keys.with_policies(&session).map_err(|problem| failed(CREATE, &problem.to_string()))?;
     if applied.access_rights.is_empty() && !keys.rules.allow_master_keys {
@@ -419,7 +423,7 @@ fn read_session(keys: &Keys, body: &[u8], malformed: Answer) -> Result<Session, 
 }
 
 /// Stores a session under the key of a name, new or replaced.
-async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) -> Answer {
+async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) -> ControlAnswer {
     let view = match keys.view(id, &session.org_id).await {
         Ok(view) => view,
         Err(fault) => return failed(CREATE, &fault.to_string()),
@@ -443,7 +447,7 @@ async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) 
     }
 }
 
-fn added(keys: &Keys, token: &str) -> Answer {
+fn added(keys: &Keys, token: &str) -> ControlAnswer {
     ok(KeyAdded { key: token.to_owned(), status: Done::Ok, action: Added::Added, key_hash: keys.shown_hash(token) })
 }
 
@@ -474,10 +478,10 @@ fn suppresses_reset(query: &HashMap<String, String>) -> bool {
     query.get("suppress_reset").is_some_and(|value| value == "1")
 }
 
-fn malformed() -> Answer {
+fn malformed() -> ControlAnswer {
     error(StatusCode::BAD_REQUEST, "Request malformed")
 }
 
-fn failed(what: &str, why: &str) -> Answer {
+fn failed(what: &str, why: &str) -> ControlAnswer {
     error(StatusCode::INTERNAL_SERVER_ERROR, format!("{what} - {why}"))
 }

@@ -2,8 +2,8 @@
 //! thousands of APIs take a while.
 
 use super::Control;
-use super::answer::{Answer, Error, error};
-use crate::report::{Form, live, scrape};
+use super::answer::{ControlAnswer, Error, error};
+use crate::report::{ExpositionFormat, live, scrape};
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
@@ -43,7 +43,7 @@ pub async fn metrics(State(control): State<Arc<Control>>, headers: HeaderMap) ->
     if !control.shared.observer.metrics {
         return error(StatusCode::NOT_FOUND, SWITCHED_OFF).into_response();
     }
-    let form = Form::accepted(headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default());
+    let form = ExpositionFormat::accepted(headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default());
     match tokio::task::spawn_blocking(move || scrape(&control.shared, form)).await {
         Ok(text) => ([(CONTENT_TYPE, form.content_type())], text).into_response(),
         Err(_) => unwritten().into_response(),
@@ -58,14 +58,14 @@ pub async fn metrics(State(control): State<Arc<Control>>, headers: HeaderMap) ->
         (status = 404, body = Error, description = "Metrics are switched off."),
     )
 )]
-pub async fn figures(State(control): State<Arc<Control>>) -> Answer {
+pub async fn figures(State(control): State<Arc<Control>>) -> ControlAnswer {
     if !control.shared.observer.metrics {
         return error(StatusCode::NOT_FOUND, SWITCHED_OFF);
     }
-    let written = tokio::task::spawn_blocking(move || Answer(StatusCode::OK, live(&control.shared)));
+    let written = tokio::task::spawn_blocking(move || ControlAnswer(StatusCode::OK, live(&control.shared)));
     written.await.unwrap_or_else(|_| unwritten())
 }
 
-fn unwritten() -> Answer {
+fn unwritten() -> ControlAnswer {
     error(StatusCode::INTERNAL_SERVER_ERROR, "the figures could not be written")
 }

@@ -2,9 +2,9 @@
 //! request.
 
 use super::Control;
-use super::answer::{Answer, Change, Changed, Error, Success, changed, error, message, ok};
-use super::keys::Parameters as Query;
-use crate::auth::oauth::{self, Client, ClientShown, ClientWritten, Listed, Parameters};
+use super::answer::{Change, Changed, ControlAnswer, Error, Success, changed, error, message, ok};
+use super::keys::KeyQuery as Query;
+use crate::auth::oauth::{self, ClientShown, ClientWritten, Listed, OauthClient, OauthParameters};
 use crate::base::clock::unix_s;
 use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
@@ -130,8 +130,8 @@ pub struct RefreshToken {
         (status = 500, body = Error, description = "The body is not a client, or the store could not be written to."),
     )
 )]
-pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
-    let oauth::Written { mut client, api_id } = match Client::from_written(&body) {
+pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+    let oauth::Written { mut client, api_id } = match OauthClient::from_written(&body) {
         Ok(written) => written,
         Err(fault) => return unreadable(fault),
     };
@@ -181,13 +181,13 @@ fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>, Path(ProviderId { id }): Path<ProviderId>) -> Answer {
+pub async fn list(State(control): State<Arc<Control>>, Path(ProviderId { id }): Path<ProviderId>) -> ControlAnswer {
     let Some(api) = find(&control, &id) else { return error(StatusCode::NOT_FOUND, "OAuth client not found") };
     if api.provider.is_none() {
         return ok(Vec::<ClientShown>::new());
     }
     match control.ledger.clients(&id, org(&api)).await {
-        Ok(clients) => ok(clients.iter().map(Client::to_shown).collect::<Vec<_>>()),
+        Ok(clients) => ok(clients.iter().map(OauthClient::to_shown).collect::<Vec<_>>()),
         Err(fault) => silent(&fault),
     }
 }
@@ -202,7 +202,7 @@ pub async fn list(State(control): State<Arc<Control>>, Path(ProviderId { id }): 
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> Answer {
+pub async fn show(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> ControlAnswer {
     match known(&control, &id, &client, "OAuth Client ID not found").await {
         Ok((_, client)) => ok(client.to_shown()),
         Err(answer) => answer,
@@ -227,8 +227,8 @@ pub async fn update(
     State(control): State<Arc<Control>>,
     Path(ClientOfApi { id, client }): Path<ClientOfApi>,
     body: Bytes,
-) -> Answer {
-    let oauth::Written { client: written, .. } = match Client::from_written(&body) {
+) -> ControlAnswer {
+    let oauth::Written { client: written, .. } = match OauthClient::from_written(&body) {
         Ok(written) => written,
         Err(fault) => return unreadable(fault),
     };
@@ -246,7 +246,7 @@ pub async fn update(
         Ok((_, old)) => old,
         Err(answer) => return answer,
     };
-    let new = Client { id: old.id.clone(), is_public: old.is_public, secret: old.secret.clone(), ..written };
+    let new = OauthClient { id: old.id.clone(), is_public: old.is_public, secret: old.secret.clone(), ..written };
     replace(&control, &api, &old, new).await
 }
 
@@ -262,18 +262,18 @@ pub async fn update(
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn rotate(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> Answer {
+pub async fn rotate(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> ControlAnswer {
     match known(&control, &id, &client, "API doesn't exist").await {
         Ok((_, old)) if old.is_public => error(StatusCode::BAD_REQUEST, "a public client can have no secret"),
         Ok((api, old)) => match oauth::new_client_secret() {
-            Ok(secret) => replace(&control, &api, &old, Client { secret, ..old.clone() }).await,
+            Ok(secret) => replace(&control, &api, &old, OauthClient { secret, ..old.clone() }).await,
             Err(failure) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("no secret can be made: {failure}")),
         },
         Err(answer) => answer,
     }
 }
 
-async fn replace(control: &Control, api: &CompiledApi, old: &Client, new: Client) -> Answer {
+async fn replace(control: &Control, api: &CompiledApi, old: &OauthClient, new: OauthClient) -> ControlAnswer {
     if let Err(fault) = control.ledger.put_client(&api.id, org(api), &new).await {
         return unstored(&fault, "Failure in storing client data");
     }
@@ -296,7 +296,7 @@ async fn replace(control: &Control, api: &CompiledApi, old: &Client, new: Client
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> Answer {
+pub async fn remove(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> ControlAnswer {
     let Some(api) = find(&control, &id) else { return error(StatusCode::NOT_FOUND, "OAuth Client ID not found") };
     match control.ledger.remove_client(&id, org(&api), &client).await {
         Ok(()) => changed(client, Change::Deleted),
@@ -321,7 +321,7 @@ pub async fn tokens(
     State(control): State<Arc<Control>>,
     Path(ClientOfApi { id, client }): Path<ClientOfApi>,
     Extract(query): Query,
-) -> Answer {
+) -> ControlAnswer {
     if find(&control, &id).is_none() {
         return error(StatusCode::NOT_FOUND, "OAuth Client ID not found");
     }
@@ -351,7 +351,10 @@ pub async fn tokens(
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn revoke_tokens(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> Answer {
+pub async fn revoke_tokens(
+    State(control): State<Arc<Control>>,
+    Path(ClientOfApi { id, client }): Path<ClientOfApi>,
+) -> ControlAnswer {
     if let Err(answer) = known(&control, &id, &client, "OAuth Client ID not found").await {
         return answer;
     }
@@ -377,7 +380,7 @@ pub async fn apis_of_client(
     State(control): State<Arc<Control>>,
     Path(ClientId { client }): Path<ClientId>,
     Extract(query): Query,
-) -> Answer {
+) -> ControlAnswer {
     let org = query.get("orgID").map_or("", String::as_str);
     match apis_with(&control, &client, org).await {
         Ok(apis) => ok(apis),
@@ -403,7 +406,7 @@ pub async fn remove_refresh(
     State(control): State<Arc<Control>>,
     Path(RefreshToken { token }): Path<RefreshToken>,
     Extract(query): Query,
-) -> Answer {
+) -> ControlAnswer {
     let Some(id) = query.get("api_id").filter(|id| !id.is_empty()) else {
         return error(StatusCode::BAD_REQUEST, "Missing parameter api_id");
     };
@@ -427,7 +430,12 @@ pub async fn remove_refresh(
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn revoke(State(control): State<Arc<Control>>, RawQuery(query): RawQuery, headers: HeaderMap, body: Bytes) -> Answer {
+pub async fn revoke(
+    State(control): State<Arc<Control>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Bytes,
+) -> ControlAnswer {
     let Some(parameters) = form(query.as_deref(), &headers, &body) else { return malformed() };
     let (token, client) = (parameters.get("token"), parameters.get("client_id"));
     let missing = [(token, "token is required"), (client, "client_id is required")];
@@ -460,7 +468,12 @@ pub async fn revoke(State(control): State<Arc<Control>>, RawQuery(query): RawQue
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn revoke_all(State(control): State<Arc<Control>>, RawQuery(query): RawQuery, headers: HeaderMap, body: Bytes) -> Answer {
+pub async fn revoke_all(
+    State(control): State<Arc<Control>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Bytes,
+) -> ControlAnswer {
     let Some(parameters) = form(query.as_deref(), &headers, &body) else { return malformed() };
     let (id, secret) = (parameters.get("client_id"), parameters.get("client_secret"));
     let missing = [(id, "client_id is required"), (secret, "client_secret is required")];
@@ -499,7 +512,7 @@ pub async fn revoke_all(State(control): State<Arc<Control>>, RawQuery(query): Ra
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn purge(State(control): State<Arc<Control>>, Extract(query): Query) -> Answer {
+pub async fn purge(State(control): State<Arc<Control>>, Extract(query): Query) -> ControlAnswer {
     match query.get("scope").map(String::as_str) {
         None => error(StatusCode::UNPROCESSABLE_ENTITY, "scope parameter is required"),
         Some("lapsed") => {
@@ -526,7 +539,7 @@ async fn apis_with(control: &Control, client: &str, org_id: &str) -> Result<Vec<
 }
 
 /// An API and one of its clients; `no_api` is what is said when there is no such API.
-async fn known(control: &Control, id: &str, client: &str, no_api: &str) -> Result<(Arc<CompiledApi>, Client), Answer> {
+async fn known(control: &Control, id: &str, client: &str, no_api: &str) -> Result<(Arc<CompiledApi>, OauthClient), ControlAnswer> {
     let api = find(control, id).ok_or_else(|| error(StatusCode::NOT_FOUND, no_api))?;
     match control.ledger.client(id, client).await {
         Ok(Some(client)) => Ok((api, client)),
@@ -544,30 +557,30 @@ fn org(api: &CompiledApi) -> &str {
     api.raw.get("org_id").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn form(query: Option<&str>, headers: &HeaderMap, body: &[u8]) -> Option<Parameters> {
+fn form(query: Option<&str>, headers: &HeaderMap, body: &[u8]) -> Option<OauthParameters> {
     let content_type = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"));
-    Parameters::read(query, content_type, body).ok()
+    OauthParameters::read(query, content_type, body).ok()
 }
 
-fn malformed() -> Answer {
+fn malformed() -> ControlAnswer {
     error(StatusCode::BAD_REQUEST, "cannot parse form. Form malformed")
 }
 
 /// Tyk's own status for it.
-fn unreadable(fault: Option<&'static str>) -> Answer {
+fn unreadable(fault: Option<&'static str>) -> ControlAnswer {
     match fault {
         None => error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed"),
         Some(fault) => error(StatusCode::BAD_REQUEST, fault),
     }
 }
 
-fn unstored(fault: &StoreFault, text: &str) -> Answer {
+fn unstored(fault: &StoreFault, text: &str) -> ControlAnswer {
     tracing::error!(%fault, "the OAuth 2.0 server can't store a change");
     error(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 /// The store does not answer.
-pub fn silent(fault: &StoreFault) -> Answer {
+pub fn silent(fault: &StoreFault) -> ControlAnswer {
     tracing::error!(%fault, "the OAuth 2.0 server can't read its store");
     error(StatusCode::INTERNAL_SERVER_ERROR, "the store can't be reached")
 }

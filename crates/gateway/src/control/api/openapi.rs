@@ -1,7 +1,7 @@
 //! `/tyk/openapi.json`: the control API as an OpenAPI 3.1 document, for clients and their generators. It is put together from the descriptions at
 //! the handlers, the types of their answers and the model's schemas. Its examples are run as tests.
 
-use super::answer::{Answer, Error, ok};
+use super::answer::{ControlAnswer, Error, ok};
 use super::{endpoints, figures, health};
 use serde_json::Value;
 use tollgate_model::DocumentSchema;
@@ -47,7 +47,7 @@ struct Description;
         (status = 200, body = Object, description = "The document, in OpenAPI 3.1."),
     )
 )]
-pub async fn document() -> Answer {
+pub async fn document() -> ControlAnswer {
     ok(described())
 }
 

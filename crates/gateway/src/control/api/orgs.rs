@@ -1,8 +1,8 @@
 //! `/tyk/org/keys`: the sessions of organisations. A change is stored before it is answered, and in effect with the next request.
 
 use super::Control;
-use super::answer::{Answer, Change, Changed, Error, changed, error, ok};
-use super::keys::{KeyList, Parameters, unremoved};
+use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
+use super::keys::{KeyList, KeyQuery, unremoved};
 use super::{document, examples};
 use crate::base::clock::unix_s;
 use axum::body::Bytes;
@@ -31,7 +31,7 @@ pub struct OrgId {
         (status = 200, body = KeyList, description = "The ids of the organisations, sorted."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Answer {
+pub async fn list(State(control): State<Arc<Control>>, Query(query): KeyQuery) -> ControlAnswer {
     let prefix = query.get("filter").map_or("", String::as_str);
     let keys = control.shared.keys.orgs().into_iter().filter(|id| id.starts_with(prefix)).collect();
     ok(KeyList { keys })
@@ -46,7 +46,7 @@ pub async fn list(State(control): State<Arc<Control>>, Query(query): Parameters)
         (status = 404, body = Error, description = "The organisation has no limits."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> Answer {
+pub async fn show(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> ControlAnswer {
     match control.shared.keys.org_session(&id, unix_s()) {
         Some(session) => ok(session),
         None => not_found(),
@@ -71,9 +71,9 @@ pub async fn show(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<
 pub async fn add(
     State(control): State<Arc<Control>>,
     Path(OrgId { id }): Path<OrgId>,
-    Query(query): Parameters,
+    Query(query): KeyQuery,
     body: Bytes,
-) -> Answer {
+) -> ControlAnswer {
     put(&control, &id, &query, &body, Change::Added).await
 }
 
@@ -95,14 +95,14 @@ pub async fn add(
 pub async fn update(
     State(control): State<Arc<Control>>,
     Path(OrgId { id }): Path<OrgId>,
-    Query(query): Parameters,
+    Query(query): KeyQuery,
     body: Bytes,
-) -> Answer {
+) -> ControlAnswer {
     put(&control, &id, &query, &body, Change::Modified).await
 }
 
 /// Makes or replaces an organisation's session.
-async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body: &[u8], action: Change) -> Answer {
+async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body: &[u8], action: Change) -> ControlAnswer {
     let Ok((mut session, _)) = Session::parse(body) else { return error(StatusCode::BAD_REQUEST, "Request malformed") };
     if control.shared.settings.suppress_default_org_store && !has_api(control, id) {
         return error(StatusCode::NOT_FOUND, "No such organisation found in Active API list");
@@ -125,7 +125,7 @@ async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body:
         (status = 404, body = Error, description = "The organisation has no limits."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> Answer {
+pub async fn remove(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> ControlAnswer {
     match control.shared.keys.remove_org(&id).await {
         Ok(true) => changed(id, Change::Deleted),
         Ok(false) => not_found(),
@@ -139,6 +139,6 @@ fn has_api(control: &Control, id: &str) -> bool {
     snapshot.apis.iter().any(|api| api.raw.get("org_id").is_some_and(|org| org == id))
 }
 
-fn not_found() -> Answer {
+fn not_found() -> ControlAnswer {
     error(StatusCode::NOT_FOUND, "Org not found")
 }

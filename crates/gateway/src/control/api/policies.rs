@@ -1,7 +1,7 @@
 //! `/tyk/policies`: policies as files of `policy_path`. A write is in effect when the answer comes.
 
 use super::Control;
-use super::answer::{Answer, Change, Changed, Error, changed, error, ok};
+use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::apis::{is_file_name, write_file};
 use super::{document, examples};
 use crate::base::secret::random_text;
@@ -30,7 +30,7 @@ pub struct PolicyId {
         (status = 200, body = Vec<document::Policy>, description = "The policies in effect."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>) -> Answer {
+pub async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
     ok(control.shared.keys.policies().iter().map(Policy::shown).collect::<Vec<Value>>())
 }
 
@@ -43,7 +43,7 @@ pub async fn list(State(control): State<Arc<Control>>) -> Answer {
         (status = 404, body = Error, description = "No such policy."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> Answer {
+pub async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> ControlAnswer {
     match control.shared.keys.policies().get(&id) {
         Some(policy) => ok(policy.shown()),
         None => error(StatusCode::NOT_FOUND, "Policy not found"),
@@ -62,7 +62,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id }): Pa
         (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
     )
 )]
-pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer {
+pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     store(&control, None, &body, Change::Added).await
 }
 
@@ -79,7 +79,7 @@ pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Answer 
         (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
     )
 )]
-pub async fn create_at(state: State<Arc<Control>>, body: Bytes) -> Answer {
+pub async fn create_at(state: State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     create(state, body).await
 }
 
@@ -94,7 +94,7 @@ pub async fn create_at(state: State<Arc<Control>>, body: Bytes) -> Answer {
         (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
     )
 )]
-pub async fn update(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>, body: Bytes) -> Answer {
+pub async fn update(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>, body: Bytes) -> ControlAnswer {
     store(&control, Some(&id), &body, Change::Modified).await
 }
 
@@ -107,7 +107,7 @@ pub async fn update(State(control): State<Arc<Control>>, Path(PolicyId { id }): 
         (status = 500, body = Error, description = "No such policy, or the file could not be removed."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> Answer {
+pub async fn remove(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> ControlAnswer {
     let policies = control.shared.keys.policies();
     let own_file = policies.file_of(&id).filter(|_| control.loader.policy_path().is_some());
     let Some(file) = own_file else { return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed") };
@@ -121,7 +121,7 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(PolicyId { id }): 
     changed(id, Change::Deleted)
 }
 
-async fn store(control: &Control, id: Option<&str>, body: &[u8], action: Change) -> Answer {
+async fn store(control: &Control, id: Option<&str>, body: &[u8], action: Change) -> ControlAnswer {
     let Ok((mut policy, _)) = Policy::parse(body, None) else { return error(StatusCode::BAD_REQUEST, "Request malformed") };
     if let Some(id) = id
         && id != policy.id()

@@ -2,8 +2,8 @@
 //! from anywhere else nothing leads here.
 
 use super::Control;
-use super::answer::{Answer, Error, error, message};
-use crate::auth::oauth::{self, Credentials, NotAsked, Parameters, Provider, Refused, Rules};
+use super::answer::{ControlAnswer, Error, error, message};
+use crate::auth::oauth::{self, Credentials, NotAsked, OauthParameters, OauthProvider, OauthRefusal, Rules};
 use crate::base::clock::unix_s;
 use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
@@ -93,7 +93,7 @@ enum Denied {
 }
 
 /// One request to an endpoint.
-struct Asked {
+struct ProviderRequest {
     method: Method,
     query: Option<String>,
     headers: HeaderMap,
@@ -114,7 +114,7 @@ pub async fn answer(
     let Some(rules) = found.and_then(|api| api.provider.as_ref()).map(|provider| provider.rules.clone()) else {
         return error(StatusCode::NOT_FOUND, "API doesn't exist").into_response();
     };
-    let asked = Asked { method, query, headers, body };
+    let asked = ProviderRequest { method, query, headers, body };
     let provider = provider(&control, &rules);
     match endpoint.as_str() {
         "authorize" => authorize(&provider, &asked).await,
@@ -151,9 +151,9 @@ pub async fn authorize_client_of(
     body: Bytes,
 ) -> Response {
     let content_type = content_type(&headers);
-    let parameters = match Parameters::read(query.as_deref(), content_type, &body) {
+    let parameters = match OauthParameters::read(query.as_deref(), content_type, &body) {
         Ok(parameters) => parameters,
-        Err(refused) => return Answer(StatusCode::BAD_REQUEST, refused.to_json()).into_response(),
+        Err(refused) => return ControlAnswer(StatusCode::BAD_REQUEST, refused.to_json()).into_response(),
     };
     let snapshot = control.shared.current.load_full();
     let asked = parameters.find("api_id");
@@ -165,9 +165,9 @@ pub async fn authorize_client_of(
     }
 }
 
-fn provider<'a>(control: &'a Control, rules: &'a Rules) -> Provider<'a> {
+fn provider<'a>(control: &'a Control, rules: &'a Rules) -> OauthProvider<'a> {
     let registry = &control.shared.registry;
-    Provider {
+    OauthProvider {
         rules,
         ledger: &control.ledger,
         outside: &registry.outside,
@@ -177,9 +177,9 @@ fn provider<'a>(control: &'a Control, rules: &'a Rules) -> Provider<'a> {
     }
 }
 
-impl Asked {
-    fn parameters(&self) -> Result<Parameters, Refused> {
-        Parameters::read(self.query.as_deref(), content_type(&self.headers), &self.body)
+impl ProviderRequest {
+    fn parameters(&self) -> Result<OauthParameters, OauthRefusal> {
+        OauthParameters::read(self.query.as_deref(), content_type(&self.headers), &self.body)
     }
 
     fn authorization(&self) -> Option<&[u8]> {
@@ -196,7 +196,7 @@ fn content_type(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The client's half of authorisation: it is sent on to the login page.
-async fn authorize(provider: &Provider<'_>, asked: &Asked) -> Response {
+async fn authorize(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Response {
     if !asked.is(&[Method::GET, Method::POST]) {
         return not_allowed();
     }
@@ -224,7 +224,7 @@ async fn authorize(provider: &Provider<'_>, asked: &Asked) -> Response {
 }
 
 /// The login page's half: it shows the gateway's secret.
-async fn authorize_client(provider: &Provider<'_>, control: &Control, asked: &Asked) -> Response {
+async fn authorize_client(provider: &OauthProvider<'_>, control: &Control, asked: &ProviderRequest) -> Response {
     if !is_owner(control, asked) {
         let message = "Attempted administrative access with invalid or missing key!";
         return error(StatusCode::FORBIDDEN, message).into_response();
@@ -238,14 +238,14 @@ async fn authorize_client(provider: &Provider<'_>, control: &Control, asked: &As
     }
 }
 
-async fn give_code(provider: &Provider<'_>, parameters: &Parameters) -> Response {
+async fn give_code(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Response {
     match oauth::ask_for_code(provider, parameters).await {
-        Ok(told) => guarded(Answer(StatusCode::OK, told)),
+        Ok(told) => guarded(ControlAnswer(StatusCode::OK, told)),
         Err(not_asked) => refusal(provider, "authorize-client", &not_asked.refused, not_asked.to_json()),
     }
 }
 
-async fn token(provider: &Provider<'_>, asked: &Asked) -> Response {
+async fn token(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Response {
     if !asked.is(&[Method::GET, Method::POST]) {
         return guarded(error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported"));
     }
@@ -255,13 +255,13 @@ async fn token(provider: &Provider<'_>, asked: &Asked) -> Response {
         Err(refused) => Err(refused),
     };
     match given {
-        Ok(given) => guarded(Answer(StatusCode::OK, given.to_json())),
+        Ok(given) => guarded(ControlAnswer(StatusCode::OK, given.to_json())),
         Err(refused) => refusal(provider, "token", &refused, refused.to_json()),
     }
 }
 
 /// RFC 7009. As in Tyk the token is enough; a client that shows itself must be right, and the token its own.
-async fn revoke(provider: &Provider<'_>, asked: &Asked) -> Response {
+async fn revoke(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Response {
     let parameters = match asked.parameters() {
         Ok(parameters) => parameters,
         Err(_) => return error(StatusCode::BAD_REQUEST, "error parsing form. Form malformed").into_response(),
@@ -282,7 +282,7 @@ async fn revoke(provider: &Provider<'_>, asked: &Asked) -> Response {
     }
 }
 
-async fn revoke_all(provider: &Provider<'_>, asked: &Asked) -> Response {
+async fn revoke_all(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Response {
     let Ok(parameters) = asked.parameters() else {
         return error(StatusCode::BAD_REQUEST, "error parsing form. Form malformed").into_response();
     };
@@ -306,7 +306,7 @@ async fn revoke_all(provider: &Provider<'_>, asked: &Asked) -> Response {
 }
 
 /// RFC 7662. For clients of the API, and for whoever knows the gateway's secret.
-async fn introspect(provider: &Provider<'_>, control: &Control, asked: &Asked) -> Response {
+async fn introspect(provider: &OauthProvider<'_>, control: &Control, asked: &ProviderRequest) -> Response {
     if !asked.is(&[Method::POST]) {
         return not_allowed();
     }
@@ -321,12 +321,12 @@ async fn introspect(provider: &Provider<'_>, control: &Control, asked: &Asked) -
         oauth::introspect(provider, &parameters).await
     };
     match told.await {
-        Ok(told) => guarded(Answer(StatusCode::OK, told)),
+        Ok(told) => guarded(ControlAnswer(StatusCode::OK, told)),
         Err(refused) => refusal(provider, "introspect", &refused, refused.to_json()),
     }
 }
 
-fn is_owner(control: &Control, asked: &Asked) -> bool {
+fn is_owner(control: &Control, asked: &ProviderRequest) -> bool {
     asked.headers.get("x-tyk-authorization").is_some_and(|guess| control.secret.is(guess.as_bytes()))
 }
 
@@ -334,22 +334,22 @@ fn not_allowed() -> Response {
     error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported").into_response()
 }
 
-fn status(provider: &Provider<'_>, refused: &Refused) -> StatusCode {
+fn status(provider: &OauthProvider<'_>, refused: &OauthRefusal) -> StatusCode {
     StatusCode::from_u16(refused.status(provider.rules.settings.error_status)).unwrap_or(StatusCode::FORBIDDEN)
 }
 
-fn refusal(provider: &Provider<'_>, endpoint: &str, refused: &Refused, told: Value) -> Response {
+fn refusal(provider: &OauthProvider<'_>, endpoint: &str, refused: &OauthRefusal, told: Value) -> Response {
     note(provider, endpoint, refused);
-    guarded(Answer(status(provider, refused), told))
+    guarded(ControlAnswer(status(provider, refused), told))
 }
 
 /// What is refused is no trouble of the gateway's: it is logged for those who look for it. What was shown is not.
-fn note(provider: &Provider<'_>, endpoint: &str, refused: &Refused) {
+fn note(provider: &OauthProvider<'_>, endpoint: &str, refused: &OauthRefusal) {
     let (api, error) = (&provider.rules.api_id, refused.code.name());
     tracing::debug!(api, endpoint, error, "the OAuth 2.0 server refuses a request");
 }
 
-fn guarded(answer: Answer) -> Response {
+fn guarded(answer: ControlAnswer) -> Response {
     let mut response = answer.into_response();
     for (name, value) in GUARDS {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));

@@ -1,7 +1,7 @@
 //! `/tyk/reload` and `/tyk/reload/group`.
 
 use super::Control;
-use super::answer::{Answer, Done, error, ok};
+use super::answer::{ControlAnswer, Done, error, ok};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub struct Reloaded {
     problems: Vec<String>,
 }
 
-fn reloaded(problems: Vec<String>) -> Answer {
+fn reloaded(problems: Vec<String>) -> ControlAnswer {
     ok(Reloaded { status: Done::Ok, message: "", problems })
 }
 
@@ -38,7 +38,7 @@ fn reloaded(problems: Vec<String>) -> Answer {
         (status = 200, body = Reloaded, description = "The reload is requested; with `block=true` it is done."),
     )
 )]
-pub async fn reload(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Answer {
+pub async fn reload(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
     if query.get("block").is_none_or(|block| block != "true") {
         control.reloads.request_later();
         return reloaded(Vec::new());
@@ -59,7 +59,7 @@ pub async fn reload(State(control): State<Arc<Control>>, Query(query): Query<Has
         (status = 200, body = Reloaded, description = "The reload is requested."),
     )
 )]
-pub async fn reload_all(state: State<Arc<Control>>, query: Query<HashMap<String, String>>) -> Answer {
+pub async fn reload_all(state: State<Arc<Control>>, query: Query<HashMap<String, String>>) -> ControlAnswer {
     if let Some(shared) = state.0.shared.keys.shared_keys()
         && let Err(fault) = shared.bus.tell(crate::base::bus::RELOAD_ALL, "").await
     {

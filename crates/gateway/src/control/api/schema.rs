@@ -1,7 +1,7 @@
 //! `/tyk/schema`: a JSON Schema of API definitions, for editors and checks. Tyk has one of its OpenAPI extension there, by `oasVersion`;
 //! here it is that of the classic definition, and of OpenAPI there is none.
 
-use super::answer::{Answer, json, ok};
+use super::answer::{ControlAnswer, json, ok};
 use axum::extract::Query;
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -50,11 +50,11 @@ enum MissingStatus {
         (status = 404, body = SchemaMissing, description = "There is no schema for this version."),
     )
 )]
-pub async fn schema(Query(query): Query<HashMap<String, String>>) -> Answer {
+pub async fn schema(Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
     match query.get("oasVersion").filter(|version| !version.is_empty()) {
         Some(version) => {
             let message = format!("Schema not found for version {version:?}");
-            Answer(StatusCode::NOT_FOUND, json(SchemaMissing { status: MissingStatus::Failed, message }))
+            ControlAnswer(StatusCode::NOT_FOUND, json(SchemaMissing { status: MissingStatus::Failed, message }))
         }
         None => ok(SchemaFound { status: FoundStatus::Success, schema: DocumentSchema::Definition.whole() }),
     }

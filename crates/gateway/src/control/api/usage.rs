@@ -1,7 +1,7 @@
 //! `/tyk/usage`: how much an API, a key, a path was used, from the sums by minute.
 
 use super::Control;
-use super::answer::{Answer, Error, error, ok};
+use super::answer::{ControlAnswer, Error, error, ok};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -95,7 +95,7 @@ enum UsageRows {
         (status = 404, body = Error, description = "Usage is not recorded: `enable_analytics` or `tollgate.analytics.usage` is off."),
     )
 )]
-pub async fn usage(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Answer {
+pub async fn usage(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
     let Some(usage) = control.shared.observer.recording.as_ref().and_then(|recording| recording.usage.clone()) else {
         return error(StatusCode::NOT_FOUND, "Usage is not recorded: enable_analytics and tollgate.analytics.usage");
     };

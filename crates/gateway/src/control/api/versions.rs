@@ -2,7 +2,7 @@
 //! `new_version_name` and `set_default` of a new API do to the API that it is a version of.
 
 use super::Control;
-use super::answer::{Answer, Error, error, no_such_api, ok};
+use super::answer::{ControlAnswer, Error, error, no_such_api, ok};
 use super::parameters::ApiId;
 use crate::data::snapshot::{CompiledApi, Snapshot};
 use axum::extract::{Path, Query, State};
@@ -66,7 +66,7 @@ pub async fn list(
     State(control): State<Arc<Control>>,
     Path(ApiId { id }): Path<ApiId>,
     Query(query): Query<HashMap<String, String>>,
-) -> Answer {
+) -> ControlAnswer {
     let snapshot = control.shared.current.load();
     let Some(base) = snapshot.api(&id) else { return no_such_api() };
     let text = query.get("searchText").map(|text| text.to_lowercase()).unwrap_or_default();
@@ -115,7 +115,7 @@ pub struct NewVersion {
 
 impl NewVersion {
     /// What the parameters of a request ask for, if they do.
-    pub fn asked_for(query: &HashMap<String, String>, snapshot: &Snapshot) -> Result<Option<Self>, Answer> {
+    pub fn asked_for(query: &HashMap<String, String>, snapshot: &Snapshot) -> Result<Option<Self>, ControlAnswer> {
         let parameter = |name: &str| query.get(name).filter(|value| !value.is_empty()).cloned();
         let Some(base) = parameter("base_api_id") else { return Ok(None) };
         let Some(name) = parameter("new_version_name") else {

@@ -1,7 +1,7 @@
 //! The threads that work for the control plane. The thread with its connections answers probes by itself and hands over everything else, so
 //! that probes are answered however long the rest takes. What requests and their answers hold in memory is bounded here.
 
-use super::answer::{Answer, error};
+use super::answer::{ControlAnswer, error};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -57,7 +57,7 @@ impl Workers {
     }
 
     /// Reads a body. The permit is for as long as it is held.
-    async fn read(&self, mut body: Body) -> Result<(Gathered, OwnedSemaphorePermit), Answer> {
+    async fn read(&self, mut body: Body) -> Result<(Gathered, OwnedSemaphorePermit), ControlAnswer> {
         let too_large = || {
             let message = format!("the body is larger than {} bytes", self.body_bytes_max);
             error(StatusCode::PAYLOAD_TOO_LARGE, message)
@@ -139,7 +139,7 @@ impl Gathered {
 }
 
 /// Some of the permits, if they are free.
-fn take(permits: &Arc<Semaphore>, count: usize) -> Result<OwnedSemaphorePermit, Answer> {
+fn take(permits: &Arc<Semaphore>, count: usize) -> Result<OwnedSemaphorePermit, ControlAnswer> {
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     let busy = |_| error(StatusCode::SERVICE_UNAVAILABLE, "The control API has too much to do, please try again");
     permits.clone().try_acquire_many_owned(count).map_err(busy)

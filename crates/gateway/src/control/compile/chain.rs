@@ -2,7 +2,7 @@
 
 use crate::base::pattern::PatternRules;
 use crate::data::endpoints::{EndpointMatcher, PatternBuilder};
-use crate::data::middleware::{AUTH, Context, FOR_STRANGERS, Maker, Middleware, POST_AUTH, PRE_AUTH, Source};
+use crate::data::middleware::{AUTH, Context, FOR_STRANGERS, Maker, Middleware, MiddlewareSource, POST_AUTH, PRE_AUTH};
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 
 /// The chain and the matcher of all endpoint patterns in it; `None` when something in it can't be used.
@@ -28,7 +28,7 @@ fn compile_list(
     let rules = PatternRules { ignore_case: own.ignore_case || info.ignore_endpoint_case, ..own };
     let before = context.errors();
     let patterns = PatternBuilder::new(rules, context.registry.patterns.clone());
-    let mut source = Source { definition, version_name, info, patterns, context, auth: AUTH };
+    let mut source = MiddlewareSource { definition, version_name, info, patterns, context, auth: AUTH };
     let chain: Vec<_> = lists.iter().copied().flatten().filter_map(|make| make(&mut source)).collect();
     let matcher = source.patterns.build();
     if context.errors() > before {

@@ -4,21 +4,21 @@ use super::{chain, expiry_of};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::{Context, Middleware};
-use crate::data::snapshot::{Expiry, Upstreams, Version};
-use crate::data::template::{Template, VariableScope};
+use crate::data::snapshot::{ApiVersion, Expiry, Upstreams};
+use crate::data::template::{ValueTemplate, VariableScope};
 use crate::data::upstream::{Upstream, split_url};
 use tollgate_http::is_value;
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 use tollgate_model::reference::SecretSources;
 
-pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<Version> {
+pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<ApiVersion> {
     let chain = chain::compile(definition, name, info, context);
     let upstreams = upstreams(definition, info, context);
     let expires = expiry_of(&info.expires);
     let (chain, matcher) = chain?;
     let removes_forwarded_for =
         !info.global_headers_disabled && info.global_headers_remove.iter().any(|name| name.eq_ignore_ascii_case("x-forwarded-for"));
-    Some(Version {
+    Some(ApiVersion {
         name: name.to_owned(),
         expires,
         matcher,
@@ -34,9 +34,9 @@ pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, conte
 }
 
 /// The endpoints of the OAuth 2.0 provider, as a version of their own.
-pub fn compile_provider(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Version> {
+pub fn compile_provider(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiVersion> {
     let (chain, matcher) = chain::compile_for_strangers(definition, context)?;
-    Some(Version {
+    Some(ApiVersion {
         name: String::new(),
         expires: Expiry::Never,
         matcher,
@@ -109,7 +109,7 @@ fn response_changes(info: &VersionInfo, secrets: &SecretSources) -> Vec<HeaderCh
     let removed = info.global_response_headers_remove.iter().map(|name| HeaderChange::Remove(name.as_str().into()));
     let set = info.global_response_headers.iter().filter_map(|(name, value)| {
         // Values with variables are made for each request, by the chain. A secret may be unfit for a header line.
-        let template = Template::new(value, VariableScope { context: true, secrets });
+        let template = ValueTemplate::new(value, VariableScope { context: true, secrets });
         let value = template.literal().map(str::as_bytes).filter(|value| is_value(value));
         value.map(|value| HeaderChange::Set(name.as_str().into(), value.to_vec()))
     });

@@ -2,7 +2,7 @@
 //! matched, each by itself. So a look-up takes the path's length and the few patterns that may fit, however many there are.
 
 use super::Hits;
-use crate::base::pattern::{Charge, Literal, PatternPool, PooledPattern, Requirement};
+use crate::base::pattern::{Literal, PatternCharge, PatternPool, PooledPattern, Requirement};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -17,16 +17,16 @@ pub struct EndpointMatcher {
     patterns: Vec<Arc<PooledPattern>>,
     /// Patterns that may fit any path.
     always: Vec<u32>,
-    texts: Option<Texts>,
+    texts: Option<NeededTexts>,
 }
 
 /// The texts that patterns need.
 #[derive(Debug)]
-struct Texts {
+struct NeededTexts {
     search: AhoCorasick,
     /// The patterns that need a text, by its number.
     patterns: Vec<Box<[u32]>>,
-    _charge: Charge,
+    _charge: PatternCharge,
 }
 
 impl EndpointMatcher {
@@ -49,7 +49,7 @@ impl EndpointMatcher {
                 }
             }
         }
-        let texts = if by_text.is_empty() { None } else { Some(Texts::new(by_text, pool)?) };
+        let texts = if by_text.is_empty() { None } else { Some(NeededTexts::new(by_text, pool)?) };
         Ok(EndpointMatcher { patterns, always, texts })
     }
 
@@ -76,7 +76,7 @@ impl EndpointMatcher {
     }
 }
 
-impl Texts {
+impl NeededTexts {
     fn new(by_text: HashMap<Literal, Vec<u32>>, pool: &PatternPool) -> Result<Self, String> {
         let any_case = by_text.keys().any(|literal| literal.any_case);
         let (literals, patterns): (Vec<Literal>, Vec<Vec<u32>>) = by_text.into_iter().unzip();
@@ -88,7 +88,7 @@ impl Texts {
             .build(literals.iter().map(|literal| &literal.text))
             .map_err(|error| error.to_string())?;
         let charge = pool.charge(search.memory_usage())?;
-        Ok(Texts { search, patterns: patterns.into_iter().map(Vec::into_boxed_slice).collect(), _charge: charge })
+        Ok(NeededTexts { search, patterns: patterns.into_iter().map(Vec::into_boxed_slice).collect(), _charge: charge })
     }
 
     /// Adds the patterns whose text is in a path.

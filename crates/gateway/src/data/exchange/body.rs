@@ -4,7 +4,7 @@ use super::{Exchange, Step};
 use crate::base::coding::{OpenError, open};
 use crate::data::refusal;
 use tollgate_engine::NotKept;
-use tollgate_http::{Body, Known};
+use tollgate_http::{Body, KnownHeader};
 
 /// Under what a request keeps its body without its content coding.
 const OPENED: u64 = (1 << 62) + 1;
@@ -55,7 +55,7 @@ impl Exchange<'_> {
 
     /// The head says that the body is a form.
     pub fn announces_form(&self) -> bool {
-        let kind = self.request.headers.known(Known::ContentType).unwrap_or_default();
+        let kind = self.request.headers.known(KnownHeader::ContentType).unwrap_or_default();
         let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         essence.eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
     }

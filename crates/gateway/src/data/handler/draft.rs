@@ -1,14 +1,14 @@
 //! What a record says of a request before its end is known: taken down while the request is at hand.
 
-use super::arrival::Arrival;
+use super::arrival::RequestContext;
 use crate::auth::keys::HeldKey;
 use crate::data::exchange::{Exchange, Track};
-use crate::observe::{ApiFacts, Record, Text};
-use tollgate_http::{Body, Known, Request, Version};
+use crate::observe::{ApiFacts, RequestRecord, Text};
+use tollgate_http::{Body, KnownHeader, Request, Version};
 
 /// A record of a request, `None` when it is not recorded. `host` is the upstream's.
 #[inline]
-pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Option<Box<Record>> {
+pub fn draft(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str) -> Option<Box<RequestRecord>> {
     let recorder = arrival.core.recorder.as_ref()?;
     let recording = arrival.core.shared.observer.recording.as_ref()?;
     let facts = &exchange.api.facts;
@@ -40,7 +40,7 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
     if !recording.only_sums {
         record.write(Text::Authority, request.authority);
         record.write(Text::UpstreamHost, host.as_bytes());
-        record.write(Text::UserAgent, request.headers.known(Known::UserAgent).unwrap_or_default());
+        record.write(Text::UserAgent, request.headers.known(KnownHeader::UserAgent).unwrap_or_default());
     }
     if let Some(name) = exchange.version {
         record.write(Text::Version, name.as_bytes());
@@ -71,7 +71,7 @@ pub fn draft(arrival: &Arrival<'_>, exchange: &Exchange<'_>, host: &str) -> Opti
 }
 
 /// A record for traces alone, of a request that the gateway answers by itself.
-pub fn draft_of_trace(arrival: &Arrival<'_>, exchange: &Exchange<'_>) -> Option<Box<Record>> {
+pub fn draft_of_trace(arrival: &RequestContext<'_>, exchange: &Exchange<'_>) -> Option<Box<RequestRecord>> {
     arrival.trace.filter(|trace| trace.taken)?;
     let mut record = draft(arrival, exchange, "")?;
     (record.analytics, record.logged) = (false, false);
@@ -79,7 +79,7 @@ pub fn draft_of_trace(arrival: &Arrival<'_>, exchange: &Exchange<'_>) -> Option<
 }
 
 /// The request's head without its secrets: anyone who reads analytics would have them.
-fn write_head(record: &mut Record, request: &Request<'_>, facts: &ApiFacts) {
+fn write_head(record: &mut RequestRecord, request: &Request<'_>, facts: &ApiFacts) {
     record.write(Text::RawHead, request.method.as_bytes());
     record.append(b" ");
     record.append(request.path().as_bytes());
@@ -99,7 +99,7 @@ fn write_head(record: &mut Record, request: &Request<'_>, facts: &ApiFacts) {
 }
 
 /// The identifier of a request: the client's own if it is one, else made here.
-pub fn request_id(arrival: &Arrival<'_>) -> Box<str> {
+pub fn request_id(arrival: &RequestContext<'_>) -> Box<str> {
     let given = arrival.request.headers.get("x-request-id").and_then(|value| std::str::from_utf8(value).ok());
     let is_fit = |id: &&str| (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
     match given.filter(is_fit) {

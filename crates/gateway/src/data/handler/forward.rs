@@ -3,7 +3,7 @@
 use crate::base::form::encode_form;
 use crate::base::path::Path;
 use crate::data::exchange::Exchange;
-use crate::data::snapshot::{Provider, Version};
+use crate::data::snapshot::{ApiVersion, ProviderEndpoints};
 use crate::data::upstream::{Upstream, join_path};
 use crate::data::url::Url;
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ const PROVIDER_BODY_BYTES_MAX: u64 = 1 << 20;
 
 /// Fills `outgoing` with method, URL and Host for the upstream.
 #[inline]
-pub fn fill(exchange: &mut Exchange<'_>, version: &Version, upstream: &Upstream) -> Forward {
+pub fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: &Upstream) -> Forward {
     let api = exchange.api;
     let outgoing = &mut *exchange.outgoing;
     if exchange.method != exchange.request.method {
@@ -61,7 +61,7 @@ fn replace_body(request: &Request<'_>, body: Vec<u8>, outgoing: &mut Outgoing) {
 
 /// Fills `outgoing` for the endpoints of the OAuth 2.0 provider.
 pub fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64) -> Forward {
-    let endpoint = Provider::endpoint(&exchange.url).unwrap_or_default();
+    let endpoint = ProviderEndpoints::endpoint(&exchange.url).unwrap_or_default();
     let outgoing = &mut *exchange.outgoing;
     outgoing
         .target

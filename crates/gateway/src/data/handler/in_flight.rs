@@ -2,7 +2,7 @@
 
 use crate::data::breaker::Passage;
 use crate::data::gateway_state::GatewayState;
-use crate::data::snapshot::{CompiledApi, CoreSnapshot, Version, Versions};
+use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, Versions};
 use crate::data::upstream::Upstream;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ const CLIENT_GONE: u16 = 499;
 /// An exchange that was sent on. Holds the snapshot that decided about it.
 pub struct InFlight {
     pub snapshot: Rc<CoreSnapshot>,
-    pub place: Place,
+    pub place: VersionPlace,
     /// The versions that sent it on to another API.
-    pub looped_through: Vec<Place>,
+    pub looped_through: Vec<VersionPlace>,
     pub chosen: Chosen,
     pub breaker: Option<Passage>,
     /// The request's content type if it is XML: refusals are XML then too.
@@ -46,7 +46,7 @@ pub enum Chosen {
 
 /// A version of an API in a snapshot.
 #[derive(Clone, Copy, Default)]
-pub struct Place {
+pub struct VersionPlace {
     pub api: usize,
     /// Among `Versions::Many`, or [`PROVIDER`].
     pub version: usize,
@@ -60,7 +60,7 @@ impl InFlight {
         self.snapshot.apis.get(self.place.api).map(Arc::as_ref)
     }
 
-    pub fn version(&self) -> Option<&Version> {
+    pub fn version(&self) -> Option<&ApiVersion> {
         self.place.version(self.snapshot.apis.get(self.place.api)?)
     }
 
@@ -97,8 +97,8 @@ impl InFlight {
     }
 }
 
-impl Place {
-    pub fn version(self, api: &CompiledApi) -> Option<&Version> {
+impl VersionPlace {
+    pub fn version(self, api: &CompiledApi) -> Option<&ApiVersion> {
         if self.version == PROVIDER {
             return api.provider.as_ref().map(|provider| &provider.version);
         }

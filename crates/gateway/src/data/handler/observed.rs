@@ -1,11 +1,11 @@
 //! What is counted of a request, when it is over.
 
 use super::GatewayHandler;
-use super::arrival::Arrival;
-use super::in_flight::{InFlight, Place};
+use super::arrival::RequestContext;
+use super::in_flight::{InFlight, VersionPlace};
 use crate::data::refusal;
 use crate::data::snapshot::CoreSnapshot;
-use crate::observe::{Cells, Record, Side, Tally, Text, method_number};
+use crate::observe::{Cells, RequestRecord, Side, Tally, Text, method_number};
 use std::rc::Rc;
 use std::time::Duration;
 use tollgate_engine::{Ended, FaultKind, Moment, Outgoing, Times};
@@ -16,7 +16,7 @@ impl GatewayHandler {
     #[inline]
     pub(super) fn count_reply(
         &mut self,
-        arrival: &Arrival<'_>,
+        arrival: &RequestContext<'_>,
         snapshot: &Rc<CoreSnapshot>,
         outgoing: &Outgoing,
         cause: Option<&'static str>,
@@ -88,9 +88,9 @@ impl GatewayHandler {
     /// Completes a record and hands it over.
     fn hand_over(
         &mut self,
-        mut record: Box<Record>,
+        mut record: Box<RequestRecord>,
         snapshot: &CoreSnapshot,
-        place: Place,
+        place: VersionPlace,
         tally: &Tally,
         cause: Option<&'static str>,
         ended: Moment,
@@ -112,7 +112,7 @@ impl GatewayHandler {
 
     /// Gives a request that is sent on its identifier, and notes the time if its client will be told.
     #[inline]
-    pub(super) fn label_request(&mut self, arrival: &Arrival<'_>, outgoing: &mut Outgoing) {
+    pub(super) fn label_request(&mut self, arrival: &RequestContext<'_>, outgoing: &mut Outgoing) {
         if let Some(id) = &self.request_id {
             outgoing.edits.set(&arrival.request.headers, "X-Request-Id", id.as_bytes());
         }
@@ -142,7 +142,7 @@ impl GatewayHandler {
 
     /// The same for an answer of the gateway itself.
     #[inline]
-    pub(super) fn label_reply(&self, arrival: &Arrival<'_>, outgoing: &mut Outgoing) {
+    pub(super) fn label_reply(&self, arrival: &RequestContext<'_>, outgoing: &mut Outgoing) {
         if let Some(id) = &self.request_id {
             outgoing.edits.add("X-Request-Id", id.as_bytes());
         }
@@ -152,7 +152,7 @@ impl GatewayHandler {
     }
 
     #[inline]
-    fn cells<'s>(&self, snapshot: &'s Rc<CoreSnapshot>, place: Place) -> Option<&'s Cells> {
+    fn cells<'s>(&self, snapshot: &'s Rc<CoreSnapshot>, place: VersionPlace) -> Option<&'s Cells> {
         if !self.core.shared.observer.metrics {
             return None;
         }

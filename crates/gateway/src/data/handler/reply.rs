@@ -4,13 +4,13 @@ use crate::data::exchange::Exchange;
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{Refusal, is_plain};
 use crate::data::settings::Settings;
-use crate::data::snapshot::{NO_QUOTA_LINES, Version};
+use crate::data::snapshot::{ApiVersion, NO_QUOTA_LINES};
 use tollgate_engine::Outgoing;
-use tollgate_http::{Known, Request};
+use tollgate_http::{KnownHeader, Request};
 
 /// The request's content type if it is one of XML's.
 pub fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
-    let value = std::str::from_utf8(request.headers.known(Known::ContentType)?).ok()?;
+    let value = std::str::from_utf8(request.headers.known(KnownHeader::ContentType)?).ok()?;
     let essence = value.split(';').next().unwrap_or_default().trim();
     let is_xml = ["application/xml", "text/xml", "application/soap+xml"].iter().any(|xml| essence.eq_ignore_ascii_case(xml));
     is_xml.then(|| value.into())
@@ -73,7 +73,7 @@ fn write_problem(status: u16, message: &str, is_limit: bool, body: &mut Vec<u8>)
 }
 
 /// Gives a stored response what an upstream's own gets: limits, lines and changes of this request.
-pub fn complete_stored(exchange: &mut Exchange<'_>, version: &Version) {
+pub fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
     let headers = &exchange.request.headers;
     // A reply's lines are those that are added.
     let edits = &mut exchange.outgoing.edits;

@@ -1,12 +1,12 @@
 //! Which version of an API a request is for.
 
-use super::arrival::Arrival;
-use super::in_flight::Place;
+use super::arrival::RequestContext;
+use super::in_flight::VersionPlace;
 use crate::base::form::{parameter, without_parameter};
 use crate::base::path::Path;
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
-use crate::data::snapshot::{CompiledApi, Snapshot, VersionLocation, VersionSelector, Versions};
+use crate::data::snapshot::{CompiledApi, CompiledVersionSelector, LocatedVersion, Snapshot, Versions};
 use crate::data::url::Url;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ pub fn version(
     api: &Arc<CompiledApi>,
     index: usize,
     url: &mut Url<'_>,
-    arrival: &Arrival<'_>,
+    arrival: &RequestContext<'_>,
     changes: &mut Vec<HeaderChange>,
     edits: &mut HeaderEdits,
-) -> Result<Place, Refusal> {
+) -> Result<VersionPlace, Refusal> {
     match &api.versions {
         Versions::One { expires, .. } => {
             if expires.has_passed_lazily() {
                 return Err(refusal::API_EXPIRED);
             }
-            Ok(Place { api: index, version: 0 })
+            Ok(VersionPlace { api: index, version: 0 })
         }
         Versions::Unclear { any_default: true } => Err(refusal::VERSION_AMBIGUOUS),
         Versions::Unclear { any_default: false } => Err(refusal::VERSION_NO_DEFAULT),
@@ -41,7 +41,7 @@ pub fn version(
             if versions.get(version).is_some_and(|version| version.expires.has_passed_lazily()) {
                 return Err(refusal::VERSION_EXPIRED);
             }
-            Ok(Place { api: index, version })
+            Ok(VersionPlace { api: index, version })
         }
         Versions::Apis { selector, apis, own_name, .. } => {
             let name = selector.name(url, arrival, changes, edits)?;
@@ -49,25 +49,25 @@ pub fn version(
             let find = |name: &str| own(name).or_else(|| apis.get(name).and_then(|id| snapshot.api_by_id(id)));
             let fallback = || find(&selector.default).filter(|_| selector.fallback_to_default);
             let api = find(&name).or_else(fallback).ok_or(refusal::VERSION_API_UNKNOWN)?;
-            Ok(Place { api, version: 0 })
+            Ok(VersionPlace { api, version: 0 })
         }
     }
 }
 
 /// Tells the client which version it was given, in the header that the operator named.
-fn echo_default(name: &str, arrival: &Arrival<'_>, changes: &mut Vec<HeaderChange>) {
+fn echo_default(name: &str, arrival: &RequestContext<'_>, changes: &mut Vec<HeaderChange>) {
     let header = &arrival.core.shared.settings.version_header;
     if !header.is_empty() {
         changes.push(HeaderChange::Set(header.as_str().into(), name.as_bytes().to_vec()));
     }
 }
 
-impl VersionSelector {
+impl CompiledVersionSelector {
     /// The version that a request names, else the default.
     fn name(
         &self,
         url: &mut Url<'_>,
-        arrival: &Arrival<'_>,
+        arrival: &RequestContext<'_>,
         changes: &mut Vec<HeaderChange>,
         edits: &mut HeaderEdits,
     ) -> Result<String, Refusal> {
@@ -82,16 +82,16 @@ impl VersionSelector {
     }
 
     /// The version that a request names.
-    fn asked(&self, url: &mut Url<'_>, arrival: &Arrival<'_>, edits: &mut HeaderEdits) -> Option<String> {
+    fn asked(&self, url: &mut Url<'_>, arrival: &RequestContext<'_>, edits: &mut HeaderEdits) -> Option<String> {
         let name = match &self.location {
-            VersionLocation::Header(header) => {
+            LocatedVersion::Header(header) => {
                 let value = arrival.request.headers.get(header)?;
                 if self.strip {
                     edits.remove(&arrival.request.headers, header);
                 }
                 String::from_utf8_lossy(value).into_owned()
             }
-            VersionLocation::Parameter(name) => {
+            LocatedVersion::Parameter(name) => {
                 let value = parameter(url.query.as_deref()?, name)?;
                 if self.strip {
                     let rest = without_parameter(url.query.as_deref().unwrap_or_default(), name);
@@ -99,7 +99,7 @@ impl VersionSelector {
                 }
                 value
             }
-            VersionLocation::Path(pattern) => {
+            LocatedVersion::Path(pattern) => {
                 let behind = url.path.decoded.get(url.listen_bytes..)?.trim_start_matches('/');
                 let segment = behind.split('/').next()?;
                 let name = match pattern {

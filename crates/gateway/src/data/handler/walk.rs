@@ -1,14 +1,14 @@
 //! The walk of one request: version, chain, and where it leads; from API to API as long as it loops.
 
-use super::arrival::Arrival;
-use super::in_flight::{Chosen, InFlight, PROVIDER, Place};
+use super::arrival::RequestContext;
+use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
 use super::{GatewayHandler, draft, forward, reply, select};
-use crate::auth::keys::Counted;
+use crate::auth::keys::CountedRequest;
 use crate::base::form::parameter;
 use crate::data::breaker::Passage;
 use crate::data::exchange::{Exchange, Redirect, Step, Track};
 use crate::data::refusal::{self, Refusal};
-use crate::data::snapshot::{CompiledApi, CoreSnapshot, Provider, Snapshot, Upstreams, Version, Versions};
+use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, ProviderEndpoints, Snapshot, Upstreams, Versions};
 use crate::data::url::Url;
 use crate::observe::method_number;
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ use tollgate_engine::{Moment, Outgoing, Verdict, Work};
 const LOOPS_MAX: usize = 5;
 
 /// One API's turn.
-struct Turn<'a> {
+struct ApiTurn<'a> {
     api: usize,
     url: Url<'a>,
     method: Cow<'a, str>,
@@ -40,24 +40,24 @@ impl GatewayHandler {
     /// Walks the chains and fills `outgoing`.
     pub(super) fn walk<'a>(
         &mut self,
-        arrival: &Arrival<'a>,
+        arrival: &RequestContext<'a>,
         snapshot: &Rc<CoreSnapshot>,
         api: usize,
         url: Url<'a>,
         outgoing: &mut Outgoing,
     ) -> Result<Verdict, Refusal> {
-        let mut turn = Turn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true, body: None };
+        let mut turn = ApiTurn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true, body: None };
         let mut looped_through = Vec::new();
         self.changes.clear();
         self.limit_lines.clear();
         self.steps.start();
         for level in 0..=LOOPS_MAX {
             let Some(api) = snapshot.apis.get(turn.api) else { break };
-            self.place = Place { api: turn.api, version: 0 };
-            let is_for_provider = level == 0 && api.provider.is_some() && Provider::endpoint(&turn.url).is_some();
+            self.place = VersionPlace { api: turn.api, version: 0 };
+            let is_for_provider = level == 0 && api.provider.is_some() && ProviderEndpoints::endpoint(&turn.url).is_some();
             let selected = match is_for_provider {
                 // Whoever asks for a token need not know of versions.
-                true => Place { api: turn.api, version: PROVIDER },
+                true => VersionPlace { api: turn.api, version: PROVIDER },
                 false => select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes, &mut outgoing.edits)?,
             };
             let Some(api) = snapshot.apis.get(selected.api) else { break };
@@ -102,7 +102,7 @@ impl GatewayHandler {
                 }
                 Run::Loop { name, url, method, body } => {
                     looped_through.push(selected);
-                    turn = Turn { body, ..loop_turn(snapshot, selected, &name, url, method)? };
+                    turn = ApiTurn { body, ..loop_turn(snapshot, selected, &name, url, method)? };
                 }
             }
         }
@@ -112,10 +112,10 @@ impl GatewayHandler {
     /// Runs one chain.
     fn run<'a>(
         &mut self,
-        arrival: &Arrival<'a>,
+        arrival: &RequestContext<'a>,
         api: &CompiledApi,
-        version: &Version,
-        turn: Turn<'a>,
+        version: &ApiVersion,
+        turn: ApiTurn<'a>,
         level: usize,
         outgoing: &mut Outgoing,
     ) -> Result<Run, Refusal> {
@@ -151,7 +151,7 @@ impl GatewayHandler {
             track: Track::Default,
             level,
             check_limits: turn.check_limits,
-            counted: Counted::default(),
+            counted: CountedRequest::default(),
             from_cache: false,
             redirected: None,
             first_byte_ms: version.first_byte_ms,
@@ -234,7 +234,7 @@ enum Run {
     Loop { name: String, url: Url<'static>, method: String, body: Option<Vec<u8>> },
 }
 
-fn destination(exchange: &mut Exchange<'_>, version: &Version) -> Result<Destination, Refusal> {
+fn destination(exchange: &mut Exchange<'_>, version: &ApiVersion) -> Result<Destination, Refusal> {
     match exchange.redirected.take() {
         Some(Redirect::Upstream(upstream)) => Ok(Destination::Upstream(Chosen::Named(upstream))),
         Some(Redirect::Loop(name)) => Ok(Destination::Loop(name)),
@@ -247,7 +247,13 @@ fn destination(exchange: &mut Exchange<'_>, version: &Version) -> Result<Destina
 }
 
 /// The turn of the API that a loop names. The query's `method` and `check_limits` are for the gateway.
-fn loop_turn(snapshot: &Snapshot, from: Place, name: &str, url: Url<'static>, method: String) -> Result<Turn<'static>, Refusal> {
+fn loop_turn(
+    snapshot: &Snapshot,
+    from: VersionPlace,
+    name: &str,
+    url: Url<'static>,
+    method: String,
+) -> Result<ApiTurn<'static>, Refusal> {
     let api = if name == "self" { Some(from.api) } else { snapshot.api_by_id_or_name(name) };
     let api = api.ok_or(refusal::LOOP_TARGET_UNKNOWN)?;
     let asked = |name: &str| url.query.as_deref().and_then(|query| parameter(query, name)).filter(|value| !value.is_empty());
@@ -256,7 +262,7 @@ fn loop_turn(snapshot: &Snapshot, from: Place, name: &str, url: Url<'static>, me
     let listen_path = snapshot.apis.get(api).map_or("", |api| api.listen_path.as_str());
     let listen_bytes = if url.path.decoded.starts_with(listen_path) { listen_path.len() } else { 0 };
     let query = url.query.map(|query| without_controls(&query)).filter(|query| !query.is_empty()).map(Cow::Owned);
-    Ok(Turn { api, url: Url { path: url.path, listen_bytes, query }, method, check_limits, body: None })
+    Ok(ApiTurn { api, url: Url { path: url.path, listen_bytes, query }, method, check_limits, body: None })
 }
 
 fn without_controls(query: &str) -> String {
@@ -265,7 +271,7 @@ fn without_controls(query: &str) -> String {
 }
 
 /// Looks the path up in all forms that patterns are written for: behind the listen path, and whole.
-fn find_endpoints(version: &Version, url: &Url<'_>, hits: &mut crate::data::endpoints::Hits) {
+fn find_endpoints(version: &ApiVersion, url: &Url<'_>, hits: &mut crate::data::endpoints::Hits) {
     let behind = url.path_behind_listen();
     let forms = [Some(behind.as_ref()), (url.listen_bytes > 0).then_some(url.path.decoded.as_ref())];
     version.matcher.find(forms.into_iter().flatten(), hits);

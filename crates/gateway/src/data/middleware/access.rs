@@ -6,13 +6,13 @@ use super::Middleware;
 use super::cross_origin::preflight_method;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::Source;
+use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal;
 use std::collections::BTreeMap;
 use tollgate_model::api::{AccessEntry, Action};
 
 #[derive(Default)]
-pub struct Access {
+pub struct AccessCheck {
     internal: EndpointList<()>,
     /// Mocks, ignored endpoints, the black list and the white list: the first that fits decides.
     rules: EndpointList<Rule>,
@@ -38,10 +38,10 @@ struct Mock {
     body: String,
 }
 
-impl Access {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+impl AccessCheck {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let answers_preflights = source.definition.cors().is_some_and(|cors| !cors.options_passthrough);
-        let mut access = Access { skips_preflights: answers_preflights, ..Access::default() };
+        let mut access = AccessCheck { skips_preflights: answers_preflights, ..AccessCheck::default() };
         let info = source.info;
         if info.use_extended_paths {
             access.add_extended(source);
@@ -55,7 +55,7 @@ impl Access {
         if unused { None } else { Some(Box::new(access)) }
     }
 
-    fn add_paths(&mut self, source: &mut Source<'_, '_>, name: &str, paths: &[String], rule: fn() -> Rule) {
+    fn add_paths(&mut self, source: &mut MiddlewareSource<'_, '_>, name: &str, paths: &[String], rule: fn() -> Rule) {
         for (index, path) in paths.iter().enumerate() {
             if let Some(pattern) = source.pattern(name, index, path, false) {
                 self.rules.push(pattern, "", rule());
@@ -63,7 +63,7 @@ impl Access {
         }
     }
 
-    fn add_extended(&mut self, source: &mut Source<'_, '_>) {
+    fn add_extended(&mut self, source: &mut MiddlewareSource<'_, '_>) {
         let paths = &source.info.extended_paths;
         self.internal = source.endpoints("internal", &paths.internal, |_, _, _| Some(()));
         self.rules = source.endpoints("mock_response", &paths.mock_response, |_, _, entry| {
@@ -76,7 +76,7 @@ impl Access {
     }
 
     /// A list of endpoints. Where an entry says what to do by method, it is for these methods alone, and `method` counts nothing.
-    fn add_entries(&mut self, source: &mut Source<'_, '_>, name: &str, entries: &[AccessEntry], rule: fn() -> Rule) {
+    fn add_entries(&mut self, source: &mut MiddlewareSource<'_, '_>, name: &str, entries: &[AccessEntry], rule: fn() -> Rule) {
         for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.disabled) {
             let Some(pattern) = source.pattern(name, index, &entry.path, entry.ignore_case) else { continue };
             let Some(actions) = &entry.method_actions else {
@@ -119,7 +119,7 @@ fn sniffed_type(body: &str) -> &'static str {
     }
 }
 
-impl Middleware for Access {
+impl Middleware for AccessCheck {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if self.skips_preflights && preflight_method(exchange).is_some() {
             return Step::Next;

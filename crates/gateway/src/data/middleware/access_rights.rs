@@ -1,9 +1,9 @@
 //! Whether the key may call this API, this version and this endpoint. Reads the session's `access_rights`. The client sees 403
 //! `Access to this API has been disallowed` or `Access to this resource has been disallowed`; in dry run a header says so instead.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::Permission;
-use crate::base::answers::{Asked, GRACE};
+use crate::base::answers::{GRACE, QuestionState};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct AccessRights {
 }
 
 impl AccessRights {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let prefix_matching = source.context.settings.patterns.prefix;
         let serial = source.context.registry.new_serial();
         (!source.definition.use_keyless).then(|| Box::new(AccessRights { prefix_matching, serial }) as Box<dyn Middleware>)
@@ -29,8 +29,8 @@ impl AccessRights {
         let Permission::Right(right) = exchange.key.as_ref()?.right(&exchange.api.id) else { return None };
         let list = right.unprepared()?;
         match exchange.answers.ask(self.serial, || exchange.keys.patterns().prepare(list)) {
-            Asked::Hold(work) => Some(Step::Await(work, COMPILE_TIME_MAX + GRACE)),
-            Asked::Done(()) | Asked::Lost => None,
+            QuestionState::Hold(work) => Some(Step::Await(work, COMPILE_TIME_MAX + GRACE)),
+            QuestionState::Done(()) | QuestionState::Lost => None,
         }
     }
 

@@ -3,8 +3,8 @@
 //! session is that of the alternative that let the request in. When none does, the client sees the refusal of the alternative that fits
 //! what it sent best, else of the first. What a failed alternative has changed in the request is taken back.
 
-use super::{Middleware, Source};
-use crate::data::credentials::{Form, Places};
+use super::{Middleware, MiddlewareSource};
+use crate::data::credentials::{CredentialForm, CredentialPlaces};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
@@ -24,17 +24,17 @@ struct Alternative {
 /// Where a method's credentials stand.
 struct Method {
     method: AuthMethod,
-    places: Places,
+    places: CredentialPlaces,
     /// Headers that another service judges.
     headers: Vec<String>,
 }
 
 /// How well a request's credentials fit an alternative: the method that they fit least, and the one that they fit best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Fit(Form, Form);
+struct Fit(CredentialForm, CredentialForm);
 
 /// How an alternative has failed.
-enum Failure {
+enum AlternativeFailure {
     Refusal(Refusal),
     /// Another service's own answer.
     Reply {
@@ -45,7 +45,7 @@ enum Failure {
 }
 
 impl AnyAuth {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let written = source.definition.auth_alternatives();
         let make = |methods: &Vec<AuthMethod>| Alternative {
             methods: methods.iter().map(|method| Method::new(*method, source.definition)).collect(),
@@ -75,8 +75,8 @@ impl Middleware for AnyAuth {
         for alternative in &self.alternatives {
             let failure = match alternative.on_request(exchange) {
                 step @ (Step::Next | Step::Wait(_) | Step::Await(..) | Step::Read(_)) => return step,
-                Step::Refuse(refusal) => Failure::Refusal(refusal),
-                Step::Reply => Failure::Reply {
+                Step::Refuse(refusal) => AlternativeFailure::Refusal(refusal),
+                Step::Reply => AlternativeFailure::Reply {
                     status: exchange.outgoing.status,
                     edits: std::mem::take(&mut exchange.outgoing.edits),
                     body: std::mem::take(&mut exchange.outgoing.body),
@@ -94,8 +94,8 @@ impl Middleware for AnyAuth {
         let Some((_, failure, changes)) = best else { return Step::Refuse(refusal::AUTH_MISSING) };
         exchange.response_changes.extend(changes);
         match failure {
-            Failure::Refusal(refusal) => Step::Refuse(refusal),
-            Failure::Reply { status, edits, body } => {
+            AlternativeFailure::Refusal(refusal) => Step::Refuse(refusal),
+            AlternativeFailure::Reply { status, edits, body } => {
                 exchange.outgoing.status = status;
                 exchange.outgoing.edits = edits;
                 exchange.outgoing.body = body;
@@ -127,22 +127,22 @@ impl Method {
         let judged = definition.tollgate.forward_auth.as_ref().filter(|_| method == AuthMethod::Forward);
         Method {
             method,
-            places: Places::new(definition.places(method)),
+            places: CredentialPlaces::new(definition.places(method)),
             headers: judged.map(|rules| rules.request_headers.clone()).unwrap_or_default(),
         }
     }
 
     /// What the request has for this method.
-    fn form(&self, exchange: &Exchange<'_>) -> Form {
+    fn form(&self, exchange: &Exchange<'_>) -> CredentialForm {
         if self.method == AuthMethod::Forward {
             let is_there = self.headers.iter().any(|name| exchange.request.headers.get(name).is_some());
-            return if is_there { Form::Any } else { Form::Missing };
+            return if is_there { CredentialForm::Any } else { CredentialForm::Missing };
         }
         let has_certificate = || self.places.use_certificate() && exchange.tls.is_some_and(|tls| tls.certificate.is_some());
         match self.places.find(exchange) {
-            Some(value) => Form::of(&value, self.method),
-            None if self.method == AuthMethod::Token && has_certificate() => Form::Any,
-            None => Form::Missing,
+            Some(value) => CredentialForm::of(&value, self.method),
+            None if self.method == AuthMethod::Token && has_certificate() => CredentialForm::Any,
+            None => CredentialForm::Missing,
         }
     }
 }

@@ -4,10 +4,10 @@
 use super::{Middleware, key_limits};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::Source;
+use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal;
 use std::sync::Arc;
-use tollgate_limit::{Admission, Limiter, Rate};
+use tollgate_limit::{LimitDecision, Limiter, Rate};
 use tollgate_model::config::OnStoreFailure;
 
 pub struct ApiRateLimit {
@@ -28,7 +28,7 @@ struct Limit {
 }
 
 impl ApiRateLimit {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let global = definition.rate_limit().and_then(|(requests, seconds)| {
             // One counter for all versions of the API.
@@ -52,7 +52,7 @@ impl ApiRateLimit {
 impl Limit {
     /// `None` if it limits nothing.
     fn new(
-        source: &Source<'_, '_>,
+        source: &MiddlewareSource<'_, '_>,
         requests: f64,
         seconds: f64,
         name: String,
@@ -91,12 +91,12 @@ impl Middleware for ApiRateLimit {
         let admitted = match limit.counter.shared() {
             None => limit.counter.admit(limit.rate, exchange.now).is_ok(),
             Some(shared) => match shared.admit(limit.rate, exchange.now, exchange.patience(), limit.on_store_failure) {
-                Admission::Asked => return exchange.hold_for_limits(shared.pending()),
-                Admission::Silent => {
+                LimitDecision::Asked => return exchange.hold_for_limits(shared.pending()),
+                LimitDecision::Silent => {
                     key_limits::take_back(exchange);
                     return Step::Refuse(refusal::STORE_SILENT);
                 }
-                admission => admission == Admission::Admitted,
+                admission => admission == LimitDecision::Admitted,
             },
         };
         if !admitted && !limit.dry_run {

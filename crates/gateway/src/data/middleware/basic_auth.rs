@@ -6,13 +6,13 @@
 
 mod body;
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::HeldKey;
-use crate::auth::passwords::{Asker, CHECK_TIME_MAX, Passwords, StoredPassword};
+use crate::auth::passwords::{CHECK_TIME_MAX, PasswordWaiter, Passwords, StoredPassword};
 use crate::base::answers::GRACE;
 use crate::base::digest::Digest;
 use crate::base::recent::Recent;
-use crate::data::credentials::Places;
+use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
@@ -35,15 +35,15 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// Seconds after which it is worth coming again when too many wait.
 const RETRY_AFTER_S: &[u8] = b"1";
 
-pub struct BasicAuth {
-    places: Places,
+pub struct BasicAuthCheck {
+    places: CredentialPlaces,
     org_id: String,
     challenge: String,
     body: Option<BodyPatterns>,
     gives_session: bool,
     passwords: Arc<Passwords>,
     /// Those that were found right, by a digest of what was presented.
-    right: Recent<Right>,
+    right: Recent<VerifiedPassword>,
     /// Those that were found wrong. They stay wrong: with another stored password the digest is another.
     wrong: Recent<()>,
     /// Checks that somebody waits for.
@@ -56,7 +56,7 @@ pub struct BasicAuth {
 }
 
 /// A password that was right.
-struct Right {
+struct VerifiedPassword {
     since: Duration,
     /// Where the user's key is.
     places: Box<[Digest]>,
@@ -65,13 +65,13 @@ struct Right {
 }
 
 /// What a request was told while it was held.
-struct Told {
+struct PasswordVerdict {
     digest: Digest,
     answer: Arc<Pending<bool>>,
 }
 
-impl BasicAuth {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+impl BasicAuthCheck {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.uses(AuthMethod::Basic) {
             return None;
@@ -86,8 +86,8 @@ impl BasicAuth {
         secret.iter_mut().zip(one.into_iter().chain(two)).for_each(|(to, from)| *to = from);
         let seconds = u64::try_from(basic.cache_ttl).ok().filter(|seconds| *seconds > 0);
         let realm: String = definition.name.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).collect();
-        Some(Box::new(BasicAuth {
-            places: Places::new(definition.places(AuthMethod::Basic)),
+        Some(Box::new(BasicAuthCheck {
+            places: CredentialPlaces::new(definition.places(AuthMethod::Basic)),
             org_id: definition.org_id.clone(),
             challenge: format!("Basic realm=\"{realm}\""),
             body: BodyPatterns::compile(source),
@@ -125,7 +125,7 @@ impl BasicAuth {
         let answer = match self.pending.get(&digest).and_then(|pending| pending.upgrade()) {
             Some(answer) => answer,
             None => {
-                let asker = Asker::at(exchange.client_ip);
+                let asker = PasswordWaiter::at(exchange.client_ip);
                 let Some(answer) = self.passwords.check(asker, stored, password) else {
                     return self.refuse(exchange, refusal::AUTH_BUSY);
                 };
@@ -135,7 +135,7 @@ impl BasicAuth {
             }
         };
         let work = answer.work();
-        exchange.answers.put(self.serial, Told { digest, answer });
+        exchange.answers.put(self.serial, PasswordVerdict { digest, answer });
         Step::Await(work, CHECK_TIME_MAX + GRACE)
     }
 
@@ -150,7 +150,7 @@ impl BasicAuth {
     }
 
     /// What is remembered of something presented that was right, and for how long it may.
-    fn remembered(&self, presented: &Digest, now: Duration) -> Option<Arc<Right>> {
+    fn remembered(&self, presented: &Digest, now: Duration) -> Option<Arc<VerifiedPassword>> {
         let time = self.remembered?;
         self.right.get(presented).filter(|right| now.saturating_sub(right.since) < time)
     }
@@ -169,7 +169,7 @@ fn credentials(value: &str) -> Result<(String, Vec<u8>), Refusal> {
     Ok((user, password.get(1..).unwrap_or_default().to_vec()))
 }
 
-impl Middleware for BasicAuth {
+impl Middleware for BasicAuthCheck {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.ignored {
             return Step::Next;
@@ -208,7 +208,7 @@ impl Middleware for BasicAuth {
             (Some(key), Some(right)) if key.session.basic_auth_data == right.stored => return self.let_in(exchange, key),
             (key, _) => key,
         };
-        let is_right = match exchange.answers.get::<Told>(self.serial) {
+        let is_right = match exchange.answers.get::<PasswordVerdict>(self.serial) {
             Some(told) if told.digest == digest => match told.answer.get() {
                 Some(is_right) => is_right,
                 // The time is over, or others had to be let in.
@@ -222,7 +222,7 @@ impl Middleware for BasicAuth {
             Some(key) => {
                 if self.remembered.is_some() {
                     let places = exchange.keys.places(&exchange.keys.rules.text_of(&user, &self.org_id), &self.org_id).into();
-                    let right = Right { since: exchange.now, places, stored: key.session.basic_auth_data.clone() };
+                    let right = VerifiedPassword { since: exchange.now, places, stored: key.session.basic_auth_data.clone() };
                     self.right.put(presented, Arc::new(right));
                 }
                 self.let_in(exchange, key)

@@ -2,7 +2,7 @@
 //! `security.certificates.apis`. The client sees 403: `TLS not enabled`, `Client TLS certificate is required`, `Certificate has expired`
 //! or `Certificate with SHA256 … not allowed`. Asks nothing of the store: the certificates are in memory.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::base::clock;
 use crate::base::tls::AllowList;
 use crate::data::exchange::{Exchange, Step};
@@ -10,7 +10,7 @@ use crate::data::exchange::{Exchange, Step};
 pub struct CertificateCheck(AllowList);
 
 impl CertificateCheck {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.use_mutual_tls_auth {
             return None;

@@ -1,7 +1,7 @@
 //! Spares an upstream endpoint that fails. Reads `circuit_breakers`. The client sees 503 `Service temporarily unavailable.` while the
 //! breaker is open. The state is in this process.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::breaker::{Breaker, BreakerPlace, BreakerRule};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
@@ -14,7 +14,7 @@ pub struct CircuitBreak {
 }
 
 impl CircuitBreak {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.circuit_breakers;
         let by_endpoint = source.endpoints("circuit_breakers", entries, |source, _, entry| {
             let rule = BreakerRule {

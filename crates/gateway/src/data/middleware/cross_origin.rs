@@ -1,11 +1,11 @@
 //! Cross-origin resource sharing. Reads `CORS`. The client sees 204 for a preflight request, and `Access-Control-*` headers on what an
 //! allowed origin gets; the upstream's own are taken out. Asks nothing of the store.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use std::sync::Arc;
-use tollgate_http::{Known, is_token, is_value};
+use tollgate_http::{KnownHeader, is_token, is_value};
 use tollgate_model::api::Cors;
 
 /// Headers that the gateway answers for when the rules are on.
@@ -35,7 +35,7 @@ enum Origins {
 }
 
 impl CrossOrigin {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         source.definition.cors().map(|cors| Box::new(CrossOrigin::new(cors)) as Box<dyn Middleware>)
     }
 
@@ -78,7 +78,7 @@ impl CrossOrigin {
         let add = |name: &str, value: &str| HeaderChange::Add(name.into(), value.as_bytes().to_vec());
         let mut changes = vec![add("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")];
         let headers = &exchange.request.headers;
-        let origin = headers.known(Known::Origin).unwrap_or_default();
+        let origin = headers.known(KnownHeader::Origin).unwrap_or_default();
         let asked_method = asked_method.to_ascii_uppercase();
         let asked_headers = headers.get("access-control-request-headers").and_then(|value| std::str::from_utf8(value).ok());
         let asked_headers = asked_headers.unwrap_or_default();
@@ -108,7 +108,7 @@ impl CrossOrigin {
     fn actual(&self, exchange: &Exchange<'_>) -> Vec<HeaderChange> {
         let mut changes: Vec<HeaderChange> = self.own.iter().cloned().map(HeaderChange::Remove).collect();
         changes.push(HeaderChange::Add("Vary".into(), b"Origin".to_vec()));
-        let origin = exchange.request.headers.known(Known::Origin).unwrap_or_default();
+        let origin = exchange.request.headers.known(KnownHeader::Origin).unwrap_or_default();
         if origin.is_empty() || !self.origins.allow(origin) || !self.allows_method(&exchange.method) {
             return changes;
         }

@@ -1,7 +1,7 @@
 //! How long the upstream has for one endpoint. Reads `hard_timeouts`. The client sees 504 `Upstream service reached hard timeout.`
 //! Asks nothing of the store.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 
@@ -10,7 +10,7 @@ pub struct EndpointTimeout {
 }
 
 impl EndpointTimeout {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.hard_timeouts;
         let by_endpoint = source.endpoints("hard_timeouts", entries, |_, _, entry| Some(entry.limit()?.as_millis() as u64));
         if by_endpoint.is_empty() { None } else { Some(Box::new(EndpointTimeout { by_endpoint })) }

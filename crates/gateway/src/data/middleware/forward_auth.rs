@@ -4,10 +4,10 @@
 //! sees 503: nobody gets in by an outage. The request is held meanwhile. With a cache time, a good answer counts for all requests that would
 //! have asked the same.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
-use crate::base::answers::{Asked, GRACE};
-use crate::base::outside::{Call, Outside, Reply};
+use crate::base::answers::{GRACE, QuestionState};
+use crate::base::outside::{Call, CallReply, Outside};
 use crate::base::recent::Recent;
 use crate::base::tls::TlsRules;
 use crate::data::exchange::{Exchange, Step};
@@ -29,7 +29,7 @@ const REMEMBERED_MAX: usize = 16_384;
 /// What of a refusal's head is the client's.
 const REFUSAL_HEADERS: [HeaderName; 4] = [WWW_AUTHENTICATE, LOCATION, SET_COOKIE, CONTENT_TYPE];
 
-pub struct ForwardAuth {
+pub struct ForwardAuthCheck {
     rules: Rules,
     uri: Uri,
     outside: Arc<Outside>,
@@ -42,16 +42,16 @@ pub struct ForwardAuth {
 }
 
 /// What the service said.
-type Said = Option<Arc<Reply>>;
+type Said = Option<Arc<CallReply>>;
 
 /// A good answer.
 struct Admitted {
-    reply: Arc<Reply>,
+    reply: Arc<CallReply>,
     since: Duration,
 }
 
-impl ForwardAuth {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+impl ForwardAuthCheck {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let rules = definition.tollgate.forward_auth.as_ref().filter(|_| definition.uses(AuthMethod::Forward))?.clone();
         let uri: Uri = match rules.url.parse() {
@@ -65,7 +65,7 @@ impl ForwardAuth {
             source.context.error("$.tollgate.forward_auth", "the system has no thread to ask with");
             return None;
         };
-        Some(Box::new(ForwardAuth {
+        Some(Box::new(ForwardAuthCheck {
             uri,
             outside,
             tls: TlsRules { insecure: rules.insecure_skip_verify, ..TlsRules::default() },
@@ -126,7 +126,7 @@ impl ForwardAuth {
     }
 
     /// Puts the service's headers into the request, and the identity's session into the exchange.
-    fn let_in(&self, exchange: &mut Exchange<'_>, reply: &Reply) -> Step {
+    fn let_in(&self, exchange: &mut Exchange<'_>, reply: &CallReply) -> Step {
         let edits = &mut exchange.outgoing.edits;
         for name in &self.rules.response_headers {
             // What the client sent under such a name must not pass for the service's word.
@@ -165,7 +165,7 @@ impl ForwardAuth {
 }
 
 /// Gives the client the service's own answer.
-fn refuse(exchange: &mut Exchange<'_>, reply: &Reply) -> Step {
+fn refuse(exchange: &mut Exchange<'_>, reply: &CallReply) -> Step {
     let outgoing = &mut exchange.outgoing;
     // What was to be changed in the request has no place in an answer.
     outgoing.edits.clear();
@@ -189,7 +189,7 @@ fn digest_of(headers: &HeaderMap) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-impl Middleware for ForwardAuth {
+impl Middleware for ForwardAuthCheck {
     fn header_names(&self, names: &mut HeaderNames) {
         self.rules.request_headers.iter().chain(&self.rules.response_headers).for_each(|name| names.add(name));
     }
@@ -208,9 +208,9 @@ impl Middleware for ForwardAuth {
             return self.let_in(exchange, &known.reply);
         }
         let said = match exchange.answers.ask(self.serial, || self.ask(headers)) {
-            Asked::Done(said) => said,
-            Asked::Lost => None,
-            Asked::Hold(work) => return Step::Await(work, self.time_max() + GRACE),
+            QuestionState::Done(said) => said,
+            QuestionState::Lost => None,
+            QuestionState::Hold(work) => return Step::Await(work, self.time_max() + GRACE),
         };
         match said {
             Some(reply) if reply.status.is_success() => {

@@ -3,7 +3,7 @@
 use crate::data::exchange::Exchange;
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
-use crate::data::template::{Template, VariableScope};
+use crate::data::template::{ValueTemplate, VariableScope};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_http::is_value;
@@ -19,7 +19,7 @@ pub fn can_change(name: &str) -> bool {
 /// Names to remove, then names to set.
 pub struct HeaderPlan {
     remove: Vec<Arc<str>>,
-    set: Vec<(Arc<str>, Template)>,
+    set: Vec<(Arc<str>, ValueTemplate)>,
 }
 
 impl HeaderPlan {
@@ -27,7 +27,7 @@ impl HeaderPlan {
     pub fn new(remove: &[String], set: &BTreeMap<String, String>, scope: VariableScope<'_>) -> Self {
         let remove = remove.iter().filter(|name| can_change(name)).map(|name| name.as_str().into()).collect();
         let set = set.iter().filter(|(name, _)| can_change(name));
-        HeaderPlan { remove, set: set.map(|(name, value)| (name.as_str().into(), Template::new(value, scope))).collect() }
+        HeaderPlan { remove, set: set.map(|(name, value)| (name.as_str().into(), ValueTemplate::new(value, scope))).collect() }
     }
 
     pub fn is_empty(&self) -> bool {

@@ -3,14 +3,14 @@
 //! can't be asked: nobody gets in by an outage. The request is held while the server is asked, for five seconds at most; with the cache on, a good
 //! token is remembered until it ends, for the cache's time at most.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
-use crate::base::answers::{Asked, GRACE};
+use crate::base::answers::{GRACE, QuestionState};
 use crate::base::form::encode_form;
 use crate::base::outside::{Call, Outside};
 use crate::base::recent::{Recent, digest_of};
 use crate::base::tls::TlsRules;
-use crate::data::credentials::Places;
+use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{EXTERNAL_MISSING, EXTERNAL_REFUSED};
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -32,7 +32,7 @@ const VERIFIED_MAX: usize = 32_768;
 const REMEMBERED_S: u64 = 60;
 
 pub struct IntrospectionAuth {
-    places: Places,
+    places: CredentialPlaces,
     org_id: String,
     right: Arc<AccessRight>,
     rules: Introspection,
@@ -40,17 +40,17 @@ pub struct IntrospectionAuth {
     outside: Arc<Outside>,
     tls: TlsRules,
     gives_session: bool,
-    verified: Recent<Admission>,
+    verified: Recent<IntrospectedToken>,
     serial: u64,
 }
 
-struct Admission {
+struct IntrospectedToken {
     identity: Identity,
     until_unix_s: u64,
 }
 
 impl IntrospectionAuth {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let rules = definition.introspection().filter(|_| definition.uses(AuthMethod::ExternalOAuth))?.clone();
         let place = "$.external_oauth.providers[0].introspection.url";
@@ -67,7 +67,7 @@ impl IntrospectionAuth {
         };
         let tls = TlsRules { insecure: source.context.settings.insecure_jwks_tls, ..TlsRules::default() };
         Some(Box::new(IntrospectionAuth {
-            places: Places::new(definition.places(AuthMethod::ExternalOAuth)),
+            places: CredentialPlaces::new(definition.places(AuthMethod::ExternalOAuth)),
             org_id: definition.org_id.clone(),
             right: identity::right_to(definition),
             rules,
@@ -123,7 +123,7 @@ impl IntrospectionAuth {
     }
 
     /// Whom a good answer vouches for, and until when.
-    fn admission(&self, said: &Value, exchange: &Exchange<'_>) -> Option<Admission> {
+    fn admission(&self, said: &Value, exchange: &Exchange<'_>) -> Option<IntrospectedToken> {
         if said.get("active").and_then(Value::as_bool) != Some(true) {
             return None;
         }
@@ -140,10 +140,10 @@ impl IntrospectionAuth {
         let subject = field.and_then(text).or_else(|| text("sub"))?;
         let remembered = if self.rules.cache.timeout > 0 { self.rules.cache.timeout as u64 } else { REMEMBERED_S };
         let until_unix_s = ends.min(exchange.unix_s.saturating_add(remembered));
-        Some(Admission { identity: Identity::with_right(exchange.keys, &self.org_id, subject, &self.right), until_unix_s })
+        Some(IntrospectedToken { identity: Identity::with_right(exchange.keys, &self.org_id, subject, &self.right), until_unix_s })
     }
 
-    fn let_in(&self, exchange: &mut Exchange<'_>, admission: &Admission) -> Step {
+    fn let_in(&self, exchange: &mut Exchange<'_>, admission: &IntrospectedToken) -> Step {
         let Some(key) = admission.identity.key(exchange.keys, &self.org_id) else { return Step::Refuse(EXTERNAL_REFUSED) };
         if self.gives_session {
             exchange.key = Some(key);
@@ -166,9 +166,9 @@ impl Middleware for IntrospectionAuth {
             self.verified.remove(&digest);
         }
         let said = match exchange.answers.ask(self.serial, || self.ask(&token)) {
-            Asked::Done(said) => said,
-            Asked::Lost => None,
-            Asked::Hold(work) => return Step::Await(work, ASK_TIME_MAX + GRACE),
+            QuestionState::Done(said) => said,
+            QuestionState::Lost => None,
+            QuestionState::Hold(work) => return Step::Await(work, ASK_TIME_MAX + GRACE),
         };
         let Some(admission) = said.and_then(|said| self.admission(&said, exchange)) else {
             return Step::Refuse(EXTERNAL_REFUSED);

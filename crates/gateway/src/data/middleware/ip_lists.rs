@@ -1,7 +1,7 @@
 //! Who may call, by address. Reads `allowed_ips` and `blacklisted_ips`. The client sees 403 `access from this IP has been disallowed`.
 //! Asks nothing of the store. The address is the connection's, unless a trusted proxy says otherwise.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 use ipnet::IpNet;
@@ -25,13 +25,13 @@ impl Networks {
 }
 
 impl IpAllow {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         Some(Box::new(IpAllow(Networks::new(source.definition.ip_allow_list())?)))
     }
 }
 
 impl IpBlock {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         Some(Box::new(IpBlock(Networks::new(source.definition.ip_block_list())?)))
     }
 }

@@ -7,17 +7,18 @@ mod admission;
 
 use super::Middleware;
 use crate::auth::jwt::{
-    Algorithm, Checked, FETCH_TIME_MAX, Family, KeySet, KeySource, SetRules, TimeChecks, TimeFault, Token, VerifyKey,
+    AlgorithmFamily, Checked, FETCH_TIME_MAX, JwtToken, KeySet, KeySource, SetRules, SigningAlgorithm, TimeChecks, TimeFault,
+    VerifyKey,
 };
 use crate::base::answers::GRACE;
 use crate::base::recent::{Recent, digest_of};
 use crate::base::tls::TlsRules;
-use crate::data::credentials::Places;
+use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::Source;
+use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal::{self, Refusal};
 use crate::data::template::uses_token;
-use admission::{Admission, Grants};
+use admission::{AdmittedToken, ClaimRules};
 use std::sync::Arc;
 use tollgate_engine::Work;
 use tollgate_model::api::AuthMethod;
@@ -26,41 +27,41 @@ use tollgate_model::api::AuthMethod;
 const VERIFIED_MAX: usize = 32_768;
 
 pub struct JwtAuth {
-    places: Places,
-    family: Family,
+    places: CredentialPlaces,
+    family: AlgorithmFamily,
     source: KeySource,
     times: TimeChecks,
-    grants: Grants,
+    grants: ClaimRules,
     /// The session is the token's.
     gives_session: bool,
     /// A variable names the key.
     keeps_token: bool,
-    verified: Recent<Admission>,
+    verified: Recent<AdmittedToken>,
     serial: u64,
 }
 
 /// Why a token does not let its request in, or not yet.
-enum Stop {
+enum TokenStop {
     Refuse(Refusal),
     Hold(Work),
     /// What asking for a key has come to.
     Step(Step),
 }
 
-impl From<Refusal> for Stop {
+impl From<Refusal> for TokenStop {
     fn from(refusal: Refusal) -> Self {
-        Stop::Refuse(refusal)
+        TokenStop::Refuse(refusal)
     }
 }
 
 impl JwtAuth {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.uses(AuthMethod::Jwt) {
             return None;
         }
         let settings = source.context.settings;
-        let family = Family::of_method(&definition.jwt_signing_method);
+        let family = AlgorithmFamily::of_method(&definition.jwt_signing_method);
         let tls = TlsRules { insecure: settings.insecure_jwks_tls, ..TlsRules::default() };
         let rules = SetRules { tls, age_max: settings.jwks_age_max, discovered: false };
         let keys = match KeySource::new(definition, family, &rules, |url, rules| source.context.registry.key_set(url, rules)) {
@@ -72,9 +73,9 @@ impl JwtAuth {
         };
         let skew = |disabled: bool, seconds: i64| (!disabled).then(|| u64::try_from(seconds).unwrap_or_default());
         Some(Box::new(JwtAuth {
-            places: Places::new(definition.places(AuthMethod::Jwt)),
+            places: CredentialPlaces::new(definition.places(AuthMethod::Jwt)),
             family,
-            grants: Grants::new(definition, matches!(keys, KeySource::Sessions)),
+            grants: ClaimRules::new(definition, matches!(keys, KeySource::Sessions)),
             source: keys,
             times: TimeChecks {
                 expires_skew: skew(definition.jwt_disable_expires_at_validation, definition.jwt_expires_at_validation_skew),
@@ -107,8 +108,8 @@ impl JwtAuth {
     }
 
     /// Checks a token that is not remembered.
-    fn verify(&self, text: &str, generation: u64, exchange: &mut Exchange<'_>) -> Result<Admission, Stop> {
-        let token = Token::parse(text).ok_or(refusal::JWT_REFUSED)?;
+    fn verify(&self, text: &str, generation: u64, exchange: &mut Exchange<'_>) -> Result<AdmittedToken, TokenStop> {
+        let token = JwtToken::parse(text).ok_or(refusal::JWT_REFUSED)?;
         let algorithm = self.algorithm(&token)?;
         // Without a key for all, the claims say whose key to check them with: they are read first, and believed later.
         let claims = self.grants.claims(&token).ok_or(refusal::JWT_REFUSED)?;
@@ -123,7 +124,7 @@ impl JwtAuth {
                     Checked::Bad => false,
                     Checked::Coming(all) => {
                         exchange.answers.put(self.serial, ());
-                        return Err(Stop::Hold(Box::pin(async move {
+                        return Err(TokenStop::Hold(Box::pin(async move {
                             for one in all {
                                 one.wait().await;
                             }
@@ -132,7 +133,7 @@ impl JwtAuth {
                 }
             }
             KeySource::Sessions => {
-                self.grants.ask_for_keys(&token, &claims, exchange).map_err(Stop::Step)?;
+                self.grants.ask_for_keys(&token, &claims, exchange).map_err(TokenStop::Step)?;
                 let secret = self.grants.own_secret(&token, &claims, exchange).ok_or(refusal::JWT_REFUSED)?;
                 VerifyKey::for_family(secret.as_bytes(), self.family).is_ok_and(|key| key.verifies(&token, algorithm))
             }
@@ -141,14 +142,14 @@ impl JwtAuth {
             return Err(refusal::JWT_REFUSED.into());
         }
         let validity = claims.validity(exchange.unix_s, &self.times).map_err(time_refusal)?;
-        self.grants.ask_for_keys(&token, &claims, exchange).map_err(Stop::Step)?;
+        self.grants.ask_for_keys(&token, &claims, exchange).map_err(TokenStop::Step)?;
         Ok(self.grants.admission(&token, &claims, validity, generation, exchange)?)
     }
 
     /// The algorithm that the token names, if the definition asks for its family.
-    fn algorithm(&self, token: &Token<'_>) -> Result<&'static Algorithm, Refusal> {
+    fn algorithm(&self, token: &JwtToken<'_>) -> Result<&'static SigningAlgorithm, Refusal> {
         let name = token.algorithm().unwrap_or_default();
-        match Algorithm::named(name) {
+        match SigningAlgorithm::named(name) {
             Some(algorithm) if algorithm.family == self.family => Ok(algorithm),
             Some(_) => Err(refusal::JWT_METHOD),
             None if name == "none" => Err(refusal::JWT_METHOD),
@@ -188,9 +189,9 @@ impl Middleware for JwtAuth {
         let Ok(text) = std::str::from_utf8(&text) else { return Step::Refuse(refusal::JWT_REFUSED) };
         let admission = match self.verify(text, generation, exchange) {
             Ok(admission) => admission,
-            Err(Stop::Refuse(refusal)) => return Step::Refuse(refusal),
-            Err(Stop::Step(step)) => return step,
-            Err(Stop::Hold(work)) => return Step::Await(work, FETCH_TIME_MAX + GRACE),
+            Err(TokenStop::Refuse(refusal)) => return Step::Refuse(refusal),
+            Err(TokenStop::Step(step)) => return step,
+            Err(TokenStop::Hold(work)) => return Step::Await(work, FETCH_TIME_MAX + GRACE),
         };
         let Some(key) = self.grants.key(&admission, exchange) else { return Step::Refuse(refusal::JWT_REFUSED) };
         let admission = Arc::new(admission);
@@ -200,7 +201,7 @@ impl Middleware for JwtAuth {
 }
 
 impl JwtAuth {
-    fn let_in(&self, exchange: &mut Exchange<'_>, key: crate::auth::keys::HeldKey, admission: &Admission) -> Step {
+    fn let_in(&self, exchange: &mut Exchange<'_>, key: crate::auth::keys::HeldKey, admission: &AdmittedToken) -> Step {
         if admission.claims.is_some() {
             exchange.claims.clone_from(&admission.claims);
         }

@@ -3,9 +3,9 @@
 //! again, and one that other gateways count as well until the store has answered. What is refused counts nothing. In dry run a header says what would have been refused.
 
 use super::{Middleware, limit_headers};
-use crate::auth::keys::{Checks, Counted, Key, Rejection};
+use crate::auth::keys::{Checks, CountedRequest, Key, LimitRejection};
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::Source;
+use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal::{self, Refusal};
 
 pub struct KeyLimits {
@@ -15,7 +15,7 @@ pub struct KeyLimits {
 }
 
 impl KeyLimits {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let on_store_failure = definition.tollgate.on_store_failure;
         let checks = Checks { rates: !definition.disable_rate_limit, quota: !definition.disable_quota, on_store_failure };
@@ -39,14 +39,14 @@ impl KeyLimits {
     fn check(&self, exchange: &mut Exchange<'_>, key: &Key) -> Step {
         let limits = exchange.limits_of(key);
         if self.may_come_again && exchange.has_passed(self) {
-            exchange.counted = Counted::of(self.checks, None);
+            exchange.counted = CountedRequest::of(self.checks, None);
             limit_headers::write(exchange, key, limits, None);
             return Step::Next;
         }
         let admitted = limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run, exchange.patience());
         match admitted {
             Ok(would_refuse) => {
-                exchange.counted = Counted::of(self.checks, would_refuse);
+                exchange.counted = CountedRequest::of(self.checks, would_refuse);
                 let would_refuse = would_refuse.map(refusal_of);
                 would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
                 if self.may_come_again {
@@ -55,9 +55,9 @@ impl KeyLimits {
                 limit_headers::write(exchange, key, limits, None);
                 Step::Next
             }
-            Err(Rejection::Asked) => exchange.hold_for_limits(limits.pending()),
+            Err(LimitRejection::Asked) => exchange.hold_for_limits(limits.pending()),
             Err(rejection) => {
-                if let (Rejection::Rate(_), Some((interval, tries))) = (rejection, limits.throttle)
+                if let (LimitRejection::Rate(_), Some((interval, tries))) = (rejection, limits.throttle)
                     && exchange.tries < tries
                 {
                     return Step::Wait(interval);
@@ -74,16 +74,16 @@ pub fn take_back(exchange: &mut Exchange<'_>) {
     let Some(key) = exchange.key.take() else { return };
     let limits = exchange.limits_of(&key);
     limits.take_back(exchange.now, exchange.unix_s, exchange.counted);
-    if exchange.counted != Counted::default() {
+    if exchange.counted != CountedRequest::default() {
         limit_headers::write(exchange, &key, limits, None);
     }
     exchange.key = Some(key);
 }
 
-fn refusal_of(rejection: Rejection) -> Refusal {
+fn refusal_of(rejection: LimitRejection) -> Refusal {
     match rejection {
-        Rejection::Rate(_) => refusal::KEY_RATE_LIMIT,
-        Rejection::Quota => refusal::QUOTA_EXCEEDED,
-        Rejection::Asked | Rejection::Silent => refusal::STORE_SILENT,
+        LimitRejection::Rate(_) => refusal::KEY_RATE_LIMIT,
+        LimitRejection::Quota => refusal::QUOTA_EXCEEDED,
+        LimitRejection::Asked | LimitRejection::Silent => refusal::STORE_SILENT,
     }
 }

@@ -1,20 +1,20 @@
 //! Whether there is a session, and whether it can be used at all. The client sees 400 `Session state is missing or unset! ...` when no
 //! method of authentication gave one, 403 `Key is inactive, please renew` or 401 `Key has expired, please renew`.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::KeyState as State;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 
-pub struct KeyState;
+pub struct KeyStateCheck;
 
-impl KeyState {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
-        (!source.definition.use_keyless).then(|| Box::new(KeyState) as Box<dyn Middleware>)
+impl KeyStateCheck {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        (!source.definition.use_keyless).then(|| Box::new(KeyStateCheck) as Box<dyn Middleware>)
     }
 }
 
-impl Middleware for KeyState {
+impl Middleware for KeyStateCheck {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(key) = &exchange.key else {
             return if exchange.ignored { Step::Next } else { Step::Refuse(refusal::SESSION_MISSING) };

@@ -1,11 +1,11 @@
 //! What responses say about a key's limits: Tyk's `X-Ratelimit-*`, the IETF's `RateLimit` fields, and when to come again.
 
-use crate::auth::keys::{Key, Limits, Rejection};
+use crate::auth::keys::{Key, LimitRejection, SessionLimits};
 use crate::data::exchange::Exchange;
 use std::io::Write;
 
 /// Writes the lines for a request that passed, or for one that is refused. In Tyk's default mode a refusal has no `X-Ratelimit-*`.
-pub fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &Limits, refused: Option<Rejection>) {
+pub fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits, refused: Option<LimitRejection>) {
     exchange.limit_lines.clear();
     let settings = exchange.settings;
     if settings.tyk_limit_headers && !(settings.reports_quotas && refused.is_some()) {
@@ -18,7 +18,7 @@ pub fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &Limits, refused: O
 }
 
 /// The quota, or with `rate_limits` the first rate.
-fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &Limits) {
+fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits) {
     let (limit, remaining, reset) = if exchange.settings.reports_quotas {
         match limits.quota(exchange.unix_s) {
             Some((max, view)) => (max, view.remaining, i64::try_from(view.renews_unix_s).unwrap_or_default()),
@@ -39,7 +39,7 @@ fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &Limits) {
 
 /// Every rate and the quota, as draft-ietf-httpapi-ratelimit-headers has them: `q` requests in `w` seconds, `r` are left, and in `t`
 /// seconds all are there again.
-fn write_ietf(exchange: &mut Exchange<'_>, limits: &Limits) {
+fn write_ietf(exchange: &mut Exchange<'_>, limits: &SessionLimits) {
     let (now, unix_s) = (exchange.now, exchange.unix_s);
     let quota = limits.quota(unix_s);
     if quota.is_none() && limits.rooms(now).next().is_none() {
@@ -71,11 +71,13 @@ fn write_ietf(exchange: &mut Exchange<'_>, limits: &Limits) {
 }
 
 /// When it is worth coming again, unless that is never.
-fn write_retry(exchange: &mut Exchange<'_>, limits: &Limits, refused: Option<Rejection>) {
+fn write_retry(exchange: &mut Exchange<'_>, limits: &SessionLimits, refused: Option<LimitRejection>) {
     let wait_s = match refused {
-        Some(Rejection::Rate(wait)) => Some(wait.as_secs_f64().ceil() as u64),
-        Some(Rejection::Quota) => limits.quota(exchange.unix_s).map(|(_, view)| view.renews_unix_s.saturating_sub(exchange.unix_s)),
-        Some(Rejection::Asked | Rejection::Silent) | None => None,
+        Some(LimitRejection::Rate(wait)) => Some(wait.as_secs_f64().ceil() as u64),
+        Some(LimitRejection::Quota) => {
+            limits.quota(exchange.unix_s).map(|(_, view)| view.renews_unix_s.saturating_sub(exchange.unix_s))
+        }
+        Some(LimitRejection::Asked | LimitRejection::Silent) | None => None,
     };
     if let Some(wait_s) = wait_s.filter(|wait_s| *wait_s < u64::from(u32::MAX)) {
         let _ = write!(exchange.limit_lines, "Retry-After: {}\r\n", wait_s.max(1));

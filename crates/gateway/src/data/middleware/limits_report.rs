@@ -1,13 +1,13 @@
 //! `GET {listen_path}/tyk/rate-limits/`: a caller's own limits and what is left of its quota, as JSON. Counts nothing.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use serde_json::json;
 
 pub struct LimitsReport;
 
 impl LimitsReport {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         (!source.definition.use_keyless).then(|| Box::new(LimitsReport) as Box<dyn Middleware>)
     }
 }

@@ -3,11 +3,11 @@
 //! `Authorization field missing` or `Bearer token malformed`, 403 `Key not authorised` for a token that is not known or was revoked, and
 //! `Key not authorised. OAuth client access was revoked` without a client. A shared store that is silent about either: 503.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::HeldKey;
 use crate::auth::oauth::{ANSWER_TIME_MAX, ApiClients, Presence};
-use crate::base::answers::{Asked, GRACE};
-use crate::data::credentials::Places;
+use crate::base::answers::{GRACE, QuestionState};
+use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tollgate_model::api::AuthMethod;
 
 pub struct OAuthToken {
-    places: Places,
+    places: CredentialPlaces,
     org_id: String,
     clients: Arc<ApiClients>,
     gives_session: bool,
@@ -23,14 +23,14 @@ pub struct OAuthToken {
 }
 
 impl OAuthToken {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.uses(AuthMethod::OAuth) {
             return None;
         }
         let registry = source.context.registry;
         Some(Box::new(OAuthToken {
-            places: Places::new(definition.places(AuthMethod::OAuth)),
+            places: CredentialPlaces::new(definition.places(AuthMethod::OAuth)),
             org_id: definition.org_id.clone(),
             clients: registry.oauth_clients.of(&definition.api_id),
             gives_session: definition.takes_session_of(AuthMethod::OAuth),
@@ -63,9 +63,9 @@ impl OAuthToken {
             Presence::There => Some(true),
             Presence::Gone => Some(false),
             Presence::Unknown => match exchange.answers.ask(self.serial, || self.clients.ask(client)) {
-                Asked::Done(is_there) => is_there,
-                Asked::Lost => None,
-                Asked::Hold(work) => return Err(Step::Await(work, ANSWER_TIME_MAX + GRACE)),
+                QuestionState::Done(is_there) => is_there,
+                QuestionState::Lost => None,
+                QuestionState::Hold(work) => return Err(Step::Await(work, ANSWER_TIME_MAX + GRACE)),
             },
         };
         match is_there {

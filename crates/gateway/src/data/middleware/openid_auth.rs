@@ -6,15 +6,15 @@
 use super::Middleware;
 use crate::auth::identity::{self, Identity};
 use crate::auth::jwt::{
-    Algorithm, Checked, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, Family, KeySet, KeySource, SetRules, TimeChecks, Token,
-    Validity,
+    AlgorithmFamily, Checked, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, JwtToken, KeySet, KeySource, SetRules,
+    SigningAlgorithm, TimeChecks, Validity,
 };
 use crate::base::answers::GRACE;
 use crate::base::recent::{Recent, digest_of};
 use crate::base::tls::TlsRules;
-use crate::data::credentials::Places;
+use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::Source;
+use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal::{OPENID_MISSING, OPENID_REFUSED};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -30,26 +30,26 @@ const VERIFIED_MAX: usize = 32_768;
 const SKEW_S: u64 = 10;
 
 pub struct OpenIdAuth {
-    places: Places,
+    places: CredentialPlaces,
     org_id: String,
-    providers: Vec<Provider>,
+    providers: Vec<OpenidProvider>,
     scopes: ScopeClaim,
     claims: ClaimNames,
     /// Each client's users are other people.
     segregates: bool,
     gives_session: bool,
-    verified: Recent<Admission>,
+    verified: Recent<AdmittedIdentity>,
     serial: u64,
 }
 
-struct Provider {
+struct OpenidProvider {
     issuer: String,
     keys: [Arc<KeySet>; 1],
     /// Client to policy.
     clients: BTreeMap<String, String>,
 }
 
-struct Admission {
+struct AdmittedIdentity {
     identity: Identity,
     claims: Option<Arc<ClaimTexts>>,
     validity: Validity,
@@ -57,13 +57,13 @@ struct Admission {
 }
 
 /// A token that does not let its request in, or not yet.
-enum Stop {
+enum IdentityStop {
     Refuse,
     Hold(Work),
 }
 
 impl OpenIdAuth {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.uses(AuthMethod::OpenId) {
             return None;
@@ -75,7 +75,7 @@ impl OpenIdAuth {
         for (index, provider) in definition.openid_options.providers.iter().enumerate() {
             let url = format!("{}/.well-known/openid-configuration", provider.issuer.trim_end_matches('/'));
             match source.context.registry.key_set(&url, &rules) {
-                Ok(set) => providers.push(Provider {
+                Ok(set) => providers.push(OpenidProvider {
                     issuer: provider.issuer.clone(),
                     keys: [set],
                     clients: provider.client_ids.iter().map(|(id, policy)| (decoded(id), policy.clone())).collect(),
@@ -84,7 +84,7 @@ impl OpenIdAuth {
             }
         }
         Some(Box::new(OpenIdAuth {
-            places: Places::new(definition.places(AuthMethod::OpenId)),
+            places: CredentialPlaces::new(definition.places(AuthMethod::OpenId)),
             org_id: definition.org_id.clone(),
             providers,
             scopes: definition.scopes.oidc.clone(),
@@ -105,21 +105,22 @@ impl OpenIdAuth {
         exchange.keys.generation() + of_sets.sum::<u64>()
     }
 
-    fn verify(&self, text: &str, generation: u64, exchange: &mut Exchange<'_>) -> Result<Admission, Stop> {
-        let token = Token::parse(text).ok_or(Stop::Refuse)?;
-        let algorithm = token.algorithm().and_then(Algorithm::named).filter(|algorithm| algorithm.family != Family::Hmac);
-        let algorithm = algorithm.ok_or(Stop::Refuse)?;
-        let claims = token.claims().ok_or(Stop::Refuse)?;
-        let issuer = claims.text("iss").ok_or(Stop::Refuse)?;
-        let provider = self.providers.iter().find(|provider| provider.issuer == issuer).ok_or(Stop::Refuse)?;
+    fn verify(&self, text: &str, generation: u64, exchange: &mut Exchange<'_>) -> Result<AdmittedIdentity, IdentityStop> {
+        let token = JwtToken::parse(text).ok_or(IdentityStop::Refuse)?;
+        let algorithm =
+            token.algorithm().and_then(SigningAlgorithm::named).filter(|algorithm| algorithm.family != AlgorithmFamily::Hmac);
+        let algorithm = algorithm.ok_or(IdentityStop::Refuse)?;
+        let claims = token.claims().ok_or(IdentityStop::Refuse)?;
+        let issuer = claims.text("iss").ok_or(IdentityStop::Refuse)?;
+        let provider = self.providers.iter().find(|provider| provider.issuer == issuer).ok_or(IdentityStop::Refuse)?;
         let may_fetch = exchange.answers.get::<()>(self.serial).is_none();
         let kid = token.kid().unwrap_or_default();
         match KeySource::check(&provider.keys, kid, exchange.now, may_fetch, |key| key.verifies(&token, algorithm)) {
             Checked::Good => {}
-            Checked::Bad => return Err(Stop::Refuse),
+            Checked::Bad => return Err(IdentityStop::Refuse),
             Checked::Coming(all) => {
                 exchange.answers.put(self.serial, ());
-                return Err(Stop::Hold(Box::pin(async move {
+                return Err(IdentityStop::Hold(Box::pin(async move {
                     for one in all {
                         one.wait().await;
                     }
@@ -127,19 +128,19 @@ impl OpenIdAuth {
             }
         }
         let checks = TimeChecks { expires_skew: Some(SKEW_S), issued_skew: Some(SKEW_S), not_before_skew: Some(SKEW_S) };
-        let validity = claims.validity(exchange.unix_s, &checks).map_err(|_| Stop::Refuse)?;
-        let ends = claims.expires_unix_s().ok_or(Stop::Refuse)?;
-        let (client, policy) = client_of(&claims, &provider.clients).ok_or(Stop::Refuse)?;
-        let user = claims.text("sub").ok_or(Stop::Refuse)?;
+        let validity = claims.validity(exchange.unix_s, &checks).map_err(|_| IdentityStop::Refuse)?;
+        let ends = claims.expires_unix_s().ok_or(IdentityStop::Refuse)?;
+        let (client, policy) = client_of(&claims, &provider.clients).ok_or(IdentityStop::Refuse)?;
+        let user = claims.text("sub").ok_or(IdentityStop::Refuse)?;
         let policies = self.policies(&claims, policy);
         if !identity::is_usable(&policies, &self.org_id, exchange.keys) {
-            return Err(Stop::Refuse);
+            return Err(IdentityStop::Refuse);
         }
         let subject = if self.segregates { format!("{client}{user}") } else { user.to_owned() };
         let alias = format!("{client}:{user}");
         let (keys, unix_s) = (exchange.keys, exchange.unix_s);
         let identity = Identity::with_policies(keys, &self.org_id, &subject, alias, policies, Some(ends), unix_s);
-        Ok(Admission { identity, claims: self.claims.texts(&token, &claims), validity, generation })
+        Ok(AdmittedIdentity { identity, claims: self.claims.texts(&token, &claims), validity, generation })
     }
 
     /// The policies of the token's scopes if scopes stand for policies, else that of its client.
@@ -158,7 +159,7 @@ impl OpenIdAuth {
         policies
     }
 
-    fn let_in(&self, exchange: &mut Exchange<'_>, admission: &Admission) -> Step {
+    fn let_in(&self, exchange: &mut Exchange<'_>, admission: &AdmittedIdentity) -> Step {
         let Some(key) = admission.identity.key(exchange.keys, &self.org_id) else { return Step::Refuse(OPENID_REFUSED) };
         if admission.claims.is_some() {
             exchange.claims.clone_from(&admission.claims);
@@ -209,9 +210,9 @@ impl Middleware for OpenIdAuth {
                 self.verified.put(digest, Arc::new(admission));
                 step
             }
-            Err(Stop::Refuse) => Step::Refuse(OPENID_REFUSED),
+            Err(IdentityStop::Refuse) => Step::Refuse(OPENID_REFUSED),
             // Discovery and the key set are two calls.
-            Err(Stop::Hold(work)) => Step::Await(work, FETCH_TIME_MAX * 2 + GRACE),
+            Err(IdentityStop::Hold(work)) => Step::Await(work, FETCH_TIME_MAX * 2 + GRACE),
         }
     }
 }

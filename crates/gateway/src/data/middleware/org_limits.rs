@@ -1,8 +1,8 @@
 //! What an organisation's session says for all its APIs together. Reads `org_id` and the gateway's `enforce_org_quotas`; an organisation
 //! without a session is not limited. The client sees 403 in Tyk's words: the organisation is disabled, or over its rate or its quota.
 
-use super::{Middleware, Source};
-use crate::auth::keys::{Checks, Key, Rejection};
+use super::{Middleware, MiddlewareSource};
+use crate::auth::keys::{Checks, Key, LimitRejection};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
 use tollgate_engine::Pending;
@@ -12,7 +12,7 @@ pub struct OrgLimits {
 }
 
 /// What becomes of a request.
-enum Outcome {
+enum OrgVerdict {
     Pass,
     WouldRefuse(Refusal),
     Refuse(Refusal),
@@ -21,7 +21,7 @@ enum Outcome {
 }
 
 impl OrgLimits {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let org_id = source.definition.org_id.clone();
         let applies = source.context.settings.enforce_org_quotas && !org_id.is_empty();
         applies.then(|| Box::new(OrgLimits { org_id }) as Box<dyn Middleware>)
@@ -35,38 +35,38 @@ impl Middleware for OrgLimits {
         }
         match exchange.keys.with_org(&self.org_id, |org| outcome(org, exchange)) {
             None => Step::Next,
-            Some(Outcome::Pass) => {
+            Some(OrgVerdict::Pass) => {
                 exchange.pass(self, None);
                 Step::Next
             }
-            Some(Outcome::WouldRefuse(refusal)) => {
+            Some(OrgVerdict::WouldRefuse(refusal)) => {
                 exchange.report_dry_run(&refusal);
                 exchange.pass(self, Some(refusal));
                 Step::Next
             }
-            Some(Outcome::Refuse(refusal)) => Step::Refuse(refusal),
-            Some(Outcome::Hold(pending)) => exchange.hold_for_limits(pending),
+            Some(OrgVerdict::Refuse(refusal)) => Step::Refuse(refusal),
+            Some(OrgVerdict::Hold(pending)) => exchange.hold_for_limits(pending),
         }
     }
 }
 
-fn outcome(org: &Key, exchange: &Exchange<'_>) -> Outcome {
+fn outcome(org: &Key, exchange: &Exchange<'_>) -> OrgVerdict {
     if org.session.is_inactive {
-        return Outcome::Refuse(refusal::ORG_DISABLED);
+        return OrgVerdict::Refuse(refusal::ORG_DISABLED);
     }
     let limits = exchange.limits_of(org);
     match limits.admit(exchange.now, exchange.unix_s, Checks::ALL, org.dry_run, exchange.patience()) {
-        Ok(None) => Outcome::Pass,
-        Err(Rejection::Asked) => Outcome::Hold(limits.pending()),
-        Ok(Some(rejection)) => Outcome::WouldRefuse(refusal_of(rejection)),
-        Err(rejection) => Outcome::Refuse(refusal_of(rejection)),
+        Ok(None) => OrgVerdict::Pass,
+        Err(LimitRejection::Asked) => OrgVerdict::Hold(limits.pending()),
+        Ok(Some(rejection)) => OrgVerdict::WouldRefuse(refusal_of(rejection)),
+        Err(rejection) => OrgVerdict::Refuse(refusal_of(rejection)),
     }
 }
 
-fn refusal_of(rejection: Rejection) -> Refusal {
+fn refusal_of(rejection: LimitRejection) -> Refusal {
     match rejection {
-        Rejection::Rate(_) => refusal::ORG_RATE_LIMIT,
-        Rejection::Quota => refusal::ORG_QUOTA,
-        Rejection::Asked | Rejection::Silent => refusal::STORE_SILENT,
+        LimitRejection::Rate(_) => refusal::ORG_RATE_LIMIT,
+        LimitRejection::Quota => refusal::ORG_QUOTA,
+        LimitRejection::Asked | LimitRejection::Silent => refusal::STORE_SILENT,
     }
 }

@@ -1,13 +1,13 @@
 //! Forms in request bodies, for the variables `$tyk_context.request_data` and `request_data_*` of a definition with `enable_context_vars`.
 //! Only a body that is a form is read, and only if the definition has such a variable. Its fields come before those of the query, as in Go.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 
 pub struct ReadForm;
 
 impl ReadForm {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         source.uses_forms().then(|| Box::new(ReadForm) as Box<dyn Middleware>)
     }
 }

@@ -7,7 +7,7 @@ use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
-use crate::data::middleware::Source;
+use crate::data::middleware::MiddlewareSource;
 
 pub struct RequestHeaders {
     global: Option<HeaderPlan>,
@@ -15,7 +15,7 @@ pub struct RequestHeaders {
 }
 
 impl RequestHeaders {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let info = source.info;
         let scope = source.variable_scope();
         let global = HeaderPlan::new(&info.global_headers_remove, &info.global_headers, scope);

@@ -1,11 +1,11 @@
 //! How large a request's body may be. Reads `global_size_limit` and `size_limits`. The client sees 411
 //! `Content length is required for this request` or 400 `Request is too large`. Asks nothing of the store.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
-use tollgate_http::{Body, Known};
+use tollgate_http::{Body, KnownHeader};
 
 pub struct RequestSize {
     global: Option<u64>,
@@ -13,7 +13,7 @@ pub struct RequestSize {
 }
 
 impl RequestSize {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let info = source.info;
         let limit = |bytes: i64| u64::try_from(bytes).ok().filter(|bytes| *bytes > 0);
         let global = limit(info.global_size_limit).filter(|_| !info.global_size_limit_disabled);
@@ -35,7 +35,7 @@ impl Middleware for RequestSize {
         match request.body {
             Body::Length(bytes) if bytes > most => Step::Refuse(refusal::REQUEST_TOO_LARGE),
             Body::Length(_) => Step::Next,
-            Body::None if request.headers.known(Known::ContentLength).is_some() => Step::Next,
+            Body::None if request.headers.known(KnownHeader::ContentLength).is_some() => Step::Next,
             Body::None | Body::Chunked | Body::UntilClose => Step::Refuse(refusal::LENGTH_REQUIRED),
         }
     }

@@ -4,7 +4,7 @@
 //!
 //! A definition that has changed begins with nothing stored: it is in the key.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::base::clock;
 use crate::base::re2;
 use crate::data::endpoints::EndpointList;
@@ -46,7 +46,7 @@ struct EndpointRules {
 }
 
 impl ResponseCache {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let options = &definition.cache_options;
         if !options.enable_cache {
@@ -106,8 +106,7 @@ impl ResponseCache {
         let has_other_body = !has_body_in_key && exchange.request.body != Body::None;
         // The answer to one would be stored for the other.
         let changes_head = (exchange.method == "HEAD") != (exchange.request.method == "HEAD");
-        if has_other_body || changes_head || exchange.request.upgrade.is_some()
-        {
+        if has_other_body || changes_head || exchange.request.upgrade.is_some() {
             return Ok(None);
         }
         let caller = match &exchange.key {
@@ -138,7 +137,7 @@ impl ResponseCache {
 }
 
 /// The paths of the plain list, for each safe method.
-fn plain_paths(source: &mut Source<'_, '_>) -> EndpointList<()> {
+fn plain_paths(source: &mut MiddlewareSource<'_, '_>) -> EndpointList<()> {
     let info = source.info;
     let mut made = EndpointList::default();
     for (index, path) in info.extended_paths.cache.iter().enumerate().filter(|_| info.use_extended_paths) {

@@ -7,7 +7,7 @@ use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
-use crate::data::middleware::Source;
+use crate::data::middleware::MiddlewareSource;
 
 pub struct ResponseHeaders {
     global: Option<HeaderPlan>,
@@ -15,7 +15,7 @@ pub struct ResponseHeaders {
 }
 
 impl ResponseHeaders {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let info = source.info;
         let scope = source.variable_scope();
         let global = HeaderPlan::new(&[], &info.global_response_headers, scope).only_variable();

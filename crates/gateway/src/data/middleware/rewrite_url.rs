@@ -1,7 +1,7 @@
 //! Another URL for the upstream. Reads `url_rewrites` with their triggers. The pattern works on path and query, the result takes the
 //! place of both; it may name another upstream (`http://`) or another API (`tyk://`). Asks nothing of the store.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::base::form::parameter;
 use crate::base::path::Path;
 use crate::base::pattern::{GroupExpression, GroupTexts, PatternPool};
@@ -11,7 +11,7 @@ use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal;
-use crate::data::template::{Template, VariableScope, append_to_url};
+use crate::data::template::{ValueTemplate, VariableScope, append_to_url};
 use crate::data::upstream::{Upstream, split_url};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -28,7 +28,7 @@ pub struct RewriteUrl {
 struct Rewrite {
     pattern: GroupExpression,
     rewrite_to: Pieces,
-    triggers: Vec<Trigger>,
+    triggers: Vec<CompiledTrigger>,
     tls: TlsSettings,
     /// Upstreams by scheme and authority, made when first named.
     upstreams: Mutex<HashMap<String, Arc<Upstream>>>,
@@ -37,13 +37,13 @@ struct Rewrite {
 
 type UpstreamMaker = Box<dyn Fn(&str, &TlsSettings) -> Result<Upstream, String> + Send + Sync>;
 
-struct Trigger {
+struct CompiledTrigger {
     any: bool,
     headers: Vec<Condition>,
     parameters: Vec<Condition>,
     path_parts: Vec<Condition>,
     meta: Vec<Condition>,
-    context: Vec<(Template, Condition)>,
+    context: Vec<(ValueTemplate, Condition)>,
     /// A condition on the body.
     payload: Option<Condition>,
     rewrite_to: Pieces,
@@ -58,10 +58,10 @@ struct Condition {
 }
 
 /// A result with places for what was captured.
-struct Pieces(Vec<Piece>);
+struct Pieces(Vec<RewritePiece>);
 
-enum Piece {
-    Text(Template),
+enum RewritePiece {
+    Text(ValueTemplate),
     /// `$1`
     Group(usize),
     /// `$tyk_context.trigger-0-name-0`
@@ -72,7 +72,7 @@ enum Piece {
 type Captured = BTreeMap<String, String>;
 
 impl RewriteUrl {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.url_rewrites;
         let mut broken = Vec::new();
         let by_endpoint = source.endpoints("url_rewrites", entries, |source, index, entry| {
@@ -87,7 +87,7 @@ impl RewriteUrl {
 }
 
 impl Rewrite {
-    fn new(entry: &UrlRewrite, source: &Source<'_, '_>) -> Result<Self, (String, String)> {
+    fn new(entry: &UrlRewrite, source: &MiddlewareSource<'_, '_>) -> Result<Self, (String, String)> {
         let registry = source.context.registry.clone();
         let pool = &registry.patterns;
         let scope = source.variable_scope();
@@ -101,7 +101,7 @@ impl Rewrite {
             let payload = Some(&options.payload_matches).filter(|text| !text.match_rx.is_empty());
             let payload = payload.map(|text| Condition::new("payload", text, pool)).transpose();
             let payload = payload.map_err(|error| (format!("triggers[{number}].options.payload_matches"), error))?;
-            Ok(Trigger {
+            Ok(CompiledTrigger {
                 any: trigger.on == TriggerMode::Any,
                 headers: compile("header_matches", &options.header_matches)?,
                 parameters: compile("query_val_matches", &options.query_val_matches)?,
@@ -110,7 +110,7 @@ impl Rewrite {
                 context: context_conditions
                     .into_iter()
                     .map(Condition::on_one)
-                    .map(|condition| (Template::new(&format!("$tyk_context.{}", condition.name), scope), condition))
+                    .map(|condition| (ValueTemplate::new(&format!("$tyk_context.{}", condition.name), scope), condition))
                     .collect(),
                 payload,
                 rewrite_to: Pieces::new(&trigger.rewrite_to, scope),
@@ -162,7 +162,7 @@ impl Rewrite {
     }
 }
 
-impl Trigger {
+impl CompiledTrigger {
     /// Whether the trigger's conditions hold, kind by kind: with `all` every kind that is asked for, with `any` one of them. Within a
     /// kind it is the same.
     fn fires(&self, number: usize, exchange: &Exchange<'_>, captured: &mut Captured) -> bool {
@@ -247,27 +247,27 @@ impl Pieces {
             let digits = rest.strip_prefix('$').map_or(0, |tail| tail.bytes().take_while(u8::is_ascii_digit).count());
             let (piece, length) = if digits > 0 {
                 let number = rest.get(1..=digits).and_then(|digits| digits.parse().ok()).unwrap_or(usize::MAX);
-                (Piece::Group(number), 1 + digits)
+                (RewritePiece::Group(number), 1 + digits)
             } else if rest.starts_with(CAPTURED) {
                 let name = rest.get("$tyk_context.".len()..).unwrap_or_default();
                 let length = name.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).unwrap_or(name.len());
-                (Piece::Captured(name.get(..length).unwrap_or_default().to_owned()), "$tyk_context.".len() + length)
+                (RewritePiece::Captured(name.get(..length).unwrap_or_default().to_owned()), "$tyk_context.".len() + length)
             } else {
                 literal.push(c);
                 rest = rest.get(c.len_utf8()..).unwrap_or_default();
                 continue;
             };
-            pieces.push(Piece::Text(Template::new(&std::mem::take(&mut literal), scope)));
+            pieces.push(RewritePiece::Text(ValueTemplate::new(&std::mem::take(&mut literal), scope)));
             pieces.push(piece);
             rest = rest.get(length..).unwrap_or_default();
         }
-        pieces.push(Piece::Text(Template::new(&literal, scope)));
+        pieces.push(RewritePiece::Text(ValueTemplate::new(&literal, scope)));
         Pieces(pieces)
     }
 
     fn header_names(&self, names: &mut HeaderNames) {
         for piece in &self.0 {
-            if let Piece::Text(template) = piece {
+            if let RewritePiece::Text(template) = piece {
                 template.header_names(names);
             }
         }
@@ -277,9 +277,9 @@ impl Pieces {
         let mut url = String::new();
         for piece in &self.0 {
             match piece {
-                Piece::Text(template) => template.append_to_url(exchange, &mut url),
-                Piece::Group(number) => url.push_str(groups.get(*number).unwrap_or_default()),
-                Piece::Captured(name) => append_to_url(captured.get(name).map_or("", String::as_str), &mut url),
+                RewritePiece::Text(template) => template.append_to_url(exchange, &mut url),
+                RewritePiece::Group(number) => url.push_str(groups.get(*number).unwrap_or_default()),
+                RewritePiece::Captured(name) => append_to_url(captured.get(name).map_or("", String::as_str), &mut url),
             }
         }
         url

@@ -6,22 +6,22 @@
 mod fields;
 mod public_keys;
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::{HeldKey, Key};
-use crate::data::credentials::Places;
+use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal;
 use crate::data::template::uses_token;
 use aws_lc_rs::hmac;
-use fields::Fields;
+use fields::SignatureFields;
 use public_keys::PublicKeys;
 use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::api::AuthMethod;
 
 /// What signatures are made with.
 #[derive(Clone, Copy)]
-enum Algorithm {
+enum SigningMethod {
     /// A secret.
     Hmac(&'static hmac::Algorithm),
     /// PKCS #1 v1.5 with SHA-256.
@@ -29,16 +29,16 @@ enum Algorithm {
 }
 
 /// Algorithms by name.
-static ALGORITHMS: [(&str, Algorithm); 5] = [
-    ("hmac-sha1", Algorithm::Hmac(&hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY)),
-    ("hmac-sha256", Algorithm::Hmac(&hmac::HMAC_SHA256)),
-    ("hmac-sha384", Algorithm::Hmac(&hmac::HMAC_SHA384)),
-    ("hmac-sha512", Algorithm::Hmac(&hmac::HMAC_SHA512)),
-    ("rsa-sha256", Algorithm::Rsa),
+static ALGORITHMS: [(&str, SigningMethod); 5] = [
+    ("hmac-sha1", SigningMethod::Hmac(&hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY)),
+    ("hmac-sha256", SigningMethod::Hmac(&hmac::HMAC_SHA256)),
+    ("hmac-sha384", SigningMethod::Hmac(&hmac::HMAC_SHA384)),
+    ("hmac-sha512", SigningMethod::Hmac(&hmac::HMAC_SHA512)),
+    ("rsa-sha256", SigningMethod::Rsa),
 ];
 
 pub struct SignatureAuth {
-    places: Places,
+    places: CredentialPlaces,
     org_id: String,
     /// Empty: all of them.
     algorithms: Vec<String>,
@@ -51,14 +51,14 @@ pub struct SignatureAuth {
 }
 
 impl SignatureAuth {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.uses(AuthMethod::Hmac) {
             return None;
         }
         let skew_ms = definition.hmac_allowed_clock_skew;
         Some(Box::new(SignatureAuth {
-            places: Places::new(definition.places(AuthMethod::Hmac)),
+            places: CredentialPlaces::new(definition.places(AuthMethod::Hmac)),
             org_id: definition.org_id.clone(),
             algorithms: definition.hmac_allowed_algorithms.clone(),
             skew: (skew_ms > 0.0).then(|| Duration::from_secs_f64((skew_ms / 1000.0).min(1e12))),
@@ -69,8 +69,8 @@ impl SignatureAuth {
     }
 
     /// What the request says of its signature, if that can be one.
-    fn signature(&self, exchange: &Exchange<'_>) -> Option<(Fields, Algorithm)> {
-        let fields = Fields::parse(&self.places.find(exchange)?)?;
+    fn signature(&self, exchange: &Exchange<'_>) -> Option<(SignatureFields, SigningMethod)> {
+        let fields = SignatureFields::parse(&self.places.find(exchange)?)?;
         let algorithm = self.algorithm(&fields.algorithm)?;
         self.date_is_good(exchange, &fields).then_some((fields, algorithm))
     }
@@ -88,7 +88,7 @@ impl SignatureAuth {
     }
 
     /// Whether the holder of a key has signed the request.
-    fn has_signed(&self, exchange: &Exchange<'_>, key: &Key, fields: &Fields, algorithm: Algorithm) -> bool {
+    fn has_signed(&self, exchange: &Exchange<'_>, key: &Key, fields: &SignatureFields, algorithm: SigningMethod) -> bool {
         let session = &key.session;
         // Tyk signs the path alone, the draft path and query.
         let tyks = exchange.full_path;
@@ -96,12 +96,12 @@ impl SignatureAuth {
         let targets = std::iter::once(tyks).chain(drafts);
         let mut messages = targets.filter_map(|target| signed_text(exchange, &fields.headers, target));
         match algorithm {
-            Algorithm::Hmac(function) => {
+            SigningMethod::Hmac(function) => {
                 let secret = Some(&session.hmac_string).filter(|secret| session.hmac_enabled && !secret.is_empty());
                 let Some(secret) = secret.map(|secret| hmac::Key::new(*function, secret.as_bytes())) else { return false };
                 messages.any(|message| hmac::verify(&secret, message.as_bytes(), &fields.signature).is_ok())
             }
-            Algorithm::Rsa => {
+            SigningMethod::Rsa => {
                 let id = Some(&session.rsa_certificate_id).filter(|_| session.enable_http_signature_validation);
                 let Some(public) = id.and_then(|id| self.public_keys.get(id, exchange.unix_s)) else { return false };
                 messages.any(|message| public.has_signed(message.as_bytes(), &fields.signature))
@@ -109,7 +109,7 @@ impl SignatureAuth {
         }
     }
 
-    fn algorithm(&self, name: &str) -> Option<Algorithm> {
+    fn algorithm(&self, name: &str) -> Option<SigningMethod> {
         if !self.algorithms.is_empty() && !self.algorithms.iter().any(|allowed| allowed == name) {
             return None;
         }
@@ -118,7 +118,7 @@ impl SignatureAuth {
     }
 
     /// Whether the request's date is one, near enough, and signed.
-    fn date_is_good(&self, exchange: &Exchange<'_>, fields: &Fields) -> bool {
+    fn date_is_good(&self, exchange: &Exchange<'_>, fields: &SignatureFields) -> bool {
         let Some(skew) = self.skew else { return true };
         let Some((name, date)) = date(exchange) else { return false };
         let is_signed = fields.headers.iter().any(|header| header == "date" || header == name);

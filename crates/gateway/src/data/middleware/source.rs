@@ -12,7 +12,7 @@ use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, VersionInfo}
 use tollgate_model::{Level, Problem};
 
 /// What a middleware is made from.
-pub struct Source<'a, 'c> {
+pub struct MiddlewareSource<'a, 'c> {
     pub definition: &'a ApiDefinition,
     pub version_name: &'a str,
     pub info: &'a VersionInfo,
@@ -23,7 +23,7 @@ pub struct Source<'a, 'c> {
 }
 
 /// Compiles a middleware; `None` when the definition does not use it.
-pub type Maker = for<'a, 'c> fn(&mut Source<'a, 'c>) -> Option<Box<dyn Middleware>>;
+pub type Maker = for<'a, 'c> fn(&mut MiddlewareSource<'a, 'c>) -> Option<Box<dyn Middleware>>;
 
 /// What compiling needs to know.
 pub struct Context<'a> {
@@ -55,11 +55,11 @@ impl Context<'_> {
     }
 }
 
-impl Source<'_, '_> {
+impl MiddlewareSource<'_, '_> {
     /// The steps that find out who calls, as if these methods alone were switched on.
     pub fn authentication(&mut self, methods: &[AuthMethod]) -> Vec<Box<dyn Middleware>> {
         let (auth, definition) = (self.auth, self.definition.with_methods(methods));
-        let mut source = Source {
+        let mut source = MiddlewareSource {
             definition: &definition,
             version_name: self.version_name,
             info: self.info,

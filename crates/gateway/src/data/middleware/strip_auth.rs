@@ -1,6 +1,6 @@
 //! Takes keys and tokens out of the request before it goes upstream. Reads `strip_auth_data`. The client sees nothing of it.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::base::form::without_parameter;
 use crate::data::exchange::{Exchange, Step};
 use tollgate_model::api::AuthConfig;
@@ -10,7 +10,7 @@ pub struct StripAuth {
 }
 
 impl StripAuth {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let applies = definition.strip_auth_data && !definition.use_keyless;
         let mut places: Vec<AuthConfig> = Vec::new();

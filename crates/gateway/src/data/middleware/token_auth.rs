@@ -7,9 +7,9 @@
 
 mod key_signature;
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::{HeldKey, Key};
-use crate::data::credentials::Places;
+use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
 use crate::data::template::uses_token;
@@ -17,7 +17,7 @@ use key_signature::KeySignature;
 use tollgate_model::api::AuthMethod;
 
 pub struct TokenAuth {
-    places: Places,
+    places: CredentialPlaces,
     org_id: String,
     /// Nothing else is asked for.
     alone: bool,
@@ -32,12 +32,12 @@ pub struct TokenAuth {
 }
 
 impl TokenAuth {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let applies = definition.uses(AuthMethod::Token);
         applies.then(|| {
             Box::new(TokenAuth {
-                places: Places::new(definition.places(AuthMethod::Token)),
+                places: CredentialPlaces::new(definition.places(AuthMethod::Token)),
                 org_id: definition.org_id.clone(),
                 alone: definition.auth_methods().count() == 1,
                 signature: KeySignature::compile(definition.places(AuthMethod::Token), source.variable_scope()),

@@ -1,7 +1,7 @@
 //! Which endpoints are recorded, and under which name. Reads `do_not_track_endpoints` and `track_endpoints`. The client sees nothing of
 //! it; analytics know a tracked endpoint by its pattern.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step, Track};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub struct TrackEndpoint {
 }
 
 impl TrackEndpoint {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let paths = &source.info.extended_paths;
         let never = source.endpoints("do_not_track_endpoints", &paths.do_not_track_endpoints, |_, _, _| Some(()));
         let tracked = source.endpoints("track_endpoints", &paths.track_endpoints, |_, _, entry| Some(entry.path.as_str().into()));

@@ -1,7 +1,7 @@
 //! Another method for the upstream. Reads `method_transforms`. The client sees nothing of it, or 405 `Method not allowed` when the new
 //! method is none that an upstream would know. Asks nothing of the store.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
@@ -11,7 +11,7 @@ pub struct TransformMethod {
 }
 
 impl TransformMethod {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.method_transforms;
         let by_endpoint = source.endpoints("method_transforms", entries, |_, _, entry| {
             let method = entry.to_method.to_ascii_uppercase();

@@ -1,20 +1,20 @@
 //! Other bodies for requests, by a template. Reads `transform`. The upstream sees what the template makes; a body that is not what the entry
 //! says goes on as it is, as in Tyk. Templates are parsed when the definition is loaded.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::bodies::BodyTemplate;
+use crate::data::middleware::bodies::CompiledBodyTemplate;
 
 pub struct TransformRequest {
-    by_endpoint: EndpointList<BodyTemplate>,
+    by_endpoint: EndpointList<CompiledBodyTemplate>,
 }
 
 impl TransformRequest {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.transform;
-        let by_endpoint =
-            source.checked_endpoints("transform", entries, |source, entry| BodyTemplate::new(&entry.template_data, source, true));
+        let by_endpoint = source
+            .checked_endpoints("transform", entries, |source, entry| CompiledBodyTemplate::new(&entry.template_data, source, true));
         if by_endpoint.is_empty() { None } else { Some(Box::new(TransformRequest { by_endpoint })) }
     }
 }

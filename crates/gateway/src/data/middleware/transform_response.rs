@@ -1,23 +1,23 @@
 //! Other bodies for responses, by a template. Reads `transform_response`. The client sees what the template makes, of a body that is not what
 //! the entry says as of an empty one, as in Tyk. A response that is too large gets 500 `Response body too large`.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::base::coding::{Coding, OpenError, open};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::bodies::{BodyTemplate, Surroundings};
+use crate::data::middleware::bodies::{CompiledBodyTemplate, Surroundings};
 use crate::data::refusal;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::sync::Arc;
 use tollgate_engine::KeptBody;
 
 pub struct TransformResponse {
-    by_endpoint: EndpointList<Arc<BodyTemplate>>,
+    by_endpoint: EndpointList<Arc<CompiledBodyTemplate>>,
 }
 
 /// The transform of one response.
 struct Transform {
-    template: Arc<BodyTemplate>,
+    template: Arc<CompiledBodyTemplate>,
     surroundings: Surroundings,
     api: Arc<str>,
     is_head: bool,
@@ -25,10 +25,10 @@ struct Transform {
 }
 
 impl TransformResponse {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.transform_response;
         let by_endpoint = source.checked_endpoints("transform_response", entries, |source, entry| {
-            BodyTemplate::new(&entry.template_data, source, false).map(Arc::new)
+            CompiledBodyTemplate::new(&entry.template_data, source, false).map(Arc::new)
         });
         if by_endpoint.is_empty() { None } else { Some(Box::new(TransformResponse { by_endpoint })) }
     }

@@ -1,14 +1,14 @@
 //! Refuses everybody on an API that asks for a way of authentication that is not supported: nobody can pass it. The client sees 403
 //! `Access to this API has been disallowed`.
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 
 pub struct UnsupportedAuth;
 
 impl UnsupportedAuth {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let applies = !source.definition.unsupported_auth().is_empty();
         applies.then(|| Box::new(UnsupportedAuth) as Box<dyn Middleware>)
     }

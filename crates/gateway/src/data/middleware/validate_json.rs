@@ -6,10 +6,10 @@
 
 mod mismatch;
 
-use super::{Middleware, Source};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::refusal::{self, Answer};
+use crate::data::refusal::{self, RefusalText};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jsonschema::{Draft, PatternOptions, Validator};
@@ -31,7 +31,7 @@ struct Schema {
 }
 
 impl ValidateJson {
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.validate_json;
         let by_endpoint = source.checked_endpoints("validate_json", entries, |_, entry| Schema::new(entry));
         if by_endpoint.is_empty() { None } else { Some(Box::new(ValidateJson { by_endpoint })) }
@@ -91,7 +91,7 @@ impl Middleware for ValidateJson {
 }
 
 fn refused(status: u16, cause: &'static str, message: String) -> Step {
-    Step::Refuse(Answer { status, cause, message: message.into(), id: None }.into())
+    Step::Refuse(RefusalText { status, cause, message: message.into(), id: None }.into())
 }
 
 /// Go's words for a body that ends too early, and where anything else is wrong.

@@ -27,15 +27,15 @@ pub struct Found {
 
 #[derive(Default)]
 struct Tree {
-    root: Node,
+    root: RouteNode,
 }
 
 #[derive(Default)]
-struct Node {
+struct RouteNode {
     /// The bytes on the edge to this node.
     label: Vec<u8>,
     routes: Vec<Route>,
-    children: Vec<Node>,
+    children: Vec<RouteNode>,
 }
 
 struct Route {
@@ -168,9 +168,9 @@ impl Route {
     }
 }
 
-impl Node {
+impl RouteNode {
     #[inline]
-    fn child(&self, first: u8) -> Option<&Node> {
+    fn child(&self, first: u8) -> Option<&RouteNode> {
         let index = self.children.binary_search_by_key(&Some(&first), |child| child.label.first()).ok()?;
         self.children.get(index)
     }
@@ -182,7 +182,7 @@ impl Node {
         };
         match self.children.binary_search_by_key(&Some(first), |child| child.label.first()) {
             Err(place) => {
-                self.children.insert(place, Node { label: key.to_vec(), routes: vec![route], children: Vec::new() });
+                self.children.insert(place, RouteNode { label: key.to_vec(), routes: vec![route], children: Vec::new() });
             }
             Ok(index) => {
                 let Some(child) = self.children.get_mut(index) else { return };
@@ -198,7 +198,8 @@ impl Node {
     /// Splits the edge to this node after `bytes`.
     fn split(&mut self, bytes: usize) {
         let tail = self.label.split_off(bytes);
-        let lower = Node { label: tail, routes: std::mem::take(&mut self.routes), children: std::mem::take(&mut self.children) };
+        let lower =
+            RouteNode { label: tail, routes: std::mem::take(&mut self.routes), children: std::mem::take(&mut self.children) };
         self.children.push(lower);
     }
 }

@@ -9,28 +9,28 @@ fn secrets() -> SecretSources {
     }
 }
 
-fn cut(text: &str, context: bool) -> Template {
-    Template::new(text, VariableScope { context, secrets: &secrets() })
+fn cut(text: &str, context: bool) -> ValueTemplate {
+    ValueTemplate::new(text, VariableScope { context, secrets: &secrets() })
 }
 
 #[test]
 fn text_is_cut_at_variables() {
     let parts = |text: &str| cut(text, true).parts;
-    assert_eq!(parts("plain"), [Part::Literal("plain".into())]);
+    assert_eq!(parts("plain"), [ValuePart::Literal("plain".into())]);
     assert_eq!(
         parts("a-$tyk_context.path/$tyk_context.headers_X_Y!"),
         [
-            Part::Literal("a-".into()),
-            Part::Variable(Variable::Path),
-            Part::Literal("/".into()),
-            Part::Variable(Variable::Header("X-Y".into())),
-            Part::Literal("!".into())
+            ValuePart::Literal("a-".into()),
+            ValuePart::Variable(Variable::Path),
+            ValuePart::Literal("/".into()),
+            ValuePart::Variable(Variable::Header("X-Y".into())),
+            ValuePart::Literal("!".into())
         ]
     );
-    assert_eq!(parts("$tyk_context.jwt_claims_a.b"), [Part::Variable(Variable::Claim("a.b".into()))]);
-    assert_eq!(parts("$tyk_meta.x.y"), [Part::Variable(Variable::Meta("x.y".into()))]);
-    assert_eq!(cut("$tyk_context.path", false).parts, [Part::Variable(Variable::Nothing)]);
-    assert_eq!(cut("$tyk_meta.x", false).parts, [Part::Variable(Variable::Meta("x".into()))]);
+    assert_eq!(parts("$tyk_context.jwt_claims_a.b"), [ValuePart::Variable(Variable::Claim("a.b".into()))]);
+    assert_eq!(parts("$tyk_meta.x.y"), [ValuePart::Variable(Variable::Meta("x.y".into()))]);
+    assert_eq!(cut("$tyk_context.path", false).parts, [ValuePart::Variable(Variable::Nothing)]);
+    assert_eq!(cut("$tyk_meta.x", false).parts, [ValuePart::Variable(Variable::Meta("x".into()))]);
     assert_eq!(cut("plain", true).literal(), Some("plain"));
     assert_eq!(cut("", true).literal(), Some(""));
     assert_eq!(cut("$tyk_context.path", true).literal(), None);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::observe::facts::{ApiFacts, tags};
 use serde_json::json;
-use tollgate_model::analytics::Time;
+use tollgate_model::analytics::RecordTime;
 
 fn analyst(settings: Value) -> Analyst {
     let mut config = GatewayConfig { hash_keys: true, ..GatewayConfig::of_empty_file() };
@@ -9,8 +9,8 @@ fn analyst(settings: Value) -> Analyst {
     Analyst::new(&config).unwrap()
 }
 
-fn of_path(path: &str) -> Record {
-    let mut record = Record::default();
+fn of_path(path: &str) -> RequestRecord {
+    let mut record = RequestRecord::default();
     record.write(Text::Method, b"GET");
     record.write(Text::OriginalPath, b"/api");
     record.append(path.as_bytes());
@@ -22,8 +22,8 @@ fn facts() -> ApiFacts {
     ApiFacts { id: "shop".to_owned(), org_id: "acme".to_owned(), tags: tags("acme", "shop"), ..ApiFacts::default() }
 }
 
-fn made<'r>(analyst: &Analyst, record: &'r Record, facts: &'r ApiFacts) -> AnalyticsRecord<'r> {
-    analyst.record(&Hit { record, facts, peer: "", time: Time { unix_s: 1_000, ns: 0 } })
+fn made<'r>(analyst: &Analyst, record: &'r RequestRecord, facts: &'r ApiFacts) -> AnalyticsRecord<'r> {
+    analyst.record(&Hit { record, facts, peer: "", time: RecordTime { unix_s: 1_000, ns: 0 } })
 }
 
 #[test]

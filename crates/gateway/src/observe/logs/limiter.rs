@@ -13,7 +13,7 @@ const KINDS_MAX: usize = 1024;
 
 /// What makes lines of one kind: where they come from, which API they are about, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct LineKind {
     pub callsite: Identifier,
     pub api: Option<String>,
     pub cause: Option<String>,
@@ -22,7 +22,7 @@ pub struct Kind {
 /// Lines that were left out.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Summary {
-    pub kind: Kind,
+    pub kind: LineKind,
     pub level: Level,
     pub message: String,
     pub lines: u64,
@@ -31,12 +31,12 @@ pub struct Summary {
 
 /// The kinds whose lines came lately.
 #[derive(Default)]
-pub struct Limiter {
-    windows: HashMap<Kind, Window>,
+pub struct LineLimiter {
+    windows: HashMap<LineKind, LineWindow>,
     left_out: u64,
 }
 
-struct Window {
+struct LineWindow {
     began_ms: u64,
     level: Level,
     message: String,
@@ -44,13 +44,13 @@ struct Window {
     left_out: u64,
 }
 
-impl Limiter {
+impl LineLimiter {
     /// Whether a line is written.
-    pub fn admit(&mut self, mut kind: Kind, level: Level, message: String, now_ms: u64) -> bool {
+    pub fn admit(&mut self, mut kind: LineKind, level: Level, message: String, now_ms: u64) -> bool {
         if self.windows.len() >= KINDS_MAX && !self.windows.contains_key(&kind) {
-            kind = Kind { api: None, cause: None, ..kind };
+            kind = LineKind { api: None, cause: None, ..kind };
         }
-        let window = self.windows.entry(kind).or_insert(Window { began_ms: now_ms, level, message, written: 0, left_out: 0 });
+        let window = self.windows.entry(kind).or_insert(LineWindow { began_ms: now_ms, level, message, written: 0, left_out: 0 });
         if window.written < LINES_MAX {
             window.written += 1;
             return true;
@@ -62,10 +62,10 @@ impl Limiter {
 
     /// Ends the windows that are over, or `all`, and says what they left out.
     pub fn take_left_out(&mut self, now_ms: u64, all: bool) -> Vec<Summary> {
-        let is_over = |window: &Window| all || now_ms.saturating_sub(window.began_ms) >= WINDOW_MS;
+        let is_over = |window: &LineWindow| all || now_ms.saturating_sub(window.began_ms) >= WINDOW_MS;
         let over = self.windows.extract_if(|_, window| is_over(window));
         let left_out = over.filter(|(_, window)| window.left_out > 0);
-        let summary = |(kind, window): (Kind, Window)| Summary {
+        let summary = |(kind, window): (LineKind, LineWindow)| Summary {
             kind,
             level: window.level,
             message: window.message,

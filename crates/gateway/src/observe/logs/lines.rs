@@ -16,14 +16,14 @@ const KEPT_BYTES_MAX: usize = 64 * 1024;
 
 /// Where lines are left.
 #[derive(Clone)]
-pub struct Lines(Arc<Shared>);
+pub struct LogLines(Arc<SharedLines>);
 
 /// Who writes them.
-pub struct LineWriter(Arc<Shared>);
+pub struct LogWriter(Arc<SharedLines>);
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedLines {
+    state: Mutex<LineState>,
     changed: Condvar,
     taken: AtomicU64,
     dropped: AtomicU64,
@@ -32,21 +32,21 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct State {
+struct LineState {
     waiting: Vec<u8>,
     is_writing: bool,
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl SharedLines {
+    fn state(&self) -> MutexGuard<'_, LineState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Lines {
-    pub fn new() -> (Lines, LineWriter) {
-        let shared = Arc::<Shared>::default();
-        (Lines(shared.clone()), LineWriter(shared))
+impl LogLines {
+    pub fn new() -> (LogLines, LogWriter) {
+        let shared = Arc::<SharedLines>::default();
+        (LogLines(shared.clone()), LogWriter(shared))
     }
 
     /// Lines that found room.
@@ -67,7 +67,7 @@ impl Lines {
 
     /// Waits until everything is written, but not longer than this.
     pub fn flush(&self, time_max: Duration) {
-        let is_left = |state: &mut State| state.is_writing || !state.waiting.is_empty();
+        let is_left = |state: &mut LineState| state.is_writing || !state.waiting.is_empty();
         let _ = self.0.changed.wait_timeout_while(self.0.state(), time_max, is_left);
     }
 
@@ -87,7 +87,7 @@ impl Lines {
     }
 }
 
-impl LineWriter {
+impl LogWriter {
     /// Writes for as long as the process lives, and calls `tick` about once a second in between.
     pub fn run(self, mut out: impl Write, tick: impl Fn()) {
         let mut batch = Vec::new();
@@ -114,16 +114,16 @@ impl LineWriter {
     }
 }
 
-impl<'l> MakeWriter<'l> for Lines {
-    type Writer = &'l Lines;
+impl<'l> MakeWriter<'l> for LogLines {
+    type Writer = &'l LogLines;
 
-    fn make_writer(&'l self) -> &'l Lines {
+    fn make_writer(&'l self) -> &'l LogLines {
         self
     }
 }
 
 /// Takes a whole line at each call, as the layer that formats gives it.
-impl Write for &Lines {
+impl Write for &LogLines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.leave(line);
         Ok(line.len())

@@ -48,7 +48,7 @@ pub struct Collector {
 }
 
 /// Why an attempt failed.
-struct Failure {
+struct ExportFailure {
     why: String,
     /// Another attempt may help, after this long if the collector says so.
     again: Option<Option<Duration>>,
@@ -104,7 +104,7 @@ impl Collector {
             let failure = match sent {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(failure)) => failure,
-                Err(_) => Failure::passing(format!("no answer within {} s", ATTEMPT_TIME_MAX.as_secs())),
+                Err(_) => ExportFailure::passing(format!("no answer within {} s", ATTEMPT_TIME_MAX.as_secs())),
             };
             let Some(asked) = failure.again.filter(|_| attempt < ATTEMPTS_MAX) else {
                 return Err(format!("{}: {}", self.uri, failure.why));
@@ -130,41 +130,41 @@ impl Collector {
         }
     }
 
-    async fn once(&self, body: Bytes) -> Result<Bytes, Failure> {
+    async fn once(&self, body: Bytes) -> Result<Bytes, ExportFailure> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.uri.clone();
         *request.version_mut() = if self.over_http { http::Version::HTTP_11 } else { http::Version::HTTP_2 };
         request.headers_mut().clone_from(&self.headers);
         let answer = self.client.send(request, ANSWER_BYTES_MAX).await;
-        let HttpAnswer { status, headers, body, trailers } = answer.map_err(|fault| Failure::passing(fault.to_string()))?;
+        let HttpAnswer { status, headers, body, trailers } = answer.map_err(|fault| ExportFailure::passing(fault.to_string()))?;
         if self.over_http {
             return judge_http(status, &headers).map(|()| body);
         }
         if status != StatusCode::OK {
-            return Err(Failure::passing(format!("status {}", status)));
+            return Err(ExportFailure::passing(format!("status {}", status)));
         }
         judge_grpc(trailers.as_ref().unwrap_or(&headers))?;
         Ok(body.slice(GRPC_PREFIX_BYTES.min(body.len())..))
     }
 }
 
-impl Failure {
+impl ExportFailure {
     /// One that may not be there the next time.
     fn passing(why: String) -> Self {
-        Failure { why, again: Some(None) }
+        ExportFailure { why, again: Some(None) }
     }
 }
 
-fn judge_http(status: StatusCode, headers: &HeaderMap) -> Result<(), Failure> {
+fn judge_http(status: StatusCode, headers: &HeaderMap) -> Result<(), ExportFailure> {
     if status.is_success() {
         return Ok(());
     }
     let after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok()).map(Duration::from_secs);
-    Err(Failure { why: format!("status {status}"), again: matches!(status.as_u16(), 429 | 502..=504).then_some(after) })
+    Err(ExportFailure { why: format!("status {status}"), again: matches!(status.as_u16(), 429 | 502..=504).then_some(after) })
 }
 
-fn judge_grpc(headers: &HeaderMap) -> Result<(), Failure> {
+fn judge_grpc(headers: &HeaderMap) -> Result<(), ExportFailure> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
     let status = text("grpc-status");
     if status == "0" {
@@ -176,7 +176,7 @@ fn judge_grpc(headers: &HeaderMap) -> Result<(), Failure> {
     };
     // Cancelled, late, aborted, out of range, unavailable and lost data may be better the next time (OTLP's own list).
     let again = matches!(status, "1" | "4" | "10" | "11" | "14" | "15").then_some(None);
-    Err(Failure { why, again })
+    Err(ExportFailure { why, again })
 }
 
 /// A message as gRPC has it.
@@ -227,18 +227,18 @@ fn headers(settings: &CollectorSettings) -> Result<HeaderMap, String> {
 }
 
 /// What a collector's answer says that it did not take, and why.
-pub trait Refused: Message + Default {
+pub trait PartialSuccess: Message + Default {
     fn refused(self) -> Option<(u64, String)>;
 }
 
-impl Refused for trace::v1::ExportTraceServiceResponse {
+impl PartialSuccess for trace::v1::ExportTraceServiceResponse {
     fn refused(self) -> Option<(u64, String)> {
         let partial = self.partial_success?;
         Some((u64::try_from(partial.rejected_spans).unwrap_or_default(), partial.error_message))
     }
 }
 
-impl Refused for metrics::v1::ExportMetricsServiceResponse {
+impl PartialSuccess for metrics::v1::ExportMetricsServiceResponse {
     fn refused(self) -> Option<(u64, String)> {
         let partial = self.partial_success?;
         Some((u64::try_from(partial.rejected_data_points).unwrap_or_default(), partial.error_message))
@@ -246,10 +246,10 @@ impl Refused for metrics::v1::ExportMetricsServiceResponse {
 }
 
 /// Sends a message; `Ok` holds how much of it the collector did not take.
-pub fn deliver<R: Refused>(collector: &Collector, message: &impl Message) -> Result<u64, String> {
+pub fn deliver<R: PartialSuccess>(collector: &Collector, message: &impl Message) -> Result<u64, String> {
     let answer = collector.send(message)?;
     // An answer that can't be read says nothing of what was sent; it was taken.
-    let Some((count, why)) = R::decode(answer).ok().and_then(Refused::refused) else { return Ok(0) };
+    let Some((count, why)) = R::decode(answer).ok().and_then(PartialSuccess::refused) else { return Ok(0) };
     if count > 0 || !why.is_empty() {
         tracing::warn!(collector = %collector.uri, count, why, "the collector rejected a part");
     }

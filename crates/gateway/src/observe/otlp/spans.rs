@@ -5,9 +5,9 @@ use super::attribute::{number, resource, scope, text};
 use super::collector::{Collector, Signal, deliver};
 use crate::observe::hit::Hit;
 use crate::observe::method_name;
-use crate::observe::record::{Record, StepTime, Text};
-use crate::observe::sink::{Handoff, Room, Sink, SinkFigures, Writer};
-use crate::observe::trace::Trace;
+use crate::observe::record::{RequestRecord, StepTime, Text};
+use crate::observe::sink::{Handoff, RecordWriter, SinkFigures, SinkRoom, SinkThread};
+use crate::observe::trace::RequestTrace;
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
@@ -40,7 +40,7 @@ pub struct SpanSink {
 
 impl SpanSink {
     /// An error tells what is wrong with the settings.
-    pub fn start(traces: &Traces, figures: Arc<SinkFigures>) -> Result<(Self, Writer), String> {
+    pub fn start(traces: &Traces, figures: Arc<SinkFigures>) -> Result<(Self, SinkThread), String> {
         let (end, ended) = watch::channel(None);
         let settings = traces.collector();
         let collector = Collector::new(&settings, Signal::Traces, ended).map_err(|error| format!("opentelemetry: {error}"))?;
@@ -54,7 +54,7 @@ impl SpanSink {
             Ok(())
         };
         let is_simple = traces.span_processor_type.eq_ignore_ascii_case("simple");
-        let room = Room { batches: batch.batches(), records: u64::MAX };
+        let room = SinkRoom { batches: batch.batches(), records: u64::MAX };
         let (handoff, writer) = Handoff::start(figures, room, write).map_err(|error| error.to_string())?;
         let sink = SpanSink {
             batch: Vec::new(),
@@ -79,7 +79,7 @@ impl SpanSink {
     }
 }
 
-impl Sink for SpanSink {
+impl RecordWriter for SpanSink {
     fn take(&mut self, hit: &Hit<'_>) {
         let Some(trace) = hit.record.trace.filter(|trace| trace.taken) else { return };
         self.batch.push(server_span(hit, &trace));
@@ -98,7 +98,7 @@ impl Sink for SpanSink {
 }
 
 /// The request as its client saw it.
-fn server_span(hit: &Hit<'_>, trace: &Trace) -> Span {
+fn server_span(hit: &Hit<'_>, trace: &RequestTrace) -> Span {
     let (record, facts) = (hit.record, hit.facts);
     let tracked = record.text(Text::TrackedPath);
     let route = if tracked.is_empty() { facts.listen_path.as_str() } else { tracked.as_ref() };
@@ -152,7 +152,7 @@ fn server_span(hit: &Hit<'_>, trace: &Trace) -> Span {
 }
 
 /// The exchange with the upstream, if there was one.
-fn client_span(hit: &Hit<'_>, trace: &Trace) -> Option<Span> {
+fn client_span(hit: &Hit<'_>, trace: &RequestTrace) -> Option<Span> {
     let record = hit.record;
     let start = nanoseconds(hit).saturating_sub(record.total_ns) + record.sent_after_ns?;
     let mut attributes = method(record);
@@ -179,7 +179,7 @@ fn client_span(hit: &Hit<'_>, trace: &Trace) -> Option<Span> {
 }
 
 /// One middleware's part of the request.
-fn middleware_span(hit: &Hit<'_>, trace: &Trace, place: usize, step: &StepTime) -> Span {
+fn middleware_span(hit: &Hit<'_>, trace: &RequestTrace, place: usize, step: &StepTime) -> Span {
     let start = nanoseconds(hit).saturating_sub(hit.record.total_ns) + step.after_ns;
     Span {
         trace_id: trace.id.0.to_be_bytes().to_vec(),
@@ -206,7 +206,7 @@ fn outcome(status: u16, is_error: bool, cause: Option<&'static str>, attributes:
     failed.then(|| Status { code: StatusCode::Error.into(), message })
 }
 
-fn method(record: &Record) -> Vec<KeyValue> {
+fn method(record: &RequestRecord) -> Vec<KeyValue> {
     let written = record.text(Text::Method);
     let known = method_name(&written);
     let mut attributes = Vec::with_capacity(20);
@@ -219,13 +219,13 @@ fn method(record: &Record) -> Vec<KeyValue> {
     attributes
 }
 
-fn method_or_http(record: &Record) -> &'static str {
+fn method_or_http(record: &RequestRecord) -> &'static str {
     let written = record.text(Text::Method);
     let known = method_name(&written);
     if known == written { known } else { "HTTP" }
 }
 
-fn protocol_version(record: &Record) -> &'static str {
+fn protocol_version(record: &RequestRecord) -> &'static str {
     match (record.http2, record.http10) {
         (true, _) => "2",
         (false, true) => "1.0",

@@ -26,7 +26,7 @@ fn empty_database() -> Vec<u8> {
 fn a_file_that_appears_or_breaks_is_noticed_and_the_last_good_one_stays() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("places.mmdb");
-    let mut database = Database::read(path.clone());
+    let mut database = PlaceDatabase::read(path.clone());
     let mut is_read = || {
         database.look();
         database.newest.load().is_some()
@@ -45,7 +45,7 @@ fn an_address_that_is_not_in_it_has_no_place() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("places.mmdb");
     std::fs::write(&path, empty_database()).unwrap();
-    let places = Places::start(path).unwrap();
+    let places = GeoDatabase::start(path).unwrap();
     assert!(places.newest.load().is_some());
     assert_eq!(places.find(IpAddr::V4(Ipv4Addr::LOCALHOST)), Geo::default());
 }

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn texts_come_back_as_they_were_written() {
-    let mut record = Record::default();
+    let mut record = RequestRecord::default();
     record.write(Text::Method, b"GET");
     record.write(Text::UserAgent, b"me\xff");
     record.append(b"!");
@@ -23,7 +23,7 @@ fn texts_come_back_as_they_were_written() {
 
 #[test]
 fn a_piece_of_text_has_a_bound() {
-    let mut record = Record::default();
+    let mut record = RequestRecord::default();
     let long = vec![b'a'; 3 * TEXT_BYTES_MAX];
     record.write(Text::UserAgent, &long);
     record.write(Text::Version, b"v1");

@@ -11,7 +11,7 @@ enum Seen {
 
 struct Witness(Arc<Mutex<Vec<Seen>>>);
 
-impl Sink for Witness {
+impl RecordWriter for Witness {
     fn take(&mut self, hit: &Hit<'_>) {
         self.0.lock().unwrap().push(Seen::Record(hit.record.status, hit.time.unix_s));
     }
@@ -23,7 +23,7 @@ impl Sink for Witness {
 
 fn recorder() -> (Recorder, Arc<Mutex<Vec<Seen>>>, Arc<Counter>) {
     let (seen, recorded) = (Arc::default(), Arc::<Counter>::default());
-    let witness: Box<dyn Sink> = Box::new(Witness(Arc::clone(&seen)));
+    let witness: Box<dyn RecordWriter> = Box::new(Witness(Arc::clone(&seen)));
     (Recorder::new(vec![witness], recorded.clone()), seen, recorded)
 }
 

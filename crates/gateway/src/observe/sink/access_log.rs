@@ -1,6 +1,6 @@
 //! A line for each request, with Tyk's names of fields: as text in the form of its log, or as JSON.
 
-use super::{LineWriter, Sink};
+use super::{FileLineWriter, RecordWriter};
 use crate::base::request_id::RequestId;
 use crate::observe::analytics::{Analyst, append_ip, milliseconds};
 use crate::observe::hit::Hit;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use tollgate_model::calendar::append_rfc3339_ms;
 
 /// Writes a field's value.
-type Value = fn(&mut Line<'_>, &Hit<'_>, &Analyst);
+type FieldValue = fn(&mut AccessLogLine<'_>, &Hit<'_>, &Analyst);
 
 /// The fields that a line can have, in their order.
-const FIELDS: [(&str, Value); 23] = [
+const FIELDS: [(&str, FieldValue); 23] = [
     ("api_id", |line, hit, _| line.text(hit.facts.id.as_bytes())),
     ("api_key", |line, hit, analyst| line.text(analyst.logged_key(hit.record).as_bytes())),
     ("api_name", |line, hit, _| line.text(hit.facts.name.as_bytes())),
@@ -46,12 +46,12 @@ const FIELDS: [(&str, Value); 23] = [
 
 /// One core's log.
 #[derive(Clone)]
-pub struct AccessLog {
+pub struct AccessLogSink {
     analyst: Arc<Analyst>,
-    lines: LineWriter,
+    lines: FileLineWriter,
     json: bool,
     /// The fields that are written, each with what stands before its value.
-    fields: Vec<(Box<str>, Value)>,
+    fields: Vec<(Box<str>, FieldValue)>,
 }
 
 /// The identifiers that others know requests by.
@@ -63,19 +63,19 @@ pub struct Identifiers {
     pub requests: bool,
 }
 
-impl AccessLog {
+impl AccessLogSink {
     /// A log with the fields that a template names; for an empty one with all, but for identifiers that nobody else knows. `prefix` is always
     /// there, a trace's identifier only when requests are traced.
-    pub fn new(analyst: Arc<Analyst>, lines: LineWriter, json: bool, template: &[String], known: Identifiers) -> Self {
+    pub fn new(analyst: Arc<Analyst>, lines: FileLineWriter, json: bool, template: &[String], known: Identifiers) -> Self {
         let before = |name: &str| if json { format!(",\"{name}\":") } else { format!(" {name}=") };
         let fields = wanted(template, known);
         let fields = fields.map(|(name, field)| (before(name).into(), field)).collect();
-        AccessLog { analyst, lines, json, fields }
+        AccessLogSink { analyst, lines, json, fields }
     }
 }
 
 /// The fields that a template names.
-fn wanted(template: &[String], known: Identifiers) -> impl Iterator<Item = (&'static str, Value)> {
+fn wanted(template: &[String], known: Identifiers) -> impl Iterator<Item = (&'static str, FieldValue)> {
     // Tyk has had two names for it.
     let is_named =
         |field: &str| template.iter().any(|name| name == field || (name == "upstream_address" && field == "upstream_addr"));
@@ -87,17 +87,17 @@ fn wanted(template: &[String], known: Identifiers) -> impl Iterator<Item = (&'st
     })
 }
 
-impl Sink for AccessLog {
+impl RecordWriter for AccessLogSink {
     fn take(&mut self, hit: &Hit<'_>) {
         if !hit.record.logged {
             return;
         }
-        let AccessLog { analyst, lines, json, fields } = self;
+        let AccessLogSink { analyst, lines, json, fields } = self;
         lines.line(|out| {
             out.extend_from_slice(if *json { b"{\"level\":\"info\",\"msg\":\"\",\"time\":\"" } else { b"time=\"" });
             append_rfc3339_ms(out, hit.time.unix_s, hit.time.ns);
             out.extend_from_slice(if *json { b"\"" } else { b"\" level=info" });
-            let mut line = Line { out, json: *json };
+            let mut line = AccessLogLine { out, json: *json };
             for (before, write) in fields {
                 line.out.extend_from_slice(before.as_bytes());
                 write(&mut line, hit, analyst);
@@ -118,12 +118,12 @@ fn is_plain(text: &[u8]) -> bool {
 }
 
 /// A line that is being written.
-struct Line<'o> {
+struct AccessLogLine<'o> {
     out: &'o mut Vec<u8>,
     json: bool,
 }
 
-impl Line<'_> {
+impl AccessLogLine<'_> {
     /// A text, in quotes if it is not plain.
     fn text(&mut self, text: &[u8]) {
         if text.is_empty() {

@@ -1,6 +1,6 @@
 //! Analytics records as JSON, a line each.
 
-use super::{LineWriter, Sink};
+use super::{FileLineWriter, RecordWriter};
 use crate::observe::analytics::Analyst;
 use crate::observe::hit::Hit;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct JsonLines {
     analyst: Arc<Analyst>,
-    lines: LineWriter,
+    lines: FileLineWriter,
 }
 
 impl JsonLines {
-    pub fn new(analyst: Arc<Analyst>, lines: LineWriter) -> Self {
+    pub fn new(analyst: Arc<Analyst>, lines: FileLineWriter) -> Self {
         JsonLines { analyst, lines }
     }
 }
 
-impl Sink for JsonLines {
+impl RecordWriter for JsonLines {
     fn take(&mut self, hit: &Hit<'_>) {
         if !hit.record.analytics {
             return;

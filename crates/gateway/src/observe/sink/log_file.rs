@@ -1,6 +1,6 @@
 //! Lines into a file that is replaced when it is full, or to standard error.
 
-use super::{Handoff, Room, SinkFigures, Writer};
+use super::{Handoff, SinkFigures, SinkRoom, SinkThread};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -43,7 +43,7 @@ struct OpenFile {
 
 /// Gathers a core's lines for the thread that writes them.
 #[derive(Clone)]
-pub struct LineWriter {
+pub struct FileLineWriter {
     lines: Vec<u8>,
     count: u64,
     handoff: Handoff<Vec<u8>>,
@@ -152,13 +152,13 @@ fn place(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-impl LineWriter {
+impl FileLineWriter {
     /// Opens the file, and starts its thread. So many lines may wait.
-    pub fn start(mut file: LogFile, lines_max: u64, figures: Arc<SinkFigures>) -> io::Result<(Self, Writer)> {
+    pub fn start(mut file: LogFile, lines_max: u64, figures: Arc<SinkFigures>) -> io::Result<(Self, SinkThread)> {
         file.check()?;
         let write = move |lines: Vec<u8>| file.write(&lines).map_err(|error| error.to_string());
-        let (handoff, writer) = Handoff::start(figures, Room { batches: BATCHES_MAX, records: lines_max }, write)?;
-        Ok((LineWriter { lines: Vec::new(), count: 0, handoff }, writer))
+        let (handoff, writer) = Handoff::start(figures, SinkRoom { batches: BATCHES_MAX, records: lines_max }, write)?;
+        Ok((FileLineWriter { lines: Vec::new(), count: 0, handoff }, writer))
     }
 
     /// Adds a line; `write` writes it with its end.

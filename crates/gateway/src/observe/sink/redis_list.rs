@@ -1,6 +1,6 @@
 //! Tyk's records into the list in Redis that tyk-pump empties. While Redis is away they wait, as many as there is room for.
 
-use super::{Handoff, Room, Sink, SinkFigures, Write, Writer};
+use super::{Handoff, RecordWriter, SinkFigures, SinkRoom, SinkThread, Write};
 use crate::observe::analytics::Analyst;
 use crate::observe::hit::Hit;
 use std::io;
@@ -66,7 +66,7 @@ impl RedisList {
         redis: Arc<Redis>,
         config: &GatewayConfig,
         figures: Arc<SinkFigures>,
-    ) -> io::Result<(Self, Writer)> {
+    ) -> io::Result<(Self, SinkThread)> {
         let settings = &config.analytics_config;
         let kept_s = if settings.storage_expiration_time == 0 { KEPT_S } else { settings.storage_expiration_time };
         let (waiting_bytes, ending) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
@@ -78,7 +78,7 @@ impl RedisList {
             ending: ending.clone(),
             ends_since: None,
         };
-        let room = Room { batches: WAITING_BATCHES_MAX, records: u64::MAX };
+        let room = SinkRoom { batches: WAITING_BATCHES_MAX, records: u64::MAX };
         let (handoff, writer) = Handoff::start(figures, room, appender)?;
         let list = RedisList {
             analyst,
@@ -121,7 +121,7 @@ impl RedisList {
     }
 }
 
-impl Sink for RedisList {
+impl RecordWriter for RedisList {
     fn take(&mut self, hit: &Hit<'_>) {
         if !hit.record.analytics {
             return;

@@ -1,7 +1,7 @@
 use super::*;
 use std::sync::mpsc::channel;
 
-const ROOM: Room = Room { batches: 8, records: 1_000 };
+const ROOM: SinkRoom = SinkRoom { batches: 8, records: 1_000 };
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[test]

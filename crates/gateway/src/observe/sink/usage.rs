@@ -1,9 +1,9 @@
 //! Sums by minute into the embedded store, for `/tyk/usage`. What would make too many rows is summed as `_other`.
 
-use super::{Handoff, Room, Sink, SinkFigures, Writer};
+use super::{Handoff, RecordWriter, SinkFigures, SinkRoom, SinkThread};
 use crate::observe::analytics::Analyst;
 use crate::observe::hit::Hit;
-use crate::observe::record::{Record, Text};
+use crate::observe::record::{RequestRecord, Text};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct UsageSink {
 }
 
 /// Writes the sums of all cores.
-struct Table {
+struct UsageTable {
     usage: Usage,
     days: u32,
     /// When it was last looked for what is too old.
@@ -50,7 +50,7 @@ struct Table {
     all_paths: usize,
 }
 
-impl Table {
+impl UsageTable {
     fn write(&mut self, sums: Vec<(UsageKey, UsageCounts)>) -> Result<(), String> {
         let mut rows: HashMap<UsageKey, UsageCounts> = HashMap::with_capacity(sums.len());
         for (mut key, counts) in sums {
@@ -91,9 +91,9 @@ impl Table {
 }
 
 impl UsageSink {
-    pub fn start(analyst: Arc<Analyst>, usage: Usage, days: u32, figures: Arc<SinkFigures>) -> io::Result<(Self, Writer)> {
-        let mut table = Table { usage, days, forgot: None, paths: HashMap::new(), all_paths: 0 };
-        let room = Room { batches: BATCHES_MAX, records: u64::MAX };
+    pub fn start(analyst: Arc<Analyst>, usage: Usage, days: u32, figures: Arc<SinkFigures>) -> io::Result<(Self, SinkThread)> {
+        let mut table = UsageTable { usage, days, forgot: None, paths: HashMap::new(), all_paths: 0 };
+        let room = SinkRoom { batches: BATCHES_MAX, records: u64::MAX };
         let (handoff, writer) = Handoff::start(figures, room, move |rows| table.write(rows))?;
         let sink = UsageSink {
             analyst,
@@ -148,7 +148,7 @@ impl UsageSink {
     }
 }
 
-impl Sink for UsageSink {
+impl RecordWriter for UsageSink {
     fn take(&mut self, hit: &Hit<'_>) {
         if !hit.record.analytics {
             return;
@@ -182,7 +182,7 @@ fn minute(hit: &Hit<'_>) -> i64 {
 }
 
 /// Counts one request.
-fn count(counts: &mut UsageCounts, record: &Record) {
+fn count(counts: &mut UsageCounts, record: &RequestRecord) {
     let total_us = record.total_ns / NS_PER_US;
     counts.hits += 1;
     counts.total_us += total_us;

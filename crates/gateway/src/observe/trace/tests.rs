@@ -14,7 +14,7 @@ fn tracer(settings: Value) -> Tracer {
 }
 
 /// The place of a request with these lines, and the lines about traces that the upstream gets.
-fn through(tracer: &Tracer, lines: &[&str]) -> (Trace, Vec<String>) {
+fn through(tracer: &Tracer, lines: &[&str]) -> (RequestTrace, Vec<String>) {
     let text = format!("GET / HTTP/1.1\r\nHost: h\r\n{}\r\n", lines.iter().map(|line| format!("{line}\r\n")).collect::<String>());
     let mut storage = HeaderStorage::new();
     let request = Request::parse(text.as_bytes(), &mut storage).unwrap().unwrap();

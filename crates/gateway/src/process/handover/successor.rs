@@ -61,19 +61,19 @@ impl Estate {
         talk.set_nonblocking(true).map_err(|error| error.to_string())?;
         let mut talk = BufReader::new(tokio::net::UnixStream::from_std(talk).map_err(|error| error.to_string())?);
         let steps = async {
-            sent.map_err(|error| Stop::Gone(error.to_string()))?;
+            sent.map_err(|error| SuccessorStop::Gone(error.to_string()))?;
             expect(&mut talk, PREPARED).await?;
             // What is not stored is counted again at worst: no reason to stay.
             if let Err(fault) = self.keys.save_quotas().await {
                 tracing::error!(%fault, "quotas can't be stored for the new process");
             }
-            talk.write_all(format!("{GO}\n").as_bytes()).await.map_err(|error| Stop::Gone(error.to_string()))?;
+            talk.write_all(format!("{GO}\n").as_bytes()).await.map_err(|error| SuccessorStop::Gone(error.to_string()))?;
             expect(&mut talk, READY).await
         };
         match timeout(self.time_max, steps).await {
             Ok(Ok(())) => Ok(successor.let_go()),
-            Ok(Err(Stop::Said(why))) => Err(why),
-            Ok(Err(Stop::Gone(why))) => Err(successor.end().unwrap_or(why)),
+            Ok(Err(SuccessorStop::Said(why))) => Err(why),
+            Ok(Err(SuccessorStop::Gone(why))) => Err(successor.end().unwrap_or(why)),
             Err(_) => Err(format!("it did not serve within {} ms", self.time_max.as_millis())),
         }
     }
@@ -100,7 +100,7 @@ impl Estate {
 }
 
 /// Why a successor does not go on.
-enum Stop {
+enum SuccessorStop {
     /// It said so.
     Said(String),
     /// It went without a word.
@@ -108,15 +108,15 @@ enum Stop {
 }
 
 /// Waits for a line. It is never cancelled and then asked for again, so nothing of it is lost.
-async fn expect(talk: &mut BufReader<tokio::net::UnixStream>, wanted: &str) -> Result<(), Stop> {
+async fn expect(talk: &mut BufReader<tokio::net::UnixStream>, wanted: &str) -> Result<(), SuccessorStop> {
     let mut line = String::new();
-    let read = talk.take(LINE_BYTES_MAX).read_line(&mut line).await.map_err(|error| Stop::Gone(error.to_string()))?;
+    let read = talk.take(LINE_BYTES_MAX).read_line(&mut line).await.map_err(|error| SuccessorStop::Gone(error.to_string()))?;
     match line.trim_end() {
         line if line == wanted => Ok(()),
         line => match line.strip_prefix(FAILED) {
-            Some(why) => Err(Stop::Said(why.to_owned())),
-            None if read == 0 => Err(Stop::Gone("it ended".to_owned())),
-            None => Err(Stop::Said(format!("it said {line:?} instead of {wanted:?}"))),
+            Some(why) => Err(SuccessorStop::Said(why.to_owned())),
+            None if read == 0 => Err(SuccessorStop::Gone("it ended".to_owned())),
+            None => Err(SuccessorStop::Said(format!("it said {line:?} instead of {wanted:?}"))),
         },
     }
 }

@@ -1,10 +1,10 @@
-use super::{Document, Names, to_own, to_shared};
+use super::{SessionNames, SourceDocument, to_own, to_shared};
 use crate::auth::keys;
 use tollgate_model::key;
 use tollgate_model::session::{Session, StoredSession};
 
-fn names(shown: &[&str]) -> Names {
-    let mut names = Names::default();
+fn names(shown: &[&str]) -> SessionNames {
+    let mut names = SessionNames::default();
     for shown in shown {
         let digest = key::digest(&format!("token of {shown}"));
         names.by_digest.insert(digest, (*shown).to_owned());
@@ -37,9 +37,11 @@ fn quotas_of_nobody_are_told_apart_from_other_counters() {
 fn tokens_of_clients_end_in_the_other_store_too() {
     for (client, ends) in [("shop", Some(1_600)), ("", None)] {
         let session = Session { expires: 1_000, oauth_client_id: client.to_owned(), ..Session::default() };
-        let shared = Document { id: "5b8e".to_owned(), value: session.to_json().to_string().into_bytes(), expires_unix_s: None };
+        let shared =
+            SourceDocument { id: "5b8e".to_owned(), value: session.to_json().to_string().into_bytes(), expires_unix_s: None };
         let stored = StoredSession { shown: "5b8e".to_owned(), session };
-        let own = Document { id: crate::base::digest::hex(&key::digest("t")), value: stored.to_bytes(), expires_unix_s: None };
+        let own =
+            SourceDocument { id: crate::base::digest::hex(&key::digest("t")), value: stored.to_bytes(), expires_unix_s: None };
         assert_eq!(to_shared(&own).map(|translated| translated.4), Some(ends), "{client:?}");
         assert_eq!(to_own(&shared).map(|translated| translated.4), Some(ends), "{client:?}");
     }

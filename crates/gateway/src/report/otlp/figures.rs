@@ -1,7 +1,7 @@
 //! The figures of `/tyk/metrics` as OTLP's messages: the same families, names without `_total`, sums since the gateway's start.
 
 use crate::observe::otlp::attribute::text;
-use crate::report::exposition::{Exposition, Figures, Kind};
+use crate::report::exposition::{Exposition, Figures, MetricKind};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use opentelemetry_proto::tonic::metrics::v1::{
@@ -36,12 +36,12 @@ impl OtlpFigures {
 }
 
 impl Figures for OtlpFigures {
-    fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Exposition {
+    fn family(&mut self, name: &str, kind: MetricKind, help: &str) -> &mut Exposition {
         let aggregation_temporality = AggregationTemporality::Cumulative.into();
         let data = match kind {
-            Kind::Counter => Data::Sum(Sum { aggregation_temporality, is_monotonic: true, data_points: Vec::new() }),
-            Kind::Gauge => Data::Gauge(Gauge::default()),
-            Kind::Histogram => Data::Histogram(Histogram { aggregation_temporality, data_points: Vec::new() }),
+            MetricKind::Counter => Data::Sum(Sum { aggregation_temporality, is_monotonic: true, data_points: Vec::new() }),
+            MetricKind::Gauge => Data::Gauge(Gauge::default()),
+            MetricKind::Histogram => Data::Histogram(Histogram { aggregation_temporality, data_points: Vec::new() }),
         };
         let (name, description, unit) = (name.to_owned(), help.to_owned(), unit(name).to_owned());
         self.metrics.push(Metric { name, description, unit, data: Some(data), ..Metric::default() });

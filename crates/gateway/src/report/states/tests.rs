@@ -1,7 +1,7 @@
 use super::*;
 use crate::base::tls::{Certificate, Facts};
 use crate::data::breaker::{BreakerPlace, BreakerRule};
-use crate::report::Form;
+use crate::report::ExpositionFormat;
 use crate::report::exposition::ExpositionText;
 
 fn certificate(name: &str, not_after_unix_s: i64) -> (String, Arc<Certificate>) {
@@ -17,7 +17,7 @@ fn certificate(name: &str, not_after_unix_s: i64) -> (String, Arc<Certificate>) 
 }
 
 fn written(write: impl FnOnce(&mut Exposition)) -> String {
-    let mut text = ExpositionText::new(Form::Prometheus);
+    let mut text = ExpositionText::new(ExpositionFormat::Prometheus);
     write(&mut text);
     text.finish()
 }

@@ -1,14 +1,14 @@
 use super::*;
 use crate::observe::{Meters, Tally};
 
-fn statsd(tags: bool) -> (UdpSocket, Statsd) {
+fn statsd(tags: bool) -> (UdpSocket, StatsdSink) {
     let server = UdpSocket::bind("127.0.0.1:0").unwrap();
     server.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let mut config = GatewayConfig::of_empty_file();
     config.statsd_connection_string = server.local_addr().unwrap().to_string();
     config.statsd_prefix = "gate way".to_owned();
     config.tollgate.statsd.tags = tags;
-    (server, Statsd::new(&config, SinkFigures::new("statsd")).unwrap().unwrap())
+    (server, StatsdSink::new(&config, SinkFigures::new("statsd")).unwrap().unwrap())
 }
 
 fn received(server: &UdpSocket) -> Vec<String> {

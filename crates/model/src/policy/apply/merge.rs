@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Policy;
 use crate::policy::Partitions;
-use crate::session::{AccessLimit, AccessRight, DryRun, Endpoint, EndpointMethod, LimitStoreFailure, RateLimit, Session};
+use crate::session::{AccessLimit, AccessRight, DryRun, EndpointLimit, EndpointMethod, LimitStoreFailure, RateLimit, Session};
 
 /// The result of the policies added so far.
 pub(super) struct Merge<'s> {
@@ -302,7 +302,7 @@ fn is_same(first: &RateLimit, second: &RateLimit) -> bool {
     first.name == second.name && (!first.name.is_empty() || first.per == second.per)
 }
 
-fn merge_endpoints(own: &mut Vec<Endpoint>, others: &[Endpoint]) {
+fn merge_endpoints(own: &mut Vec<EndpointLimit>, others: &[EndpointLimit]) {
     let mut places: HashMap<String, usize> = HashMap::with_capacity(own.len());
     for (place, endpoint) in own.iter().enumerate() {
         places.entry(endpoint.path.clone()).or_insert(place);

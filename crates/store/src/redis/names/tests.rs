@@ -1,11 +1,11 @@
 use super::{counter, counter_name, counter_patterns, document, literal};
-use crate::question::Kind;
+use crate::question::DocumentSpace;
 
 #[test]
 fn documents_have_tyks_names() {
-    assert_eq!(document(Kind::Session, "5b8e"), "apikey-5b8e");
-    assert_eq!(document(Kind::OrgSession, "default"), "orgkey.default");
-    assert_eq!(document(Kind::Certificate, "default0a"), "cert-raw-default0a");
+    assert_eq!(document(DocumentSpace::Session, "5b8e"), "apikey-5b8e");
+    assert_eq!(document(DocumentSpace::OrgSession, "default"), "orgkey.default");
+    assert_eq!(document(DocumentSpace::Certificate, "default0a"), "cert-raw-default0a");
 }
 
 #[test]

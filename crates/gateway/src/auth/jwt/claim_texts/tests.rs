@@ -27,7 +27,7 @@ fn claims_become_text() {
         "deep": {"er": "x"}, "odd.name": "plain"
     });
     let text = format!("{header}.{}.AAAA", URL_SAFE_NO_PAD.encode(claims.to_string()));
-    let token = Token::parse(&text).expect("a token");
+    let token = JwtToken::parse(&text).expect("a token");
     let claims = token.claims().expect("claims");
     let all = ["sub", "exp", "share", "admin", "none", "roles", "deep", "deep.er", "odd.name", "kid", "missing"];
     let texts = ClaimNames(all.map(str::to_owned).to_vec()).texts(&token, &claims).expect("texts");

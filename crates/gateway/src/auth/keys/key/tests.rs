@@ -7,7 +7,7 @@ use crate::base::pattern::PatternRules;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_limit::{Algorithm, Limiter};
+use tollgate_limit::{LimitAlgorithm, Limiter};
 
 /// A key with these endpoints on the API `a` beside a rate of 9.
 fn key(endpoints: Value, rules: PatternRules) -> Key {
@@ -18,8 +18,8 @@ fn key(endpoints: Value, rules: PatternRules) -> Key {
     }});
     let (session, _) = Session::from_value(&session).unwrap();
     let counters = Counters::default();
-    let source = Source {
-        rate: &|name| counters.rate(name, |_| Limiter::new(Algorithm::Gcra)),
+    let source = LimitSource {
+        rate: &|name| counters.rate(name, |_| Limiter::new(LimitAlgorithm::Gcra)),
         quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default(), Arc::default())),
         patterns: &patterns,
     };

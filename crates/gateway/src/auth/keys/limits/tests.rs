@@ -2,7 +2,7 @@ use super::super::Counters;
 use super::*;
 use crate::base::pattern::PatternRules;
 use proptest::prelude::*;
-use tollgate_limit::Algorithm;
+use tollgate_limit::LimitAlgorithm;
 
 /// Limits as they are written.
 fn written(rates: &[(u32, u32)], quota: i64) -> AccessLimit {
@@ -10,24 +10,24 @@ fn written(rates: &[(u32, u32)], quota: i64) -> AccessLimit {
     AccessLimit { limits: limits.collect(), quota_max: quota, quota_renewal_rate: 60, ..AccessLimit::default() }
 }
 
-fn made(written: &AccessLimit, algorithm: Algorithm) -> Limits {
+fn made(written: &AccessLimit, algorithm: LimitAlgorithm) -> SessionLimits {
     let counters = Counters::default();
     let patterns = RightPatterns::new(PatternRules { prefix: true, suffix: true, ignore_case: false }, Arc::default());
-    let source = Source {
+    let source = LimitSource {
         rate: &|name| counters.rate(name, |_| Limiter::new(algorithm)),
         quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default(), Arc::default())),
         patterns: &patterns,
     };
-    Limits::new(written, "", &source)
+    SessionLimits::new(written, "", &source)
 }
 
-fn room(limits: &Limits, now: Duration) -> (Vec<u64>, Option<i64>) {
+fn room(limits: &SessionLimits, now: Duration) -> (Vec<u64>, Option<i64>) {
     let rates = limits.rooms(now).map(|(_, room, _)| room).collect();
     (rates, limits.quota(now.as_secs()).map(|(_, view)| view.remaining))
 }
 
-fn algorithms() -> impl Strategy<Value = Algorithm> {
-    prop_oneof![Just(Algorithm::Gcra), Just(Algorithm::FixedWindow), Just(Algorithm::SlidingWindow)]
+fn algorithms() -> impl Strategy<Value = LimitAlgorithm> {
+    prop_oneof![Just(LimitAlgorithm::Gcra), Just(LimitAlgorithm::FixedWindow), Just(LimitAlgorithm::SlidingWindow)]
 }
 
 proptest! {
@@ -73,13 +73,13 @@ proptest! {
 
 #[test]
 fn a_rate_in_dry_run_that_counted_nothing_is_not_given_anything_back() {
-    for algorithm in [Algorithm::Gcra, Algorithm::FixedWindow, Algorithm::SlidingWindow] {
+    for algorithm in [LimitAlgorithm::Gcra, LimitAlgorithm::FixedWindow, LimitAlgorithm::SlidingWindow] {
         let limits = made(&written(&[(1, 3600), (5, 3600)], 1), algorithm);
         let now = Duration::from_secs(1_000);
         let rates_only = DryRun { rate_limit: true, ..DryRun::default() };
         assert_eq!(limits.admit(now, 1_000, Checks::ALL, rates_only, Patience::Waits), Ok(None));
         for _ in 0..3 {
-            assert_eq!(limits.admit(now, 1_000, Checks::ALL, rates_only, Patience::Waits), Err(Rejection::Quota));
+            assert_eq!(limits.admit(now, 1_000, Checks::ALL, rates_only, Patience::Waits), Err(LimitRejection::Quota));
             assert_eq!(room(&limits, now), (vec![0, 4], Some(0)), "{algorithm:?}");
         }
     }
@@ -87,7 +87,7 @@ fn a_rate_in_dry_run_that_counted_nothing_is_not_given_anything_back() {
 
 #[test]
 fn a_quota_is_exact_when_threads_share_it() {
-    let limits = made(&written(&[(1_000_000, 1)], 1_234), Algorithm::Gcra);
+    let limits = made(&written(&[(1_000_000, 1)], 1_234), LimitAlgorithm::Gcra);
     let admitted: usize = std::thread::scope(|scope| {
         let run = || {
             (0..1_000)

@@ -4,7 +4,7 @@ use super::*;
 fn saved(names: &[(u8, &str, i64)]) -> SavedQuotas {
     let saved = SavedQuotas::default();
     for (byte, scope, value) in names {
-        saved.add(&Counter { name: own_quota_name(&[*byte; 32], scope), value: *value, renews_unix_s: 9 });
+        saved.add(&CounterValue { name: own_quota_name(&[*byte; 32], scope), value: *value, renews_unix_s: 9 });
     }
     saved
 }
@@ -30,7 +30,7 @@ fn a_key_is_forgotten_with_all_its_scopes_and_no_other() {
 fn counters_of_another_kind_are_left_out() {
     let saved = SavedQuotas::default();
     for name in ["", "quota-", "quota-12-", "other-00", "quota-zz-"] {
-        saved.add(&Counter { name: name.to_owned(), value: 1, renews_unix_s: 9 });
+        saved.add(&CounterValue { name: name.to_owned(), value: 1, renews_unix_s: 9 });
     }
     assert!(saved.lock().is_empty());
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tollgate_model::config::{GatewayConfig, SharedStore};
 use tollgate_model::key;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{Heard, Kind, Redis, RedisSettings};
+use tollgate_store::{DocumentSpace, Heard, Redis, RedisSettings};
 
 /// Keys over a Redis that is not there: only what is in memory matters.
 fn shared(sessions_max: usize) -> SharedKeys {
@@ -44,7 +44,7 @@ fn what_has_changed_is_not_used_again_not_even_in_need() {
     let shared = shared(10);
     shared.hear(Heard::Up);
     let [one, other, third] = ["one", "other", "third"].map(|name| keep(&shared, name, shared.epoch()));
-    shared.hear(Heard::Changed(Kind::Session, "one".to_owned()));
+    shared.hear(Heard::Changed(DocumentSpace::Session, "one".to_owned()));
     assert!(shared.get(&one).is_none());
     assert!(shared.last_known(&one).is_none());
     assert!(shared.get(&other).is_some());
@@ -77,7 +77,7 @@ fn an_unknown_key_is_remembered_until_anything_changes() {
     shared.hear(Heard::Up);
     shared.remember_unknown(asked);
     assert!(shared.is_unknown(&asked));
-    shared.hear(Heard::Changed(Kind::Session, "other".to_owned()));
+    shared.hear(Heard::Changed(DocumentSpace::Session, "other".to_owned()));
     assert!(!shared.is_unknown(&asked));
     shared.remember_unknown(asked);
     std::thread::sleep(super::UNKNOWN_FOR + Duration::from_millis(1));

@@ -1,11 +1,11 @@
 use super::*;
 
-fn entry(shown: &str) -> Entry {
-    Entry::new(StoredSession { shown: shown.to_owned(), session: Session::default() }.to_bytes().into(), None, false)
+fn entry(shown: &str) -> StoredKey {
+    StoredKey::new(StoredSession { shown: shown.to_owned(), session: Session::default() }.to_bytes().into(), None, false)
 }
 
-fn table(keys: &[(u8, &str)]) -> Table {
-    let table = Table::default();
+fn table(keys: &[(u8, &str)]) -> KeyTable {
+    let table = KeyTable::default();
     keys.iter().for_each(|(digest, shown)| table.insert([*digest; 32], shown, entry(shown)));
     table
 }
@@ -31,5 +31,5 @@ fn a_key_that_comes_to_be_shown_otherwise_is_found_by_the_new_form_alone() {
 
 #[test]
 fn an_entry_is_small() {
-    assert!(size_of::<Entry>() <= 56, "{}", size_of::<Entry>());
+    assert!(size_of::<StoredKey>() <= 56, "{}", size_of::<StoredKey>());
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 fn shown(authorization: Option<&str>, body: &str) -> Result<Option<(String, String)>, ErrorCode> {
-    let parameters = Parameters::read(None, None, body.as_bytes()).unwrap();
+    let parameters = OauthParameters::read(None, None, body.as_bytes()).unwrap();
     let credentials = Credentials::of(authorization.map(str::as_bytes), &parameters).map_err(|refused| refused.code)?;
     Ok(credentials.map(|credentials| (credentials.id, credentials.secret)))
 }

@@ -1,7 +1,7 @@
 //! What must hold for the query and the body of any request to the provider. The function panics when it does not. The fuzzer calls it, and
 //! the tests do with the same corpus.
 
-use crate::auth::oauth::parameters::Parameters;
+use crate::auth::oauth::parameters::OauthParameters;
 use crate::base::form::encode_form;
 
 /// Names that are asked for.
@@ -16,14 +16,14 @@ pub fn oauth_parameters(bytes: &[u8]) {
     for content_type in
         [None, Some("application/x-www-form-urlencoded"), Some("Application/JSON; charset=utf-8"), Some("text/plain")]
     {
-        let Ok(found) = Parameters::read(query, content_type, body) else { continue };
-        let alone = Parameters::read(None, content_type, body).unwrap_or_else(|_| panic!("a query made the body readable"));
+        let Ok(found) = OauthParameters::read(query, content_type, body) else { continue };
+        let alone = OauthParameters::read(None, content_type, body).unwrap_or_else(|_| panic!("a query made the body readable"));
         for secret in ["client_secret", "password"] {
             assert_eq!(found.get(secret), alone.get(secret), "a secret of the query counts");
         }
         let pairs: Vec<String> =
             NAMES.iter().filter_map(|name| Some(format!("{name}={}", encode_form(found.find(name)?)))).collect();
-        let again = Parameters::read(None, None, pairs.join("&").as_bytes()).unwrap_or_else(|_| panic!("{pairs:?}"));
+        let again = OauthParameters::read(None, None, pairs.join("&").as_bytes()).unwrap_or_else(|_| panic!("{pairs:?}"));
         for name in NAMES {
             assert_eq!(again.get(name), found.get(name), "{pairs:?}");
         }

@@ -3,8 +3,8 @@ use super::*;
 #[path = "invariants.rs"]
 mod invariants;
 
-fn read(query: Option<&str>, content_type: Option<&str>, body: &str) -> Result<Parameters, String> {
-    Parameters::read(query, content_type, body.as_bytes()).map_err(|refused| {
+fn read(query: Option<&str>, content_type: Option<&str>, body: &str) -> Result<OauthParameters, String> {
+    OauthParameters::read(query, content_type, body.as_bytes()).map_err(|refused| {
         assert_eq!(refused.code, ErrorCode::InvalidRequest);
         refused.description().to_owned()
     })
@@ -48,7 +48,7 @@ fn what_is_wrong_is_told() {
     ] {
         assert_eq!(read(query, content_type, body).err().as_deref(), Some(told), "{body:.40}");
     }
-    assert!(Parameters::read(None, FORM, &[0xff]).is_err());
+    assert!(OauthParameters::read(None, FORM, &[0xff]).is_err());
     assert!(read(None, FORM, &long.replace("code", "key_rules")).is_ok());
 }
 

@@ -5,8 +5,8 @@ const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 fn challenge(query: &str, rules: &OAuthRules) -> Result<Option<Challenge>, String> {
-    let parameters = Parameters::read(Some(query), None, b"").unwrap();
-    Challenge::of(&parameters, rules, &Client::default()).map_err(|refused| refused.description().to_owned())
+    let parameters = OauthParameters::read(Some(query), None, b"").unwrap();
+    Challenge::of(&parameters, rules, &OauthClient::default()).map_err(|refused| refused.description().to_owned())
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn rules_and_forms_are_kept() {
 
 #[test]
 fn a_public_client_has_nothing_but_its_proof() {
-    let (app, shop) = (Client { is_public: true, ..Client::default() }, Client::default());
+    let (app, shop) = (OauthClient { is_public: true, ..OauthClient::default() }, OauthClient::default());
     let of = |query: &str| {
-        let parameters = Parameters::read(Some(query), None, b"").unwrap();
+        let parameters = OauthParameters::read(Some(query), None, b"").unwrap();
         Challenge::of(&parameters, &OAuthRules::default(), &app).map_err(|refused| refused.description().to_owned())
     };
     assert_eq!(of("").unwrap_err(), "code challenge required");

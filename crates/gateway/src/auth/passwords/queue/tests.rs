@@ -1,12 +1,12 @@
 use super::*;
 
-fn asker(number: u128) -> Asker {
-    Asker::Network(number)
+fn asker(number: u128) -> PasswordWaiter {
+    PasswordWaiter::Network(number)
 }
 
 /// A queue in which these askers have put so many each, numbered from 0; and how many of them were refused.
-fn filled(lines: &[(u128, usize)]) -> (Queue<(u128, usize)>, usize) {
-    let queue = Queue::default();
+fn filled(lines: &[(u128, usize)]) -> (PasswordQueue<(u128, usize)>, usize) {
+    let queue = PasswordQueue::default();
     let mut refused = 0;
     for (of, count) in lines {
         refused += (0..*count).filter(|number| !queue.put(asker(*of), (*of, *number))).count();
@@ -15,7 +15,7 @@ fn filled(lines: &[(u128, usize)]) -> (Queue<(u128, usize)>, usize) {
 }
 
 /// What is served, in order.
-fn served(queue: &Queue<(u128, usize)>) -> Vec<(u128, usize)> {
+fn served(queue: &PasswordQueue<(u128, usize)>) -> Vec<(u128, usize)> {
     queue.end();
     std::iter::from_fn(|| queue.take()).collect()
 }
@@ -59,7 +59,7 @@ fn lines_of_one_each_are_not_cut_short() {
 
 #[test]
 fn addresses_of_one_network_are_one_asker() {
-    let at = |text: &str| Asker::at(text.parse().unwrap());
+    let at = |text: &str| PasswordWaiter::at(text.parse().unwrap());
     assert_eq!(at("2001:db8::1"), at("2001:db8::2"));
     assert_ne!(at("2001:db8::1"), at("2001:db8:0:1::1"));
     assert_ne!(at("192.0.2.1"), at("192.0.2.2"));

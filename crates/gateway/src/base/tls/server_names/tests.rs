@@ -10,7 +10,7 @@ fn certificate() -> Arc<CertifiedKey> {
 #[test]
 fn a_host_is_found_exactly_then_by_wildcard_then_by_default() {
     let (first, exact, wildcard) = (certificate(), certificate(), certificate());
-    let mut names = Names::default();
+    let mut names = CertificateNames::default();
     names.add_fallback(&first);
     names.add("api.example.com", &exact);
     names.add("*.Example.com", &wildcard);
@@ -32,7 +32,7 @@ fn a_host_is_found_exactly_then_by_wildcard_then_by_default() {
 #[test]
 fn a_star_alone_is_for_everybody() {
     let only = certificate();
-    let mut names = Names::default();
+    let mut names = CertificateNames::default();
     names.add("*", &only);
     assert!(Arc::ptr_eq(&names.find("whoever.test")[0], &only));
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::data::refusal::Answer;
+use crate::data::refusal::RefusalText;
 use serde_json::Value;
 use tollgate_model::config::GatewayConfig;
 
@@ -15,7 +15,7 @@ fn catalogue() -> Vec<(u16, &'static str, &'static str)> {
 }
 
 fn refused(settings: &Settings, (status, cause, message): (u16, &'static str, &str), xml: Option<&str>) -> (u16, String) {
-    let refusal = Answer { status, cause, message: message.to_owned().into(), id: None }.into();
+    let refusal = RefusalText { status, cause, message: message.to_owned().into(), id: None }.into();
     let mut outgoing = Outgoing::default();
     refuse(&mut outgoing, settings, &refusal, xml, &[]);
     (outgoing.status, String::from_utf8(outgoing.body).unwrap())

@@ -3,7 +3,7 @@
 
 use crate::base::re2;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::Source;
+use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal;
 use regex::bytes::Regex;
 
@@ -18,7 +18,7 @@ pub struct BodyPatterns {
 
 impl BodyPatterns {
     /// The patterns of a definition that has them; a broken one is noted as a problem.
-    pub fn compile(source: &mut Source<'_, '_>) -> Option<Self> {
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Self> {
         let basic = &source.definition.basic_auth;
         if !basic.extract_from_body {
             return None;

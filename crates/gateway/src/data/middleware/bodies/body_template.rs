@@ -2,13 +2,13 @@
 //! `transform_response`.
 
 use crate::data::exchange::Exchange;
-use crate::data::middleware::Source;
-use crate::data::template::{Template as Variables, split_at_variable};
+use crate::data::middleware::MiddlewareSource;
+use crate::data::template::{ValueTemplate as Variables, split_at_variable};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json};
 use std::fs;
-use tollgate_gotemplate::{Limits, Template, Value};
+use tollgate_gotemplate::{RenderLimits, Template, Value};
 use tollgate_model::api::TemplateData;
 
 /// A file above this size is no template that somebody wrote.
@@ -18,9 +18,9 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 const MARK: char = '\u{10FFFE}';
 
 /// A transform, ready to use.
-pub struct BodyTemplate {
+pub struct CompiledBodyTemplate {
     template: Template,
-    input: Input,
+    input: TemplateInput,
     enable_session: bool,
     context: bool,
     /// `$tyk_context.x` and the like outside of the template's actions.
@@ -29,7 +29,7 @@ pub struct BodyTemplate {
 
 /// What bodies are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Input {
+enum TemplateInput {
     Json,
     Xml,
 }
@@ -41,15 +41,19 @@ pub struct Surroundings {
     context: Option<Value>,
 }
 
-impl BodyTemplate {
+impl CompiledBodyTemplate {
     /// An error names the field of `template_data` and says what is wrong. `replaces_variables`: variables outside of actions act.
-    pub fn new(data: &TemplateData, source: &Source<'_, '_>, replaces_variables: bool) -> Result<Self, (&'static str, String)> {
+    pub fn new(
+        data: &TemplateData,
+        source: &MiddlewareSource<'_, '_>,
+        replaces_variables: bool,
+    ) -> Result<Self, (&'static str, String)> {
         const SOURCE: &str = "template_data.template_source";
         let input = match data.input_type.as_str() {
-            "xml" => Input::Xml,
+            "xml" => TemplateInput::Xml,
             // A response's is JSON in Tyk, whatever is written.
-            "json" => Input::Json,
-            _ if !replaces_variables => Input::Json,
+            "json" => TemplateInput::Json,
+            _ if !replaces_variables => TemplateInput::Json,
             other => return Err(("template_data.input_type", format!("{other:?} is neither json nor xml"))),
         };
         let text = match data.template_mode.as_str() {
@@ -66,7 +70,7 @@ impl BodyTemplate {
         };
         let template = Template::parse(&text).map_err(|error| (SOURCE, format!("not a template: {error}")))?;
         let context = source.definition.enable_context_vars;
-        Ok(BodyTemplate { template, input, enable_session: data.enable_session, context, variables })
+        Ok(CompiledBodyTemplate { template, input, enable_session: data.enable_session, context, variables })
     }
 
     /// What the template needs to know of the request.
@@ -80,11 +84,11 @@ impl BodyTemplate {
     /// What is in a body. An error says why it is not what was said.
     pub fn parse(&self, body: &[u8]) -> Result<Vec<(String, Value)>, String> {
         let read = match self.input {
-            Input::Xml => {
+            TemplateInput::Xml => {
                 let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
                 Value::from_xml(if text.is_empty() { "<_/>" } else { text })?
             }
-            Input::Json => {
+            TemplateInput::Json => {
                 let body = if body.is_empty() { b"{}" } else { body };
                 let document: Json = serde_json::from_slice(body).map_err(|error| error.to_string())?;
                 match document {
@@ -102,7 +106,7 @@ impl BodyTemplate {
         let named = |name: &str, value: &Option<Value>| value.clone().map(|value| (name.to_owned(), value));
         let around = named("_tyk_meta", &surroundings.meta).into_iter().chain(named("_tyk_context", &surroundings.context));
         let data = Value::map(members.into_iter().chain(around));
-        self.template.render(&data, Limits::default()).map_err(|error| error.to_string())
+        self.template.render(&data, RenderLimits::default()).map_err(|error| error.to_string())
     }
 
     /// A text that the template made with the variables of the request put in.

@@ -1,7 +1,7 @@
 //! What a good token stands for: the session of a key, or one of its own that is made from policies, one for each identity.
 
 use crate::auth::identity::{Identity, is_usable};
-use crate::auth::jwt::{ClaimNames, ClaimTexts, Claims, Token, Validity};
+use crate::auth::jwt::{ClaimNames, ClaimTexts, Claims, JwtToken, Validity};
 use crate::auth::keys::HeldKey;
 use crate::base::digest::Digest;
 use crate::data::exchange::{Exchange, Step};
@@ -11,7 +11,7 @@ use tollgate_model::api::{ApiDefinition, ScopeClaim};
 use tollgate_model::key as key_format;
 
 /// The rules by which claims become sessions.
-pub struct Grants {
+pub struct ClaimRules {
     org_id: String,
     /// Each token belongs to a key that has its secret.
     by_key: bool,
@@ -27,7 +27,7 @@ pub struct Grants {
 }
 
 /// A token that was found good.
-pub struct Admission {
+pub struct AdmittedToken {
     holder: Holder,
     /// The claims that variables name.
     pub claims: Option<Arc<ClaimTexts>>,
@@ -42,7 +42,7 @@ enum Holder {
     Identity { identity: Identity, client: Option<String> },
 }
 
-impl Admission {
+impl AdmittedToken {
     /// Whether it can still be relied on.
     pub fn holds(&self, generation: u64, unix_s: u64) -> bool {
         self.generation == generation && self.validity.contains(unix_s)
@@ -57,7 +57,7 @@ impl Admission {
     }
 }
 
-impl Grants {
+impl ClaimRules {
     pub fn new(definition: &ApiDefinition, by_key: bool) -> Self {
         let (scopes, claims) = (definition.jwt_scopes(), ClaimNames::used_in(definition));
         let fields = [&definition.jwt_identity_base_field, &definition.jwt_policy_field_name, &definition.jwt_client_base_field];
@@ -67,7 +67,7 @@ impl Grants {
         let mut wanted: Vec<String> = ["sub", "exp", "iat", "nbf"].into_iter().chain(named).map(str::to_owned).collect();
         wanted.sort();
         wanted.dedup();
-        Grants {
+        ClaimRules {
             org_id: definition.org_id.clone(),
             by_key,
             skip_kid: definition.jwt_skip_kid,
@@ -82,12 +82,12 @@ impl Grants {
     }
 
     /// The claims of a token that are looked at.
-    pub fn claims(&self, token: &Token<'_>) -> Option<Claims> {
+    pub fn claims(&self, token: &JwtToken<'_>) -> Option<Claims> {
         token.some_claims(|name| self.wanted.iter().any(|wanted| wanted == name))
     }
 
     /// The name of the key that a token belongs to: its `kid`, else what its claims say.
-    fn key_name<'t>(&self, token: &'t Token<'_>, claims: &'t Claims) -> Option<&'t str> {
+    fn key_name<'t>(&self, token: &'t JwtToken<'_>, claims: &'t Claims) -> Option<&'t str> {
         let kid = token.kid().filter(|_| !self.skip_kid);
         kid.or_else(|| claims.identity(&self.identity_field).ok())
     }
@@ -99,13 +99,13 @@ impl Grants {
     }
 
     /// Asks the store for the keys that a token names when they are not in memory.
-    pub fn ask_for_keys(&self, token: &Token<'_>, claims: &Claims, exchange: &mut Exchange<'_>) -> Result<(), Step> {
+    pub fn ask_for_keys(&self, token: &JwtToken<'_>, claims: &Claims, exchange: &mut Exchange<'_>) -> Result<(), Step> {
         let name = if self.by_key { self.key_name(token, claims) } else { self.client(claims) };
         name.map_or(Ok(()), |name| exchange.key_or_ask(name, &self.org_id).map(drop))
     }
 
     /// The secret of the key that a token says it belongs to.
-    pub fn own_secret(&self, token: &Token<'_>, claims: &Claims, exchange: &Exchange<'_>) -> Option<String> {
+    pub fn own_secret(&self, token: &JwtToken<'_>, claims: &Claims, exchange: &Exchange<'_>) -> Option<String> {
         let key = exchange.known_key(self.key_name(token, claims)?, &self.org_id)?;
         Some(key.session.jwt_data.secret.clone()).filter(|secret| !secret.is_empty())
     }
@@ -113,12 +113,12 @@ impl Grants {
     /// What a token whose signature and times are good stands for.
     pub fn admission(
         &self,
-        token: &Token<'_>,
+        token: &JwtToken<'_>,
         claims: &Claims,
         validity: Validity,
         generation: u64,
         exchange: &Exchange<'_>,
-    ) -> Result<Admission, Refusal> {
+    ) -> Result<AdmittedToken, Refusal> {
         let holder = if self.by_key {
             let name = self.key_name(token, claims).ok_or(refusal::JWT_REFUSED)?.to_owned();
             let secret = self.own_secret(token, claims, exchange).ok_or(refusal::JWT_REFUSED)?;
@@ -126,7 +126,7 @@ impl Grants {
         } else {
             self.identity(claims, exchange)?
         };
-        Ok(Admission { holder, claims: self.claims.texts(token, claims), validity, generation })
+        Ok(AdmittedToken { holder, claims: self.claims.texts(token, claims), validity, generation })
     }
 
     fn identity(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<Holder, Refusal> {
@@ -187,7 +187,7 @@ impl Grants {
     }
 
     /// The session of an admission; `None` when what it was decided with is no longer so.
-    pub fn key(&self, admission: &Admission, exchange: &Exchange<'_>) -> Option<HeldKey> {
+    pub fn key(&self, admission: &AdmittedToken, exchange: &Exchange<'_>) -> Option<HeldKey> {
         match &admission.holder {
             Holder::Key { name, secret } => {
                 let key = exchange.known_key(name, &self.org_id)?;

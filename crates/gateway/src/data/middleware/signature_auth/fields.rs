@@ -10,7 +10,7 @@ const HEADERS_MAX: usize = 64;
 
 /// The fields.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Fields {
+pub struct SignatureFields {
     pub key_id: String,
     /// Empty when none is named.
     pub algorithm: String,
@@ -19,7 +19,7 @@ pub struct Fields {
     pub signature: Vec<u8>,
 }
 
-impl Fields {
+impl SignatureFields {
     /// Reads the value of a header; `None` when it is no signature.
     pub fn parse(value: &str) -> Option<Self> {
         let text = std::str::from_utf8(without_scheme(value.as_bytes(), b"signature ")).ok()?;
@@ -36,7 +36,7 @@ impl Fields {
         if headers.is_empty() {
             headers.push("date".to_owned());
         }
-        let fields = Fields { key_id: key_id?, algorithm, headers, signature: signature? };
+        let fields = SignatureFields { key_id: key_id?, algorithm, headers, signature: signature? };
         (fields.headers.len() <= HEADERS_MAX).then_some(fields)
     }
 }

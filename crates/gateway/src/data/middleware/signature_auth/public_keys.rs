@@ -1,7 +1,7 @@
 //! The public keys of those who sign with RSA, by the identifiers that sessions have, prepared once. A certificate that is removed or
 //! has expired is good for nothing.
 
-use crate::auth::jwt::{Algorithm, Family, VerifyKey};
+use crate::auth::jwt::{AlgorithmFamily, SigningAlgorithm, VerifyKey};
 use crate::base::recent::Recent;
 use crate::base::tls::{Facts, Library};
 use rustls::pki_types::CertificateDer;
@@ -52,7 +52,7 @@ impl PublicKeys {
         let text = self.certificates.stored_text(id).unwrap_or_default();
         let certificate = CertificateDer::from_pem_slice(&text).ok();
         PublicKey {
-            key: VerifyKey::public(&text, Family::Rsa).ok(),
+            key: VerifyKey::public(&text, AlgorithmFamily::Rsa).ok(),
             facts: certificate.and_then(|certificate| Facts::new(&certificate).ok()),
             generation,
         }
@@ -62,8 +62,8 @@ impl PublicKeys {
 impl PublicKey {
     /// Whether its holder has signed a message.
     pub fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
-        let algorithm = Algorithm::named(ALGORITHM);
-        let check = |(key, algorithm): (&VerifyKey, &Algorithm)| key.verifies_message(algorithm, message, signature);
+        let algorithm = SigningAlgorithm::named(ALGORITHM);
+        let check = |(key, algorithm): (&VerifyKey, &SigningAlgorithm)| key.verifies_message(algorithm, message, signature);
         self.key.as_ref().zip(algorithm).is_some_and(check)
     }
 }

@@ -4,8 +4,8 @@
 use crate::auth::keys::Key;
 use crate::base::form::parameter;
 use crate::data::exchange::Exchange;
-use crate::data::refusal::{self, Answer, Refusal};
-use crate::data::template::{META, Template, VariableScope};
+use crate::data::refusal::{self, Refusal, RefusalText};
+use crate::data::template::{META, ValueTemplate, VariableScope};
 use md5::Md5;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -19,28 +19,28 @@ pub struct KeySignature {
     algorithm: Option<SignatureAlgorithm>,
     header: String,
     parameter: Option<String>,
-    secret: Secret,
+    secret: SignatureSecret,
     skew_s: Option<u64>,
     refusal: Refusal,
 }
 
-enum Secret {
+enum SignatureSecret {
     /// Every key has its own, in its metadata.
     OfKey(String),
-    Shared(Template),
+    Shared(ValueTemplate),
 }
 
 impl KeySignature {
     /// `None` if keys are enough.
     pub fn compile(places: &AuthConfig, scope: VariableScope<'_>) -> Option<Self> {
         let written = &places.signature;
-        let mut refusal = Answer { status: written.status(), ..(*refusal::KEY_SIGNATURE).clone() };
+        let mut refusal = RefusalText { status: written.status(), ..(*refusal::KEY_SIGNATURE).clone() };
         if !written.error_message.is_empty() {
             refusal.message = written.error_message.clone().into();
         }
         let secret = match written.secret.strip_prefix(META) {
-            Some(name) => Secret::OfKey(name.to_owned()),
-            None => Secret::Shared(Template::new(&written.secret, scope)),
+            Some(name) => SignatureSecret::OfKey(name.to_owned()),
+            None => SignatureSecret::Shared(ValueTemplate::new(&written.secret, scope)),
         };
         places.validate_signature.then(|| KeySignature {
             algorithm: written.algorithm(),
@@ -84,11 +84,11 @@ impl KeySignature {
     }
 }
 
-impl Secret {
+impl SignatureSecret {
     fn of(&self, exchange: &Exchange<'_>, key: &Key) -> String {
         match self {
-            Secret::OfKey(name) => key.session.meta_data.get(name).and_then(Value::as_str).unwrap_or_default().to_owned(),
-            Secret::Shared(template) => template.render(exchange),
+            SignatureSecret::OfKey(name) => key.session.meta_data.get(name).and_then(Value::as_str).unwrap_or_default().to_owned(),
+            SignatureSecret::Shared(template) => template.render(exchange),
         }
     }
 }

@@ -25,7 +25,7 @@ impl Write for Gate {
 
 #[test]
 fn an_output_that_takes_nothing_holds_nobody_up_and_what_is_lost_is_counted() {
-    let (lines, writer) = Lines::new();
+    let (lines, writer) = LogLines::new();
     let (open, opened) = mpsc::channel();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let gate = Gate { opened, is_open: false, seen: seen.clone() };

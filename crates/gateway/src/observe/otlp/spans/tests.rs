@@ -3,10 +3,10 @@ use crate::observe::facts::ApiFacts;
 use crate::observe::trace::TraceId;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use std::collections::BTreeMap;
-use tollgate_model::analytics::Time;
+use tollgate_model::analytics::RecordTime;
 
-fn made(change: impl FnOnce(&mut Record)) -> (Span, Option<Span>) {
-    let mut record = Record::default();
+fn made(change: impl FnOnce(&mut RequestRecord)) -> (Span, Option<Span>) {
+    let mut record = RequestRecord::default();
     record.write(Text::Method, b"GET");
     record.write(Text::Authority, b"shop.test:8443");
     record.write(Text::UpstreamHost, b"[::1]:81");
@@ -16,8 +16,8 @@ fn made(change: impl FnOnce(&mut Record)) -> (Span, Option<Span>) {
     (record.sent_after_ns, record.upstream_ns) = (Some(1_000_000), 20_000_000);
     change(&mut record);
     let facts = ApiFacts { id: "1".to_owned(), name: "shop".to_owned(), listen_path: "/shop/".to_owned(), ..ApiFacts::default() };
-    let hit = Hit { record: &record, facts: &facts, peer: "", time: Time { unix_s: 100, ns: 50_000_000 } };
-    let trace = Trace { id: TraceId(7), parent: 5, server_span: 8, client_span: 9, taken: true, inherited: true };
+    let hit = Hit { record: &record, facts: &facts, peer: "", time: RecordTime { unix_s: 100, ns: 50_000_000 } };
+    let trace = RequestTrace { id: TraceId(7), parent: 5, server_span: 8, client_span: 9, taken: true, inherited: true };
     (server_span(&hit, &trace), client_span(&hit, &trace))
 }
 
@@ -83,7 +83,7 @@ fn hosts_and_ports_are_told_apart() {
 #[test]
 fn what_a_client_makes_long_is_cut() {
     let (server, _) = made(|record| {
-        *record = Record::default();
+        *record = RequestRecord::default();
         record.write(Text::Method, b"BREW");
         record.write(Text::OriginalPath, b"/");
         record.append(&[b'x'; 5_000]);

@@ -4,7 +4,7 @@ use super::*;
 fn text_that_could_forge_a_line_is_quoted() {
     let line = |text: &str| {
         let mut out = Vec::new();
-        Line { out: &mut out, json: false }.text(text.as_bytes());
+        AccessLogLine { out: &mut out, json: false }.text(text.as_bytes());
         String::from_utf8(out).unwrap()
     };
     assert_eq!(line("curl/8.0"), "curl/8.0");

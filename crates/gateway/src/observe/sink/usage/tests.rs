@@ -1,11 +1,11 @@
 use super::*;
 use crate::observe::facts::ApiFacts;
-use tollgate_model::analytics::Time;
+use tollgate_model::analytics::RecordTime;
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::usage::{UsageBy, UsageQuestion};
 
 /// A sink that keeps its sums for so many days, and where they are.
-fn sink(days: u32) -> (tempfile::TempDir, Usage, UsageSink, Writer) {
+fn sink(days: u32) -> (tempfile::TempDir, Usage, UsageSink, SinkThread) {
     let directory = tempfile::tempdir().unwrap();
     let usage = Usage::open(directory.path()).unwrap();
     let analyst = Arc::new(Analyst::new(&GatewayConfig::of_empty_file()).unwrap());
@@ -15,11 +15,11 @@ fn sink(days: u32) -> (tempfile::TempDir, Usage, UsageSink, Writer) {
 
 fn take(sink: &mut UsageSink, minute: i64, path: &str) {
     let facts = ApiFacts { id: "shop".to_owned(), ..ApiFacts::default() };
-    let mut record = Record::default();
+    let mut record = RequestRecord::default();
     (record.analytics, record.status) = (true, 200);
     record.write(Text::Method, b"GET");
     record.write(Text::Path, path.as_bytes());
-    sink.take(&Hit { record: &record, facts: &facts, peer: "", time: Time { unix_s: minute * 60, ns: 0 } });
+    sink.take(&Hit { record: &record, facts: &facts, peer: "", time: RecordTime { unix_s: minute * 60, ns: 0 } });
 }
 
 fn by_path(usage: &Usage) -> Vec<(String, u64)> {

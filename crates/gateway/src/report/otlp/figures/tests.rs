@@ -4,10 +4,10 @@ use tollgate_model::distribution::REQUEST_NS;
 #[test]
 fn each_kind_of_family_has_its_message() {
     let mut figures = OtlpFigures::new(1, 2);
-    figures.family("a_requests", Kind::Counter, "Requests.").sample(&[("api", "x")], 3.0).sample(&[("api", "y")], 4.0);
-    figures.family("a_open", Kind::Gauge, "Open.").sample(&[], 0.5);
-    figures.family("a_nothing", Kind::Counter, "Nothing.");
-    figures.family("a_seconds", Kind::Histogram, "Times.");
+    figures.family("a_requests", MetricKind::Counter, "Requests.").sample(&[("api", "x")], 3.0).sample(&[("api", "y")], 4.0);
+    figures.family("a_open", MetricKind::Gauge, "Open.").sample(&[], 0.5);
+    figures.family("a_nothing", MetricKind::Counter, "Nothing.");
+    figures.family("a_seconds", MetricKind::Histogram, "Times.");
     let mut values = Distribution::default();
     (values.buckets[0], values.buckets[BOUNDS], values.sum_ns) = (1, 2, 1_500_000_000);
     figures.histogram(&[("api", "x")], &REQUEST_NS, &values);

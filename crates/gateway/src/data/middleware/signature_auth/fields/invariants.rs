@@ -1,23 +1,23 @@
 //! What must hold for any text in the place of a signature. The function panics when it does not. The fuzzer calls it, and the tests do with
 //! the same corpus.
 
-use super::Fields;
+use super::SignatureFields;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 /// What is read can be written, and is then read as the same.
 pub fn signature_fields(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Some(fields) = Fields::parse(text) else { return };
+    let Some(fields) = SignatureFields::parse(text) else { return };
     assert!((1..=64).contains(&fields.headers.len()));
     assert!(fields.headers.iter().all(|name| !name.is_empty() && !name.contains(|letter: char| letter.is_ascii_whitespace())));
     assert!(fields.headers.iter().all(|name| *name == name.to_ascii_lowercase()));
-    let Fields { key_id, algorithm, headers, signature } = &fields;
+    let SignatureFields { key_id, algorithm, headers, signature } = &fields;
     let headers = headers.join(" ");
     if [key_id, algorithm, &headers].iter().any(|value| value.contains('"')) {
         return;
     }
     let signature = STANDARD.encode(signature);
     let written = format!(r#"Signature keyId="{key_id}",algorithm="{algorithm}",headers="{headers}",signature="{signature}""#);
-    assert_eq!(Fields::parse(&written).as_ref(), Some(&fields), "{written}");
+    assert_eq!(SignatureFields::parse(&written).as_ref(), Some(&fields), "{written}");
 }

@@ -3,9 +3,9 @@ use super::*;
 #[path = "invariants.rs"]
 mod invariants;
 
-fn fields(key_id: &str, algorithm: &str, headers: &[&str], signature: &[u8]) -> Option<Fields> {
+fn fields(key_id: &str, algorithm: &str, headers: &[&str], signature: &[u8]) -> Option<SignatureFields> {
     let headers = headers.iter().map(|name| (*name).to_owned()).collect();
-    Some(Fields { key_id: key_id.into(), algorithm: algorithm.into(), headers, signature: signature.to_vec() })
+    Some(SignatureFields { key_id: key_id.into(), algorithm: algorithm.into(), headers, signature: signature.to_vec() })
 }
 
 #[test]
@@ -16,9 +16,9 @@ fn fields_are_read_in_every_form_that_clients_write() {
         r#"signature keyId="k", algorithm="hmac-sha256", headers="(request-target)  date", signature="%2B%2F%2F%2B""#,
         r#"keyid=k,ALGORITHM=hmac-sha256,headers="(request-target) date",signature=%2b%2f%2f%2b"#,
     ] {
-        assert_eq!(Fields::parse(value), expect(), "{value}");
+        assert_eq!(SignatureFields::parse(value), expect(), "{value}");
     }
-    assert_eq!(Fields::parse(r#"Signature keyId="a,b=c",signature="AA==""#), fields("a,b=c", "", &["date"], &[0]));
+    assert_eq!(SignatureFields::parse(r#"Signature keyId="a,b=c",signature="AA==""#), fields("a,b=c", "", &["date"], &[0]));
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn what_is_no_signature_is_refused() {
         r#"keyId="k",,signature="AA==""#,
         &many,
     ] {
-        assert_eq!(Fields::parse(value), None, "{value:.80}");
+        assert_eq!(SignatureFields::parse(value), None, "{value:.80}");
     }
 }
 
@@ -49,9 +49,9 @@ fn what_is_no_signature_is_refused() {
 fn cut_and_changed_values_never_panic() {
     let value = r#"Signature keyId="k",algorithm="hmac-sha256",headers="(request-target) Date",signature="%2B%2F%2F%2B""#;
     for end in 0..value.len() {
-        let _ = Fields::parse(&value[..end]);
+        let _ = SignatureFields::parse(&value[..end]);
         for byte in ['"', '=', ',', '%', '\u{e9}'] {
-            let _ = Fields::parse(&format!("{}{byte}{}", &value[..end], &value[end..]));
+            let _ = SignatureFields::parse(&format!("{}{byte}{}", &value[..end], &value[end..]));
         }
     }
 }

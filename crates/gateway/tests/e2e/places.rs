@@ -177,7 +177,7 @@ fn records_say_where_clients_are() {
     assert_eq!(records[2]["geo"]["country"]["iso_code"], "JP");
     assert_eq!(records[2]["geo"]["city"], nowhere["city"]);
     assert_eq!(records[3]["geo"], nowhere);
-    assert!(gateway.log().contains("places of clients are read from"), "{}", gateway.log());
+    assert!(gateway.log().contains("geolocation database loaded"), "{}", gateway.log());
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn without_a_database_that_can_be_used_the_gateway_runs_and_says_why() {
         let gateway = Gateway::start(conf(&directory, &path), [tracked("shop", "/shop/", &upstream)]);
         ask_from(&gateway, "192.0.2.7");
         assert_eq!(records(&directory, 1)[0]["geo"]["country"]["iso_code"], "", "{what}");
-        let named = format!("analytics_config.geo_ip_db_path: {} is no database that can be used", path.display());
+        let named = format!("analytics_config.geo_ip_db_path: {} is not a usable database", path.display());
         eventually("the log says so", || gateway.log().contains(&named));
     }
 }

@@ -5,7 +5,7 @@ use crate::head::Head;
 
 /// How a stored response may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reuse {
+pub(crate) enum Reuse {
     /// As it is.
     Fresh,
     /// As it is, although stale, while somebody asks the upstream.

@@ -14,7 +14,7 @@ mod status;
 mod table;
 
 use clap::{Args, Subcommand};
-pub use connection::{GatewayAddress, GatewayConnection};
+pub(crate) use connection::{GatewayAddress, GatewayConnection};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::fmt;
@@ -89,7 +89,7 @@ pub struct GatewayOptions {
 
 /// Why a command failed. Each kind has its exit code, for scripts.
 #[derive(Debug)]
-pub enum CommandFailure {
+pub(crate) enum CommandFailure {
     /// The gateway refused, or something local is wrong: 1.
     Refused(String),
     /// The command line is invalid: 2, as for all wrong options.
@@ -150,7 +150,7 @@ fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
 }
 
 /// A gateway to talk to.
-pub struct Gateway {
+pub(crate) struct Gateway {
     connection: GatewayConnection,
     secret: Option<String>,
     /// Names of the health and readiness endpoints.

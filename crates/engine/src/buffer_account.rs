@@ -28,17 +28,17 @@ pub(crate) struct BufferCharge {
 
 impl BufferAccount {
     /// One that is no part of another.
-    pub fn new(bytes_max: usize) -> Rc<Self> {
+    pub(crate) fn new(bytes_max: usize) -> Rc<Self> {
         Rc::new(Self::part_of(None, bytes_max))
     }
 
     /// One that is a part of `whole`.
-    pub fn of_connection(whole: &Rc<Self>, bytes_max: usize) -> Rc<Self> {
+    pub(crate) fn of_connection(whole: &Rc<Self>, bytes_max: usize) -> Rc<Self> {
         Rc::new(Self::part_of(Some(whole.clone()), bytes_max))
     }
 
     /// One direction of a stream, which is bounded by what it is part of.
-    pub fn of_stream(whole: &Rc<Self>) -> Rc<Self> {
+    pub(crate) fn of_stream(whole: &Rc<Self>) -> Rc<Self> {
         Self::of_connection(whole, usize::MAX)
     }
 
@@ -47,21 +47,21 @@ impl BufferAccount {
     }
 
     /// Tells a connection's account how many streams share it.
-    pub fn set_streams(&self, streams: usize) {
+    pub(crate) fn set_streams(&self, streams: usize) {
         self.streams.set(streams);
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes.get()
     }
 
     /// It, or what it is part of, holds as much as it may.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.bytes.get() >= self.bytes_max || self.whole.as_ref().is_some_and(|whole| whole.is_full())
     }
 
     /// How many more bytes a stream's pipe may hold that would take `room` without an account.
-    pub fn room(&self, room: usize) -> usize {
+    pub(crate) fn room(&self, room: usize) -> usize {
         match &self.whole {
             Some(whole) if whole.is_full() => room.min(whole.share().saturating_sub(self.bytes.get())),
             _ => room,
@@ -76,21 +76,21 @@ impl BufferAccount {
     }
 
     /// Wakes the task of `cx` when fewer bytes are held.
-    pub fn wait(&self, cx: &Context<'_>) {
+    pub(crate) fn wait(&self, cx: &Context<'_>) {
         let mut waiting = self.waiting.borrow_mut();
         if !waiting.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
             *waiting = Some(cx.waker().clone());
         }
     }
 
-    pub fn add(&self, bytes: usize) {
+    pub(crate) fn add(&self, bytes: usize) {
         self.bytes.set(self.bytes.get().saturating_add(bytes));
         if let Some(whole) = &self.whole {
             whole.add(bytes);
         }
     }
 
-    pub fn subtract(&self, bytes: usize) {
+    pub(crate) fn subtract(&self, bytes: usize) {
         self.bytes.set(self.bytes.get().saturating_sub(bytes));
         if let Some(whole) = &self.whole {
             whole.subtract(bytes);
@@ -100,7 +100,7 @@ impl BufferAccount {
         }
     }
 
-    pub fn charge(self: &Rc<Self>, bytes: usize) -> BufferCharge {
+    pub(crate) fn charge(self: &Rc<Self>, bytes: usize) -> BufferCharge {
         self.add(bytes);
         BufferCharge { account: self.clone(), bytes }
     }
@@ -108,13 +108,13 @@ impl BufferAccount {
 
 impl BufferCharge {
     /// A part of it.
-    pub fn split(&mut self, bytes: usize) -> BufferCharge {
+    pub(crate) fn split(&mut self, bytes: usize) -> BufferCharge {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
         BufferCharge { account: self.account.clone(), bytes }
     }
 
-    pub fn grow(&mut self, bytes: usize) {
+    pub(crate) fn grow(&mut self, bytes: usize) {
         self.account.add(bytes);
         self.bytes += bytes;
     }

@@ -162,7 +162,7 @@ enum Begun {
 }
 
 impl Connection {
-    pub fn new(core: Rc<Core>, stream: Stream, client: ClientInfo, counted: CountedConnection) -> Self {
+    pub(crate) fn new(core: Rc<Core>, stream: Stream, client: ClientInfo, counted: CountedConnection) -> Self {
         core.stats.clients.add(1);
         let mut connection = Connection::of_stream(core, stream, client);
         connection.counted = Some(counted);
@@ -170,7 +170,7 @@ impl Connection {
     }
 
     /// One that is part of another: a stream of HTTP/2.
-    pub fn of_stream(core: Rc<Core>, stream: Stream, client: ClientInfo) -> Self {
+    pub(crate) fn of_stream(core: Rc<Core>, stream: Stream, client: ClientInfo) -> Self {
         core.deadlines.set_now(Moment::now());
         Connection {
             client: stream,
@@ -193,7 +193,7 @@ impl Connection {
 
     /// It waits for a request, and nothing of the last one is left.
     #[inline]
-    pub fn is_at_rest(&self) -> bool {
+    pub(crate) fn is_at_rest(&self) -> bool {
         matches!(self.stage, Stage::Head { .. }) && self.input.is_empty() && self.to_client.is_empty()
     }
 
@@ -204,11 +204,11 @@ impl Connection {
     }
 
     /// Nobody looks after it until [`Connection::resume`].
-    pub fn suspend(&mut self) {
+    pub(crate) fn suspend(&mut self) {
         self.core.deadlines.set(self.deadline, NEVER, Waker::noop());
     }
 
-    pub fn resume(&mut self) {
+    pub(crate) fn resume(&mut self) {
         self.since_ms = self.core.deadlines.now_ms();
     }
 

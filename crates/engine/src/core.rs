@@ -88,7 +88,7 @@ pub(crate) struct Buffers {
 
 impl Core {
     #[allow(clippy::too_many_arguments)]
-    pub fn new(
+    pub(crate) fn new(
         limits: Limits,
         service: Rc<dyn Service>,
         resolver: Resolver,
@@ -131,7 +131,7 @@ impl Core {
     }
 
     /// From now on connections are closed behind their requests, and after this time without one too.
-    pub fn drain(&self, idle_time: Duration) {
+    pub(crate) fn drain(&self, idle_time: Duration) {
         self.deadlines.set_now(Moment::now());
         self.draining.set(true);
         self.idle_end_ms.set(self.deadlines.now_ms().saturating_add(idle_time.as_millis() as u64));
@@ -140,19 +140,19 @@ impl Core {
 
     /// Coarse time at which a connection ends that has waited for a request since `since_ms`.
     #[inline]
-    pub fn idle_end_ms(&self, since_ms: u64) -> u64 {
+    pub(crate) fn idle_end_ms(&self, since_ms: u64) -> u64 {
         since_ms.saturating_add(self.limits.client_idle_ms).min(self.idle_end_ms.get())
     }
 
     /// An empty buffer, with memory if there is a spare one.
     #[inline]
-    pub fn spare(&self) -> Vec<u8> {
+    pub(crate) fn spare(&self) -> Vec<u8> {
         self.spare.borrow_mut().pop().unwrap_or_default()
     }
 
     /// Takes a buffer back.
     #[inline]
-    pub fn give_back(&self, mut buffer: Vec<u8>) {
+    pub(crate) fn give_back(&self, mut buffer: Vec<u8>) {
         let mut spare = self.spare.borrow_mut();
         if buffer.capacity() > 0 && buffer.capacity() <= SPARE_BYTES_MAX && spare.len() < SPARE_BUFFERS_MAX {
             buffer.clear();
@@ -161,7 +161,7 @@ impl Core {
     }
 
     /// A number that turns with each call.
-    pub fn next_address(&self) -> usize {
+    pub(crate) fn next_address(&self) -> usize {
         let turn = self.address_turn.get();
         self.address_turn.set(turn.wrapping_add(1));
         turn
@@ -169,7 +169,7 @@ impl Core {
 
     /// Calls `f` with the whole line of the Date header for now; the clock is read for it only now and then.
     #[inline]
-    pub fn with_date_line<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
+    pub(crate) fn with_date_line<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
         let mut date = self.date.borrow_mut();
         let now_ms = self.deadlines.now_ms();
         if now_ms.wrapping_sub(date.read_ms) >= DATE_MS || date.line.is_empty() {
@@ -179,7 +179,7 @@ impl Core {
     }
 
     /// Closes so many of this core's connections that are idle, those of clients before those to upstreams, as no file descriptor is left.
-    pub fn close_idle(&self, connections: usize) {
+    pub(crate) fn close_idle(&self, connections: usize) {
         let closed = self.deadlines.end_idle(connections);
         self.stats.clients_evicted.add(closed as u64);
         self.peers.count_closed(closed);
@@ -189,13 +189,13 @@ impl Core {
     }
 
     /// Ends a connection that its address may not have, so that nothing of it is left in the kernel either.
-    pub fn turn_away(&self, stream: &TcpStream) {
+    pub(crate) fn turn_away(&self, stream: &TcpStream) {
         self.stats.clients_refused.add(1);
         let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
     }
 
     /// Has something tidied now and then, as long as somebody else holds it.
-    pub fn tidy_later<T: Tidied + 'static>(&self, tidied: &Rc<T>) {
+    pub(crate) fn tidy_later<T: Tidied + 'static>(&self, tidied: &Rc<T>) {
         let weak: Weak<T> = Rc::downgrade(tidied);
         self.tidied.borrow_mut().push(weak);
     }
@@ -204,12 +204,12 @@ impl Core {
         self.tidied.borrow_mut().retain(|tidied| tidied.upgrade().inspect(|tidied| tidied.tidy()).is_some());
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.peers.is_empty()
     }
 
     /// Looks after time limits and idle upstream connections for as long as the core lives.
-    pub async fn keep_time(self: Rc<Self>) {
+    pub(crate) async fn keep_time(self: Rc<Self>) {
         let prune_every = 1_000 / SWEEP_MS;
         for turn in 0u64.. {
             tokio::time::sleep(Duration::from_millis(SWEEP_MS)).await;

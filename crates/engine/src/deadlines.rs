@@ -37,19 +37,19 @@ impl DeadlineEntry {
 }
 
 impl Deadlines {
-    pub fn new(now: Moment) -> Self {
+    pub(crate) fn new(now: Moment) -> Self {
         Deadlines { start: now, now_ms: Cell::new(0), next: Cell::new(now), entries: RefCell::default(), free: RefCell::default() }
     }
 
     /// Milliseconds since the core's start, at most one sweep old.
     #[inline]
-    pub fn now_ms(&self) -> u64 {
+    pub(crate) fn now_ms(&self) -> u64 {
         self.now_ms.get()
     }
 
     /// Moves the coarse clock. Most requests of a busy core come in the millisecond of the one before: for them, nothing is reckoned.
     #[inline]
-    pub fn set_now(&self, now: Moment) {
+    pub(crate) fn set_now(&self, now: Moment) {
         if now >= self.next.get() {
             self.move_to(now);
         }
@@ -63,7 +63,7 @@ impl Deadlines {
     }
 
     /// A place for one connection.
-    pub fn register(&self) -> usize {
+    pub(crate) fn register(&self) -> usize {
         let mut entries = self.entries.borrow_mut();
         self.free.borrow_mut().pop().unwrap_or_else(|| {
             entries.push(DeadlineEntry::EMPTY);
@@ -71,7 +71,7 @@ impl Deadlines {
         })
     }
 
-    pub fn release(&self, id: usize) {
+    pub(crate) fn release(&self, id: usize) {
         if let Some(entry) = self.entries.borrow_mut().get_mut(id) {
             *entry = DeadlineEntry::EMPTY;
             self.free.borrow_mut().push(id);
@@ -80,13 +80,13 @@ impl Deadlines {
 
     /// Sets the limit of a connection, and whom to wake when it passes.
     #[inline]
-    pub fn set(&self, id: usize, at_ms: u64, waker: &Waker) {
+    pub(crate) fn set(&self, id: usize, at_ms: u64, waker: &Waker) {
         self.set_wait(id, at_ms, false, waker);
     }
 
     /// The same of one that is `idle`, or is not.
     #[inline]
-    pub fn set_wait(&self, id: usize, at_ms: u64, idle: bool, waker: &Waker) {
+    pub(crate) fn set_wait(&self, id: usize, at_ms: u64, idle: bool, waker: &Waker) {
         if let Some(entry) = self.entries.borrow_mut().get_mut(id) {
             entry.at_ms = at_ms;
             entry.idle = idle;
@@ -98,12 +98,12 @@ impl Deadlines {
 
     /// Whether the limit has passed; asking resets it.
     #[inline]
-    pub fn take_expired(&self, id: usize) -> bool {
+    pub(crate) fn take_expired(&self, id: usize) -> bool {
         self.entries.borrow_mut().get_mut(id).is_some_and(|entry| std::mem::take(&mut entry.expired))
     }
 
     /// Wakes all whose limit has passed.
-    pub fn sweep(&self, now: Moment) {
+    pub(crate) fn sweep(&self, now: Moment) {
         self.set_now(now);
         let now_ms = self.now_ms();
         for entry in self.entries.borrow_mut().iter_mut().filter(|entry| entry.at_ms <= now_ms) {
@@ -114,7 +114,7 @@ impl Deadlines {
     }
 
     /// Ends the waits of so many idle connections, of those whose limit would pass first: they have waited the longest. Says how many.
-    pub fn end_idle(&self, connections: usize) -> usize {
+    pub(crate) fn end_idle(&self, connections: usize) -> usize {
         let mut entries = self.entries.borrow_mut();
         let mut idle: Vec<&mut DeadlineEntry> = entries.iter_mut().filter(|entry| entry.idle && entry.waker.is_some()).collect();
         idle.sort_unstable_by_key(|entry| entry.at_ms);
@@ -127,12 +127,12 @@ impl Deadlines {
     }
 
     /// Whether an expired connection is to go because others need its place; asking resets it.
-    pub fn take_unwanted(&self, id: usize) -> bool {
+    pub(crate) fn take_unwanted(&self, id: usize) -> bool {
         self.entries.borrow_mut().get_mut(id).is_some_and(|entry| std::mem::take(&mut entry.unwanted))
     }
 
     /// Wakes everyone, as a drain does.
-    pub fn wake_all(&self) {
+    pub(crate) fn wake_all(&self) {
         self.entries.borrow().iter().filter_map(|entry| entry.waker.as_ref()).for_each(Waker::wake_by_ref);
     }
 }

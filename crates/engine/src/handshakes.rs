@@ -22,12 +22,12 @@ impl Default for Handshakes {
 
 impl Handshakes {
     /// Counts one more for as long as what is returned lives, if there is room.
-    pub fn begin(&self) -> Option<Rc<()>> {
+    pub(crate) fn begin(&self) -> Option<Rc<()>> {
         (Rc::strong_count(&self.under_way) <= HANDSHAKES_MAX).then(|| self.under_way.clone())
     }
 
     /// A turn to compute, after everybody else who is ready had theirs.
-    pub async fn turn(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
+    pub(crate) async fn turn(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
         let turn = self.turns.acquire().await.ok();
         tokio::task::yield_now().await;
         turn

@@ -24,22 +24,22 @@ pub(crate) struct Room {
 }
 
 impl KeptBodies {
-    pub fn new(bytes_max: usize) -> Rc<Self> {
+    pub(crate) fn new(bytes_max: usize) -> Rc<Self> {
         Rc::new(KeptBodies { bytes: Cell::new(0), bytes_max })
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes.get()
     }
 }
 
 impl Room {
-    pub fn none(all: &Rc<KeptBodies>) -> Self {
+    pub(crate) fn none(all: &Rc<KeptBodies>) -> Self {
         Room { all: all.clone(), bytes: 0 }
     }
 
     /// Makes it at least this large, if there is as much. The only body always has room: whoever asks for it has bounded it.
-    pub fn reserve(&mut self, bytes: usize) -> bool {
+    pub(crate) fn reserve(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
         let all = self.all.bytes.get();
         let is_there = more == 0 || all == self.bytes || all.saturating_add(more) <= self.all.bytes_max;
@@ -50,7 +50,7 @@ impl Room {
     }
 
     /// Makes it this large, for bytes that are there already.
-    pub fn set(&mut self, bytes: usize) {
+    pub(crate) fn set(&mut self, bytes: usize) {
         self.all.bytes.set(self.all.bytes.get().saturating_sub(self.bytes).saturating_add(bytes));
         self.bytes = bytes;
     }

@@ -14,30 +14,30 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.bytes.is_empty() && !self.unflushed
     }
 
     /// Bytes that were not sent.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bytes.len() - self.sent
     }
 
     /// Forgets what was not sent, and the memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Outbox::default();
     }
 
     /// Keeps bytes for later.
-    pub fn put(&mut self, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
     /// Writes `first` and then `second` at once, and keeps what the socket does not take. Only for an empty outbox or after others'
     /// bytes: order is kept.
     #[inline]
-    pub fn send(&mut self, cx: &mut Context<'_>, stream: &mut Stream, first: &[u8], second: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&mut self, cx: &mut Context<'_>, stream: &mut Stream, first: &[u8], second: &[u8]) -> io::Result<()> {
         if !self.is_empty() {
             self.put(first);
             self.put(second);
@@ -56,7 +56,7 @@ impl Outbox {
     }
 
     /// Sends what is left; ready when all is gone. The memory goes with it.
-    pub fn poll_flush(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
         while let Some(rest) = self.bytes.get(self.sent..).filter(|rest| !rest.is_empty()) {
             self.sent += match ready!(stream.poll_write(cx, rest, &[]))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),

@@ -11,12 +11,12 @@ pub(crate) struct OutputBuffers(RefCell<Vec<Vec<u8>>>);
 
 impl OutputBuffers {
     /// An empty buffer, with memory if there is a spare one.
-    pub fn take(&self) -> Vec<u8> {
+    pub(crate) fn take(&self) -> Vec<u8> {
         self.0.borrow_mut().pop().unwrap_or_default()
     }
 
     /// Takes an empty buffer back.
-    pub fn give_back(&self, buffer: Vec<u8>) {
+    pub(crate) fn give_back(&self, buffer: Vec<u8>) {
         let mut buffers = self.0.borrow_mut();
         if buffers.len() < BUFFERS_MAX && buffer.capacity() <= BUFFER_BYTES_MAX {
             buffers.push(buffer);

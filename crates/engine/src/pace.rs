@@ -32,13 +32,13 @@ pub(crate) struct Pace {
 impl Pace {
     /// The client is waited for.
     #[inline]
-    pub fn wait(&mut self, now_ms: u64) {
+    pub(crate) fn wait(&mut self, now_ms: u64) {
         self.since_ms.get_or_insert(now_ms);
     }
 
     /// It went on, or something else is waited for.
     #[inline]
-    pub fn go_on(&mut self, now_ms: u64) {
+    pub(crate) fn go_on(&mut self, now_ms: u64) {
         if let Some(since_ms) = self.since_ms.take() {
             let waited_us = now_ms.saturating_sub(since_ms).saturating_mul(1_000);
             self.behind_us = self.behind_us.saturating_add(waited_us);
@@ -47,14 +47,14 @@ impl Pace {
 
     /// It moved so many bytes.
     #[inline]
-    pub fn moved(&mut self, bytes: u64, speed: &Speed) {
+    pub(crate) fn moved(&mut self, bytes: u64, speed: &Speed) {
         if let Some(worth_us) = bytes.saturating_mul(1_000_000).checked_div(speed.bytes_per_s_min) {
             self.behind_us = self.behind_us.saturating_sub(worth_us);
         }
     }
 
     /// It has moved so many bytes in all by now, and may still be waited for.
-    pub fn moved_to(&mut self, total: u64, speed: &Speed, now_ms: u64) {
+    pub(crate) fn moved_to(&mut self, total: u64, speed: &Speed, now_ms: u64) {
         if self.since_ms.is_some() {
             self.go_on(now_ms);
             self.wait(now_ms);
@@ -65,7 +65,7 @@ impl Pace {
 
     /// When the client is too slow, if it is waited for and does not go on.
     #[inline]
-    pub fn due_ms(&self, speed: &Speed) -> Option<u64> {
+    pub(crate) fn due_ms(&self, speed: &Speed) -> Option<u64> {
         let since_ms = self.since_ms.filter(|_| speed.bytes_per_s_min > 0)?;
         Some(since_ms.saturating_add(speed.grace_ms.saturating_sub(self.behind_us / 1_000)))
     }
@@ -86,13 +86,13 @@ const LOOKS: u64 = 4;
 impl Looks {
     /// When to look next at a client that nothing could be written to since `since_ms`; a moment that is over when it is stuck.
     #[inline]
-    pub fn due_ms(&self, since_ms: u64, limit_ms: u64) -> u64 {
+    pub(crate) fn due_ms(&self, since_ms: u64, limit_ms: u64) -> u64 {
         let next_ms = self.last_ms.max(since_ms).saturating_add(limit_ms.div_ceil(LOOKS));
         next_ms.min(self.progress_ms.max(since_ms).saturating_add(limit_ms))
     }
 
     /// So many bytes are left for it to take, its own system's buffers aside.
-    pub fn look(&mut self, now_ms: u64, since_ms: u64, left: u64) {
+    pub(crate) fn look(&mut self, now_ms: u64, since_ms: u64, left: u64) {
         let is_first = self.last_ms <= since_ms;
         if !is_first && left < self.left {
             self.progress_ms = now_ms;

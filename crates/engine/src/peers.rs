@@ -92,7 +92,7 @@ pub(crate) struct Peers {
 }
 
 impl Peer {
-    pub fn new(inbox: mpsc::Sender<PeerMessage>) -> Self {
+    pub(crate) fn new(inbox: mpsc::Sender<PeerMessage>) -> Self {
         Peer { open: Arc::default(), busy: Arc::default(), inbox }
     }
 
@@ -101,13 +101,13 @@ impl Peer {
     }
 
     /// A connection in this core's count.
-    pub fn count(&self, seat: Option<Seat>) -> CountedConnection {
+    pub(crate) fn count(&self, seat: Option<Seat>) -> CountedConnection {
         self.open.fetch_add(1, Ordering::Relaxed);
         CountedConnection { open: self.open.clone(), seat }
     }
 
     /// Hands a connection over; it comes back when the core takes none any more, or has too many on their way.
-    pub fn hand_over(&self, arrival: HandedConnection) -> Result<(), HandedConnection> {
+    pub(crate) fn hand_over(&self, arrival: HandedConnection) -> Result<(), HandedConnection> {
         match self.inbox.try_send(PeerMessage::Arrival(arrival)) {
             Err(TrySendError::Full(PeerMessage::Arrival(arrival)) | TrySendError::Closed(PeerMessage::Arrival(arrival))) => {
                 Err(arrival)
@@ -118,13 +118,13 @@ impl Peer {
 }
 
 impl Peers {
-    pub fn new(own: usize, all: Vec<Peer>, drain: watch::Receiver<Option<Duration>>, shortage: Arc<FileShortage>) -> Self {
+    pub(crate) fn new(own: usize, all: Vec<Peer>, drain: watch::Receiver<Option<Duration>>, shortage: Arc<FileShortage>) -> Self {
         let (logged, to_give) = (Cell::new((0, 0, None)), Cell::new(0));
         Peers { own, all, drain, shortage, logged, to_give, last_look: Cell::new((Moment::now(), Duration::ZERO)) }
     }
 
     /// Where a new connection belongs, if not here.
-    pub fn better_place(&self) -> Option<&Peer> {
+    pub(crate) fn better_place(&self) -> Option<&Peer> {
         let own = self.all.get(self.own)?.load();
         let least = self.all.iter().min_by_key(|peer| peer.load())?;
         (own > least.load() + least.load() / TOLERATED_SHARE).then_some(least)
@@ -132,7 +132,7 @@ impl Peers {
 
     /// Whom to give a connection whose request is answered, if this core has no time left and another has.
     #[inline]
-    pub fn relief(&self) -> Option<&Peer> {
+    pub(crate) fn relief(&self) -> Option<&Peer> {
         let to_give = self.to_give.get();
         if to_give == 0 {
             return None;
@@ -146,7 +146,7 @@ impl Peers {
     }
 
     /// Looks at the time that this core's thread has worked since the last look.
-    pub fn look_at_time(&self, now: Moment) {
+    pub(crate) fn look_at_time(&self, now: Moment) {
         let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         let cpu = Duration::new(cpu.tv_sec.unsigned_abs(), u32::try_from(cpu.tv_nsec).unwrap_or_default());
         let (last, last_cpu) = self.last_look.replace((now, cpu));
@@ -161,14 +161,14 @@ impl Peers {
     }
 
     /// Counts a connection of this core.
-    pub fn count(&self, seat: Option<Seat>) -> CountedConnection {
+    pub(crate) fn count(&self, seat: Option<Seat>) -> CountedConnection {
         self.all
             .get(self.own)
             .map_or_else(|| CountedConnection { open: Arc::new(AtomicUsize::new(1)), seat: None }, |own| own.count(seat))
     }
 
     /// Has every core close some of its idle connections, this one by `close`: no file descriptor is left.
-    pub fn close_idle(&self, close: impl FnOnce(usize)) {
+    pub(crate) fn close_idle(&self, close: impl FnOnce(usize)) {
         self.shortage.met.fetch_add(1, Ordering::Relaxed);
         let each = IDLE_CLOSED_MAX.div_ceil(self.all.len().max(1));
         for (_, peer) in self.all.iter().enumerate().filter(|(index, _)| *index != self.own) {
@@ -178,12 +178,12 @@ impl Peers {
     }
 
     /// Counts idle connections that were closed because no file descriptor was left.
-    pub fn count_closed(&self, connections: usize) {
+    pub(crate) fn count_closed(&self, connections: usize) {
         self.shortage.closed.fetch_add(connections as u64, Ordering::Relaxed);
     }
 
     /// Says what descriptors that were used up have led to. One core speaks for all.
-    pub fn log_shortage(&self, now: Moment) {
+    pub(crate) fn log_shortage(&self, now: Moment) {
         let (met, closed, at) = self.logged.get();
         let (met_now, closed_now) = (self.shortage.met.load(Ordering::Relaxed), self.shortage.closed.load(Ordering::Relaxed));
         let is_time = at.is_none_or(|at| now.since(at) >= FILES_LOG_EVERY);
@@ -199,27 +199,27 @@ impl Peers {
     }
 
     /// Client connections of this core.
-    pub fn own_open(&self) -> u64 {
+    pub(crate) fn own_open(&self) -> u64 {
         self.all.get(self.own).map_or(0, |own| own.load() as u64)
     }
 
     /// Share of the last moments that this core's thread worked, in thousandths.
-    pub fn own_busy(&self) -> u64 {
+    pub(crate) fn own_busy(&self) -> u64 {
         self.all.get(self.own).map_or(0, |own| u64::from(own.busy.load(Ordering::Relaxed)))
     }
 
     /// This core has no connection, and none is on its way.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.all.get(self.own).is_none_or(|own| own.load() == 0)
     }
 
     /// Resolves when the engine drains.
-    pub async fn drained(&self) {
+    pub(crate) async fn drained(&self) {
         let _ = self.drain.clone().wait_for(Option::is_some).await;
     }
 
     /// How long connections without a request may stay once the engine drains.
-    pub fn idle_time(&self) -> Duration {
+    pub(crate) fn idle_time(&self) -> Duration {
         self.drain.borrow().unwrap_or_default()
     }
 }

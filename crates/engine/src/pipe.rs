@@ -77,18 +77,18 @@ impl Bell {
 
 impl Pipe {
     /// Both ends of a new pipe.
-    pub fn new() -> (Pipe, Pipe) {
+    pub(crate) fn new() -> (Pipe, Pipe) {
         Pipe::of(Channel::default(), Channel::default())
     }
 
     /// Both ends of a pipe whose bytes are counted as parts of an account: what the near end writes, and what the far end writes.
-    pub fn counted(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe) {
+    pub(crate) fn counted(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe) {
         let channel = |account: &Rc<BufferAccount>| Channel { account: Some(account.clone()), ..Channel::default() };
         Pipe::of(channel(there), channel(back))
     }
 
     /// Both ends of a pipe for one task, counted in the same way, and the mark that the task has to look at.
-    pub fn within_task(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe, PipeMark) {
+    pub(crate) fn within_task(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe, PipeMark) {
         let moved = PipeMark::default();
         let bell = || Bell::Mark { waits: false, moved: moved.clone() };
         let channel = |account: &Rc<BufferAccount>| Channel {
@@ -109,7 +109,7 @@ impl Pipe {
     }
 
     /// Both directions are open and nothing is on its way.
-    pub fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         [&self.reader.0, &self.writer.0].into_iter().all(|channel| {
             let channel = channel.borrow();
             channel.bytes.is_empty() && !channel.ended && !channel.writer_gone && !channel.reader_gone
@@ -162,7 +162,7 @@ impl Channel {
 
 impl PipeReader {
     /// Reads what is there; 0 bytes when the writer has ended or is gone.
-    pub fn poll_read(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<usize> {
+    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<usize> {
         let mut channel = self.0.borrow_mut();
         let channel = &mut *channel;
         let waiting = channel.bytes.get(channel.read..).unwrap_or_default();
@@ -188,7 +188,7 @@ impl PipeReader {
     }
 
     /// Takes all that is there, without copying it; nothing when the writer has ended or is gone.
-    pub fn poll_take(&mut self, cx: &mut Context<'_>) -> Poll<Vec<u8>> {
+    pub(crate) fn poll_take(&mut self, cx: &mut Context<'_>) -> Poll<Vec<u8>> {
         let mut channel = self.0.borrow_mut();
         let channel = &mut *channel;
         if channel.bytes.is_empty() && !channel.ended && !channel.writer_gone {
@@ -203,7 +203,7 @@ impl PipeReader {
     }
 
     /// Ready when the writer is gone without having ended, whatever is still to be read.
-    pub fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut channel = self.0.borrow_mut();
         if channel.writer_gone && !channel.ended {
             return Poll::Ready(());
@@ -213,14 +213,14 @@ impl PipeReader {
     }
 
     /// The writer said that nothing follows, rather than just going away.
-    pub fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.0.borrow().ended
     }
 }
 
 impl PipeWriter {
     /// Writes as much of both as there is room for.
-    pub fn poll_write(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
         let mut channel = self.0.borrow_mut();
         if channel.reader_gone || channel.ended {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
@@ -236,13 +236,13 @@ impl PipeWriter {
     }
 
     /// The most that should be brought to it at once: only what it takes, where its account is full.
-    pub fn wanted(&self) -> usize {
+    pub(crate) fn wanted(&self) -> usize {
         let channel = self.0.borrow();
         if channel.account.as_ref().is_some_and(|account| account.is_full()) { channel.room() } else { usize::MAX }
     }
 
     /// Waits until a write takes something, and says how much.
-    pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut channel = self.0.borrow_mut();
         if channel.reader_gone || channel.ended {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
@@ -257,7 +257,7 @@ impl PipeWriter {
     }
 
     /// Writes all the parts, whether there is room or not: for a little more than [`PipeWriter::poll_room`] has promised.
-    pub fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+    pub(crate) fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
         let mut channel = self.0.borrow_mut();
         if channel.reader_gone || channel.ended {
             return Err(io::ErrorKind::BrokenPipe.into());
@@ -267,7 +267,7 @@ impl PipeWriter {
     }
 
     /// Writes all of it.
-    pub async fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+    pub(crate) async fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let taken = std::future::poll_fn(|cx| self.poll_write(cx, bytes, &[])).await?;
             bytes = bytes.get(taken..).unwrap_or_default();
@@ -276,7 +276,7 @@ impl PipeWriter {
     }
 
     /// Says that nothing follows.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         let mut channel = self.0.borrow_mut();
         channel.ended = true;
         channel.reader.ring();

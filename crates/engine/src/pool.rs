@@ -26,7 +26,7 @@ pub(crate) struct PoolSlot(Rc<Cell<usize>>);
 
 impl PoolSlot {
     /// Takes a slot, if fewer than `most` are taken.
-    pub fn take(open: &Rc<Cell<usize>>, most: usize) -> Option<PoolSlot> {
+    pub(crate) fn take(open: &Rc<Cell<usize>>, most: usize) -> Option<PoolSlot> {
         let taken = open.get();
         (taken < most).then(|| {
             open.set(taken + 1);
@@ -71,7 +71,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// An idle connection that is still good.
     #[inline]
-    pub fn take(&mut self, serial: u64, now_ms: u64, limits: &Limits) -> Option<PooledConnection> {
+    pub(crate) fn take(&mut self, serial: u64, now_ms: u64, limits: &Limits) -> Option<PooledConnection> {
         let idle = self.idle.get_mut(&serial)?;
         while let Some(mut candidate) = idle.pop() {
             if candidate.is_good(now_ms, limits) {
@@ -84,7 +84,7 @@ impl Pool {
 
     /// Keeps a connection for the next request.
     #[inline]
-    pub fn put(&mut self, upstream: PooledConnection, now_ms: u64, limits: &Limits) {
+    pub(crate) fn put(&mut self, upstream: PooledConnection, now_ms: u64, limits: &Limits) {
         if limits.upstream_idle_total_max != usize::MAX && self.len() >= limits.upstream_idle_total_max {
             return;
         }
@@ -95,12 +95,12 @@ impl Pool {
     }
 
     /// How many connections are idle.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.idle.values().map(Vec::len).sum()
     }
 
     /// Closes so many connections, of those that have been idle for the longest.
-    pub fn close_oldest(&mut self, connections: usize) {
+    pub(crate) fn close_oldest(&mut self, connections: usize) {
         for _ in 0..connections {
             // The first of a list has been idle for the longest.
             let since = |idle: &Vec<Idle>| idle.first().map_or(u64::MAX, |first| first.since_ms);
@@ -112,7 +112,7 @@ impl Pool {
     }
 
     /// Closes what has become old or was closed by the other side.
-    pub fn prune(&mut self, now_ms: u64, limits: &Limits) {
+    pub(crate) fn prune(&mut self, now_ms: u64, limits: &Limits) {
         self.idle.retain(|_, idle| {
             idle.retain_mut(|candidate| candidate.is_good(now_ms, limits));
             !idle.is_empty()

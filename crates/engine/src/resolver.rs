@@ -43,11 +43,11 @@ pub(crate) struct ResolvedName {
 
 impl Resolver {
     /// Asks `servers`, or those of the system when there are none.
-    pub fn new(servers: Vec<SocketAddr>) -> Self {
+    pub(crate) fn new(servers: Vec<SocketAddr>) -> Self {
         Resolver { servers, sources: OnceCell::new(), known: RefCell::default() }
     }
 
-    pub async fn lookup(&self, host: &str) -> Result<ResolvedName, String> {
+    pub(crate) async fn lookup(&self, host: &str) -> Result<ResolvedName, String> {
         let now = Instant::now();
         if let Some(answer) = self.known.borrow().get(host).filter(|answer| answer.valid_until > now) {
             return Ok(answer.clone());

@@ -29,7 +29,7 @@ pub(crate) struct CutName {
 
 impl CutName {
     /// Cuts the port off the server name of a ClientHello that is one whole record; `None` when there is none.
-    pub fn cut(record: &mut [u8]) -> Option<Self> {
+    pub(crate) fn cut(record: &mut [u8]) -> Option<Self> {
         let message = record.get_mut(RECORD_HEADER_BYTES..)?;
         let (at, sent, host_bytes) = name_with_port(message)?;
         let cut = u16::try_from(host_bytes).ok()?.to_be_bytes();
@@ -38,7 +38,7 @@ impl CutName {
     }
 
     /// Runs `work`, in which the message is hashed as it was sent.
-    pub fn restored_in<T>(name: Option<Self>, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn restored_in<T>(name: Option<Self>, work: impl FnOnce() -> T) -> T {
         CUT.set(name);
         let done = work();
         CUT.set(None);

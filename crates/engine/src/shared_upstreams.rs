@@ -38,7 +38,7 @@ impl Default for TargetConnections {
 
 impl SharedUpstreams {
     /// A new exchange on a connection that has room.
-    pub fn open(&self, now_ms: u64, target: &Target) -> Option<Stream> {
+    pub(crate) fn open(&self, now_ms: u64, target: &Target) -> Option<Stream> {
         let connections = self.0.borrow();
         let shared = connections.get(&target.serial)?.open.iter().find(|shared| shared.has_room(now_ms))?;
         Some(shared.open(target))
@@ -46,7 +46,7 @@ impl SharedUpstreams {
 
     /// Waits for the turn to make a connection to an upstream that is known to speak HTTP/2; at once elsewhere, where requests may need a
     /// connection each.
-    pub async fn turn(&self, target: &Target) -> Option<OwnedSemaphorePermit> {
+    pub(crate) async fn turn(&self, target: &Target) -> Option<OwnedSemaphorePermit> {
         let turn = {
             let mut connections = self.0.borrow_mut();
             match target.http2 {
@@ -58,12 +58,12 @@ impl SharedUpstreams {
     }
 
     /// Keeps a new connection for later exchanges.
-    pub fn add(&self, target: &Target, connection: Box<dyn SharedUpstream>) {
+    pub(crate) fn add(&self, target: &Target, connection: Box<dyn SharedUpstream>) {
         self.0.borrow_mut().entry(target.serial).or_default().open.push(connection);
     }
 
     /// Lets go of connections that are closed, too old, or unused for long; exchanges on them go on.
-    pub fn prune(&self, now_ms: u64, limits: &Limits) {
+    pub(crate) fn prune(&self, now_ms: u64, limits: &Limits) {
         self.0.borrow_mut().retain(|_, connections| {
             connections.open.retain(|shared| shared.is_worth_keeping(now_ms, limits));
             !connections.open.is_empty() || Arc::strong_count(&connections.turn) > 1

@@ -22,7 +22,7 @@ pub(crate) enum Stream {
 impl Stream {
     /// The most that should be brought to it at once: what it takes, where memory is short.
     #[inline]
-    pub fn wanted(&self) -> usize {
+    pub(crate) fn wanted(&self) -> usize {
         match self {
             Stream::Pipe(pipe) => pipe.writer.wanted(),
             _ => usize::MAX,
@@ -32,7 +32,7 @@ impl Stream {
     /// Reads what is there into `scratch`; 0 bytes is the end of the stream. tokio forgets readiness after a short read, so no
     /// second, empty read follows.
     #[inline]
-    pub fn poll_read(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<usize>> {
         if let Stream::Pipe(pipe) = self {
             return pipe.reader.poll_read(cx, scratch).map(Ok);
         }
@@ -43,7 +43,7 @@ impl Stream {
     /// The same for a task that was just woken: nearly always because there is something to read, so the socket is asked before anything
     /// is prepared for waiting. Not counted by tokio, so not to be called again before the task has returned.
     #[inline]
-    pub fn poll_read_woken(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_read_woken(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<usize>> {
         let Stream::Tcp(stream) = self else { return self.poll_read(cx, scratch) };
         let mut read = 0;
         let asked = stream.try_io(Interest::READABLE, || {
@@ -60,7 +60,7 @@ impl Stream {
 
     /// The same into a buffer of tokio's. Not for pipes, which nothing fills that way.
     #[inline]
-    pub fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self {
             Stream::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
             Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
@@ -71,7 +71,7 @@ impl Stream {
 
     /// Writes as much of `first` and then `second` as is taken now.
     #[inline]
-    pub fn poll_write(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
         if second.is_empty() {
             return match self {
                 // There nearly always is room, so the socket is asked first. Where there is none, tokio sees it as well, and waits.
@@ -93,7 +93,7 @@ impl Stream {
 
     /// The same of any number of parts. Not for pipes.
     #[inline]
-    pub fn poll_write_vectored(&mut self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_write_vectored(&mut self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         match self {
             Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
             Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
@@ -104,7 +104,7 @@ impl Stream {
 
     /// Sends what the TLS layer still holds; nothing to do for the others.
     #[inline]
-    pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
             Stream::Tcp(_) | Stream::Local(_) | Stream::Pipe(_) => Poll::Ready(Ok(())),
@@ -112,7 +112,7 @@ impl Stream {
     }
 
     /// Tells the other side that no more bytes come.
-    pub fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
             Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
@@ -125,20 +125,20 @@ impl Stream {
     }
 
     /// Tells the other side of a TLS connection that its end is no accident, if there is room to say it. TCP needs no words for it.
-    pub fn say_goodbye(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn say_goodbye(&mut self, cx: &mut Context<'_>) {
         if let Stream::Tls(stream) = self {
             let _ = Pin::new(stream).poll_shutdown(cx);
         }
     }
 
     /// The client and the gateway agreed on HTTP/2 in the handshake.
-    pub fn speaks_http2(&self) -> bool {
+    pub(crate) fn speaks_http2(&self) -> bool {
         matches!(self, Stream::Tls(stream) if stream.get_ref().1.alpn_protocol() == Some(b"h2"))
     }
 
     /// A second handle of the same socket, to be served elsewhere when this one is dropped. Only TCP can be moved: the other kinds have
     /// state in this process.
-    pub fn duplicate(&self) -> Option<std::net::TcpStream> {
+    pub(crate) fn duplicate(&self) -> Option<std::net::TcpStream> {
         match self {
             Stream::Tcp(stream) => socket2::SockRef::from(stream).try_clone().ok().map(Into::into),
             Stream::Tls(_) | Stream::Local(_) | Stream::Pipe(_) => None,
@@ -155,12 +155,12 @@ impl Stream {
     }
 
     /// Bytes that were written and that the other side has not acknowledged, if that is known.
-    pub fn unacknowledged(&self) -> Option<u64> {
+    pub(crate) fn unacknowledged(&self) -> Option<u64> {
         unacknowledged(self.socket()?)
     }
 
     /// Makes the close to come an abrupt one: what a peer does not take is not kept by the kernel for it either.
-    pub fn abort(&self) {
+    pub(crate) fn abort(&self) {
         let Some(socket) = self.socket() else { return };
         let _ = socket2::SockRef::from(socket).set_linger(Some(Duration::ZERO));
     }
@@ -168,7 +168,7 @@ impl Stream {
     /// An idle connection that has something to read is closed, broken, or speaks out of turn. Costs no system call while nothing
     /// has arrived.
     #[inline]
-    pub fn is_stale(&mut self) -> bool {
+    pub(crate) fn is_stale(&mut self) -> bool {
         if let Stream::Tcp(stream) = self {
             let read = stream.try_read(&mut [0]);
             return !matches!(read, Err(error) if error.kind() == io::ErrorKind::WouldBlock);

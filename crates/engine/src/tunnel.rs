@@ -34,18 +34,18 @@ enum LaneState {
 
 impl Tunnel {
     /// A tunnel whose outboxes may hold the first bytes of either direction.
-    pub fn new(upstream: PooledConnection, slot: PoolSlot, to_upstream: Outbox, to_client: Outbox) -> Self {
+    pub(crate) fn new(upstream: PooledConnection, slot: PoolSlot, to_upstream: Outbox, to_client: Outbox) -> Self {
         let lane = |outbox| TunnelDirection { outbox, state: LaneState::Open };
         Tunnel { upstream, slot, up: lane(to_upstream), down: lane(to_client), progress: false }
     }
 
     /// Whether a byte moved since this was asked last.
-    pub fn take_progress(&mut self) -> bool {
+    pub(crate) fn take_progress(&mut self) -> bool {
         std::mem::take(&mut self.progress)
     }
 
     /// Moves what can be moved; ready when both directions have ended or one broke.
-    pub fn poll(&mut self, cx: &mut Context<'_>, client: &mut Stream, scratch: &mut [u8], turn: &mut Turn) -> Poll<()> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, client: &mut Stream, scratch: &mut [u8], turn: &mut Turn) -> Poll<()> {
         loop {
             ready!(turn.poll_step(cx));
             let up = self.up.advance(cx, client, &mut self.upstream.stream, scratch);

@@ -12,13 +12,13 @@ const STEPS: u32 = 8;
 pub(crate) struct Turn(u32);
 
 impl Turn {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Turn(STEPS)
     }
 
     /// Takes a step. Pending when the turn is over: the task is woken for the next one when the others have had theirs.
     #[inline]
-    pub fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self.0.checked_sub(1) {
             Some(left) => {
                 self.0 = left;

@@ -1,19 +1,19 @@
 //! What the rest stands on: patterns, encodings, TLS, calls to other servers, messages between gateways, the clock. Nothing here knows an API,
 //! a key or a request.
 
-pub mod answers;
-pub mod bus;
-pub mod clock;
-pub mod coding;
-pub mod definition_files;
-pub mod digest;
-pub mod form;
-pub mod outside;
-pub mod path;
-pub mod pattern;
-pub mod re2;
-pub mod recent;
-pub mod redis_settings;
-pub mod request_id;
-pub mod secret;
-pub mod tls;
+pub(crate) mod answers;
+pub(crate) mod bus;
+pub(crate) mod clock;
+pub(crate) mod coding;
+pub(crate) mod definition_files;
+pub(crate) mod digest;
+pub(crate) mod form;
+pub(crate) mod outside;
+pub(crate) mod path;
+pub(crate) mod pattern;
+pub(crate) mod re2;
+pub(crate) mod recent;
+pub(crate) mod redis_settings;
+pub(crate) mod request_id;
+pub(crate) mod secret;
+pub(crate) mod tls;

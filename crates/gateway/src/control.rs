@@ -1,5 +1,5 @@
 //! The control plane: it reads definitions, compiles them to what the data plane serves, and answers the control API.
 
-pub mod api;
-pub mod compile;
-pub mod loader;
+pub(crate) mod api;
+pub(crate) mod compile;
+pub(crate) mod loader;

@@ -2,27 +2,27 @@
 //! between cores while a request passes, and nothing is paid for what is switched off.
 
 mod analytics;
-pub mod causes;
+pub(crate) mod causes;
 mod facts;
 mod histogram;
 mod hit;
-pub mod logs;
-pub mod meter;
-pub mod otlp;
+pub(crate) mod logs;
+pub(crate) mod meter;
+pub(crate) mod otlp;
 mod places;
 mod record;
 mod recorder;
 mod recording;
-pub mod sink;
-pub mod trace;
+pub(crate) mod sink;
+pub(crate) mod trace;
 
-pub use causes::CauseCounts;
-pub use facts::ApiFacts;
-pub use meter::{Cells, Meter, Meters, Side, Tally, method_name, method_number};
-pub use record::{RequestRecord, StepTime, Text};
-pub use recorder::Recorder;
-pub use recording::Recording;
-pub use sink::SinkFigures;
+pub(crate) use causes::CauseCounts;
+pub(crate) use facts::ApiFacts;
+pub(crate) use meter::{Cells, Meter, Meters, Side, Tally, method_name, method_number};
+pub(crate) use record::{RequestRecord, StepTime, Text};
+pub(crate) use recorder::Recorder;
+pub(crate) use recording::Recording;
+pub(crate) use sink::SinkFigures;
 
 use crate::base::clock;
 use crate::observe::logs::LogFigures;
@@ -33,7 +33,7 @@ use tollgate_engine::{CoreStats, Counter};
 use tollgate_model::{Level, Problem};
 
 /// Figures of the whole process.
-pub struct Observer {
+pub(crate) struct Observer {
     /// Requests are counted and timed.
     pub metrics: bool,
     pub started: SystemTime,
@@ -52,7 +52,7 @@ pub struct Observer {
 
 /// What one core counts beside its APIs.
 #[derive(Default)]
-pub struct CoreTotals {
+pub(crate) struct CoreTotals {
     /// Requests for the control plane on the main port.
     pub control: Counter,
     /// Requests of addresses that sent too many.
@@ -70,7 +70,7 @@ pub struct CoreTotals {
 
 /// How reloads went.
 #[derive(Default)]
-pub struct ReloadFigures {
+pub(crate) struct ReloadFigures {
     pub ok: AtomicU64,
     pub failed: AtomicU64,
     /// Unix seconds of the last reload without an error.
@@ -84,7 +84,7 @@ pub struct ReloadFigures {
 }
 
 impl Observer {
-    pub fn new(metrics: bool, cores: usize, recording: Option<Recording>, pushes: bool, log: Arc<LogFigures>) -> Self {
+    pub(crate) fn new(metrics: bool, cores: usize, recording: Option<Recording>, pushes: bool, log: Arc<LogFigures>) -> Self {
         Observer {
             metrics,
             started: SystemTime::now(),
@@ -100,14 +100,14 @@ impl Observer {
 
     /// What a core counts beside its APIs.
     #[inline]
-    pub fn totals(&self, core: usize) -> Option<&CoreTotals> {
+    pub(crate) fn totals(&self, core: usize) -> Option<&CoreTotals> {
         self.cores.get(core)
     }
 }
 
 impl ReloadFigures {
     /// Notes how a reload went: what it found and took.
-    pub fn note(&self, problems: &[Problem], time: Duration) {
+    pub(crate) fn note(&self, problems: &[Problem], time: Duration) {
         let count = |level| problems.iter().filter(|problem| problem.level == level).count() as u64;
         let errors = count(Level::Error);
         self.errors.store(errors, Ordering::Relaxed);

@@ -1,11 +1,11 @@
 //! The process: the command line, the start, signals, the restart, the end.
 
-pub mod check;
-pub mod cli;
-pub mod handover;
-pub mod migrate;
-pub mod notify;
-pub mod run;
-pub mod schema;
-pub mod signals;
-pub mod storage;
+pub(crate) mod check;
+pub(crate) mod cli;
+pub(crate) mod handover;
+pub(crate) mod migrate;
+pub(crate) mod notify;
+pub(crate) mod run;
+pub(crate) mod schema;
+pub(crate) mod signals;
+pub(crate) mod storage;

@@ -9,8 +9,8 @@ mod scrape;
 mod states;
 mod statsd;
 
-pub use exposition::ExpositionFormat;
-pub use live::live;
-pub use otlp::Pusher;
-pub use scrape::scrape;
-pub use statsd::StatsdSink;
+pub(crate) use exposition::ExpositionFormat;
+pub(crate) use live::live;
+pub(crate) use otlp::Pusher;
+pub(crate) use scrape::scrape;
+pub(crate) use statsd::StatsdSink;

@@ -36,7 +36,7 @@ pub(crate) const fn call(name: &'static str, least: usize, most: usize, body: fn
 
 impl Function {
     /// Calls it with all arguments.
-    pub fn call(&self, arguments: &[Value]) -> FunctionResult {
+    pub(crate) fn call(&self, arguments: &[Value]) -> FunctionResult {
         if arguments.len() < self.least || arguments.len() > self.most {
             let wanted = if self.most == ANY { format!("at least {}", self.least) } else { self.least.to_string() };
             return Err(format!("wrong number of args for {}: want {wanted} got {}", self.name, arguments.len()));

@@ -73,7 +73,7 @@ pub(crate) enum LiteralValue {
 }
 
 impl LiteralValue {
-    pub fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         match self {
             LiteralValue::Bool(truth) => Value::Bool(*truth),
             LiteralValue::Int(number) => Value::Int(*number),

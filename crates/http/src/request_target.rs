@@ -17,7 +17,7 @@ pub(crate) struct RequestTarget {
 impl RequestTarget {
     /// Scans the target that starts at `start`; `None` if its end has not arrived yet.
     #[inline(always)]
-    pub fn read(bytes: &[u8], start: usize) -> Option<RequestTarget> {
+    pub(crate) fn read(bytes: &[u8], start: usize) -> Option<RequestTarget> {
         let (mut fragments, mut high_bits, mut oddities, mut slash_before) = (0, 0, 0, 0);
         let mut path_end = None;
         let mut at = start;

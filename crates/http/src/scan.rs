@@ -2,19 +2,19 @@
 //! higher ones.
 
 /// One in each byte of a word.
-pub const ONES: u64 = u64::MAX / 0xff;
+pub(crate) const ONES: u64 = u64::MAX / 0xff;
 /// The highest bit of each byte.
-pub const HIGHEST: u64 = ONES << 7;
+pub(crate) const HIGHEST: u64 = ONES << 7;
 
 /// The position of the first `byte` at or after `from`.
 #[inline(always)]
-pub fn find(bytes: &[u8], from: usize, byte: u8) -> Option<usize> {
+pub(crate) fn find(bytes: &[u8], from: usize, byte: u8) -> Option<usize> {
     first(bytes, from, |word| equal(word, byte))
 }
 
 /// The position of the first byte at or after `from` that is below `least`, or DEL. `least` is at most 128.
 #[inline(always)]
-pub fn find_control(bytes: &[u8], from: usize, least: u8) -> Option<usize> {
+pub(crate) fn find_control(bytes: &[u8], from: usize, least: u8) -> Option<usize> {
     first(bytes, from, |word| controls(word, least))
 }
 
@@ -32,13 +32,13 @@ fn first(bytes: &[u8], from: usize, marks: impl Fn(u64) -> u64) -> Option<usize>
 
 /// The eight bytes at `at`, the first one lowest.
 #[inline(always)]
-pub fn word(bytes: &[u8], at: usize) -> Option<u64> {
+pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
 /// The same near the end: missing bytes are filled with bytes that are neither text nor marks.
 #[inline(always)]
-pub fn padded_word(bytes: &[u8], at: usize) -> Option<u64> {
+pub(crate) fn padded_word(bytes: &[u8], at: usize) -> Option<u64> {
     word(bytes, at).or_else(|| padded(bytes.get(at..)?))
 }
 
@@ -51,33 +51,33 @@ fn padded(rest: &[u8]) -> Option<u64> {
 
 /// Marks the bytes of a word that equal `byte`.
 #[inline(always)]
-pub fn equal(word: u64, byte: u8) -> u64 {
+pub(crate) fn equal(word: u64, byte: u8) -> u64 {
     let difference = word ^ (ONES * u64::from(byte));
     difference.wrapping_sub(ONES) & !difference & HIGHEST
 }
 
 /// Marks the bytes of a word that are below `least`, or DEL.
 #[inline(always)]
-pub fn controls(word: u64, least: u8) -> u64 {
+pub(crate) fn controls(word: u64, least: u8) -> u64 {
     (word.wrapping_sub(ONES * u64::from(least)) & !word & HIGHEST) | equal(word, 0x7f)
 }
 
 /// The position of the first mark in a word.
 #[inline(always)]
-pub fn first_place(marks: u64) -> Option<usize> {
+pub(crate) fn first_place(marks: u64) -> Option<usize> {
     (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
 }
 
 /// All bits of the bytes before the first mark.
 #[inline(always)]
-pub fn before_first(marks: u64) -> u64 {
+pub(crate) fn before_first(marks: u64) -> u64 {
     let lowest = marks & marks.wrapping_neg();
     (lowest >> 7).wrapping_sub(1)
 }
 
 /// Whether `name` equals `lower`, which is in lower case, in any letter case. For all lengths from 2 to 24.
 #[inline(always)]
-pub fn is<const N: usize>(name: &[u8], lower: &[u8; N]) -> bool {
+pub(crate) fn is<const N: usize>(name: &[u8], lower: &[u8; N]) -> bool {
     let Ok(name): Result<&[u8; N], _> = name.try_into() else { return false };
     // In words that may overlap: the compiler would compare one byte after the other.
     match N {

@@ -4,37 +4,37 @@ use crate::Http2ErrorCode;
 use crate::error::Http2Error;
 
 /// Bytes of a frame's header.
-pub const FRAME_HEADER: usize = 9;
+pub(crate) const FRAME_HEADER: usize = 9;
 /// Bytes of content that frames may have, of both sides: what the protocol begins with, and no larger ones are asked for. Larger frames
 /// would only make streams wait for each other.
-pub const FRAME_BYTES_MAX: usize = 16_384;
+pub(crate) const FRAME_BYTES_MAX: usize = 16_384;
 /// The highest number of a stream, and the largest window.
-pub const HIGHEST: u32 = (1 << 31) - 1;
+pub(crate) const HIGHEST: u32 = (1 << 31) - 1;
 
 /// Types of frames (§6). Those that nobody knows are ignored (§4.1).
-pub mod kind {
-    pub const DATA: u8 = 0;
-    pub const HEADERS: u8 = 1;
-    pub const PRIORITY: u8 = 2;
-    pub const RST_STREAM: u8 = 3;
-    pub const SETTINGS: u8 = 4;
-    pub const PUSH_PROMISE: u8 = 5;
-    pub const PING: u8 = 6;
-    pub const GOAWAY: u8 = 7;
-    pub const WINDOW_UPDATE: u8 = 8;
-    pub const CONTINUATION: u8 = 9;
+pub(crate) mod kind {
+    pub(crate) const DATA: u8 = 0;
+    pub(crate) const HEADERS: u8 = 1;
+    pub(crate) const PRIORITY: u8 = 2;
+    pub(crate) const RST_STREAM: u8 = 3;
+    pub(crate) const SETTINGS: u8 = 4;
+    pub(crate) const PUSH_PROMISE: u8 = 5;
+    pub(crate) const PING: u8 = 6;
+    pub(crate) const GOAWAY: u8 = 7;
+    pub(crate) const WINDOW_UPDATE: u8 = 8;
+    pub(crate) const CONTINUATION: u8 = 9;
 }
 
-pub mod flag {
-    pub const ACK: u8 = 1;
-    pub const END_STREAM: u8 = 1;
-    pub const END_HEADERS: u8 = 4;
-    pub const PADDED: u8 = 8;
-    pub const PRIORITY: u8 = 0x20;
+pub(crate) mod flag {
+    pub(crate) const ACK: u8 = 1;
+    pub(crate) const END_STREAM: u8 = 1;
+    pub(crate) const END_HEADERS: u8 = 4;
+    pub(crate) const PADDED: u8 = 8;
+    pub(crate) const PRIORITY: u8 = 0x20;
 }
 
 #[derive(Clone, Copy)]
-pub struct FrameHeader {
+pub(crate) struct FrameHeader {
     pub length: usize,
     pub kind: u8,
     pub flags: u8,
@@ -44,51 +44,51 @@ pub struct FrameHeader {
 impl FrameHeader {
     /// Reads one. The highest bit of a stream's number means nothing (§4.1).
     #[inline]
-    pub fn read(bytes: &[u8; FRAME_HEADER]) -> Self {
+    pub(crate) fn read(bytes: &[u8; FRAME_HEADER]) -> Self {
         let [high, middle, low, kind, flags, stream @ ..] = *bytes;
         let length = u32::from_be_bytes([0, high, middle, low]) as usize;
         FrameHeader { length, kind, flags, stream: u32::from_be_bytes(stream) & HIGHEST }
     }
 
     #[inline]
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let [_, high, middle, low] = (self.length as u32).to_be_bytes();
         let [a, b, c, d] = self.stream.to_be_bytes();
         out.extend_from_slice(&[high, middle, low, self.kind, self.flags, a, b, c, d]);
     }
 
-    pub fn has(&self, flag: u8) -> bool {
+    pub(crate) fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 }
 
 /// Appends a frame.
-pub fn write_frame(kind: u8, flags: u8, stream: u32, content: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn write_frame(kind: u8, flags: u8, stream: u32, content: &[u8], out: &mut Vec<u8>) {
     FrameHeader { length: content.len(), kind, flags, stream }.write(out);
     out.extend_from_slice(content);
 }
 
-pub fn write_reset(stream: u32, code: Http2ErrorCode, out: &mut Vec<u8>) {
+pub(crate) fn write_reset(stream: u32, code: Http2ErrorCode, out: &mut Vec<u8>) {
     write_frame(kind::RST_STREAM, 0, stream, &code.0.to_be_bytes(), out);
 }
 
-pub fn write_window_update(stream: u32, increment: u32, out: &mut Vec<u8>) {
+pub(crate) fn write_window_update(stream: u32, increment: u32, out: &mut Vec<u8>) {
     write_frame(kind::WINDOW_UPDATE, 0, stream, &increment.to_be_bytes(), out);
 }
 
-pub fn write_goaway(last: u32, code: Http2ErrorCode, out: &mut Vec<u8>) {
+pub(crate) fn write_goaway(last: u32, code: Http2ErrorCode, out: &mut Vec<u8>) {
     let [last, code] = [last.to_be_bytes(), code.0.to_be_bytes()];
     write_frame(kind::GOAWAY, 0, 0, &[last, code].concat(), out);
 }
 
 /// The number in a content that is nothing else.
-pub fn number(content: &[u8]) -> Result<u32, Http2Error> {
+pub(crate) fn number(content: &[u8]) -> Result<u32, Http2Error> {
     let number = content.try_into().map(u32::from_be_bytes);
     number.map_err(|_| Http2Error::new(Http2ErrorCode::FRAME_SIZE_ERROR, "a frame that is not four bytes long"))
 }
 
 /// The part of a header block in the content of HEADERS (§6.2), and the stream that it says it depends on.
-pub fn block_fragment(header: FrameHeader, mut content: &[u8]) -> Result<(&[u8], Option<u32>), Http2Error> {
+pub(crate) fn block_fragment(header: FrameHeader, mut content: &[u8]) -> Result<(&[u8], Option<u32>), Http2Error> {
     let short = Http2Error::new(Http2ErrorCode::FRAME_SIZE_ERROR, "a HEADERS frame without its own fields");
     let mut padding = 0;
     if header.has(flag::PADDED) {
@@ -108,18 +108,18 @@ pub fn block_fragment(header: FrameHeader, mut content: &[u8]) -> Result<(&[u8],
 }
 
 /// Settings (§6.5.2; RFC 8441 §3).
-pub mod setting {
-    pub const HEADER_TABLE_SIZE: u16 = 1;
-    pub const ENABLE_PUSH: u16 = 2;
-    pub const MAX_CONCURRENT_STREAMS: u16 = 3;
-    pub const INITIAL_WINDOW_SIZE: u16 = 4;
-    pub const MAX_FRAME_SIZE: u16 = 5;
-    pub const MAX_HEADER_LIST_SIZE: u16 = 6;
-    pub const ENABLE_CONNECT_PROTOCOL: u16 = 8;
+pub(crate) mod setting {
+    pub(crate) const HEADER_TABLE_SIZE: u16 = 1;
+    pub(crate) const ENABLE_PUSH: u16 = 2;
+    pub(crate) const MAX_CONCURRENT_STREAMS: u16 = 3;
+    pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
+    pub(crate) const MAX_FRAME_SIZE: u16 = 5;
+    pub(crate) const MAX_HEADER_LIST_SIZE: u16 = 6;
+    pub(crate) const ENABLE_CONNECT_PROTOCOL: u16 = 8;
 }
 
 /// Appends a SETTINGS frame.
-pub fn write_settings(settings: &[(u16, u32)], out: &mut Vec<u8>) {
+pub(crate) fn write_settings(settings: &[(u16, u32)], out: &mut Vec<u8>) {
     FrameHeader { length: settings.len() * 6, kind: kind::SETTINGS, flags: 0, stream: 0 }.write(out);
     for (name, value) in settings {
         out.extend_from_slice(&name.to_be_bytes());
@@ -128,7 +128,7 @@ pub fn write_settings(settings: &[(u16, u32)], out: &mut Vec<u8>) {
 }
 
 /// The settings in a content.
-pub fn read_settings(content: &[u8]) -> Result<impl Iterator<Item = (u16, u32)>, Http2Error> {
+pub(crate) fn read_settings(content: &[u8]) -> Result<impl Iterator<Item = (u16, u32)>, Http2Error> {
     let (settings, rest) = content.as_chunks::<6>();
     if !rest.is_empty() {
         return Err(Http2Error::new(Http2ErrorCode::FRAME_SIZE_ERROR, "settings that are not six bytes each"));

@@ -24,7 +24,7 @@ const SPARE_MAX: usize = 2;
 
 /// How a stream was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closed {
+pub(crate) enum Closed {
     /// Both sides ended it.
     Ended,
     /// The other side reset it.
@@ -35,7 +35,7 @@ pub enum Closed {
 
 /// What a stream that can't send more waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendWait {
+pub(crate) enum SendWait {
     /// Nothing.
     None,
     /// Its own window.
@@ -45,7 +45,7 @@ pub enum SendWait {
 }
 
 /// One stream.
-pub struct StreamState {
+pub(crate) struct StreamState {
     pub id: u32,
     /// The other side may still send, and this side may.
     pub receives: bool,
@@ -72,7 +72,7 @@ pub struct StreamState {
 
 /// All streams of a connection.
 #[derive(Default)]
-pub struct Streams {
+pub(crate) struct Streams {
     /// Numbers and places of streams that are not closed, by number.
     open: Vec<(u32, StreamKey)>,
     places: Vec<Option<StreamState>>,
@@ -83,7 +83,7 @@ pub struct Streams {
 
 impl Streams {
     /// Adds a stream, whose number is the highest.
-    pub fn add(&mut self, stream: StreamState) -> StreamKey {
+    pub(crate) fn add(&mut self, stream: StreamState) -> StreamKey {
         let id = stream.id;
         let key = match self.free.pop() {
             Some(key) => {
@@ -102,29 +102,29 @@ impl Streams {
     }
 
     /// Streams that are not closed.
-    pub fn open(&self) -> usize {
+    pub(crate) fn open(&self) -> usize {
         self.open.len()
     }
 
     #[inline]
-    pub fn get(&self, key: StreamKey) -> Option<&StreamState> {
+    pub(crate) fn get(&self, key: StreamKey) -> Option<&StreamState> {
         self.places.get(key.index())?.as_ref()
     }
 
     #[inline]
-    pub fn get_mut(&mut self, key: StreamKey) -> Option<&mut StreamState> {
+    pub(crate) fn get_mut(&mut self, key: StreamKey) -> Option<&mut StreamState> {
         self.places.get_mut(key.index())?.as_mut()
     }
 
     /// The place of a stream that is not closed.
     #[inline]
-    pub fn find(&self, id: u32) -> Option<StreamKey> {
+    pub(crate) fn find(&self, id: u32) -> Option<StreamKey> {
         let at = self.open.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         self.open.get(at).map(|(_, key)| *key)
     }
 
     /// Visits all that are not closed.
-    pub fn each_open(&mut self, mut visit: impl FnMut(StreamKey, &mut StreamState)) {
+    pub(crate) fn each_open(&mut self, mut visit: impl FnMut(StreamKey, &mut StreamState)) {
         for (_, key) in &self.open {
             if let Some(Some(stream)) = self.places.get_mut(key.index()) {
                 visit(*key, stream);
@@ -133,13 +133,13 @@ impl Streams {
     }
 
     /// How a stream was closed, if that is remembered.
-    pub fn closed(&self, id: u32) -> Option<Closed> {
+    pub(crate) fn closed(&self, id: u32) -> Option<Closed> {
         let was_reset = self.was_reset.iter().rev().find(|(closed, _)| *closed == id).map(|(_, how)| *how);
         was_reset.or_else(|| self.ended.contains(&id).then_some(Closed::Ended))
     }
 
     /// Remembers how a stream was closed.
-    pub fn remember(&mut self, id: u32, how: Closed) {
+    pub(crate) fn remember(&mut self, id: u32, how: Closed) {
         if how == Closed::Ended {
             if self.ended.len() >= ENDED_MAX {
                 self.ended.pop_front();
@@ -154,7 +154,7 @@ impl Streams {
     }
 
     /// Takes a stream that is closed from the open ones; its place too when nobody holds it.
-    pub fn close(&mut self, key: StreamKey, how: Closed) {
+    pub(crate) fn close(&mut self, key: StreamKey, how: Closed) {
         let Some(stream) = self.get(key) else { return };
         let (id, is_held) = (stream.id, stream.is_held);
         if let Ok(at) = self.open.binary_search_by_key(&id, |(id, _)| *id) {
@@ -167,7 +167,7 @@ impl Streams {
     }
 
     /// Its caller knows it no longer, and it is closed.
-    pub fn vacate(&mut self, key: StreamKey) {
+    pub(crate) fn vacate(&mut self, key: StreamKey) {
         if let Some(place) = self.places.get_mut(key.index())
             && place.take().is_some()
         {
@@ -176,7 +176,7 @@ impl Streams {
     }
 
     /// Lets go of the memory of many streams, when there are none.
-    pub fn rest(&mut self) {
+    pub(crate) fn rest(&mut self) {
         if self.open.is_empty() && self.free.len() == self.places.len() && self.places.len() > SPARE_MAX {
             (self.open, self.places, self.free) = (Vec::new(), Vec::new(), Vec::new());
         }

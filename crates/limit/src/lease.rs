@@ -16,7 +16,7 @@ use own::{LocalCount, StoreReport};
 /// Below this many places for each gateway and window, every request asks.
 const ASKED_SINGLY_BELOW: u64 = 100;
 /// Parts of a window that the store counts in.
-pub const BUCKETS: u64 = 100;
+pub(crate) const BUCKETS: u64 = 100;
 /// Parts of a window for which a scarce place may be used; up to five times that while a tenth of the limit is free.
 const SCARCE_LIFE: (u64, u64) = (5, 100);
 /// Of what is expected to be used in that time, how much is asked for: what expires unused is lost.
@@ -35,7 +35,7 @@ const SINGLE_US_MAX: u64 = 100_000;
 
 /// A limit as all gateways know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// Places in a window.
     pub limit: u64,
     pub window_us: u64,
@@ -49,7 +49,7 @@ pub struct Terms {
 
 /// What is asked of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub(crate) struct Ask {
     /// Each request asks: the limit is exact.
     pub singly: bool,
     /// Places when they are scarce.
@@ -69,7 +69,7 @@ pub struct Ask {
 
 /// A lease that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Back {
+pub(crate) struct Back {
     /// Where it is filed.
     pub filed: Filed,
     pub places: u64,
@@ -79,7 +79,7 @@ pub struct Back {
 
 /// Under what the store files a lease: buckets of its own clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Filed {
+pub(crate) struct Filed {
     /// In which it was given.
     pub given: u64,
     /// In which it ends.
@@ -88,7 +88,7 @@ pub struct Filed {
 
 /// What the store answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeaseGrant {
+pub(crate) struct LeaseGrant {
     pub places: u64,
     /// For how long, counted from the question.
     pub life_us: u64,
@@ -105,7 +105,7 @@ pub struct LeaseGrant {
 
 /// Whether a request may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Take {
+pub(crate) enum Take {
     Taken,
     /// There is no place for so many microseconds.
     Refused(u64),
@@ -117,7 +117,7 @@ pub enum Take {
 
 /// The state. Times are microseconds of any clock of this gateway that does not go back.
 #[derive(Debug, Default)]
-pub struct Lease {
+pub(crate) struct Lease {
     window_us: u64,
     places: u64,
     expires_us: u64,
@@ -158,7 +158,7 @@ struct Demand {
 }
 
 impl Terms {
-    pub fn asks_singly(&self) -> bool {
+    pub(crate) fn asks_singly(&self) -> bool {
         self.singly || self.limit < ASKED_SINGLY_BELOW * self.gateways.max(1)
     }
 
@@ -175,7 +175,7 @@ impl Terms {
 
 impl Lease {
     /// Takes a place for a request.
-    pub fn take(&mut self, terms: &Terms, now_us: u64) -> Take {
+    pub(crate) fn take(&mut self, terms: &Terms, now_us: u64) -> Take {
         if self.window_us != terms.window_us {
             // What was counted of another window says nothing of this one.
             *self = Lease { window_us: terms.window_us, ..Lease::default() };
@@ -218,7 +218,7 @@ impl Lease {
     }
 
     /// Takes a place while the store does not answer.
-    pub fn take_alone(&mut self, terms: &Terms, now_us: u64) -> Take {
+    pub(crate) fn take_alone(&mut self, terms: &Terms, now_us: u64) -> Take {
         let leaves_us = self.own.forget(terms.window_us, now_us);
         // Of a store that has been back for a moment nothing new is known.
         self.share.iter_mut().for_each(|share| share.settles_at_us = None);
@@ -246,7 +246,7 @@ impl Lease {
     }
 
     /// A request that took a place is refused for another reason.
-    pub fn give_back(&mut self) {
+    pub(crate) fn give_back(&mut self) {
         self.demand.requests = self.demand.requests.saturating_sub(1);
         if self.own.take_back() {
             // Never more than the lease had: it may be another one by now.
@@ -255,7 +255,7 @@ impl Lease {
     }
 
     /// What to ask; only for who was told to.
-    pub fn ask(&mut self, terms: &Terms, now_us: u64) -> Ask {
+    pub(crate) fn ask(&mut self, terms: &Terms, now_us: u64) -> Ask {
         let waiting = self.waiting.max(1);
         self.since_ask = 0;
         self.own.forget(terms.window_us, now_us);
@@ -290,7 +290,7 @@ impl Lease {
     }
 
     /// What to tell the store, of what passed without it; nobody waits for the answer.
-    pub fn tell(&mut self, terms: &Terms, now_us: u64) -> Option<Ask> {
+    pub(crate) fn tell(&mut self, terms: &Terms, now_us: u64) -> Option<Ask> {
         self.own.forget(terms.window_us, now_us);
         let told = self.own.untold(terms.window_us, now_us);
         if told.is_empty() || self.asked_at_us.is_some() {
@@ -303,7 +303,7 @@ impl Lease {
     }
 
     /// The store's answer to what was asked.
-    pub fn answered(&mut self, terms: &Terms, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
+    pub(crate) fn answered(&mut self, terms: &Terms, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
         let asked_at_us = self.asked_at_us.take().unwrap_or(now_us);
         self.waiting = 0;
         if self.window_us != terms.window_us {
@@ -332,7 +332,7 @@ impl Lease {
     }
 
     /// An answer for which nobody waited any longer. Its places are given back with the next question.
-    pub fn answered_late(&mut self, terms: &Terms, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
+    pub(crate) fn answered_late(&mut self, terms: &Terms, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
         if self.window_us != terms.window_us {
             return;
         }
@@ -357,25 +357,25 @@ impl Lease {
     }
 
     /// The question got no answer.
-    pub fn unanswered(&mut self) {
+    pub(crate) fn unanswered(&mut self) {
         self.asked_at_us = None;
         self.waiting = 0;
     }
 
     /// Whether the store knows of everything.
-    pub fn has_told(&self) -> bool {
+    pub(crate) fn has_told(&self) -> bool {
         self.own.has_told()
     }
 
     /// Refuses a request if the store has said lately that there is no place.
-    pub fn refuses(&mut self, now_us: u64) -> Option<u64> {
+    pub(crate) fn refuses(&mut self, now_us: u64) -> Option<u64> {
         let refuses = now_us < self.refused_until_us && (self.places == 0 || now_us >= self.expires_us);
         self.demand.requests += u64::from(refuses);
         refuses.then(|| self.refused_until_us - now_us)
     }
 
     /// Places that this gateway knows of, its own and those that were free when it asked last.
-    pub fn room(&self, now_us: u64) -> u64 {
+    pub(crate) fn room(&self, now_us: u64) -> u64 {
         let own = if now_us < self.expires_us { self.places } else { 0 };
         own + if now_us < self.refused_until_us { 0 } else { self.free }
     }

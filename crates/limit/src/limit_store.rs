@@ -19,7 +19,7 @@ const PROBE_EVERY: Duration = Duration::from_millis(100);
 pub(super) const FAILED_FOR_US: u64 = 100_000;
 
 /// The store, as all limits see it.
-pub struct LimitStore {
+pub(crate) struct LimitStore {
     pub(super) redis: Arc<Redis>,
     pub(super) scripts: Scripts,
     rules: SharedStore,
@@ -112,12 +112,12 @@ impl LimitStore {
     }
 
     /// What times of limits are counted from.
-    pub fn start_time(&self) -> Moment {
+    pub(crate) fn start_time(&self) -> Moment {
         self.start
     }
 
     /// How long a request may be held for answers about its limits.
-    pub fn answer_time_max(&self) -> Duration {
+    pub(crate) fn answer_time_max(&self) -> Duration {
         Duration::from_millis(self.rules.answer_ms_max)
     }
 

@@ -16,7 +16,7 @@ const LOST_AFTER_US: u64 = 1_000_000;
 
 /// A quota as all gateways know it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QuotaTerms {
+pub(crate) struct QuotaTerms {
     pub max: i64,
     pub renewal_s: i64,
     pub gateways: u64,
@@ -24,7 +24,7 @@ pub struct QuotaTerms {
 
 /// What is asked of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuotaAsk {
+pub(crate) struct QuotaAsk {
     pub want: i64,
     /// How many of those have passed already, without the store.
     pub told: i64,
@@ -36,7 +36,7 @@ pub struct QuotaAsk {
 
 /// What the store answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuotaAnswer {
+pub(crate) struct QuotaAnswer {
     pub granted: i64,
     /// For everybody.
     pub left: i64,
@@ -47,7 +47,7 @@ pub struct QuotaAnswer {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QuotaTake {
+pub(crate) enum QuotaTake {
     Taken,
     Refused,
     /// The store has to say. The first of those who wait asks.
@@ -58,7 +58,7 @@ pub enum QuotaTake {
 
 /// What is to be done about a quota that may not be in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settlement {
+pub(crate) enum Settlement {
     Nothing,
     /// Some of it is leased and in use.
     Later,
@@ -67,7 +67,7 @@ pub enum Settlement {
 
 /// The state. Times are microseconds of any clock of this gateway that does not go back.
 #[derive(Debug, Default)]
-pub struct QuotaLease {
+pub(crate) struct QuotaLease {
     own: i64,
     used_at_us: u64,
     /// Of all gateways, when it was last heard of; `None` before.
@@ -86,7 +86,7 @@ pub struct QuotaLease {
 }
 
 impl QuotaLease {
-    pub fn take(&mut self, now_us: u64) -> QuotaTake {
+    pub(crate) fn take(&mut self, now_us: u64) -> QuotaTake {
         self.since_ask += 1;
         self.used_at_us = now_us;
         if self.has_renewed(now_us) {
@@ -110,7 +110,7 @@ impl QuotaLease {
     }
 
     /// What to ask; only for who was told to.
-    pub fn ask(&mut self, terms: &QuotaTerms) -> QuotaAsk {
+    pub(crate) fn ask(&mut self, terms: &QuotaTerms) -> QuotaAsk {
         let gateways = i64::try_from(terms.gateways.max(1)).unwrap_or(i64::MAX);
         let waiting = self.waiting.max(1);
         let has_plenty = self.left.is_some_and(|left| left >= ASKED_SINGLY_BELOW.saturating_mul(gateways));
@@ -127,7 +127,7 @@ impl QuotaLease {
         QuotaAsk { want: want.saturating_add(told), told, unused, ends_ms: self.ends_ms }
     }
 
-    pub fn answered(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
+    pub(crate) fn answered(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
         self.asked_at_us = None;
         self.waiting = 0;
         self.settled(ask, answer, now_us);
@@ -135,7 +135,7 @@ impl QuotaLease {
     }
 
     /// The same when nobody waits for the answer.
-    pub fn settled(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
+    pub(crate) fn settled(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
         self.own += (answer.granted - ask.told).max(0);
         self.left = Some(answer.left);
         self.renews_at_us = u64::try_from(answer.renews_ms).ok().map(|ms| now_us.saturating_add(ms.saturating_mul(1_000)));
@@ -143,14 +143,14 @@ impl QuotaLease {
     }
 
     /// An answer to a question that seemed lost.
-    pub fn answered_late(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
+    pub(crate) fn answered_late(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
         self.alone = (self.alone - ask.told).max(0);
         self.settled(ask, answer, now_us);
     }
 
     /// The question got no answer. It may have been heard: what passed without the store is told again, and what was given back is not,
     /// as too little of a quota is better than too much.
-    pub fn unanswered(&mut self, ask: Option<&QuotaAsk>) {
+    pub(crate) fn unanswered(&mut self, ask: Option<&QuotaAsk>) {
         self.asked_at_us = None;
         self.waiting = 0;
         self.alone += ask.map_or(0, |ask| ask.told);
@@ -158,7 +158,7 @@ impl QuotaLease {
 
     /// Without the store a gateway takes half its share of what was left when it was last heard of, as others have used some since; of an
     /// unknown quota, of all of it.
-    pub fn take_alone(&mut self, terms: &QuotaTerms) -> bool {
+    pub(crate) fn take_alone(&mut self, terms: &QuotaTerms) -> bool {
         let gateways = i64::try_from(terms.gateways.max(1)).unwrap_or(i64::MAX);
         let passes = self.alone < self.left.unwrap_or(terms.max) / gateways.saturating_mul(2);
         self.alone += i64::from(passes);
@@ -167,7 +167,7 @@ impl QuotaLease {
 
     /// A request that took one is refused for another reason. What was taken without the store, or of a period that is over, was never the
     /// store's to have back.
-    pub fn give_back(&mut self, now_us: u64, is_silent: bool) {
+    pub(crate) fn give_back(&mut self, now_us: u64, is_silent: bool) {
         if self.alone > 0 {
             self.alone -= 1;
         } else if !is_silent && !self.has_renewed(now_us) {
@@ -177,13 +177,13 @@ impl QuotaLease {
     }
 
     /// The session has changed, and the quota may have been reset: what was given of it is offered back, and asked for anew.
-    pub fn revise(&mut self) {
+    pub(crate) fn revise(&mut self) {
         self.unused += std::mem::take(&mut self.own);
         self.refused_until_us = 0;
     }
 
     /// What nobody has used lately, or everything, is to be given back, and what passed without the store to be told.
-    pub fn settle(&mut self, now_us: u64, everything: bool) -> Settlement {
+    pub(crate) fn settle(&mut self, now_us: u64, everything: bool) -> Settlement {
         if self.has_renewed(now_us) {
             return Settlement::Nothing;
         }
@@ -197,7 +197,7 @@ impl QuotaLease {
     }
 
     /// Whether something is leased or has to be told.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.own > 0 || self.alone > 0 || self.unused > 0
     }
 
@@ -206,7 +206,7 @@ impl QuotaLease {
     }
 
     /// What is left for everybody as far as is known, and the seconds until it renews.
-    pub fn view(&self, now_us: u64) -> Option<(i64, Option<u64>)> {
+    pub(crate) fn view(&self, now_us: u64) -> Option<(i64, Option<u64>)> {
         let left = self.left?;
         let renews_s = match self.renews_at_us {
             Some(renews) if now_us >= renews => return None,

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A finished command.
-pub struct Finished {
+pub(crate) struct Finished {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
@@ -19,13 +19,13 @@ pub struct Finished {
 }
 
 /// Runs `tollgate-bench` with these words, split at spaces, then `more`.
-pub fn bench(words: &str, more: &[&str]) -> Output {
+pub(crate) fn bench(words: &str, more: &[&str]) -> Output {
     let child = start(words.split(' ').chain(more.iter().copied()));
     wait(child)
 }
 
 /// Runs `tollgate-bench load` with `--json`.
-pub fn load(words: &str, more: &[&str]) -> Finished {
+pub(crate) fn load(words: &str, more: &[&str]) -> Finished {
     let folder = TempDir::new().unwrap();
     let json = folder.path().join("result.json");
     let words = words.split(' ').filter(|word| !word.is_empty());
@@ -33,13 +33,13 @@ pub fn load(words: &str, more: &[&str]) -> Finished {
     finished(wait(child), &json)
 }
 
-pub fn start<'a>(words: impl IntoIterator<Item = &'a str>) -> Child {
+pub(crate) fn start<'a>(words: impl IntoIterator<Item = &'a str>) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate-bench"));
     command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
 
-pub fn wait(mut child: Child) -> Output {
+pub(crate) fn wait(mut child: Child) -> Output {
     let begun = Instant::now();
     // Reports are smaller than a pipe's buffer, so that waiting before reading cannot block the command.
     while child.try_wait().unwrap().is_none() {
@@ -52,7 +52,7 @@ pub fn wait(mut child: Child) -> Output {
     child.wait_with_output().unwrap()
 }
 
-pub fn finished(output: Output, json: &Path) -> Finished {
+pub(crate) fn finished(output: Output, json: &Path) -> Finished {
     let result = std::fs::read_to_string(json).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Finished { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr), result }

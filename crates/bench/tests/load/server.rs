@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 /// One request as it came.
 #[derive(Clone, Debug)]
-pub struct Received {
+pub(crate) struct Received {
     /// Head with its empty line.
     pub head: String,
     pub body: String,
@@ -15,11 +15,11 @@ pub struct Received {
 }
 
 impl Received {
-    pub fn line(&self) -> &str {
+    pub(crate) fn line(&self) -> &str {
         self.head.lines().next().unwrap()
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let wanted = name.to_ascii_lowercase();
         self.head
             .lines()
@@ -29,16 +29,16 @@ impl Received {
 }
 
 /// What the server does with a request: bytes to send, and whether to keep the connection.
-pub type Behaviour = dyn Fn(&Received, usize) -> (Vec<u8>, bool) + Send + Sync;
+pub(crate) type Behaviour = dyn Fn(&Received, usize) -> (Vec<u8>, bool) + Send + Sync;
 
-pub struct Server {
+pub(crate) struct Server {
     pub address: SocketAddr,
     received: Arc<Mutex<Vec<Received>>>,
 }
 
 impl Server {
     /// Answers the n-th request as `behaviour` says.
-    pub fn start(behaviour: impl Fn(&Received, usize) -> (Vec<u8>, bool) + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(behaviour: impl Fn(&Received, usize) -> (Vec<u8>, bool) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -53,20 +53,20 @@ impl Server {
     }
 
     /// Answers everything with 200 and `ok`.
-    pub fn ok() -> Self {
+    pub(crate) fn ok() -> Self {
         Server::start(|_, _| (response(200, "ok"), true))
     }
 
-    pub fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    pub fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<Received> {
         self.received.lock().unwrap().clone()
     }
 }
 
-pub fn response(status: u16, body: &str) -> Vec<u8> {
+pub(crate) fn response(status: u16, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 

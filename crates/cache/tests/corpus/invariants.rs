@@ -14,7 +14,7 @@ const NOW_MS: u64 = 1_800_000_000_000;
 const BODY: &[u8] = b"0123456789";
 
 /// The first line's bytes are the request's lines, each between bars; the rest is the head of the response.
-pub fn cache_fields(bytes: &[u8]) {
+pub(crate) fn cache_fields(bytes: &[u8]) {
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (request, response) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
     for value in request.split(|&byte| byte == b'|').chain(response.split(|&byte| byte == b'\n')) {
@@ -27,7 +27,7 @@ pub fn cache_fields(bytes: &[u8]) {
 }
 
 /// One value in the place of each field.
-pub fn values(value: &[u8]) {
+pub(crate) fn values(value: &[u8]) {
     directives(value);
     vary(value);
     ranges(value);

@@ -7,17 +7,17 @@ use tollgate_cache::{
     ApiCache, ApiCacheSettings, BodyRead, Cache, CacheRequest, CacheSettings, CachedResponse, Decision, Filled, KeyParts,
 };
 
-pub type Lines = &'static [(&'static str, &'static str)];
+pub(crate) type Lines = &'static [(&'static str, &'static str)];
 
 /// Fri, 15 Jan 2027 08:00:00 GMT.
-pub const START_MS: u64 = 1_800_000_000_000;
-pub const DATE: &str = "Fri, 15 Jan 2027 08:00:00 GMT";
+pub(crate) const START_MS: u64 = 1_800_000_000_000;
+pub(crate) const DATE: &str = "Fri, 15 Jan 2027 08:00:00 GMT";
 /// A thousand seconds before.
-pub const MODIFIED: &str = "Fri, 15 Jan 2027 07:43:20 GMT";
-pub const BODY: &[u8] = b"0123456789";
+pub(crate) const MODIFIED: &str = "Fri, 15 Jan 2027 07:43:20 GMT";
+pub(crate) const BODY: &[u8] = b"0123456789";
 
 #[derive(Clone, Copy)]
-pub struct Exchange {
+pub(crate) struct Exchange {
     pub method: &'static str,
     pub target: &'static str,
     pub lines: Lines,
@@ -29,14 +29,14 @@ pub struct Exchange {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub enum End {
+pub(crate) enum End {
     Whole,
     Cut,
     Short,
     Long,
 }
 
-pub fn get(lines: Lines) -> Exchange {
+pub(crate) fn get(lines: Lines) -> Exchange {
     Exchange {
         method: "GET",
         target: "/x",
@@ -50,48 +50,48 @@ pub fn get(lines: Lines) -> Exchange {
 }
 
 impl Exchange {
-    pub fn by(self, method: &'static str) -> Self {
+    pub(crate) fn by(self, method: &'static str) -> Self {
         Exchange { method, ..self }
     }
 
-    pub fn of(self, target: &'static str) -> Self {
+    pub(crate) fn of(self, target: &'static str) -> Self {
         Exchange { target, ..self }
     }
 
-    pub fn with_body(self) -> Self {
+    pub(crate) fn with_body(self) -> Self {
         Exchange { has_body: true, ..self }
     }
 
-    pub fn authorised(self) -> Self {
+    pub(crate) fn authorised(self) -> Self {
         Exchange { is_authorised: true, ..self }
     }
 
-    pub fn answered(self, status: u16, response: Lines) -> Self {
+    pub(crate) fn answered(self, status: u16, response: Lines) -> Self {
         Exchange { status, response, ..self }
     }
 
-    pub fn cut(self) -> Self {
+    pub(crate) fn cut(self) -> Self {
         Exchange { end: End::Cut, ..self }
     }
 
-    pub fn short(self) -> Self {
+    pub(crate) fn short(self) -> Self {
         Exchange { end: End::Short, ..self }
     }
 
-    pub fn long(self) -> Self {
+    pub(crate) fn long(self) -> Self {
         Exchange { end: End::Long, ..self }
     }
 }
 
-pub fn cache(memory_bytes: u64, object_bytes_max: u64) -> Arc<Cache> {
+pub(crate) fn cache(memory_bytes: u64, object_bytes_max: u64) -> Arc<Cache> {
     Cache::new(CacheSettings { memory_bytes, object_bytes_max, secret: [3; 32] })
 }
 
-pub fn api(settings: ApiCacheSettings) -> Arc<ApiCache> {
+pub(crate) fn api(settings: ApiCacheSettings) -> Arc<ApiCache> {
     cache(16 << 20, 1 << 20).api("api", settings).unwrap()
 }
 
-pub fn request(exchange: &Exchange) -> CacheRequest<'_> {
+pub(crate) fn request(exchange: &Exchange) -> CacheRequest<'_> {
     CacheRequest {
         method: exchange.method,
         parts: KeyParts { host: None, target: exchange.target.as_bytes(), caller: None, headers: &[] },
@@ -102,7 +102,7 @@ pub fn request(exchange: &Exchange) -> CacheRequest<'_> {
 }
 
 /// Sends an exchange through the cache as a gateway does. `true` when its response was stored.
-pub fn fetch(api: &Arc<ApiCache>, exchange: &Exchange, now_ms: u64) -> bool {
+pub(crate) fn fetch(api: &Arc<ApiCache>, exchange: &Exchange, now_ms: u64) -> bool {
     let Decision::Fetch(fill) = api.lookup(&request(exchange), now_ms) else { return false };
     let Filled::Store(mut writer, _) = fill.head(exchange.status, &exchange.response, Some(BODY.len() as u64), now_ms) else {
         return false;
@@ -122,7 +122,7 @@ pub fn fetch(api: &Arc<ApiCache>, exchange: &Exchange, now_ms: u64) -> bool {
 }
 
 /// What becomes of a request, in a word.
-pub fn describe(decision: &Decision) -> String {
+pub(crate) fn describe(decision: &Decision) -> String {
     match decision {
         Decision::Serve(answer) if answer.cache_status.ttl_s.is_some_and(|ttl| ttl <= 0) => "stale".into(),
         Decision::Serve(answer) if answer.status() == 200 => "hit".into(),
@@ -137,14 +137,14 @@ pub fn describe(decision: &Decision) -> String {
     }
 }
 
-pub fn head_of(answer: &CachedResponse) -> String {
+pub(crate) fn head_of(answer: &CachedResponse) -> String {
     let mut out = Vec::new();
     answer.write_lines(&mut out);
     String::from_utf8(out).unwrap()
 }
 
 /// The body as far as it is there, and how it ends.
-pub fn body_of(answer: &CachedResponse) -> (Vec<u8>, BodyRead) {
+pub(crate) fn body_of(answer: &CachedResponse) -> (Vec<u8>, BodyRead) {
     let mut body = answer.body();
     let mut all = Vec::new();
     loop {

@@ -63,7 +63,7 @@ pub struct DeleteApi {
     ids: Vec<String>,
 }
 
-pub fn run(command: Apis, gateway: &Gateway) -> Result<(), CommandFailure> {
+pub(super) fn run(command: Apis, gateway: &Gateway) -> Result<(), CommandFailure> {
     match command {
         Apis::List => list(gateway),
         Apis::Show(ApiArguments { id }) => show(&id, gateway),

@@ -55,7 +55,7 @@ pub struct DeleteCertificate {
     ids: Vec<String>,
 }
 
-pub fn run(command: Certs, gateway: &Gateway) -> Result<(), CommandFailure> {
+pub(super) fn run(command: Certs, gateway: &Gateway) -> Result<(), CommandFailure> {
     match command {
         Certs::List(OrgArgument { org }) => list(&org, gateway),
         Certs::Show(CertificateArguments { id }) => {

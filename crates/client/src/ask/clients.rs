@@ -72,7 +72,7 @@ pub struct CreateClient {
     public: bool,
 }
 
-pub fn run(command: ClientCommand, gateway: &Gateway) -> Result<(), CommandFailure> {
+pub(super) fn run(command: ClientCommand, gateway: &Gateway) -> Result<(), CommandFailure> {
     match command {
         ClientCommand::List(ApiArgument { api }) => list(&api, gateway),
         ClientCommand::Show(named) => {

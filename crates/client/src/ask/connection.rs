@@ -14,7 +14,7 @@ const ANSWER_BYTES_MAX: usize = 256 << 20;
 
 /// The address of a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GatewayAddress {
+pub(crate) struct GatewayAddress {
     tls: bool,
     host: String,
     port: u16,
@@ -24,7 +24,7 @@ pub struct GatewayAddress {
 
 impl GatewayAddress {
     /// Parses `http://host:port`; without a scheme it is http.
-    pub fn parse(url: &str) -> Result<Self, String> {
+    pub(crate) fn parse(url: &str) -> Result<Self, String> {
         let whole = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let uri: http::Uri = whole.parse().map_err(|error: http::uri::InvalidUri| error.to_string())?;
         let tls = match uri.scheme_str() {
@@ -51,7 +51,7 @@ impl GatewayAddress {
     }
 
     /// The address of a configuration's gateway, from its own machine.
-    pub fn of(config: &GatewayConfig) -> Self {
+    pub(crate) fn of(config: &GatewayConfig) -> Self {
         let own = &config.tollgate.control_listen_address;
         let written = if config.control_api_port == 0 || own.is_empty() { &config.listen_address } else { own };
         let bare = written.trim_start_matches('[').trim_end_matches(']');
@@ -73,7 +73,7 @@ impl fmt::Display for GatewayAddress {
 }
 
 /// How an address is asked.
-pub struct GatewayConnection {
+pub(crate) struct GatewayConnection {
     address: GatewayAddress,
     client: HttpClient,
     timeout: Duration,
@@ -81,7 +81,7 @@ pub struct GatewayConnection {
 }
 
 impl GatewayConnection {
-    pub fn new(address: GatewayAddress, insecure: bool, tls: TlsOf, timeout: Duration) -> Result<Self, CommandFailure> {
+    pub(crate) fn new(address: GatewayAddress, insecure: bool, tls: TlsOf, timeout: Duration) -> Result<Self, CommandFailure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CommandFailure::Refused(format!("cannot start: {error}")))?;
         // Plain HTTP looks at no certificate: the system's roots need not be read then.
@@ -90,12 +90,12 @@ impl GatewayConnection {
         Ok(GatewayConnection { address, client: HttpClient::new(tls, settings), timeout, runtime })
     }
 
-    pub fn address(&self) -> &GatewayAddress {
+    pub(crate) fn address(&self) -> &GatewayAddress {
         &self.address
     }
 
     /// Status and body of the answer to a request.
-    pub fn ask(
+    pub(crate) fn ask(
         &self,
         method: &str,
         path: &str,
@@ -111,7 +111,13 @@ impl GatewayConnection {
     }
 
     /// The same; an error is the bare reason.
-    pub fn try_ask(&self, method: &str, path: &str, secret: Option<&str>, body: Option<Vec<u8>>) -> Result<(u16, Vec<u8>), String> {
+    pub(crate) fn try_ask(
+        &self,
+        method: &str,
+        path: &str,
+        secret: Option<&str>,
+        body: Option<Vec<u8>>,
+    ) -> Result<(u16, Vec<u8>), String> {
         let exchange = async { tokio::time::timeout(self.timeout, self.exchange(method, path, secret, body)).await };
         let outcome = self.runtime.block_on(exchange);
         outcome.unwrap_or_else(|_| Err(format!("no answer within {} s", self.timeout.as_secs())))

@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 /// The bytes of a file, or of standard input.
-pub fn read(file: &Path) -> Result<Vec<u8>, CommandFailure> {
+pub(super) fn read(file: &Path) -> Result<Vec<u8>, CommandFailure> {
     let outcome = if file == Path::new("-") {
         if std::io::stdin().is_terminal() {
             eprintln!("reading from standard input; end with Ctrl-D");
@@ -20,7 +20,7 @@ pub fn read(file: &Path) -> Result<Vec<u8>, CommandFailure> {
 }
 
 /// A JSON object.
-pub fn read_json(file: &Path) -> Result<Value, CommandFailure> {
+pub(super) fn read_json(file: &Path) -> Result<Value, CommandFailure> {
     let text = read(file)?;
     let wrong = |reason: String| CommandFailure::Refused(format!("{} {reason}", name(file)));
     let document: Value = serde_json::from_slice(&text).map_err(|error| wrong(format!("is not valid JSON: {error}")))?;

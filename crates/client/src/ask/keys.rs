@@ -52,7 +52,7 @@ pub struct KeyArguments {
 
 /// How to find a key.
 #[derive(Debug, Default, Args)]
-pub struct Naming {
+pub(super) struct Naming {
     /// KEY is a hash
     #[arg(long)]
     hash: bool,
@@ -63,7 +63,7 @@ pub struct Naming {
 
 /// The rights and limits of a key.
 #[derive(Debug, Default, Args)]
-pub struct Wishes {
+pub(super) struct Wishes {
     #[command(flatten)]
     grants: SessionGrants,
     /// Id of a policy with limits and rights; repeat for several
@@ -124,7 +124,7 @@ pub struct DeleteKey {
     naming: Naming,
 }
 
-pub fn run(command: KeyCommand, gateway: &Gateway) -> Result<(), CommandFailure> {
+pub(super) fn run(command: KeyCommand, gateway: &Gateway) -> Result<(), CommandFailure> {
     match command {
         KeyCommand::List(options) => list(&options, gateway),
         KeyCommand::Show(key) => show(&key, gateway),

@@ -58,7 +58,7 @@ pub struct DeletePolicy {
     ids: Vec<String>,
 }
 
-pub fn run(command: PolicyCommand, gateway: &Gateway) -> Result<(), CommandFailure> {
+pub(super) fn run(command: PolicyCommand, gateway: &Gateway) -> Result<(), CommandFailure> {
     match command {
         PolicyCommand::List => list(gateway),
         PolicyCommand::Show(PolicyArguments { id }) => show(&id, gateway),

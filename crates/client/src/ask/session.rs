@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 /// Limits and rights.
 #[derive(Debug, Default, Args)]
-pub struct SessionGrants {
+pub(super) struct SessionGrants {
     /// Id of an API that may be called; repeat for several
     #[arg(long = "api", value_name = "ID")]
     apis: Vec<String>,
@@ -39,12 +39,12 @@ const QUOTA_RENEWS_S: i64 = 30 * 86_400;
 
 impl SessionGrants {
     /// Whether an API is named.
-    pub fn name_apis(&self) -> bool {
+    pub(super) fn name_apis(&self) -> bool {
         !self.apis.is_empty()
     }
 
     /// Applies the options to a session or a policy. For a new one, the first API determines the organisation.
-    pub fn apply(&self, document: &mut Map<String, Value>, gateway: &Gateway) -> Result<(), CommandFailure> {
+    pub(super) fn apply(&self, document: &mut Map<String, Value>, gateway: &Gateway) -> Result<(), CommandFailure> {
         for id in &self.apis {
             let api = api(id, gateway)?;
             if let Some(org) = api.get("org_id").and_then(Value::as_str).filter(|org| !org.is_empty()) {
@@ -123,7 +123,7 @@ fn name_and_value(text: &str) -> Result<(String, String), String> {
 }
 
 /// A number of a document, formatted for people.
-pub fn shown(document: &Value, name: &str) -> String {
+pub(super) fn shown(document: &Value, name: &str) -> String {
     match document.get(name) {
         Some(Value::Number(number)) => number.to_string(),
         Some(Value::String(text)) => text.clone(),
@@ -133,13 +133,13 @@ pub fn shown(document: &Value, name: &str) -> String {
 }
 
 /// `100 in 60 s`, or a dash.
-pub fn rate(document: &Value) -> String {
+pub(super) fn rate(document: &Value) -> String {
     let at = |name: &str| document.get(name).and_then(Value::as_f64).unwrap_or_default();
     if at("rate") > 0.0 && at("per") > 0.0 { format!("{} in {} s", number(at("rate")), number(at("per"))) } else { "-".to_owned() }
 }
 
 /// `1000 in 30 d`, or a dash.
-pub fn quota(document: &Value) -> String {
+pub(super) fn quota(document: &Value) -> String {
     let at = |name: &str| document.get(name).and_then(Value::as_i64).unwrap_or_default();
     match (at("quota_max"), u64::try_from(at("quota_renewal_rate"))) {
         (max, Ok(seconds)) if max > 0 && seconds > 0 => format!("{max} in {}", super::span::span(seconds)),
@@ -149,7 +149,7 @@ pub fn quota(document: &Value) -> String {
 }
 
 /// The ids of the permitted APIs.
-pub fn apis(document: &Value) -> String {
+pub(super) fn apis(document: &Value) -> String {
     let rights = document.get("access_rights").and_then(Value::as_object);
     let ids: Vec<&str> = rights.into_iter().flatten().map(|(id, _)| id.as_str()).collect();
     if ids.is_empty() { "-".to_owned() } else { ids.join(", ") }

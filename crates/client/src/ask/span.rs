@@ -4,7 +4,7 @@ use humantime::parse_duration;
 use tollgate_model::calendar;
 
 /// Seconds, or a number with a unit.
-pub fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     if let Ok(seconds) = text.parse::<f64>() {
         return if seconds.is_finite() && seconds > 0.0 { Ok(seconds) } else { Err("must be more than 0".to_owned()) };
     }
@@ -16,14 +16,14 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// Whole seconds.
-pub fn whole_seconds(text: &str) -> Result<i64, String> {
+pub(super) fn whole_seconds(text: &str) -> Result<i64, String> {
     let seconds = seconds(text)?;
     if seconds.fract() == 0.0 && seconds < 1e15 { Ok(seconds as i64) } else { Err("must be whole seconds".to_owned()) }
 }
 
 /// When something expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpanEnd {
+pub(super) enum SpanEnd {
     Never,
     /// This many seconds from now.
     After(i64),
@@ -33,7 +33,7 @@ pub enum SpanEnd {
 
 impl SpanEnd {
     /// `never`, a span from now, or a date with or without a time, in UTC.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text == "never" {
             return Ok(SpanEnd::Never);
         }
@@ -47,7 +47,7 @@ impl SpanEnd {
     }
 
     /// Seconds since 1970, 0 for never.
-    pub fn unix_s(self, now_unix_s: u64) -> i64 {
+    pub(super) fn unix_s(self, now_unix_s: u64) -> i64 {
         match self {
             SpanEnd::Never => 0,
             SpanEnd::After(seconds) => i64::try_from(now_unix_s).unwrap_or(i64::MAX).saturating_add(seconds),
@@ -57,7 +57,7 @@ impl SpanEnd {
 }
 
 /// A time as a date, with its distance from now.
-pub fn moment(unix_s: i64, now_unix_s: u64) -> String {
+pub(super) fn moment(unix_s: i64, now_unix_s: u64) -> String {
     let Some(at) = u64::try_from(unix_s).ok().filter(|at| (1..253_402_300_800).contains(at)) else { return "never".to_owned() };
     let date = calendar::rfc3339(at);
     if at > now_unix_s {
@@ -68,7 +68,7 @@ pub fn moment(unix_s: i64, now_unix_s: u64) -> String {
 }
 
 /// A duration in its largest unit.
-pub fn span(seconds: u64) -> String {
+pub(super) fn span(seconds: u64) -> String {
     let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
     match units.iter().find(|(size, _)| seconds >= 2 * size || (seconds >= *size && seconds.is_multiple_of(*size))) {
         Some((size, unit)) => format!("{} {unit}", seconds / size),

@@ -5,7 +5,7 @@ use super::{CommandFailure, Gateway, print, table};
 use serde_json::{Value, json};
 
 /// Shows whether the gateway is up and ready, and how much it serves; fails if it is not ready.
-pub fn status(gateway: &Gateway) -> Result<(), CommandFailure> {
+pub(super) fn status(gateway: &Gateway) -> Result<(), CommandFailure> {
     let [hello, ready] = &gateway.health_names;
     let (_, hello) = gateway.ask("GET", &format!("/{hello}"), None)?;
     let (ready_status, ready) = gateway.ask("GET", &format!("/{ready}"), None)?;
@@ -41,7 +41,7 @@ pub fn status(gateway: &Gateway) -> Result<(), CommandFailure> {
 }
 
 /// Checks only readiness: one request that costs the gateway nothing.
-pub fn ready(gateway: &Gateway) -> Result<(), CommandFailure> {
+pub(super) fn ready(gateway: &Gateway) -> Result<(), CommandFailure> {
     let [_, ready] = &gateway.health_names;
     let (status, document) = gateway.ask("GET", &format!("/{ready}"), None)?;
     if status != 200 {
@@ -52,7 +52,7 @@ pub fn ready(gateway: &Gateway) -> Result<(), CommandFailure> {
 }
 
 /// Reloads and waits; fails if a file is broken.
-pub fn reload(gateway: &Gateway) -> Result<(), CommandFailure> {
+pub(super) fn reload(gateway: &Gateway) -> Result<(), CommandFailure> {
     let answer = gateway.get("/tyk/reload?block=true")?;
     if gateway.json {
         print(&answer.to_string());

@@ -3,7 +3,7 @@
 use comfy_table::{ContentArrangement, Table, presets};
 
 /// A header and rows.
-pub fn columns(header: &[&str], rows: Vec<Vec<String>>) -> String {
+pub(super) fn columns(header: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = bare();
     table.set_header(header.iter().map(|name| name.to_uppercase()));
     table.add_rows(rows);
@@ -11,7 +11,7 @@ pub fn columns(header: &[&str], rows: Vec<Vec<String>>) -> String {
 }
 
 /// A name and a value on each line.
-pub fn pairs(rows: Vec<(&str, String)>) -> String {
+pub(super) fn pairs(rows: Vec<(&str, String)>) -> String {
     let mut table = bare();
     table.add_rows(rows.into_iter().map(|(name, value)| [name.to_owned(), value]));
     finished(table)

@@ -7,13 +7,13 @@ use std::time::Duration;
 const TIME_MAX: Duration = Duration::from_secs(10);
 
 /// The address of the control API.
-pub struct TopClient {
+pub(super) struct TopClient {
     connection: GatewayConnection,
     secret: String,
 }
 
 impl TopClient {
-    pub fn new(url: &str, secret: String, tls: TlsOf) -> Result<Self, String> {
+    pub(super) fn new(url: &str, secret: String, tls: TlsOf) -> Result<Self, String> {
         let address = GatewayAddress::parse(url).map_err(|reason| format!("{url}: {reason}"))?;
         if secret.bytes().any(|byte| byte < 0x20) {
             return Err("the secret holds control characters".to_owned());
@@ -23,7 +23,7 @@ impl TopClient {
     }
 
     /// The JSON of an endpoint; `None` if it does not exist.
-    pub fn get(&self, path: &str) -> Result<Option<Value>, String> {
+    pub(super) fn get(&self, path: &str) -> Result<Option<Value>, String> {
         let answer = self.connection.try_ask("GET", path, Some(&self.secret), None);
         let (status, body) = answer.map_err(|reason| format!("{}: {reason}", self.connection.address()))?;
         match status {

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use tollgate_model::distribution::{Distribution, OWN_NS, REQUEST_NS};
 
 /// The metrics at one moment.
-pub struct Sample {
+pub(super) struct Sample {
     live: Value,
     keys: Vec<(String, u64)>,
 }
 
 /// The difference between two moments.
 #[derive(Debug, Default, PartialEq)]
-pub struct View {
+pub(super) struct View {
     pub version: String,
     pub seconds: f64,
     pub requests_per_s: f64,
@@ -31,7 +31,7 @@ pub struct View {
 
 /// One API's part.
 #[derive(Debug, Default, PartialEq)]
-pub struct ApiView {
+pub(super) struct ApiView {
     pub id: String,
     pub name: String,
     pub requests_per_s: f64,
@@ -47,7 +47,7 @@ pub struct ApiView {
 
 impl Sample {
     /// Requests the metrics.
-    pub fn take(client: &TopClient) -> Result<Self, String> {
+    pub(super) fn take(client: &TopClient) -> Result<Self, String> {
         let live =
             client.get("/tyk/live")?.ok_or("the gateway has no figures: tollgate.metrics.enabled is false, or it is older")?;
         let usage = client.get("/tyk/usage?by=key&last=5m&top=10").ok().flatten().unwrap_or_default();
@@ -58,7 +58,7 @@ impl Sample {
 }
 
 impl View {
-    pub fn between(first: &Sample, second: &Sample) -> Self {
+    pub(super) fn between(first: &Sample, second: &Sample) -> Self {
         let seconds = (number(&second.live, "/unix_ms") - number(&first.live, "/unix_ms")).max(1.0) / 1_000.0;
         let before: BTreeMap<&str, &Value> =
             apis(&first.live).filter_map(|api| Some((api.get("api_id")?.as_str()?, api))).collect();
@@ -92,7 +92,7 @@ impl View {
         }
     }
 
-    pub fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let apis = self.apis.iter().map(|api| {
             json!({
                 "api_id": api.id,

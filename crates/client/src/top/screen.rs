@@ -21,7 +21,7 @@ struct Screen {
 }
 
 /// Shows metrics until `q`, Escape or Ctrl-C.
-pub fn run(client: &TopClient, interval: Duration) -> Result<(), Box<dyn Error>> {
+pub(super) fn run(client: &TopClient, interval: Duration) -> Result<(), Box<dyn Error>> {
     // A gateway that can't be asked at all is told in plain words, not on a screen that goes away.
     let mut last = Sample::take(client)?;
     let mut screen = Screen { view: View::between(&last, &last), trouble: None, scrolled: 0 };

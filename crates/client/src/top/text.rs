@@ -4,10 +4,10 @@ use super::sample::View;
 use std::fmt::Write;
 
 /// The header of the table of APIs and its rows.
-pub const COLUMNS: [&str; 8] = ["API", "req/s", "4xx/s", "5xx/s", "in flight", "p50 ms", "p99 ms", "own p99 ms"];
+pub(super) const COLUMNS: [&str; 8] = ["API", "req/s", "4xx/s", "5xx/s", "in flight", "p50 ms", "p99 ms", "own p99 ms"];
 
 /// The lines above the table.
-pub fn summary(view: &View) -> String {
+pub(super) fn summary(view: &View) -> String {
     let busy: Vec<String> = view.busy.iter().map(|busy| format!("{:.0}%", busy * 100.0)).collect();
     let View { version, requests_per_s, clients, upstreams, .. } = view;
     format!(
@@ -17,7 +17,7 @@ pub fn summary(view: &View) -> String {
 }
 
 /// The cells of the table, row by row.
-pub fn rows(view: &View) -> Vec<[String; 8]> {
+pub(super) fn rows(view: &View) -> Vec<[String; 8]> {
     let row = |api: &super::sample::ApiView| {
         let name = if api.name.is_empty() || api.name == api.id { api.id.clone() } else { format!("{} ({})", api.name, api.id) };
         // What an operator called an API must not move the cursor.
@@ -37,7 +37,7 @@ pub fn rows(view: &View) -> Vec<[String; 8]> {
 }
 
 /// The whole view.
-pub fn table(view: &View) -> String {
+pub(super) fn table(view: &View) -> String {
     let mut text = summary(view);
     text.push_str("\n\n");
     let rows = rows(view);

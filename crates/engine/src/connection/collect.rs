@@ -73,7 +73,7 @@ impl Collected {
     }
 
     /// It is not read until others are gone.
-    pub fn waits(&self) -> bool {
+    pub(super) fn waits(&self) -> bool {
         self.waits_since_ms.is_some()
     }
 

@@ -124,7 +124,7 @@ impl Default for ExchangeState {
 impl ExchangeState {
     /// Begins the next exchange; the last one has been ended.
     #[inline]
-    pub fn begin(&mut self, request: &Request<'_>) {
+    pub(super) fn begin(&mut self, request: &Request<'_>) {
         self.request_body = BodyReader::new(request.body);
         self.body_bytes = 0;
         self.body_bytes_max = None;
@@ -151,13 +151,13 @@ impl ExchangeState {
 
     /// The time, for an exchange that is timed.
     #[inline]
-    pub fn clock(&self) -> Option<Moment> {
+    pub(super) fn clock(&self) -> Option<Moment> {
         self.timed.then(Moment::now)
     }
 
     /// What there is to say of the exchange at its end.
     #[inline]
-    pub fn ended(&mut self) -> Ended {
+    pub(super) fn ended(&mut self) -> Ended {
         let at = |end| Times { sent: self.sent_at, answered: self.answered_at, at_once: self.at_once, end };
         Ended {
             times: self.clock().map(at),
@@ -168,7 +168,7 @@ impl ExchangeState {
     }
 
     /// Counts bytes of the request's body against its limit.
-    pub fn count_body(&mut self, bytes: usize) -> Result<(), ()> {
+    pub(super) fn count_body(&mut self, bytes: usize) -> Result<(), ()> {
         self.body_bytes += bytes as u64;
         match self.body_bytes_max {
             Some(most) if self.body_bytes > most => Err(()),
@@ -177,12 +177,12 @@ impl ExchangeState {
     }
 
     /// Everything of the request was handed to the upstream's socket, or never will be.
-    pub fn is_sent(&self) -> bool {
+    pub(super) fn is_sent(&self) -> bool {
         self.upload_dead || (self.request_body.is_done() && self.to_upstream.is_empty())
     }
 
     /// The line that tells the client what becomes of its connection.
-    pub fn connection_line(&self, close: bool) -> &'static [u8] {
+    pub(super) fn connection_line(&self, close: bool) -> &'static [u8] {
         match (close, self.http10) {
             (true, _) => b"Connection: close\r\n",
             (false, true) => b"Connection: keep-alive\r\n",
@@ -192,25 +192,25 @@ impl ExchangeState {
 
     /// The relay waits for nothing but the head of the answer.
     #[inline]
-    pub fn awaits_answer(&self) -> bool {
+    pub(super) fn awaits_answer(&self) -> bool {
         self.response_body.is_none() && self.is_sent()
     }
 
     /// How long the relay may wait for what it waits for now.
     #[inline]
-    pub fn wait_ms(&self, limits: &Limits) -> u64 {
+    pub(super) fn wait_ms(&self, limits: &Limits) -> u64 {
         if self.awaits_answer() { self.first_byte_ms.unwrap_or(limits.upstream_first_byte_ms) } else { limits.body_stall_ms }
     }
 
     /// Whose fault it is when that wait was in vain.
-    pub fn wait_fault(&self) -> FaultKind {
+    pub(super) fn wait_fault(&self) -> FaultKind {
         let upstream_is_late = self.response_body.is_some() || self.is_sent() || !self.to_upstream.is_empty();
         if upstream_is_late { FaultKind::UpstreamTimeout } else { FaultKind::ClientTimeout }
     }
 
     /// Lets go of everything; buffers go back to the core.
     #[inline]
-    pub fn end(&mut self, core: &Core) {
+    pub(super) fn end(&mut self, core: &Core) {
         if self.replay.capacity() > 0 {
             core.give_back(std::mem::take(&mut self.replay));
         }

@@ -16,7 +16,7 @@ use tollgate_http::{Body, BodyReader};
 use tollgate_http2::{Http2ErrorCode, StreamGone};
 
 /// Why a body did not get through.
-pub enum Cut {
+pub(crate) enum Cut {
     /// The HTTP/2 side reset the stream or is gone.
     Http2,
     /// The pipe's other end is gone, or what came out of it was no body.
@@ -30,7 +30,7 @@ impl From<StreamGone> for Cut {
 }
 
 /// What is had with a receiver that takes a body slowly.
-pub struct Allowance {
+pub(crate) struct Allowance {
     stall: Duration,
     speed: Speed,
     waited: Duration,
@@ -39,7 +39,7 @@ pub struct Allowance {
 
 impl Allowance {
     /// Of so long without any progress, and of no less than this speed.
-    pub fn new(stall: Duration, speed: Speed) -> Self {
+    pub(crate) fn new(stall: Duration, speed: Speed) -> Self {
         Allowance { stall, speed, waited: Duration::ZERO, taken: 0 }
     }
 
@@ -51,7 +51,7 @@ impl Allowance {
 }
 
 /// The terms on which a body is sent.
-pub struct Sending<'a> {
+pub(crate) struct Sending<'a> {
     pub allowance: Allowance,
     /// Where its bytes count until they are written.
     pub account: &'a Rc<BufferAccount>,
@@ -61,23 +61,23 @@ pub struct Sending<'a> {
 
 /// What was read from a pipe, and how much of it was used.
 #[derive(Default)]
-pub struct Taken {
+pub(crate) struct Taken {
     bytes: Vec<u8>,
     used: usize,
 }
 
 impl Taken {
     /// What was not used.
-    pub fn rest(&self) -> &[u8] {
+    pub(crate) fn rest(&self) -> &[u8] {
         self.bytes.get(self.used..).unwrap_or_default()
     }
 
-    pub fn use_up(&mut self, bytes: usize) {
+    pub(crate) fn use_up(&mut self, bytes: usize) {
         self.used += bytes;
     }
 
     /// Adds what was read behind it.
-    pub fn add(&mut self, more: Vec<u8>) {
+    pub(crate) fn add(&mut self, more: Vec<u8>) {
         if self.rest().is_empty() {
             *self = Taken { bytes: more, used: 0 };
         } else {
@@ -87,7 +87,7 @@ impl Taken {
 }
 
 /// From a stream into a pipe. Trailers go where there are chunks; elsewhere HTTP/1.1 has no place for them.
-pub async fn receive(stream: &LinkStream, chunked: bool, pipe: &mut PipeWriter) -> Result<(), Cut> {
+pub(crate) async fn receive(stream: &LinkStream, chunked: bool, pipe: &mut PipeWriter) -> Result<(), Cut> {
     std::future::poll_fn(|cx| poll_pass(stream, cx, chunked, pipe)).await?;
     if chunked {
         let mut out = b"0\r\n".to_vec();
@@ -122,7 +122,7 @@ fn write(bytes: &[u8], chunked: bool, pipe: &mut PipeWriter) -> Result<(), Cut> 
 }
 
 /// From a pipe into a stream. `ahead` is what was read with the head. A receiver beyond its allowance is given up.
-pub async fn send(
+pub(crate) async fn send(
     stream: &LinkStream,
     body: Body,
     mut ahead: Taken,

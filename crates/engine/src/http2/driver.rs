@@ -15,14 +15,14 @@ const WRITE_TURN_BYTES: usize = 256 * 1024;
 
 /// How a connection ended.
 #[derive(Debug)]
-pub enum ConnectionEnd {
+pub(crate) enum ConnectionEnd {
     /// Everything is said; what the other side was told last is written.
     Over,
     /// The other side is gone.
     Gone(io::Error),
 }
 
-pub struct Driver {
+pub(crate) struct Driver {
     link: Rc<Http2Link>,
     stream: Stream,
     /// What was read before.
@@ -36,21 +36,21 @@ pub struct Driver {
 
 impl Driver {
     /// Of a connection whose first bytes, if they were read already, are `ahead`.
-    pub fn new(link: Rc<Http2Link>, stream: Stream, ahead: Vec<u8>) -> Self {
+    pub(crate) fn new(link: Rc<Http2Link>, stream: Stream, ahead: Vec<u8>) -> Self {
         Driver { link, stream, ahead, written: 0, error: None, is_full: false }
     }
 
-    pub fn link(&self) -> &Rc<Http2Link> {
+    pub(crate) fn link(&self) -> &Rc<Http2Link> {
         &self.link
     }
 
     /// What the other side did, if the connection ends for it.
-    pub fn error(&self) -> Option<Http2Error> {
+    pub(crate) fn error(&self) -> Option<Http2Error> {
         self.error
     }
 
     /// Reads and writes what can be. `begin` gets the streams that the other side opens.
-    pub fn poll(&mut self, cx: &mut Context<'_>, begin: &mut dyn FnMut(&Http2Event<'_>)) -> Poll<ConnectionEnd> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, begin: &mut dyn FnMut(&Http2Event<'_>)) -> Poll<ConnectionEnd> {
         self.link.drive(cx);
         let driven = self.read(cx, begin).and_then(|()| self.write(cx));
         let end = match driven {
@@ -147,12 +147,12 @@ impl Driver {
     }
 
     /// Tells the other side that nothing more comes.
-    pub fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.stream.poll_shutdown(cx)
     }
 
     /// Reads what nobody wants; how much.
-    pub fn poll_skip(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_skip(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         self.stream.poll_read(cx, &mut self.link.core.buffers.borrow_mut().scratch)
     }
 }

@@ -21,7 +21,7 @@ const HEAD_BYTES_PER_FRAME: usize = 64;
 /// What work may earn: a client that has downloaded a hundred megabytes does not need more at once.
 const FRAMES_EARNED_MAX: u32 = 100_000;
 
-pub struct FrameAllowance {
+pub(crate) struct FrameAllowance {
     left: Cell<u32>,
     /// Coarse time up to which seconds have counted.
     counted_ms: Cell<u64>,
@@ -31,7 +31,7 @@ pub struct FrameAllowance {
 }
 
 impl FrameAllowance {
-    pub fn new(now_ms: u64) -> Self {
+    pub(crate) fn new(now_ms: u64) -> Self {
         FrameAllowance {
             left: Cell::new(FRAMES_MAX),
             counted_ms: Cell::new(now_ms),
@@ -41,12 +41,12 @@ impl FrameAllowance {
     }
 
     /// The client sent more of such frames than it may.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_over.get()
     }
 
     /// The client sent these frames.
-    pub fn count(&self, begun: FrameCounts, now_ms: u64) {
+    pub(crate) fn count(&self, begun: FrameCounts, now_ms: u64) {
         self.earn(begun.data);
         self.heads.set(self.heads.get().saturating_add(begun.large_heads));
         let cost = begun.control.saturating_add(frames_for(begun.large_heads));
@@ -67,7 +67,7 @@ impl FrameAllowance {
     }
 
     /// A request came, with a head of this size.
-    pub fn earn_request(&self, head_bytes: impl FnOnce() -> usize) {
+    pub(crate) fn earn_request(&self, head_bytes: impl FnOnce() -> usize) {
         self.earn(FRAMES_PER_REQUEST);
         if self.heads.get() > 0 {
             let bytes = head_bytes().min(self.heads.get());
@@ -77,7 +77,7 @@ impl FrameAllowance {
     }
 
     /// A piece of a response goes out.
-    pub fn earn_piece(&self, bytes: usize) {
+    pub(crate) fn earn_piece(&self, bytes: usize) {
         self.earn(FRAMES_PER_PIECE.saturating_add(u32::try_from(bytes / BYTES_PER_FRAME).unwrap_or(u32::MAX)));
     }
 

@@ -20,7 +20,7 @@ fn is_of_connection(name: &str) -> bool {
 }
 
 /// Lines that the head will have over HTTP/1.1, where cookies are one.
-pub fn lines(fields: &FieldList) -> usize {
+pub(crate) fn lines(fields: &FieldList) -> usize {
     let (lines, cookies) = fields.iter().fold((0, 0), |(lines, cookies), (name, _)| match name {
         "cookie" => (lines, 1),
         _ => (lines + 1, cookies),
@@ -30,14 +30,14 @@ pub fn lines(fields: &FieldList) -> usize {
 
 /// How a request's body is framed on the pipe.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum RequestFraming {
+pub(crate) enum RequestFraming {
     None,
     Length,
     Chunked,
 }
 
 /// Appends a client's head as HTTP/1.1. The error is a status.
-pub fn write_request(fields: &FieldList, has_body: bool, out: &mut Vec<u8>) -> Result<RequestFraming, u16> {
+pub(crate) fn write_request(fields: &FieldList, has_body: bool, out: &mut Vec<u8>) -> Result<RequestFraming, u16> {
     let method = fields.pseudo(Pseudo::Method).unwrap_or_default();
     if method == b"CONNECT" {
         return Err(501);
@@ -72,7 +72,7 @@ fn write_beginning(fields: &FieldList, method: &[u8], out: &mut Vec<u8>) -> Resu
 
 /// Appends the head of a request for a WebSocket as HTTP/1.1 asks for one (RFC 8441 §5): the method is GET, and a key is made, which HTTP/2
 /// has none of. The error is a status.
-pub fn write_websocket(fields: &FieldList, key: &[u8], out: &mut Vec<u8>) -> Result<(), u16> {
+pub(crate) fn write_websocket(fields: &FieldList, key: &[u8], out: &mut Vec<u8>) -> Result<(), u16> {
     // What follows is the WebSocket's, and no content of the request.
     if fields.content_length().is_some() {
         return Err(400);
@@ -124,14 +124,14 @@ fn write_line(name: &str, value: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a trailer section's lines, without the empty line at the end.
-pub fn write_trailers(fields: &FieldList, out: &mut Vec<u8>) {
+pub(crate) fn write_trailers(fields: &FieldList, out: &mut Vec<u8>) {
     for (name, value) in fields.iter().filter(|(name, _)| may_be_trailer(name)) {
         write_line(name, value, out);
     }
 }
 
 /// The lines of a trailer section as HTTP/2 has them.
-pub fn read_trailers(lines: &[u8]) -> HeaderBlock {
+pub(crate) fn read_trailers(lines: &[u8]) -> HeaderBlock {
     let mut block = HeaderBlock::default();
     for line in lines.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()) {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
@@ -152,20 +152,20 @@ fn copy_fields<'h>(lines: impl Iterator<Item = (&'h str, &'h [u8])>, block: &mut
 }
 
 /// A response's head for a client, with this status.
-pub fn read_response(parsed: &ParsedResponse<'_>, status: u16, block: &mut HeaderBlock) {
+pub(crate) fn read_response(parsed: &ParsedResponse<'_>, status: u16, block: &mut HeaderBlock) {
     block.status(status);
     copy_fields(parsed.headers.iter(), block);
 }
 
 /// The head for a client whose WebSocket is open; what answers the key that was made for it stays here.
-pub fn read_switch(parsed: &ParsedResponse<'_>, block: &mut HeaderBlock) {
+pub(crate) fn read_switch(parsed: &ParsedResponse<'_>, block: &mut HeaderBlock) {
     block.status(200);
     let is_answer = |name: &str| name.eq_ignore_ascii_case("sec-websocket-accept") || name.eq_ignore_ascii_case("content-length");
     copy_fields(parsed.headers.iter().filter(|(name, _)| !is_answer(name)), block);
 }
 
 /// A request's head for an upstream.
-pub fn read_request(parsed: &ParsedRequest<'_>, scheme: &str, block: &mut HeaderBlock) {
+pub(crate) fn read_request(parsed: &ParsedRequest<'_>, scheme: &str, block: &mut HeaderBlock) {
     block.request(parsed.method.as_bytes(), scheme.as_bytes(), parsed.authority, parsed.target.as_bytes());
     copy_fields(parsed.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("te")), block);
     if parsed.headers.get("te").is_some_and(|value| value.eq_ignore_ascii_case(b"trailers")) {
@@ -174,7 +174,7 @@ pub fn read_request(parsed: &ParsedRequest<'_>, scheme: &str, block: &mut Header
 }
 
 /// Appends an upstream's head as HTTP/1.1; the connection ends with it. How its body is framed.
-pub fn write_response(fields: &FieldList, to_head: bool, has_body: bool, out: &mut Vec<u8>) -> Body {
+pub(crate) fn write_response(fields: &FieldList, to_head: bool, has_body: bool, out: &mut Vec<u8>) -> Body {
     let status = fields.status();
     let _ = write!(out, "HTTP/1.1 {status} {}\r\n", reason(status));
     for (name, value) in fields.iter().filter(|(name, _)| !is_of_connection(name)) {

@@ -24,7 +24,7 @@ const NARROW_OUTPUT_BYTES: usize = 16 * 1024;
 const TURNS: usize = 4;
 
 /// A connection that its streams share.
-pub struct Http2Link {
+pub(crate) struct Http2Link {
     pub core: Rc<Core>,
     /// Where the bytes count that wait to be written.
     account: Rc<BufferAccount>,
@@ -61,26 +61,26 @@ struct Inbox {
 }
 
 /// A response's head as HTTP/1.1.
-pub struct ReceivedHead {
+pub(crate) struct ReceivedHead {
     pub text: Vec<u8>,
     pub body: Body,
     pub is_interim: bool,
 }
 
 /// One stream, for as long as somebody is interested in it.
-pub struct LinkStream {
+pub(crate) struct LinkStream {
     link: Rc<Http2Link>,
     key: StreamKey,
 }
 
 impl Http2Link {
-    pub fn new(core: &Rc<Core>, protocol: Http2Connection, account: &Rc<BufferAccount>) -> Rc<Self> {
+    pub(crate) fn new(core: &Rc<Core>, protocol: Http2Connection, account: &Rc<BufferAccount>) -> Rc<Self> {
         let state = LinkState { protocol, inboxes: Vec::new(), held: 0, driver: None, openers: Vec::new(), charged: 0 };
         Rc::new(Http2Link { core: core.clone(), account: account.clone(), state: RefCell::new(state) })
     }
 
     /// Calls `change` with the protocol's state, then has the bytes written that it led to.
-    pub fn with<R>(&self, change: impl FnOnce(&mut Http2Connection) -> R) -> R {
+    pub(crate) fn with<R>(&self, change: impl FnOnce(&mut Http2Connection) -> R) -> R {
         let mut state = self.state.borrow_mut();
         let result = change(&mut state.protocol);
         self.settle(&mut state);
@@ -88,7 +88,7 @@ impl Http2Link {
     }
 
     /// The same of the task that writes anyway.
-    pub fn driven<R>(&self, change: impl FnOnce(&mut Http2Connection) -> R) -> R {
+    pub(crate) fn driven<R>(&self, change: impl FnOnce(&mut Http2Connection) -> R) -> R {
         change(&mut self.state.borrow_mut().protocol)
     }
 
@@ -113,7 +113,7 @@ impl Http2Link {
     }
 
     /// The task of `cx` reads and writes; called whenever it runs.
-    pub fn drive(&self, cx: &Context<'_>) {
+    pub(crate) fn drive(&self, cx: &Context<'_>) {
         let mut state = self.state.borrow_mut();
         if !state.driver.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
             state.driver = Some(cx.waker().clone());
@@ -121,7 +121,7 @@ impl Http2Link {
     }
 
     /// Some of the output was written: counts it, and wakes those who wait for its room.
-    pub fn after_writing(&self) {
+    pub(crate) fn after_writing(&self) {
         let mut state = self.state.borrow_mut();
         let state = &mut *state;
         self.charge(state);
@@ -140,7 +140,7 @@ impl Http2Link {
     }
 
     /// Keeps what came for a stream until its task takes it.
-    pub fn deliver(&self, event: Http2Event<'_>) {
+    pub(crate) fn deliver(&self, event: Http2Event<'_>) {
         let mut state = self.state.borrow_mut();
         let LinkState { protocol, inboxes, .. } = &mut *state;
         let (Http2Event::Request { stream: key, .. }
@@ -177,7 +177,7 @@ impl Http2Link {
     }
 
     /// The connection has ended: its streams have failed.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         let mut state = self.state.borrow_mut();
         state.protocol.lose();
         let waiting: Vec<Waker> = state.inboxes.iter_mut().flatten().filter_map(|inbox| inbox.waker.take()).collect();
@@ -185,13 +185,13 @@ impl Http2Link {
     }
 
     /// A stream that the other side has opened. What comes for it counts in `account`.
-    pub fn accepted(self: &Rc<Self>, key: StreamKey, account: &Rc<BufferAccount>) -> LinkStream {
+    pub(crate) fn accepted(self: &Rc<Self>, key: StreamKey, account: &Rc<BufferAccount>) -> LinkStream {
         self.state.borrow_mut().place(key, Inbox::new(account, false));
         LinkStream { link: self.clone(), key }
     }
 
     /// Opens a stream with this head, when there may be one more; an error when there never will.
-    pub fn poll_open(
+    pub(crate) fn poll_open(
         self: &Rc<Self>,
         cx: &Context<'_>,
         block: &HeaderBlock,
@@ -282,7 +282,7 @@ impl LinkStream {
     }
 
     /// The next head of the response.
-    pub fn poll_head(&self, cx: &Context<'_>) -> Poll<Result<ReceivedHead, StreamGone>> {
+    pub(crate) fn poll_head(&self, cx: &Context<'_>) -> Poll<Result<ReceivedHead, StreamGone>> {
         let Some((mut inbox, reset)) = self.inbox() else { return Poll::Ready(Err(StreamGone)) };
         match inbox.heads.pop_front() {
             Some(head) => Poll::Ready(Ok(head)),
@@ -292,7 +292,7 @@ impl LinkStream {
     }
 
     /// Content that can be taken: how many bytes; 0 at its end.
-    pub fn poll_received(&self, cx: &Context<'_>) -> Poll<Result<usize, StreamGone>> {
+    pub(crate) fn poll_received(&self, cx: &Context<'_>) -> Poll<Result<usize, StreamGone>> {
         let Some((mut inbox, reset)) = self.inbox() else { return Poll::Ready(Err(StreamGone)) };
         match inbox.received.len() - inbox.taken {
             0 if inbox.has_ended => Poll::Ready(Ok(0)),
@@ -303,7 +303,7 @@ impl LinkStream {
     }
 
     /// Takes up to so many bytes of content, which `pass` gets; as many more may come then.
-    pub fn take<E>(&self, bytes: usize, pass: impl FnOnce(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn take<E>(&self, bytes: usize, pass: impl FnOnce(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let taken = {
             let Some((mut inbox, _)) = self.inbox() else { return Ok(()) };
             let inbox = &mut *inbox;
@@ -328,12 +328,12 @@ impl LinkStream {
     }
 
     /// The trailers that came, as lines of HTTP/1.1.
-    pub fn trailers(&self) -> Vec<u8> {
+    pub(crate) fn trailers(&self) -> Vec<u8> {
         self.inbox().map(|(mut inbox, _)| std::mem::take(&mut inbox.trailers)).unwrap_or_default()
     }
 
     /// Ready when the stream is reset.
-    pub fn poll_reset(&self, cx: &Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_reset(&self, cx: &Context<'_>) -> Poll<()> {
         match self.inbox() {
             Some((mut inbox, None)) => inbox.wait(cx),
             _ => Poll::Ready(()),
@@ -341,7 +341,7 @@ impl LinkStream {
     }
 
     /// Sends a head or trailers.
-    pub fn send_head(&self, block: &HeaderBlock, ends: bool) -> Result<(), StreamGone> {
+    pub(crate) fn send_head(&self, block: &HeaderBlock, ends: bool) -> Result<(), StreamGone> {
         self.link.with(|protocol| {
             protocol.lend(|| self.link.core.http2_buffers.take());
             protocol.send_head(self.key, block, ends)
@@ -349,7 +349,7 @@ impl LinkStream {
     }
 
     /// Sends what there is room for, and says how much.
-    pub fn send_data(&self, data: &[u8], ends: bool) -> Result<usize, StreamGone> {
+    pub(crate) fn send_data(&self, data: &[u8], ends: bool) -> Result<usize, StreamGone> {
         self.link.with(|protocol| {
             protocol.lend(|| self.link.core.http2_buffers.take());
             protocol.send_data(self.key, data, ends)
@@ -357,7 +357,7 @@ impl LinkStream {
     }
 
     /// Ready when more can be sent after not all of it could.
-    pub fn poll_writable(&self, cx: &Context<'_>) -> Poll<Result<(), StreamGone>> {
+    pub(crate) fn poll_writable(&self, cx: &Context<'_>) -> Poll<Result<(), StreamGone>> {
         let waits = self.link.driven(|protocol| protocol.waits_to_send(self.key));
         match self.inbox() {
             Some((mut inbox, None)) if waits => inbox.wait(cx),
@@ -367,12 +367,12 @@ impl LinkStream {
     }
 
     /// Resets the stream.
-    pub fn reset(&self, code: Http2ErrorCode) {
+    pub(crate) fn reset(&self, code: Http2ErrorCode) {
         self.link.with(|protocol| protocol.reset(self.key, code));
     }
 
     /// Where its bytes come from and go to.
-    pub fn core(&self) -> &Rc<Core> {
+    pub(crate) fn core(&self) -> &Rc<Core> {
         &self.link.core
     }
 }

@@ -32,22 +32,22 @@ pub(super) struct StreamCount {
 
 impl StreamCount {
     /// How long the upstream may take nothing of a request's body.
-    pub fn patience(&self) -> Duration {
+    pub(super) fn patience(&self) -> Duration {
         Duration::from_millis(self.core.limits.body_stall_ms)
     }
 
     /// Where the stream's bytes count.
-    pub fn account(&self) -> &Rc<BufferAccount> {
+    pub(super) fn account(&self) -> &Rc<BufferAccount> {
         &self.account
     }
 
     /// An answer began.
-    pub fn heard(&self) {
+    pub(super) fn heard(&self) {
         self.state.heard_ms.set(self.core.deadlines.now_ms());
     }
 
     /// The answer is no longer waited for.
-    pub fn give_up(&self) {
+    pub(super) fn give_up(&self) {
         let waited_ms = self.core.deadlines.now_ms().saturating_sub(self.since_ms);
         if waited_ms >= SILENCE_MS && self.state.heard_ms.get() <= self.since_ms {
             self.state.closed.set(true);

@@ -12,7 +12,7 @@ use tollgate_http::{Body, Request};
 use tollgate_http2::HeaderBlock;
 
 /// Serves one request. Whatever goes wrong, the pipe is dropped before the answer is whole, which is how the other end knows.
-pub async fn serve(pipe: Pipe, link: Rc<Http2Link>, scheme: &'static str, counted: StreamCount) {
+pub(super) async fn serve(pipe: Pipe, link: Rc<Http2Link>, scheme: &'static str, counted: StreamCount) {
     let Pipe { mut reader, mut writer } = pipe;
     match exchange(&mut reader, &mut writer, link, scheme, &counted).await {
         Ok(()) => writer.end(),

@@ -11,7 +11,7 @@ use tollgate_http::{Body, Response};
 use tollgate_http2::HeaderBlock;
 
 /// A head of the answer.
-pub struct AnswerHead {
+pub(super) struct AnswerHead {
     pub status: u16,
     pub block: HeaderBlock,
     pub body: Body,
@@ -21,7 +21,7 @@ pub struct AnswerHead {
 
 /// What an answer is to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum AnswerTo {
+pub(super) enum AnswerTo {
     Head,
     Request,
     /// A request for a tunnel: a success that is no switch would tell the client that it is open.
@@ -29,7 +29,7 @@ pub enum AnswerTo {
 }
 
 /// The final head of the answer, with what came behind it. Interim ones are sent on.
-pub async fn read_answer(stream: &LinkStream, to: AnswerTo, pipe: &mut PipeReader) -> Result<(AnswerHead, Taken), Cut> {
+pub(super) async fn read_answer(stream: &LinkStream, to: AnswerTo, pipe: &mut PipeReader) -> Result<(AnswerHead, Taken), Cut> {
     let mut taken = Taken::default();
     loop {
         let more = std::future::poll_fn(|cx| {
@@ -73,7 +73,10 @@ fn answer_head(input: &[u8], to: AnswerTo, stream: &LinkStream) -> Result<Option
 }
 
 /// Runs both directions until the answer is complete. The request's end is not waited for: what is still to come of it is not wanted.
-pub async fn both(up: impl Future<Output = Result<(), Cut>>, down: impl Future<Output = Result<(), Cut>>) -> Result<(), Cut> {
+pub(super) async fn both(
+    up: impl Future<Output = Result<(), Cut>>,
+    down: impl Future<Output = Result<(), Cut>>,
+) -> Result<(), Cut> {
     let (mut up, mut down) = (pin!(up), pin!(down));
     let mut sent = false;
     std::future::poll_fn(|cx| {

@@ -22,7 +22,7 @@ use std::time::Duration;
 use tollgate_http2::{FieldList, HeaderBlock, Http2ErrorCode, Pseudo};
 
 /// A connection and the pipe to it. It serves one stream after the other, as a connection of HTTP/1.1 serves requests.
-pub struct StreamSlot {
+pub(super) struct StreamSlot {
     near: Pipe,
     connection: Pin<Box<Connection>>,
     /// One end of the pipe moved, and the other has to be polled.
@@ -32,26 +32,26 @@ pub struct StreamSlot {
 }
 
 impl StreamSlot {
-    pub fn new(core: &Rc<Core>, client: &ClientInfo, whole: &Rc<BufferAccount>) -> Self {
+    pub(super) fn new(core: &Rc<Core>, client: &ClientInfo, whole: &Rc<BufferAccount>) -> Self {
         let account = BufferAccount::of_stream(whole);
         let (near, far, moved) = Pipe::within_task(&BufferAccount::of_stream(whole), &account);
         let connection = Connection::of_stream(core.clone(), Stream::Pipe(far), client.clone());
         StreamSlot { near, connection: Box::pin(connection), moved, account }
     }
 
-    pub fn suspended(mut self) -> Self {
+    pub(super) fn suspended(mut self) -> Self {
         self.connection.suspend();
         self
     }
 
-    pub fn resumed(mut self) -> Self {
+    pub(super) fn resumed(mut self) -> Self {
         self.connection.resume();
         self
     }
 }
 
 /// What a request asks for, in words of HTTP/1.1.
-pub struct StreamRequest {
+pub(super) struct StreamRequest {
     head: Vec<u8>,
     to: AnswerTo,
     wish: Wish,
@@ -67,7 +67,7 @@ enum Wish {
 
 impl StreamRequest {
     /// Reads a request's head.
-    pub fn read(fields: &FieldList, has_body: bool, limits: &Limits, buffer: Vec<u8>) -> Self {
+    pub(super) fn read(fields: &FieldList, has_body: bool, limits: &Limits, buffer: Vec<u8>) -> Self {
         let mut head = buffer;
         // As over HTTP/1.1, and before anything is done with them.
         let wish = if fields.is_too_large() || head::lines(fields) > limits.header_lines_max {
@@ -86,7 +86,7 @@ impl StreamRequest {
     }
 }
 
-pub async fn serve(asked: StreamRequest, stream: LinkStream, mut serving: Serving) {
+pub(super) async fn serve(asked: StreamRequest, stream: LinkStream, mut serving: Serving) {
     let StreamRequest { head, to, wish } = asked;
     if let Wish::Refusal(status) = wish {
         let mut refusal = HeaderBlock::default();

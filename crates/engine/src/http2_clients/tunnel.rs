@@ -13,7 +13,7 @@ use tollgate_http::Body;
 use tollgate_http2::{FieldList, Pseudo};
 
 /// Appends the request for a tunnel, if `fields` ask for one. The error is a status.
-pub fn asked(fields: &FieldList, out: &mut Vec<u8>) -> Option<Result<(), u16>> {
+pub(super) fn asked(fields: &FieldList, out: &mut Vec<u8>) -> Option<Result<(), u16>> {
     Some(match fields.pseudo(Pseudo::Protocol)? {
         b"websocket" => head::write_websocket(fields, key().as_bytes(), out),
         _ => Err(501),
@@ -21,7 +21,7 @@ pub fn asked(fields: &FieldList, out: &mut Vec<u8>) -> Option<Result<(), u16>> {
 }
 
 /// Serves it until one side has ended. `open` is called when the upstream has agreed.
-pub async fn serve(
+pub(super) async fn serve(
     head: &[u8],
     stream: &LinkStream,
     reader: &mut PipeReader,

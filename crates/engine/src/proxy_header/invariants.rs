@@ -8,7 +8,7 @@ use std::net::IpAddr;
 const HEADER_BYTES_MAX: usize = 16 + 4096;
 
 /// Read as a socket is read, bytes are a header, or none, in the same way each time; and no byte behind it is asked for.
-pub fn proxy_header(bytes: &[u8]) {
+pub(super) fn proxy_header(bytes: &[u8]) {
     let mut have = 0;
     let outcome = loop {
         match parse(&bytes[..have]) {

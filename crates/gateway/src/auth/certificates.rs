@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 
-pub use details::{CertificateInfo, CertificateSummary, details, summary};
-pub use pem::UploadedCertificate;
+pub(crate) use details::{CertificateInfo, CertificateSummary, details, summary};
+pub(crate) use pem::UploadedCertificate;
 
 /// Hexadecimal digits at the end of an id: SHA-256 of the certificate.
 const FINGERPRINT_DIGITS: usize = 64;
@@ -19,7 +19,7 @@ const FINGERPRINT_DIGITS: usize = 64;
 const ORG_BYTES_MAX: usize = 256;
 
 /// All certificates.
-pub struct Certificates {
+pub(crate) struct Certificates {
     store: Arc<dyn Store>,
     by_id: RwLock<BTreeMap<String, Arc<UploadedCertificate>>>,
     /// What the store has was read once.
@@ -28,7 +28,7 @@ pub struct Certificates {
 
 /// Why a certificate is not taken.
 #[derive(Debug)]
-pub enum CertificateRejection {
+pub(crate) enum CertificateRejection {
     /// It is not one that can be used.
     Bad(String),
     /// The store did not take it.
@@ -37,12 +37,12 @@ pub enum CertificateRejection {
 
 impl Certificates {
     /// None yet of those of a store.
-    pub fn new(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         Certificates { store, by_id: RwLock::default(), is_read: AtomicBool::new(false) }
     }
 
     /// Reads the certificates of the store. Blocks.
-    pub fn read(&self) -> Result<(), StoreFault> {
+    pub(crate) fn read(&self) -> Result<(), StoreFault> {
         let mut found = BTreeMap::new();
         self.store.for_each(DocumentSpace::Certificate, &mut |id, text| match UploadedCertificate::parse(text) {
             Ok(certificate) => drop(found.insert(id.to_owned(), Arc::new(certificate))),
@@ -54,31 +54,31 @@ impl Certificates {
     }
 
     /// Whether those of the store are known.
-    pub fn are_read(&self) -> bool {
+    pub(crate) fn are_read(&self) -> bool {
         self.is_read.load(Ordering::Acquire)
     }
 
     /// Reads them if the store was silent until now. Blocks.
-    pub fn read_if_missing(&self) {
+    pub(crate) fn read_if_missing(&self) {
         if !self.are_read() && self.read().is_ok() {
             tracing::info!("stored certificates are read");
         }
     }
 
     /// The certificate with an id.
-    pub fn get(&self, id: &str) -> Option<Arc<UploadedCertificate>> {
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<UploadedCertificate>> {
         self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
     /// The ids of an organisation, or of all of them when `org` is empty, sorted.
-    pub fn ids(&self, org: &str) -> Vec<String> {
+    pub(crate) fn ids(&self, org: &str) -> Vec<String> {
         let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
         let is_of_org = |id: &&String| org.is_empty() || org_of(id) == org;
         by_id.keys().filter(is_of_org).cloned().collect()
     }
 
     /// Checks and stores PEM text: a chain with or without its private key, or a public key. Its id.
-    pub async fn add(&self, org: &str, text: &[u8], now_unix_s: u64) -> Result<String, CertificateRejection> {
+    pub(crate) async fn add(&self, org: &str, text: &[u8], now_unix_s: u64) -> Result<String, CertificateRejection> {
         if org.len() > ORG_BYTES_MAX || org.contains([',', '/']) || org.contains(char::is_control) {
             return Err(CertificateRejection::Bad(format!(
                 "org_id must have at most {ORG_BYTES_MAX} bytes, and no comma, slash or control character"
@@ -101,7 +101,7 @@ impl Certificates {
     }
 
     /// Removes a certificate, if it is there.
-    pub async fn remove(&self, id: &str) -> Result<(), StoreFault> {
+    pub(crate) async fn remove(&self, id: &str) -> Result<(), StoreFault> {
         self.store.ask(Question::Delete { kind: DocumentSpace::Certificate, id: id.to_owned() }).await?;
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).remove(id);
         Ok(())

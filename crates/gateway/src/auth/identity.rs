@@ -10,7 +10,7 @@ use tollgate_model::policy;
 use tollgate_model::session::{AccessRight, Session};
 
 /// An identity and what its session is made of.
-pub struct Identity {
+pub(crate) struct Identity {
     digest: Digest,
     /// The session's name, which the control API knows it by.
     session_id: String,
@@ -24,7 +24,7 @@ pub struct Identity {
 
 impl Identity {
     /// An identity with policies. `subject` names the session, `token_expires` is the end of what vouches for it.
-    pub fn with_policies(
+    pub(crate) fn with_policies(
         keys: &Keys,
         org_id: &str,
         subject: &str,
@@ -42,7 +42,7 @@ impl Identity {
     }
 
     /// An identity that may call one API. Its session is that API's alone.
-    pub fn with_right(keys: &Keys, org_id: &str, subject: &str, right: &Arc<AccessRight>) -> Self {
+    pub(crate) fn with_right(keys: &Keys, org_id: &str, subject: &str, right: &Arc<AccessRight>) -> Self {
         let name = format!("{}/{subject}", right.api_id);
         Identity { right: Some(right.clone()), ..Identity::named(keys, org_id, &name, subject.to_owned()) }
     }
@@ -54,18 +54,18 @@ impl Identity {
     }
 
     /// The name of its session.
-    pub fn session_id(&self) -> &str {
+    pub(crate) fn session_id(&self) -> &str {
         &self.session_id
     }
 
     /// The first of its policies.
-    pub fn first_policy(&self) -> Option<&String> {
+    pub(crate) fn first_policy(&self) -> Option<&String> {
         self.policies.first()
     }
 
     /// Its session, in the organisation that it was made for.
     #[inline]
-    pub fn key(&self, keys: &Keys, org_id: &str) -> Option<HeldKey> {
+    pub(crate) fn key(&self, keys: &Keys, org_id: &str) -> Option<HeldKey> {
         keys.identity(&self.digest, &self.session_id, &self.policies, self.expires, &|| self.session(org_id))
     }
 
@@ -83,7 +83,7 @@ impl Identity {
 }
 
 /// The right to call one API, in all its versions.
-pub fn right_to(definition: &ApiDefinition) -> Arc<AccessRight> {
+pub(crate) fn right_to(definition: &ApiDefinition) -> Arc<AccessRight> {
     Arc::new(AccessRight {
         api_id: definition.api_id.clone(),
         api_name: definition.name.clone(),
@@ -93,7 +93,7 @@ pub fn right_to(definition: &ApiDefinition) -> Arc<AccessRight> {
 }
 
 /// The first of some policies can be given to identities of an organisation.
-pub fn is_usable(policies: &[String], org_id: &str, keys: &Keys) -> bool {
+pub(crate) fn is_usable(policies: &[String], org_id: &str, keys: &Keys) -> bool {
     let lookup = keys.policies_now();
     policies.first().and_then(|id| lookup.get(id)).is_some_and(|policy| policy.org_id == org_id)
 }

@@ -9,13 +9,13 @@ mod key_set;
 mod source;
 mod token;
 
-pub use algorithm::{AlgorithmFamily, SigningAlgorithm};
-pub use claim_texts::{CLAIM, ClaimNames, ClaimTexts, value_text};
-pub use claims::{Claims, TimeChecks, TimeFault, Validity};
-pub use key::VerifyKey;
-pub use key_set::{FETCH_TIME_MAX, KeySet, SetRules};
-pub use source::{Checked, KeySource};
-pub use token::JwtToken;
+pub(crate) use algorithm::{AlgorithmFamily, SigningAlgorithm};
+pub(crate) use claim_texts::{CLAIM, ClaimNames, ClaimTexts, value_text};
+pub(crate) use claims::{Claims, TimeChecks, TimeFault, Validity};
+pub(crate) use key::VerifyKey;
+pub(crate) use key_set::{FETCH_TIME_MAX, KeySet, SetRules};
+pub(crate) use source::{Checked, KeySource};
+pub(crate) use token::JwtToken;
 
 #[cfg(test)]
 mod tests;

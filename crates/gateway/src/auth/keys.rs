@@ -49,17 +49,17 @@ use tollgate_store::question::COUNTERS_MAX;
 use tollgate_store::{CounterValue, DocumentSpace, Question, Store, StoreFault};
 use writes::WriteOrder;
 
-pub use ends::forgotten_at;
-pub use held_key::HeldKey;
-pub use identities::identity_digest;
-pub use key::{Key, KeyState, Permission};
-pub use limits::{Checks, CountedRequest, LimitRejection, SessionLimits};
-pub use policies::Policies;
-pub use presented::Presented;
-pub use shared::SharedKeys;
-pub use terms::KeyTerms;
-pub use view::KeyView;
-pub use writes::{KeyName, in_place_of, prepared};
+pub(crate) use ends::forgotten_at;
+pub(crate) use held_key::HeldKey;
+pub(crate) use identities::identity_digest;
+pub(crate) use key::{Key, KeyState, Permission};
+pub(crate) use limits::{Checks, CountedRequest, LimitRejection, SessionLimits};
+pub(crate) use policies::Policies;
+pub(crate) use presented::Presented;
+pub(crate) use shared::SharedKeys;
+pub(crate) use terms::KeyTerms;
+pub(crate) use view::KeyView;
+pub(crate) use writes::{KeyName, in_place_of, prepared};
 
 /// How old a stored quota may be.
 const WRITE_BEHIND: Duration = Duration::from_secs(1);
@@ -68,7 +68,7 @@ const WRITE_BEHIND: Duration = Duration::from_secs(1);
 const SHOWN_AT_ONCE: usize = 1_024;
 
 /// All keys.
-pub struct Keys {
+pub(crate) struct Keys {
     pub rules: KeyRules,
     store: Arc<dyn Store>,
     /// The sessions of a store that several gateways share.
@@ -96,7 +96,7 @@ pub struct Keys {
 
 /// How keys are made, hashed and found.
 #[derive(Clone, Debug)]
-pub struct KeyRules {
+pub(crate) struct KeyRules {
     pub hash_keys: bool,
     pub functions: Vec<KeyFunction>,
     pub token_bytes_min: usize,
@@ -116,7 +116,7 @@ pub struct KeyRules {
 
 /// The counters of one key, by scope and use. They outlive changes of the session that do not reset them.
 #[derive(Default)]
-pub struct Counters {
+pub(crate) struct Counters {
     rates: Mutex<BTreeMap<String, Arc<Limiter>>>,
     quotas: Mutex<BTreeMap<String, Arc<Quota>>>,
     retired: Arc<AtomicBool>,
@@ -124,7 +124,7 @@ pub struct Counters {
 
 impl KeyRules {
     /// The rules of a configuration, with the pool of the gateway's patterns.
-    pub fn new(config: &GatewayConfig, pool: Arc<PatternPool>) -> Self {
+    pub(crate) fn new(config: &GatewayConfig, pool: Arc<PatternPool>) -> Self {
         KeyRules {
             hash_keys: config.hash_keys,
             functions: config.key_functions(),
@@ -146,7 +146,7 @@ impl KeyRules {
     }
 
     /// The text to look for a key under that an operator made for somebody known by this name: a user, or who has a certificate.
-    pub fn text_of<'t>(&self, name: &'t str, org: &str) -> Cow<'t, str> {
+    pub(crate) fn text_of<'t>(&self, name: &'t str, org: &str) -> Cow<'t, str> {
         if self.only_whole { Cow::Owned(key_format::custom(org, name, self.function())) } else { Cow::Borrowed(name) }
     }
 
@@ -157,7 +157,7 @@ impl KeyRules {
 
 impl Keys {
     /// The keys of a store.
-    pub fn load(rules: KeyRules, store: Arc<dyn Store>) -> Result<Self, StoreFault> {
+    pub(crate) fn load(rules: KeyRules, store: Arc<dyn Store>) -> Result<Self, StoreFault> {
         let keys = Keys::new(rules, store.clone(), None);
         store.for_each_counter(&mut |counter| keys.saved.add(&counter))?;
         let mut unreadable = 0usize;
@@ -185,18 +185,18 @@ impl Keys {
     }
 
     /// The patterns of access rights.
-    pub fn patterns(&self) -> &RightPatterns {
+    pub(crate) fn patterns(&self) -> &RightPatterns {
         &self.patterns
     }
 
     /// Grows with the policies.
     #[inline]
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
     /// The keys of a store that several gateways share: none are loaded before they are used, so that the store may come later.
-    pub fn shared(rules: KeyRules, shared: SharedKeys) -> Self {
+    pub(crate) fn shared(rules: KeyRules, shared: SharedKeys) -> Self {
         let shared = Arc::new(shared);
         let (heard, swept) = (shared.clone(), Arc::downgrade(&shared));
         shared.redis.listen(bus::CHANNEL, move |what| heard.hear(what));
@@ -234,17 +234,17 @@ impl Keys {
     }
 
     /// Where keys are kept.
-    pub fn store(&self) -> &dyn Store {
+    pub(crate) fn store(&self) -> &dyn Store {
         self.store.as_ref()
     }
 
     /// What is shared with other gateways, if anything is.
-    pub fn shared_keys(&self) -> Option<&Arc<SharedKeys>> {
+    pub(crate) fn shared_keys(&self) -> Option<&Arc<SharedKeys>> {
         self.shared.as_ref()
     }
 
     /// How many keys are in memory.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.shared.as_ref().map_or(0, |shared| shared.len()) + self.table.len()
     }
 
@@ -261,7 +261,7 @@ impl Keys {
 
     /// The key that a request presents, compiled.
     #[inline]
-    pub fn find(&self, token: &str, org: &str) -> Option<HeldKey> {
+    pub(crate) fn find(&self, token: &str, org: &str) -> Option<HeldKey> {
         if token.len() < self.rules.token_bytes_min {
             return None;
         }
@@ -278,7 +278,7 @@ impl Keys {
 
     /// Where [`Keys::find`] looks for a key, in that order. The first place that has one decides, so that who remembers them finds the
     /// same key as long as it is there, and no other when one comes before it.
-    pub fn places(&self, token: &str, org: &str) -> Vec<Digest> {
+    pub(crate) fn places(&self, token: &str, org: &str) -> Vec<Digest> {
         if token.len() < self.rules.token_bytes_min {
             return Vec::new();
         }
@@ -288,7 +288,7 @@ impl Keys {
     }
 
     /// The text of the key that [`Keys::find`] finds: a custom key is written with its organisation.
-    pub fn written(&self, token: &str, org: &str) -> String {
+    pub(crate) fn written(&self, token: &str, org: &str) -> String {
         let is_known = |text: &&String| self.compiled(&self.digest(text)).is_some();
         let others = self.rules.texts(token, org);
         let other = || others.iter().filter(|text| *text != token).find(is_known);
@@ -298,7 +298,7 @@ impl Keys {
 
     /// The key in the first of some places that has one.
     #[inline]
-    pub fn find_in(&self, places: &[Digest]) -> Option<HeldKey> {
+    pub(crate) fn find_in(&self, places: &[Digest]) -> Option<HeldKey> {
         places.iter().find_map(|digest| self.compiled(digest))
     }
 
@@ -386,17 +386,17 @@ impl Keys {
     }
 
     /// A new key of an organisation.
-    pub fn generate(&self, org: &str, random: [u8; 16]) -> String {
+    pub(crate) fn generate(&self, org: &str, random: [u8; 16]) -> String {
         key_format::generate(org, self.rules.function(), random)
     }
 
     /// The hash that a key is shown by, when keys are hashed.
-    pub fn shown_hash(&self, token: &str) -> Option<String> {
+    pub(crate) fn shown_hash(&self, token: &str) -> Option<String> {
         self.rules.hash_keys.then(|| key_format::hash(token, KeyFunction::Plain))
     }
 
     /// How a key in memory is shown: by itself, or by its hash.
-    pub fn shown_of(&self, digest: &Digest) -> Option<String> {
+    pub(crate) fn shown_of(&self, digest: &Digest) -> Option<String> {
         self.table.with(digest, StoredKey::shown)
     }
 
@@ -406,13 +406,13 @@ impl Keys {
     }
 
     /// A session as it would be with its policies.
-    pub fn with_policies(&self, session: &Session) -> Result<Session, policy::PolicyError> {
+    pub(crate) fn with_policies(&self, session: &Session) -> Result<Session, policy::PolicyError> {
         let policies = self.policies.load();
         policy::apply(session, &|id| policies.get(id))
     }
 
     /// How all keys are shown, sorted.
-    pub async fn shown(&self) -> Result<Vec<String>, StoreFault> {
+    pub(crate) async fn shown(&self) -> Result<Vec<String>, StoreFault> {
         let mut shown = self.shown_in_table(|_| true).await;
         if let Some(shared) = &self.shared {
             shown.extend(shared.redis.ids(DocumentSpace::Session).await?);
@@ -421,7 +421,7 @@ impl Keys {
     }
 
     /// How the keys are shown that may call an API, sorted. A shared store is read from end to end for it.
-    pub async fn shown_for(&self, api: &str) -> Result<Vec<String>, StoreFault> {
+    pub(crate) async fn shown_for(&self, api: &str) -> Result<Vec<String>, StoreFault> {
         let policies = self.policies();
         let may_call = |entry: &StoredKey| entry.session().is_some_and(|session| lets_call(session, &policies, api));
         let mut shown = self.shown_in_table(may_call).await;
@@ -443,19 +443,19 @@ impl Keys {
     }
 
     /// The policies in effect.
-    pub fn policies(&self) -> Arc<Policies> {
+    pub(crate) fn policies(&self) -> Arc<Policies> {
         self.policies.load_full()
     }
 
     /// The same for a moment: it writes to no counter that all cores write to.
     #[inline]
-    pub fn policies_now(&self) -> Guard<Arc<Policies>> {
+    pub(crate) fn policies_now(&self) -> Guard<Arc<Policies>> {
         self.policies.load()
     }
 
     /// Puts policies into effect, for every key at its next request. The same policies again leave all compiled keys as they are. Says
     /// which of their patterns have no effect.
-    pub fn set_policies(&self, policies: Policies) -> Vec<Problem> {
+    pub(crate) fn set_policies(&self, policies: Policies) -> Vec<Problem> {
         let problems = self.patterns.keep(&policies);
         if **self.policies.load() != policies {
             self.policies.store(Arc::new(policies));
@@ -465,7 +465,7 @@ impl Keys {
     }
 
     /// Stores quotas that have changed, once a second, for as long as the process lives.
-    pub async fn write_behind(self: Arc<Self>) {
+    pub(crate) async fn write_behind(self: Arc<Self>) {
         loop {
             tokio::time::sleep(WRITE_BEHIND).await;
             if self.holds_quotas.load(Ordering::Acquire) {
@@ -481,12 +481,12 @@ impl Keys {
     }
 
     /// Whether quotas are stored only when somebody asks.
-    pub fn hold_quotas(&self, hold: bool) {
+    pub(crate) fn hold_quotas(&self, hold: bool) {
         self.holds_quotas.store(hold, Ordering::Release);
     }
 
     /// Reads stored quotas once more, before the first request: the process before this one may have changed them meanwhile.
-    pub fn read_quotas_again(&self) -> Result<(), StoreFault> {
+    pub(crate) fn read_quotas_again(&self) -> Result<(), StoreFault> {
         if self.shared.is_some() {
             return Ok(());
         }
@@ -497,7 +497,7 @@ impl Keys {
     }
 
     /// Stores the quotas that have changed since the last time.
-    pub async fn save_quotas(&self) -> Result<(), StoreFault> {
+    pub(crate) async fn save_quotas(&self) -> Result<(), StoreFault> {
         let changed = self.dirty.take();
         let mut rest = changed.as_slice();
         while !rest.is_empty() {
@@ -553,12 +553,12 @@ fn sorted(mut shown: Vec<String>) -> Vec<String> {
 }
 
 /// What a shared store calls a quota.
-pub fn shared_quota_name(shown: &str, scope: &str) -> String {
+pub(crate) fn shared_quota_name(shown: &str, scope: &str) -> String {
     if scope.is_empty() { format!("quota-{shown}") } else { format!("quota-{scope}-{shown}") }
 }
 
 /// What the embedded store calls a quota; with no scope, what the names of all of a key begin with.
-pub fn own_quota_name(digest: &Digest, scope: &str) -> String {
+pub(crate) fn own_quota_name(digest: &Digest, scope: &str) -> String {
     format!("quota-{}-{scope}", hex(digest))
 }
 

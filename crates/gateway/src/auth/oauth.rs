@@ -22,25 +22,25 @@ mod revoke;
 mod rules;
 mod token;
 
-pub use authorize::{NotAsked, ask_for_code, check_request};
-pub use client::{ClientShown, ClientWritten, OauthClient, Written, new_client_id, new_client_secret};
-pub use client_auth::{Credentials, named_client};
-pub use clients::{ANSWER_TIME_MAX, ApiClients, OauthClients, Presence, is_client};
-pub use introspect::introspect;
-pub use ledger::{Ledger, Listed};
-pub use notice::Notices;
-pub use parameters::OauthParameters;
-pub use refused::{ErrorCode, OauthRefusal};
-pub use revoke::revoke;
-pub use rules::{OAuthSettings, Rules};
-pub use token::give_token;
+pub(crate) use authorize::{NotAsked, ask_for_code, check_request};
+pub(crate) use client::{ClientShown, ClientWritten, OauthClient, Written, new_client_id, new_client_secret};
+pub(crate) use client_auth::{Credentials, named_client};
+pub(crate) use clients::{ANSWER_TIME_MAX, ApiClients, OauthClients, Presence, is_client};
+pub(crate) use introspect::introspect;
+pub(crate) use ledger::{Ledger, Listed};
+pub(crate) use notice::Notices;
+pub(crate) use parameters::OauthParameters;
+pub(crate) use refused::{ErrorCode, OauthRefusal};
+pub(crate) use revoke::revoke;
+pub(crate) use rules::{OAuthSettings, Rules};
+pub(crate) use token::give_token;
 
 use crate::auth::passwords::LazyPasswords;
 use crate::base::outside::LazyOutside;
 use std::sync::Arc;
 
 /// What the endpoints of one API work with.
-pub struct OauthProvider<'a> {
+pub(crate) struct OauthProvider<'a> {
     pub rules: &'a Rules,
     pub ledger: &'a Ledger,
     /// Calls to other servers, for notices.

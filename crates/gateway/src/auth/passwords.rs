@@ -15,10 +15,10 @@ use tollgate_engine::{Completer, Pending};
 use tollgate_model::key::KeyFunction;
 use tollgate_model::session::BasicAuthData;
 
-pub use queue::PasswordWaiter;
+pub(crate) use queue::PasswordWaiter;
 
 /// For which a request is held at most.
-pub const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
+pub(crate) const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
 /// As in Tyk; some 50 ms.
 const BCRYPT_COST: u32 = 10;
 /// A hash of a higher cost would hold a thread for minutes.
@@ -28,7 +28,7 @@ const NOBODY: &str = "$2b$10$abcdefghijklmnopqrstuuGLZAQbmLZlVqWqNZ1zTTLIaZ5qvQ8
 
 /// A password as it is kept.
 #[derive(Clone, PartialEq, Eq)]
-pub struct StoredPassword {
+pub(crate) struct StoredPassword {
     text: String,
     kind: HashKind,
 }
@@ -44,7 +44,7 @@ enum HashKind {
 
 impl StoredPassword {
     /// A session's password; `None` when it has none.
-    pub fn of(data: &BasicAuthData) -> Option<Self> {
+    pub(crate) fn of(data: &BasicAuthData) -> Option<Self> {
         if data.password.is_empty() {
             return None;
         }
@@ -60,22 +60,22 @@ impl StoredPassword {
     }
 
     /// What stands in for the password of somebody who does not exist.
-    pub fn nobodys() -> Self {
+    pub(crate) fn nobodys() -> Self {
         StoredPassword { text: NOBODY.to_owned(), kind: HashKind::Bcrypt }
     }
 
     /// The text as it is kept, which changes with the password.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Whether checking it takes long on purpose.
-    pub fn is_slow(&self) -> bool {
+    pub(crate) fn is_slow(&self) -> bool {
         matches!(self.kind, HashKind::Bcrypt | HashKind::Argon2)
     }
 
     /// Whether it is that password.
-    pub fn is(&self, password: &[u8]) -> bool {
+    pub(crate) fn is(&self, password: &[u8]) -> bool {
         match self.kind {
             HashKind::Bcrypt => {
                 bcrypt_cost(&self.text).is_some_and(|cost| cost <= BCRYPT_COST_MAX) && {
@@ -105,7 +105,7 @@ fn bcrypt_cost(text: &str) -> Option<u32> {
 }
 
 /// Puts the hash of a new password in its place; what is a hash already stays. Takes long on purpose.
-pub fn hash(data: &mut BasicAuthData) -> Result<(), String> {
+pub(crate) fn hash(data: &mut BasicAuthData) -> Result<(), String> {
     let is_hashed = !data.hash_type.is_empty() && StoredPassword::of(data).is_some_and(|stored| stored.looks_right());
     if data.password.is_empty() || is_hashed {
         return Ok(());
@@ -133,7 +133,7 @@ impl StoredPassword {
 }
 
 /// The threads that check.
-pub struct Passwords {
+pub(crate) struct Passwords {
     queue: Arc<PasswordQueue<Check>>,
     /// Checks that were made.
     checked: Arc<AtomicU64>,
@@ -158,7 +158,7 @@ impl Passwords {
     }
 
     /// Checks a password; `None` when too many wait. There may be no answer: when others come, who sends many gives way to them.
-    pub fn check(&self, asker: PasswordWaiter, stored: StoredPassword, password: Vec<u8>) -> Option<Pending<bool>> {
+    pub(crate) fn check(&self, asker: PasswordWaiter, stored: StoredPassword, password: Vec<u8>) -> Option<Pending<bool>> {
         let (completer, answer) = Pending::pair();
         self.queue.put(asker, Check { stored, password, completer }).then_some(answer)
     }
@@ -182,11 +182,11 @@ fn check_all(queue: &PasswordQueue<Check>, checked: &AtomicU64) {
 
 /// The threads, started when they are first needed.
 #[derive(Default)]
-pub struct LazyPasswords(OnceLock<Option<Arc<Passwords>>>);
+pub(crate) struct LazyPasswords(OnceLock<Option<Arc<Passwords>>>);
 
 impl LazyPasswords {
     /// The threads; `None` when the system has none to give.
-    pub fn get(&self) -> Option<Arc<Passwords>> {
+    pub(crate) fn get(&self) -> Option<Arc<Passwords>> {
         let start = || {
             let started = Passwords::start().map(Arc::new);
             started.inspect_err(|error| tracing::error!(%error, "no threads for passwords")).ok()
@@ -195,7 +195,7 @@ impl LazyPasswords {
     }
 
     /// Checks that were made so far.
-    pub fn checked(&self) -> u64 {
+    pub(crate) fn checked(&self) -> u64 {
         self.0.get().and_then(Option::as_ref).map_or(0, |passwords| passwords.checked.load(Ordering::Relaxed))
     }
 }

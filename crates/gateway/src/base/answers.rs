@@ -10,39 +10,39 @@ const BODY: u64 = 1 << 62;
 
 /// The answers for one request. There are at most as many as the chain has middlewares that ask.
 #[derive(Default)]
-pub struct Answers(Vec<(u64, Box<dyn Any>)>);
+pub(crate) struct Answers(Vec<(u64, Box<dyn Any>)>);
 
 impl Answers {
     /// What was kept under a number.
-    pub fn get<T: 'static>(&self, serial: u64) -> Option<&T> {
+    pub(crate) fn get<T: 'static>(&self, serial: u64) -> Option<&T> {
         self.0.iter().find_map(|(known, value)| (*known == serial).then(|| value.downcast_ref())?)
     }
 
     /// Keeps a value in place of what was kept under the number.
-    pub fn put<T: 'static>(&mut self, serial: u64, value: T) {
+    pub(crate) fn put<T: 'static>(&mut self, serial: u64, value: T) {
         self.0.retain(|(known, _)| *known != serial);
         self.0.push((serial, Box::new(value)));
     }
 
     /// Keeps the request's body, or why it is not there.
-    pub fn put_body(&mut self, body: Result<Vec<u8>, NotKept>) {
+    pub(crate) fn put_body(&mut self, body: Result<Vec<u8>, NotKept>) {
         self.put(BODY, body);
     }
 
     /// The request's body, if it was asked for and has come.
-    pub fn body(&self) -> Option<Result<&[u8], NotKept>> {
+    pub(crate) fn body(&self) -> Option<Result<&[u8], NotKept>> {
         let body = self.get::<Result<Vec<u8>, NotKept>>(BODY)?;
         Some(body.as_ref().map(Vec::as_slice).map_err(|why| *why))
     }
 
     /// Forgets everything: the request is over.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
 /// What became of a question.
-pub enum QuestionState<T> {
+pub(crate) enum QuestionState<T> {
     Done(T),
     /// There will be no answer, or not in time.
     Lost,
@@ -52,7 +52,11 @@ pub enum QuestionState<T> {
 
 impl Answers {
     /// Asks a question once for this request; the same call finds the answer when the chain starts over.
-    pub fn ask<T: Clone + Send + Sync + 'static>(&mut self, serial: u64, begin: impl FnOnce() -> Pending<T>) -> QuestionState<T> {
+    pub(crate) fn ask<T: Clone + Send + Sync + 'static>(
+        &mut self,
+        serial: u64,
+        begin: impl FnOnce() -> Pending<T>,
+    ) -> QuestionState<T> {
         match self.get::<Pending<T>>(serial) {
             Some(answer) => answer.get().map_or(QuestionState::Lost, QuestionState::Done),
             None => {
@@ -70,12 +74,12 @@ const LIMITS_SINCE: u64 = u64::MAX - 1;
 
 impl Answers {
     /// How long a request has been held for its limits.
-    pub fn held_for_limits(&self, now: Duration) -> Duration {
+    pub(crate) fn held_for_limits(&self, now: Duration) -> Duration {
         self.get::<Duration>(LIMITS_SINCE).map_or(Duration::ZERO, |since| now.saturating_sub(*since))
     }
 
     /// From now on it is held for its limits, if it was not before.
-    pub fn hold_for_limits(&mut self, now: Duration) {
+    pub(crate) fn hold_for_limits(&mut self, now: Duration) {
         if self.get::<Duration>(LIMITS_SINCE).is_none() {
             self.put(LIMITS_SINCE, now);
         }
@@ -83,4 +87,4 @@ impl Answers {
 }
 
 /// How long a request is held for an answer beyond the answer's own time limit, which comes first.
-pub const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE: Duration = Duration::from_secs(1);

@@ -10,20 +10,20 @@ use tollgate_model::hexadecimal;
 use tollgate_store::{Redis, StoreFault};
 
 /// The channel.
-pub const CHANNEL: &str = "tyk.cluster.notifications";
+pub(crate) const CHANNEL: &str = "tyk.cluster.notifications";
 
 /// What Go calls SHA-256.
 const SHA256_NUMBER: u64 = 5;
 
 /// Says that sessions have changed; the payload is their names, with commas between them.
-pub const SESSIONS_CHANGED: &str = "KeySpaceUpdateNotification";
+pub(crate) const SESSIONS_CHANGED: &str = "KeySpaceUpdateNotification";
 /// Asks all gateways to reload.
-pub const RELOAD_ALL: &str = "GroupReload";
+pub(crate) const RELOAD_ALL: &str = "GroupReload";
 /// Other messages after which definitions or policies have to be read again.
 const RELOADS: [&str; 5] = [RELOAD_ALL, "ApiUpdated", "ApiAdded", "ApiRemoved", "PolicyChanged"];
 
 /// Speaks to the other gateways.
-pub struct Bus {
+pub(crate) struct Bus {
     redis: Arc<Redis>,
     signer: Signer,
     reloads_on_signal: bool,
@@ -33,7 +33,7 @@ pub struct Bus {
 
 /// What a message asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BusMessage {
+pub(crate) enum BusMessage {
     /// Sessions of these names have changed or are gone.
     SessionsChanged(Vec<String>),
     Reload,
@@ -49,13 +49,13 @@ struct Signer {
 }
 
 impl Bus {
-    pub fn new(redis: Arc<Redis>, config: &GatewayConfig) -> Self {
+    pub(crate) fn new(redis: Arc<Redis>, config: &GatewayConfig) -> Self {
         let signer = Signer { secret: config.node_secret.clone(), accepts_everything: config.allow_insecure_configs };
         Bus { redis, signer, reloads_on_signal: !config.suppress_redis_signal_reload, on_reload: OnceLock::new() }
     }
 
     /// From now on a message can make this gateway reload.
-    pub fn on_reload(&self, reload: impl Fn() + Send + Sync + 'static) {
+    pub(crate) fn on_reload(&self, reload: impl Fn() + Send + Sync + 'static) {
         let _ = self.on_reload.set(Box::new(reload));
     }
 
@@ -63,12 +63,12 @@ impl Bus {
     ///
     /// # Errors
     /// What the store says; nobody was told then.
-    pub async fn tell(&self, command: &str, payload: &str) -> Result<(), StoreFault> {
+    pub(crate) async fn tell(&self, command: &str, payload: &str) -> Result<(), StoreFault> {
         self.redis.publish(CHANNEL, self.signer.message(command, payload).as_bytes()).await
     }
 
     /// What a message says. Asks for reloads by itself.
-    pub fn hear(&self, message: &[u8]) -> BusMessage {
+    pub(crate) fn hear(&self, message: &[u8]) -> BusMessage {
         match self.signer.read(message) {
             Ok(BusMessage::Reload) => {
                 if let Some(reload) = self.on_reload.get().filter(|_| self.reloads_on_signal) {

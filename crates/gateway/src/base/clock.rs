@@ -7,7 +7,7 @@ use tollgate_engine::Moment;
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// Seconds since 1970; before that the clock stands still.
-pub fn unix_s() -> u64 {
+pub(crate) fn unix_s() -> u64 {
     since_1970().as_secs()
 }
 
@@ -17,32 +17,32 @@ fn since_1970() -> Duration {
 
 /// The time of day of a core. It is reckoned from a moment, which a request knows anyway: reading the clock for each would cost more than
 /// most of what it is needed for.
-pub struct TimeOfDay {
+pub(crate) struct TimeOfDay {
     /// One moment, and how many nanoseconds after 1970 it was.
     known: Cell<(Moment, u64)>,
 }
 
 impl TimeOfDay {
     /// As the clock has it now.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         TimeOfDay { known: Cell::new(read()) }
     }
 
     /// Reads the clock again; done several times a second, so that a clock that is set is followed.
-    pub fn read(&self) {
+    pub(crate) fn read(&self) {
         self.known.set(read());
     }
 
     /// Nanoseconds since 1970 at a moment.
     #[inline]
-    pub fn unix_ns(&self, moment: Moment) -> u64 {
+    pub(crate) fn unix_ns(&self, moment: Moment) -> u64 {
         let (then, unix_ns) = self.known.get();
         unix_ns.saturating_add(moment.ns_since(then)).saturating_sub(then.ns_since(moment))
     }
 
     /// Seconds since 1970 at a moment.
     #[inline]
-    pub fn unix_s(&self, moment: Moment) -> u64 {
+    pub(crate) fn unix_s(&self, moment: Moment) -> u64 {
         self.unix_ns(moment) / NS_PER_S
     }
 }

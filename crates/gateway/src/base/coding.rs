@@ -11,7 +11,7 @@ const LAYERS_MAX: usize = 2;
 
 /// A coding that bodies are opened from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coding {
+pub(crate) enum Coding {
     Gzip,
     Deflate,
     Brotli,
@@ -20,7 +20,7 @@ pub enum Coding {
 
 /// Why a body could not be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenError {
+pub(crate) enum OpenError {
     /// The coding is none of those above.
     Unknown,
     /// The bytes are not in that coding, or end too early.
@@ -43,12 +43,12 @@ impl Coding {
     }
 
     /// The coding of a response that gets another body, if that is to be in the same one: it is a single one that is cheap to write.
-    pub fn to_close(codings: &[u8]) -> Option<Self> {
+    pub(crate) fn to_close(codings: &[u8]) -> Option<Self> {
         Coding::named(codings.trim_ascii()).filter(|coding| matches!(coding, Coding::Gzip | Coding::Deflate))
     }
 
     /// A body in this coding; `None` for one that is only opened.
-    pub fn close(self, body: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn close(self, body: &[u8]) -> Option<Vec<u8>> {
         let out = Vec::with_capacity(body.len() / 2 + 32);
         match self {
             Coding::Gzip => {
@@ -84,7 +84,7 @@ impl Coding {
 ///
 /// # Errors
 /// Why it can't be opened; no more than `bytes_max` are made before that is known.
-pub fn open(codings: &[u8], body: &[u8], bytes_max: usize) -> Result<Vec<u8>, OpenError> {
+pub(crate) fn open(codings: &[u8], body: &[u8], bytes_max: usize) -> Result<Vec<u8>, OpenError> {
     let mut opened = None;
     let named = codings.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     let named = named.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"));

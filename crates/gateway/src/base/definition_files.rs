@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The definition files of a directory, sorted by name. Files that belong to another definition's are not definitions themselves.
-pub fn definition_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn definition_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();

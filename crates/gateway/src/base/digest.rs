@@ -4,11 +4,11 @@ use data_encoding::HEXLOWER_PERMISSIVE;
 use std::hash::Hasher;
 
 /// A key's digest.
-pub type Digest = [u8; 32];
+pub(crate) type Digest = [u8; 32];
 
 /// A digest is its own hash.
 #[derive(Default)]
-pub struct DigestHasher(u64);
+pub(crate) struct DigestHasher(u64);
 
 impl Hasher for DigestHasher {
     fn finish(&self) -> u64 {
@@ -23,12 +23,12 @@ impl Hasher for DigestHasher {
 }
 
 /// As hexadecimal digits.
-pub fn hex(digest: &Digest) -> String {
+pub(crate) fn hex(digest: &Digest) -> String {
     tollgate_model::hexadecimal(digest)
 }
 
 /// What [`hex`] wrote.
-pub fn parse_digest(text: &str) -> Option<Digest> {
+pub(crate) fn parse_digest(text: &str) -> Option<Digest> {
     let mut digest = Digest::default();
     if text.len() != 2 * digest.len() {
         return None;

@@ -6,12 +6,12 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 const ESCAPED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The value of a cookie in a Cookie header.
-pub fn cookie<'a>(header: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn cookie<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     first_cookie(header, |key| key == name)
 }
 
 /// The value of the first cookie in a Cookie header that is the one.
-pub fn first_cookie(header: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> {
+pub(crate) fn first_cookie(header: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> {
     header.split(';').find_map(|pair| {
         let (key, value) = pair.split_once('=')?;
         is_it(key.trim()).then(|| value.trim().trim_matches('"'))
@@ -19,7 +19,7 @@ pub fn first_cookie(header: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> 
 }
 
 /// All cookies in a Cookie header.
-pub fn cookies(header: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(crate) fn cookies(header: &str) -> impl Iterator<Item = (&str, &str)> {
     header.split(';').filter_map(|pair| {
         let (key, value) = pair.split_once('=')?;
         Some((key.trim(), value.trim().trim_matches('"')))
@@ -27,12 +27,12 @@ pub fn cookies(header: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// The decoded value of a query parameter.
-pub fn parameter(query: &str, name: &str) -> Option<String> {
+pub(crate) fn parameter(query: &str, name: &str) -> Option<String> {
     first_value(query, |key| key == name)
 }
 
 /// The decoded value of the first query parameter that is the one.
-pub fn first_value(query: &str, is_it: impl Fn(&str) -> bool) -> Option<String> {
+pub(crate) fn first_value(query: &str, is_it: impl Fn(&str) -> bool) -> Option<String> {
     query.split('&').find_map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         is_it(&decode_form(key)?).then(|| decode_form(value))?
@@ -40,7 +40,7 @@ pub fn first_value(query: &str, is_it: impl Fn(&str) -> bool) -> Option<String> 
 }
 
 /// All query parameters, decoded.
-pub fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
+pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
     query.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         Some((decode_form(key)?, decode_form(value)?))
@@ -48,7 +48,7 @@ pub fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
 }
 
 /// A query without one of its parameters.
-pub fn without_parameter(query: &str, name: &str) -> String {
+pub(crate) fn without_parameter(query: &str, name: &str) -> String {
     let is_other = |pair: &&str| {
         let key = pair.split_once('=').map_or(*pair, |(key, _)| key);
         decode_form(key).as_deref() != Some(name)
@@ -57,13 +57,13 @@ pub fn without_parameter(query: &str, name: &str) -> String {
 }
 
 /// Decodes `+` and escapes; `None` for an invalid escape.
-pub fn decode_form(text: &str) -> Option<String> {
+pub(crate) fn decode_form(text: &str) -> Option<String> {
     let spaced = text.replace('+', " ");
     Some(crate::base::path::Path::new(spaced.into())?.decoded.into_owned())
 }
 
 /// Escapes a value for a place inside a query.
-pub fn encode_form(text: &str) -> String {
+pub(crate) fn encode_form(text: &str) -> String {
     utf8_percent_encode(text, &ESCAPED).map(|part| if part == "%20" { "+" } else { part }).collect()
 }
 

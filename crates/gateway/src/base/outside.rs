@@ -26,14 +26,14 @@ const REDIRECTS_MAX: usize = 3;
 const IDLE: Duration = Duration::from_secs(60);
 
 /// The thread that calls, and its connections.
-pub struct Outside {
+pub(crate) struct Outside {
     runtime: Handle,
     clients: Mutex<HashMap<TlsRules, HttpClient>>,
     slots: Semaphore,
 }
 
 /// One call.
-pub struct Call {
+pub(crate) struct Call {
     pub method: Method,
     pub uri: Uri,
     pub headers: HeaderMap,
@@ -48,7 +48,7 @@ pub struct Call {
 }
 
 /// What a call was answered.
-pub struct CallReply {
+pub(crate) struct CallReply {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
@@ -56,7 +56,7 @@ pub struct CallReply {
 
 /// Why there is no answer. Says nothing of what was sent.
 #[derive(Clone, Debug)]
-pub enum CallFault {
+pub(crate) enum CallFault {
     Timeout(Duration),
     Http(HttpFault),
     Redirect(&'static str),
@@ -66,7 +66,7 @@ pub enum CallFault {
 
 impl Outside {
     /// Starts the thread.
-    pub fn start() -> io::Result<Self> {
+    pub(crate) fn start() -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build()?;
         let handle = runtime.handle().clone();
         let run = move || runtime.block_on(std::future::pending::<()>());
@@ -75,12 +75,12 @@ impl Outside {
     }
 
     /// Lets something run on the thread.
-    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(work);
     }
 
     /// Makes a call. A GET follows a few redirects, but never from https to http.
-    pub async fn call(&self, call: Call) -> Result<CallReply, CallFault> {
+    pub(crate) async fn call(&self, call: Call) -> Result<CallReply, CallFault> {
         let time_max = call.time_max;
         timeout(time_max, self.follow(call)).await.unwrap_or(Err(CallFault::Timeout(time_max)))
     }
@@ -130,7 +130,7 @@ impl Outside {
 
 impl Call {
     /// A GET for a document.
-    pub fn get(uri: Uri, tls: TlsRules, time_max: Duration, body_bytes_max: usize) -> Self {
+    pub(crate) fn get(uri: Uri, tls: TlsRules, time_max: Duration, body_bytes_max: usize) -> Self {
         let (headers, body) = (HeaderMap::new(), Bytes::new());
         Call { method: Method::GET, uri, headers, body, tls, time_max, body_bytes_max, redirects_max: REDIRECTS_MAX }
     }
@@ -160,11 +160,11 @@ impl fmt::Display for CallFault {
 
 /// One thread that calls, started when it is first needed.
 #[derive(Default)]
-pub struct LazyOutside(std::sync::OnceLock<Option<Arc<Outside>>>);
+pub(crate) struct LazyOutside(std::sync::OnceLock<Option<Arc<Outside>>>);
 
 impl LazyOutside {
     /// The thread; `None` when the system has none to give.
-    pub fn get(&self) -> Option<Arc<Outside>> {
+    pub(crate) fn get(&self) -> Option<Arc<Outside>> {
         let start = || Outside::start().map(Arc::new).inspect_err(|error| tracing::error!(%error, "no thread for calls")).ok();
         self.0.get_or_init(start).clone()
     }

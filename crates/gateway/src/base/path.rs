@@ -23,7 +23,7 @@ const ESCAPED: AsciiSet = CONTROLS
 
 /// One path in both its forms.
 #[derive(Clone, Debug)]
-pub struct Path<'a> {
+pub(crate) struct Path<'a> {
     /// Exactly as sent.
     pub raw: Cow<'a, str>,
     /// With escapes decoded.
@@ -33,13 +33,13 @@ pub struct Path<'a> {
 impl<'a> Path<'a> {
     /// A path that means itself.
     #[inline]
-    pub fn plain(path: &'a str) -> Self {
+    pub(crate) fn plain(path: &'a str) -> Self {
         Path { raw: Cow::Borrowed(path), decoded: Cow::Borrowed(path) }
     }
 
     /// Decodes a raw path; `None` when an escape is not two hex digits.
     #[inline]
-    pub fn new(raw: Cow<'a, str>) -> Option<Self> {
+    pub(crate) fn new(raw: Cow<'a, str>) -> Option<Self> {
         let decoded = match &raw {
             Cow::Borrowed(raw) => decode(raw)?,
             Cow::Owned(raw) => Cow::Owned(decode(raw)?.into_owned()),
@@ -49,7 +49,7 @@ impl<'a> Path<'a> {
 }
 
 /// Where in `raw` its first `decoded_bytes` decoded bytes end.
-pub fn raw_offset(raw: &str, decoded_bytes: usize) -> usize {
+pub(crate) fn raw_offset(raw: &str, decoded_bytes: usize) -> usize {
     let bytes = raw.as_bytes();
     let mut offset = 0;
     for _ in 0..decoded_bytes {
@@ -84,7 +84,7 @@ fn hex(byte: u8) -> Option<u8> {
 
 /// The path without `//`, `/./` and `/../`, if it has any; a trailing slash stays.
 #[inline]
-pub fn clean(path: &str) -> Option<String> {
+pub(crate) fn clean(path: &str) -> Option<String> {
     let mut after_slash = false;
     let mut is_suspicious = false;
     for byte in path.bytes() {
@@ -112,7 +112,7 @@ pub fn clean(path: &str) -> Option<String> {
 }
 
 /// Escapes a decoded path for a URL, as a browser would have sent it.
-pub fn encode(path: &str) -> String {
+pub(crate) fn encode(path: &str) -> String {
     utf8_percent_encode(path, &ESCAPED).to_string()
 }
 

@@ -13,10 +13,10 @@ mod rules;
 #[path = "pattern/template.rs"]
 mod template;
 
-pub use expression::{Expression, GroupTexts};
-pub use literal::{Literal, Requirement};
-pub use pool::{GroupExpression, PatternCharge, PatternPool, PooledPattern};
-pub use rules::PatternRules;
+pub(crate) use expression::{Expression, GroupTexts};
+pub(crate) use literal::{Literal, Requirement};
+pub(crate) use pool::{GroupExpression, PatternCharge, PatternPool, PooledPattern};
+pub(crate) use rules::PatternRules;
 
 use literal::requirements;
 use template::PathTemplate;
@@ -26,7 +26,7 @@ const EXPRESSION_BYTES_MAX: usize = 64 << 10;
 
 /// A compiled pattern.
 #[derive(Debug)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     kind: PatternKind,
     requirements: Vec<Requirement>,
 }
@@ -39,7 +39,7 @@ enum PatternKind {
 
 impl Pattern {
     /// Compiles an expression in the engine's syntax. An error tells why it can't be used.
-    pub fn compile(expression: &str) -> Result<Self, String> {
+    pub(crate) fn compile(expression: &str) -> Result<Self, String> {
         check_length(expression)?;
         if let Some(pattern) = Pattern::compile_quickly(expression) {
             return Ok(pattern);
@@ -56,7 +56,7 @@ impl Pattern {
 
     /// Whether the pattern is found in a path.
     #[inline]
-    pub fn is_match(&self, path: &str) -> bool {
+    pub(crate) fn is_match(&self, path: &str) -> bool {
         match &self.kind {
             PatternKind::Template(template) => template.is_match(path),
             PatternKind::Expression(expression) => expression.is_match(path),
@@ -64,7 +64,7 @@ impl Pattern {
     }
 
     /// What every path that fits has in it, by which candidates are found.
-    pub fn requirements(&self) -> &[Requirement] {
+    pub(crate) fn requirements(&self) -> &[Requirement] {
         &self.requirements
     }
 

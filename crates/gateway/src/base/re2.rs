@@ -5,17 +5,17 @@ use regex::{Regex, bytes};
 use std::borrow::Cow;
 
 /// Compiles an expression.
-pub fn compile(expression: &str) -> Result<Regex, regex::Error> {
+pub(crate) fn compile(expression: &str) -> Result<Regex, regex::Error> {
     Regex::new(&ascii(expression))
 }
 
 /// Compiles an expression that is matched against bytes of any kind.
-pub fn compile_for_bytes(expression: &str) -> Result<bytes::Regex, regex::Error> {
+pub(crate) fn compile_for_bytes(expression: &str) -> Result<bytes::Regex, regex::Error> {
     bytes::Regex::new(&ascii(expression))
 }
 
 /// The same expression with its Perl classes written out. POSIX classes are ASCII anyway.
-pub fn ascii(expression: &str) -> Cow<'_, str> {
+pub(crate) fn ascii(expression: &str) -> Cow<'_, str> {
     if !expression.contains('\\') {
         return Cow::Borrowed(expression);
     }

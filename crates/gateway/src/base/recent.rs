@@ -14,7 +14,7 @@ use crate::base::digest::{Digest, DigestHasher};
 type Half<V> = HashMap<Digest, Arc<V>, BuildHasherDefault<DigestHasher>>;
 
 /// Values by digest, at most twice `half_max` of them.
-pub struct Recent<V> {
+pub(crate) struct Recent<V> {
     halves: ArcSwap<Halves<V>>,
     half_max: usize,
     turning: Mutex<()>,
@@ -27,13 +27,13 @@ struct Halves<V> {
 
 impl<V: Send + Sync + 'static> Recent<V> {
     /// An empty memory.
-    pub fn new(half_max: usize) -> Self {
+    pub(crate) fn new(half_max: usize) -> Self {
         let halves = Halves { young: Arc::default(), old: Arc::default() };
         Recent { halves: ArcSwap::from_pointee(halves), half_max, turning: Mutex::default() }
     }
 
     /// The value of a digest.
-    pub fn get(&self, digest: &Digest) -> Option<Arc<V>> {
+    pub(crate) fn get(&self, digest: &Digest) -> Option<Arc<V>> {
         let halves = self.halves.load();
         if let Some(value) = halves.young.pin().get(digest) {
             return Some(value.clone());
@@ -44,7 +44,7 @@ impl<V: Send + Sync + 'static> Recent<V> {
     }
 
     /// Remembers a value.
-    pub fn put(&self, digest: Digest, value: Arc<V>) {
+    pub(crate) fn put(&self, digest: Digest, value: Arc<V>) {
         if self.halves.load().young.len() >= self.half_max {
             self.turn();
         }
@@ -52,7 +52,7 @@ impl<V: Send + Sync + 'static> Recent<V> {
     }
 
     /// Forgets a value.
-    pub fn remove(&self, digest: &Digest) {
+    pub(crate) fn remove(&self, digest: &Digest) {
         let halves = self.halves.load();
         halves.young.pin().remove(digest);
         halves.old.pin().remove(digest);
@@ -70,7 +70,7 @@ impl<V: Send + Sync + 'static> Recent<V> {
 
 /// What a credential is remembered by, in this process. With a processor's instructions for SHA-256 a token of 560 bytes takes 0.3 us, BLAKE3
 /// takes 0.8; without them BLAKE3 is the faster one.
-pub fn digest_of(credential: &[u8]) -> Digest {
+pub(crate) fn digest_of(credential: &[u8]) -> Digest {
     if !has_sha_instructions() {
         return blake3::hash(credential).into();
     }

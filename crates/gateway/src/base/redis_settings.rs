@@ -9,7 +9,7 @@ use tollgate_store::{RedisSettings, RedisShape, RedisTls};
 const TIMEOUT_S: u64 = 5;
 
 /// A Redis as it is written in Tyk's words, with its certificates read.
-pub fn redis_settings(storage: &Storage) -> Result<RedisSettings, String> {
+pub(crate) fn redis_settings(storage: &Storage) -> Result<RedisSettings, String> {
     let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     let shape = match (storage.enable_cluster, text(&storage.master_name)) {
         (true, _) => RedisShape::Cluster,

@@ -4,11 +4,11 @@ use tollgate_model::hexadecimal_digits;
 
 /// 128 random bits, written as a version 4 UUID.
 #[derive(Clone, Copy, Debug)]
-pub struct RequestId(pub u128);
+pub(crate) struct RequestId(pub u128);
 
 impl RequestId {
     /// Writes it as a UUID of version 4.
-    pub fn append_to(self, out: &mut Vec<u8>) {
+    pub(crate) fn append_to(self, out: &mut Vec<u8>) {
         let bits = self.0 & !(0xf << 76) & !(0x3 << 62) | (4 << 76) | (2 << 62);
         let digits = hexadecimal_digits::<32>(bits);
         let mut text = [b'-'; 36];

@@ -9,24 +9,24 @@ use subtle::ConstantTimeEq;
 use tollgate_model::hexadecimal;
 
 /// What requests to the control API must show. Only its digest is kept, so that comparing takes the same time for every guess.
-pub struct ControlSecret {
+pub(crate) struct ControlSecret {
     digest: [u8; 32],
 }
 
 impl ControlSecret {
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         ControlSecret { digest: Sha256::digest(text.as_bytes()).into() }
     }
 
     /// Whether `guess` is the secret, in time that does not depend on either.
-    pub fn is(&self, guess: &[u8]) -> bool {
+    pub(crate) fn is(&self, guess: &[u8]) -> bool {
         let digest: [u8; 32] = Sha256::digest(guess).into();
         digest.ct_eq(&self.digest).into()
     }
 }
 
 /// The configured secret, else the one in the file at `path`, made when it is not there. The path is returned if the file is used.
-pub fn configured_or_made(configured: &str, path: PathBuf) -> io::Result<(ControlSecret, Option<PathBuf>)> {
+pub(crate) fn configured_or_made(configured: &str, path: PathBuf) -> io::Result<(ControlSecret, Option<PathBuf>)> {
     if !configured.is_empty() {
         return Ok((ControlSecret::new(configured), None));
     }
@@ -45,12 +45,12 @@ pub fn configured_or_made(configured: &str, path: PathBuf) -> io::Result<(Contro
 }
 
 /// 128 bits of the system's randomness as 32 hex digits.
-pub fn random_text() -> io::Result<String> {
+pub(crate) fn random_text() -> io::Result<String> {
     Ok(hexadecimal(&random_bytes()?))
 }
 
 /// 128 bits of the system's randomness.
-pub fn random_bytes() -> io::Result<[u8; 16]> {
+pub(crate) fn random_bytes() -> io::Result<[u8; 16]> {
     let mut bytes = [0u8; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes)

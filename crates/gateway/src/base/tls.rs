@@ -9,12 +9,12 @@ mod library;
 mod server_names;
 mod upstreams;
 
-pub use allow_list::{AllowList, CallerTls, Disallowed};
-pub use certificate::{Certificate, Facts, hex_sha256};
-pub use clients::{ApiTls, ClientTerms};
-pub use collector::collector_config;
-pub use library::{CertificateSlot, Library};
-pub use upstreams::{TlsRules, TlsSettings, client_config};
+pub(crate) use allow_list::{AllowList, CallerTls, Disallowed};
+pub(crate) use certificate::{Certificate, Facts, hex_sha256};
+pub(crate) use clients::{ApiTls, ClientTerms};
+pub(crate) use collector::collector_config;
+pub(crate) use library::{CertificateSlot, Library};
+pub(crate) use upstreams::{TlsRules, TlsSettings, client_config};
 
 use rustls::SupportedProtocolVersion;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -36,7 +36,7 @@ fn provider(ciphers: &[String]) -> Result<Arc<CryptoProvider>, String> {
 }
 
 /// How commands speak TLS with a gateway.
-pub fn for_commands(insecure: bool) -> Result<rustls::ClientConfig, String> {
+pub(crate) fn for_commands(insecure: bool) -> Result<rustls::ClientConfig, String> {
     client_config(&TlsRules { insecure, ..TlsRules::default() }, &Library::default())
 }
 

@@ -51,10 +51,10 @@ use tower::ServiceExt;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use api_health::ApiHealth;
-pub use health::Health;
-pub use openapi::described;
-pub use own_port::OwnPort;
+pub(crate) use api_health::ApiHealth;
+pub(crate) use health::Health;
+pub(crate) use openapi::described;
+pub(crate) use own_port::OwnPort;
 use workers::Workers;
 
 /// Threads that write figures for scrapers; more scrapers wait.
@@ -66,7 +66,7 @@ const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
 const LAST_REQUEST_TIME: Duration = Duration::from_secs(1);
 
 /// What the control API works on.
-pub struct Control {
+pub(crate) struct Control {
     pub shared: Arc<GatewayState>,
     pub loader: Arc<Loader>,
     pub reloads: Reloads,
@@ -85,10 +85,10 @@ pub struct Control {
 }
 
 /// The other ends of connections that the data plane makes.
-pub struct SocketPairs(mpsc::UnboundedReceiver<UnixStream>);
+pub(crate) struct SocketPairs(mpsc::UnboundedReceiver<UnixStream>);
 
 /// Connects the data plane to a control plane that will be started.
-pub fn socket_pairs() -> (LocalConnector, SocketPairs) {
+pub(crate) fn socket_pairs() -> (LocalConnector, SocketPairs) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let connect = move || {
         let (own, other) = UnixStream::pair()?;
@@ -100,7 +100,7 @@ pub fn socket_pairs() -> (LocalConnector, SocketPairs) {
 }
 
 /// Ports beside the gateway's main one.
-pub struct Ports {
+pub(crate) struct Ports {
     /// The control API's own.
     pub own: Option<OwnPort>,
     /// For `/metrics` alone, without a secret.
@@ -110,7 +110,7 @@ pub struct Ports {
 }
 
 /// Starts the control plane's thread. `names` are those of the health and the readiness endpoint.
-pub fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Ports) -> io::Result<()> {
+pub(crate) fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Ports) -> io::Result<()> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(FIGURES_THREADS_MAX).build()?;
     let threads = workers::start()?;

@@ -24,7 +24,7 @@ use tollgate_model::session::ApiLifetime;
 use tollgate_model::{Level, Problem};
 
 /// Compiles one definition, with warnings; `Err` holds everything that makes it unusable.
-pub fn compile(
+pub(crate) fn compile(
     definition: &ApiDefinition,
     settings: &Settings,
     registry: &Arc<Registry>,
@@ -136,7 +136,7 @@ fn selector(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Com
 }
 
 /// When a version or an API ends.
-pub fn expiry_of(text: &str) -> Expiry {
+pub(crate) fn expiry_of(text: &str) -> Expiry {
     match expiry::expiry(text) {
         expiry::WrittenExpiry::Never => Expiry::Never,
         expiry::WrittenExpiry::At(end) => Expiry::At(end),
@@ -151,7 +151,7 @@ fn sanitized_listen_path(written: &str) -> String {
 }
 
 /// Puts APIs together: listen paths that collide are renamed, the router is built. `apis` are in the order of their files.
-pub fn assemble(apis: Vec<Arc<CompiledApi>>, settings: &Settings) -> (Snapshot, Vec<Problem>) {
+pub(crate) fn assemble(apis: Vec<Arc<CompiledApi>>, settings: &Settings) -> (Snapshot, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut taken: HashSet<(Option<String>, String)> = HashSet::new();
     let mut listen_paths: Vec<String> = Vec::with_capacity(apis.len());

@@ -20,10 +20,10 @@ use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
 
 /// A definition that is longer is another file by mistake.
-pub const FILE_BYTES_MAX: usize = 16 << 20;
+pub(crate) const FILE_BYTES_MAX: usize = 16 << 20;
 
 /// Loads definitions and publishes snapshots, one reload at a time.
-pub struct Loader {
+pub(crate) struct Loader {
     shared: Arc<GatewayState>,
     app_path: PathBuf,
     policy_path: PathBuf,
@@ -47,7 +47,7 @@ struct LoadedFile {
 
 /// What a reload came to.
 #[derive(Clone, Debug, Default)]
-pub struct ReloadReport {
+pub(crate) struct ReloadReport {
     /// APIs that are served now.
     pub apis: usize,
     /// What was found in the files; errors leave the last good version in place.
@@ -55,7 +55,7 @@ pub struct ReloadReport {
 }
 
 impl Loader {
-    pub fn new(shared: Arc<GatewayState>, config: &GatewayConfig) -> Self {
+    pub(crate) fn new(shared: Arc<GatewayState>, config: &GatewayConfig) -> Self {
         Loader {
             shared,
             app_path: config.app_path.clone(),
@@ -69,22 +69,22 @@ impl Loader {
     }
 
     /// Where definitions are kept.
-    pub fn app_path(&self) -> &Path {
+    pub(crate) fn app_path(&self) -> &Path {
         &self.app_path
     }
 
     /// Where policies are kept, if that is a directory.
-    pub fn policy_path(&self) -> Option<&Path> {
+    pub(crate) fn policy_path(&self) -> Option<&Path> {
         Some(self.policy_path.as_path()).filter(|path| !path.as_os_str().is_empty())
     }
 
     /// The definitions could be read at least once.
-    pub fn has_loaded(&self) -> bool {
+    pub(crate) fn has_loaded(&self) -> bool {
         self.loaded.load(Ordering::Relaxed)
     }
 
     /// Reads all files and publishes what they say.
-    pub fn reload(&self) -> ReloadReport {
+    pub(crate) fn reload(&self) -> ReloadReport {
         let start = Instant::now();
         self.shared.refresh_certificates();
         let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,7 +158,7 @@ impl Loader {
     }
 
     /// Parses, checks and compiles one definition.
-    pub fn api(&self, text: &[u8], file: Option<&Path>) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
+    pub(crate) fn api(&self, text: &[u8], file: Option<&Path>) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
         let lookup = |scheme: &str, name: &str| self.shared.settings.secrets.lookup(scheme, name);
         let (definition, problems) = ApiDefinition::parse_with(text, file, &lookup)?;
         match compile(&definition, &self.shared.settings, &self.shared.registry, file) {
@@ -195,7 +195,7 @@ impl Loader {
     }
 
     /// The file that the API with this id came from.
-    pub fn file_of(&self, id: &str) -> Option<PathBuf> {
+    pub(crate) fn file_of(&self, id: &str) -> Option<PathBuf> {
         let files = self.files();
         let defines = |file: &Arc<LoadedFile>| file.good.as_ref().is_some_and(|api| api.id == id);
         files.iter().rev().find(|(_, file)| defines(file)).map(|(path, _)| path.clone())
@@ -210,7 +210,7 @@ impl ReloadReport {
     }
 
     /// What makes a definition unusable.
-    pub fn errors(&self) -> impl Iterator<Item = &Problem> {
+    pub(crate) fn errors(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().filter(|problem| problem.is_error())
     }
 }
@@ -224,7 +224,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Asks for reloads. Requests that come while one runs are answered by one more.
 #[derive(Clone)]
-pub struct Reloads {
+pub(crate) struct Reloads {
     requests: mpsc::Sender<ReloadWaiter>,
 }
 
@@ -233,7 +233,7 @@ type ReloadWaiter = Option<oneshot::Sender<ReloadReport>>;
 
 impl Reloads {
     /// Starts the thread that reloads. Between two reloads that nobody waits for is so much time.
-    pub fn start(loader: Arc<Loader>, interval: Duration) -> io::Result<Self> {
+    pub(crate) fn start(loader: Arc<Loader>, interval: Duration) -> io::Result<Self> {
         let (requests, inbox) = mpsc::channel::<ReloadWaiter>();
         let run = move || {
             let mut last: Option<Instant> = None;
@@ -252,14 +252,14 @@ impl Reloads {
     }
 
     /// Asks for a reload; the receiver gets its report.
-    pub fn request(&self) -> oneshot::Receiver<ReloadReport> {
+    pub(crate) fn request(&self) -> oneshot::Receiver<ReloadReport> {
         let (sender, receiver) = oneshot::channel();
         self.send(Some(sender));
         receiver
     }
 
     /// Asks for a reload that nobody waits for.
-    pub fn request_later(&self) {
+    pub(crate) fn request_later(&self) {
         self.send(None);
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// An API as its middlewares know it: everything but its chains.
-pub struct Api {
+pub(crate) struct Api {
     pub id: String,
     pub name: String,
     /// Host it answers for, if not any.
@@ -41,7 +41,7 @@ pub struct Api {
 impl Api {
     /// What is left of the path behind the listen path, as the upstream is sent it.
     #[inline]
-    pub fn stripped<'p>(&self, url: &'p Url<'_>) -> &'p str {
+    pub(crate) fn stripped<'p>(&self, url: &'p Url<'_>) -> &'p str {
         let raw: &'p str = &url.path.raw;
         if !self.strip_listen_path || url.listen_bytes == 0 {
             return raw;

@@ -12,7 +12,7 @@ const BACKOFF_MAX: Duration = Duration::from_secs(10);
 
 /// When a breaker opens and how it closes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BreakerRule {
+pub(crate) struct BreakerRule {
     /// Share of failures that opens it, 0 to 1.
     pub threshold: f64,
     /// Requests in the window before it may open.
@@ -24,7 +24,7 @@ pub struct BreakerRule {
 }
 
 /// A request that a breaker let pass, until it is known how it went.
-pub struct Passage {
+pub(crate) struct Passage {
     rule: BreakerRule,
     breaker: Arc<Breaker>,
     /// How often the breaker had opened by then.
@@ -33,7 +33,7 @@ pub struct Passage {
 
 /// The state of one endpoint; outlives configurations. Locked for a few instructions, and only by APIs that have a breaker.
 #[derive(Debug, Default)]
-pub struct Breaker {
+pub(crate) struct Breaker {
     /// Whose it is, for figures.
     pub place: BreakerPlace,
     state: Mutex<BreakerState>,
@@ -42,7 +42,7 @@ pub struct Breaker {
 
 /// The endpoint that a breaker spares.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BreakerPlace {
+pub(crate) struct BreakerPlace {
     /// Id of the API.
     pub api: String,
     /// Name of the version.
@@ -71,23 +71,23 @@ struct BreakerBucket {
 
 impl Breaker {
     /// A closed one.
-    pub fn new(place: BreakerPlace) -> Self {
+    pub(crate) fn new(place: BreakerPlace) -> Self {
         Breaker { place, ..Breaker::default() }
     }
 
     /// Whether requests are turned away at `now`.
-    pub fn is_open(&self, now: Duration) -> bool {
+    pub(crate) fn is_open(&self, now: Duration) -> bool {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.opened.is_some() && now < state.closes
     }
 
     /// How often it has opened.
-    pub fn openings(&self) -> u64 {
+    pub(crate) fn openings(&self) -> u64 {
         self.openings.load(Ordering::Relaxed)
     }
 
     /// Lets a request pass at `now`, or turns it away.
-    pub fn admit(self: &Arc<Self>, rule: &BreakerRule, now: Duration) -> Option<Passage> {
+    pub(crate) fn admit(self: &Arc<Self>, rule: &BreakerRule, now: Duration) -> Option<Passage> {
         let passage = || Some(Passage { rule: *rule, breaker: self.clone(), openings: self.openings() });
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(opened) = state.opened else { return passage() };
@@ -139,7 +139,7 @@ impl Breaker {
 
 impl Passage {
     /// Tells the breaker how the request went.
-    pub fn end(&self, now: Duration, failed: bool) {
+    pub(crate) fn end(&self, now: Duration, failed: bool) {
         self.breaker.record(&self.rule, now, failed, self.openings);
     }
 }

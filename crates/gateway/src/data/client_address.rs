@@ -8,7 +8,7 @@ use tollgate_http::{KnownHeader, Request};
 
 /// Whom to believe, and where to look.
 #[derive(Clone, Debug)]
-pub struct ClientAddress {
+pub(crate) struct ClientAddress {
     pub trusted_proxies: Vec<IpNet>,
     /// Which entry of `X-Forwarded-For` counts, from its end; 0 for the last that is not a trusted proxy's.
     pub xff_depth: u64,
@@ -19,13 +19,13 @@ pub struct ClientAddress {
 impl ClientAddress {
     /// The client's address: of the connection, or what a trusted proxy says of it.
     #[inline]
-    pub fn of(&self, peer: IpAddr, request: &Request<'_>) -> IpAddr {
+    pub(crate) fn of(&self, peer: IpAddr, request: &Request<'_>) -> IpAddr {
         if self.trusts(peer) { self.forwarded(request).unwrap_or(peer) } else { peer }
     }
 
     /// Whether an address is a trusted proxy's.
     #[inline]
-    pub fn trusts(&self, address: IpAddr) -> bool {
+    pub(crate) fn trusts(&self, address: IpAddr) -> bool {
         self.trusted_proxies.iter().any(|network| network.contains(&address))
     }
 

@@ -7,7 +7,7 @@ use tollgate_http::KnownHeader;
 use tollgate_model::api::{AuthConfig, AuthMethod};
 
 /// The places of one method.
-pub struct CredentialPlaces {
+pub(crate) struct CredentialPlaces {
     header: Option<Header>,
     param: Option<String>,
     cookie: Option<String>,
@@ -21,7 +21,7 @@ enum Header {
 }
 
 impl CredentialPlaces {
-    pub fn new(config: &AuthConfig) -> Self {
+    pub(crate) fn new(config: &AuthConfig) -> Self {
         let header = |name: &str| match name.eq_ignore_ascii_case("authorization") {
             true => Header::Usual,
             false => Header::Named(name.to_owned()),
@@ -35,17 +35,17 @@ impl CredentialPlaces {
     }
 
     /// A client certificate may stand for the credential.
-    pub fn use_certificate(&self) -> bool {
+    pub(crate) fn use_certificate(&self) -> bool {
         self.use_certificate
     }
 
     /// The credential, without the scheme `Bearer` in front of it.
-    pub fn find<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, str>> {
+    pub(crate) fn find<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, str>> {
         self.beside_header(exchange).or_else(|| Some(text(self.bearer(exchange)?)))
     }
 
     /// The same for those who ask for its bytes first.
-    pub fn find_bytes<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, [u8]>> {
+    pub(crate) fn find_bytes<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, [u8]>> {
         match self.beside_header(exchange) {
             Some(Cow::Borrowed(value)) => Some(Cow::Borrowed(value.as_bytes())),
             Some(Cow::Owned(value)) => Some(Cow::Owned(value.into_bytes())),
@@ -54,7 +54,7 @@ impl CredentialPlaces {
     }
 
     /// The credential as it stands there, and whether that is in a header.
-    pub fn whole<'a>(&self, exchange: &Exchange<'a>) -> Option<(Cow<'a, str>, bool)> {
+    pub(crate) fn whole<'a>(&self, exchange: &Exchange<'a>) -> Option<(Cow<'a, str>, bool)> {
         let in_header = || self.in_header(exchange).filter(|value| !value.is_empty()).map(|value| (text(value), true));
         self.beside_header(exchange).map(|value| (value, false)).or_else(in_header)
     }
@@ -91,7 +91,7 @@ fn text(value: &[u8]) -> Cow<'_, str> {
 }
 
 /// A header's credential without the scheme that stands before it, written in any letter case; `scheme` is in lower case.
-pub fn without_scheme<'v>(value: &'v [u8], scheme: &[u8]) -> &'v [u8] {
+pub(crate) fn without_scheme<'v>(value: &'v [u8], scheme: &[u8]) -> &'v [u8] {
     match value.split_at_checked(scheme.len()) {
         Some((start, rest)) if start.eq_ignore_ascii_case(scheme) => rest.trim_ascii(),
         _ => value,
@@ -100,7 +100,7 @@ pub fn without_scheme<'v>(value: &'v [u8], scheme: &[u8]) -> &'v [u8] {
 
 /// What a value looks like to a method, from what is none of its credentials to what can be no other's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CredentialForm {
+pub(crate) enum CredentialForm {
     /// There is no value, or one with another method's scheme.
     #[default]
     Missing,
@@ -114,7 +114,7 @@ pub enum CredentialForm {
 
 impl CredentialForm {
     /// The form of a value for a method.
-    pub fn of(value: &str, method: AuthMethod) -> CredentialForm {
+    pub(crate) fn of(value: &str, method: AuthMethod) -> CredentialForm {
         let has_scheme = |scheme: &[u8]| without_scheme(value.as_bytes(), scheme).len() < value.len();
         let scheme = if has_scheme(b"basic ") {
             Some(AuthMethod::Basic)

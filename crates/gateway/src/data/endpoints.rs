@@ -4,7 +4,7 @@
 #[path = "endpoints/matcher.rs"]
 mod matcher;
 
-pub use matcher::EndpointMatcher;
+pub(crate) use matcher::EndpointMatcher;
 
 use crate::base::pattern::{PatternPool, PatternRules, PooledPattern};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Collects patterns; equal ones are matched once.
 #[derive(Debug)]
-pub struct PatternBuilder {
+pub(crate) struct PatternBuilder {
     rules: PatternRules,
     pool: Arc<PatternPool>,
     patterns: Vec<Arc<PooledPattern>>,
@@ -21,7 +21,7 @@ pub struct PatternBuilder {
 
 /// Which patterns a path fits.
 #[derive(Debug, Default)]
-pub struct Hits {
+pub(crate) struct Hits {
     /// In ascending order.
     patterns: Vec<u32>,
     /// Patterns that may fit.
@@ -32,7 +32,7 @@ pub struct Hits {
 
 /// One list of `extended_paths`: values by pattern and method.
 #[derive(Debug)]
-pub struct EndpointList<T> {
+pub(crate) struct EndpointList<T> {
     entries: Vec<MatchedEndpoint<T>>,
     /// Patterns with the places of their entries, in ascending order.
     by_pattern: Vec<(u32, u32)>,
@@ -46,19 +46,19 @@ struct MatchedEndpoint<T> {
 
 impl Hits {
     /// The numbers of the patterns, in ascending order.
-    pub fn patterns(&self) -> &[u32] {
+    pub(crate) fn patterns(&self) -> &[u32] {
         &self.patterns
     }
 }
 
 impl PatternBuilder {
     /// No patterns yet.
-    pub fn new(rules: PatternRules, pool: Arc<PatternPool>) -> Self {
+    pub(crate) fn new(rules: PatternRules, pool: Arc<PatternPool>) -> Self {
         PatternBuilder { rules, pool, patterns: Vec::new(), known: HashMap::new() }
     }
 
     /// Adds a pattern and gives its number. An error tells why it can't be used.
-    pub fn add(&mut self, pattern: &str, ignore_case: bool) -> Result<u32, String> {
+    pub(crate) fn add(&mut self, pattern: &str, ignore_case: bool) -> Result<u32, String> {
         let expression = self.rules.expression(pattern, ignore_case);
         if let Some(known) = self.known.get(&expression) {
             return Ok(*known);
@@ -70,7 +70,7 @@ impl PatternBuilder {
     }
 
     /// The matcher of all patterns.
-    pub fn build(self) -> Result<EndpointMatcher, String> {
+    pub(crate) fn build(self) -> Result<EndpointMatcher, String> {
         EndpointMatcher::new(self.patterns, &self.pool)
     }
 }
@@ -83,31 +83,31 @@ impl<T> Default for EndpointList<T> {
 
 impl<T> EndpointList<T> {
     /// Appends an entry; earlier ones win.
-    pub fn push(&mut self, pattern: u32, method: &str, value: T) {
+    pub(crate) fn push(&mut self, pattern: u32, method: &str, value: T) {
         let place = (pattern, u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
         self.by_pattern.insert(self.by_pattern.partition_point(|other| *other < place), place);
         self.entries.push(MatchedEndpoint { method: method.to_owned(), value });
     }
 
     /// All entries' values, in order.
-    pub fn values(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
         self.entries.iter().map(|entry| &entry.value)
     }
 
     /// No entry.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// The first entry for a path with exactly this method.
     #[inline]
-    pub fn find(&self, hits: &Hits, method: &str) -> Option<&T> {
+    pub(crate) fn find(&self, hits: &Hits, method: &str) -> Option<&T> {
         self.first(hits, |entry| entry.method == method)
     }
 
     /// The first entry for a path with this method or for any method.
     #[inline]
-    pub fn find_access(&self, hits: &Hits, method: &str) -> Option<&T> {
+    pub(crate) fn find_access(&self, hits: &Hits, method: &str) -> Option<&T> {
         self.first(hits, |entry| entry.method.is_empty() || entry.method == method)
     }
 

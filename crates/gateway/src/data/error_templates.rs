@@ -12,11 +12,11 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// The templates of one directory.
 #[derive(Clone, Debug, Default)]
-pub struct ErrorTemplates(Arc<Vec<ErrorTemplate>>);
+pub(crate) struct ErrorTemplates(Arc<Vec<ErrorTemplate>>);
 
 /// One file.
 #[derive(Debug)]
-pub struct ErrorTemplate {
+pub(crate) struct ErrorTemplate {
     /// The status it is for; `None` stands for every one without its own.
     status: Option<u16>,
     is_xml: bool,
@@ -25,7 +25,7 @@ pub struct ErrorTemplate {
 
 impl ErrorTemplates {
     /// Reads a directory; one that is not there has no templates.
-    pub fn load(directory: &Path) -> (Self, Vec<Problem>) {
+    pub(crate) fn load(directory: &Path) -> (Self, Vec<Problem>) {
         let mut templates = Vec::new();
         let mut problems = Vec::new();
         let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
@@ -47,14 +47,14 @@ impl ErrorTemplates {
     }
 
     /// The template for an answer.
-    pub fn find(&self, status: u16, is_xml: bool) -> Option<&ErrorTemplate> {
+    pub(crate) fn find(&self, status: u16, is_xml: bool) -> Option<&ErrorTemplate> {
         self.0.iter().find(|template| template.is_xml == is_xml && template.status.is_none_or(|own| own == status))
     }
 }
 
 impl ErrorTemplate {
     /// Appends the body, or nothing when it can't be rendered. `escape` writes the message as the format needs it.
-    pub fn write(&self, status: u16, message: &str, escape: fn(&str, &mut Vec<u8>), body: &mut Vec<u8>) {
+    pub(crate) fn write(&self, status: u16, message: &str, escape: fn(&str, &mut Vec<u8>), body: &mut Vec<u8>) {
         let mut escaped = Vec::with_capacity(message.len());
         escape(message, &mut escaped);
         let rendered = self.template.render(&data(status, &String::from_utf8_lossy(&escaped)), LIMITS);

@@ -27,7 +27,7 @@ use tollgate_http::Request;
 use tollgate_limit::Patience;
 
 /// A request and what the chain makes of it.
-pub struct Exchange<'a> {
+pub(crate) struct Exchange<'a> {
     pub request: &'a Request<'a>,
     pub settings: &'a Settings,
     pub api: &'a Api,
@@ -98,7 +98,7 @@ pub struct Exchange<'a> {
 
 /// Whether a request is recorded, and under which name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Track {
+pub(crate) enum Track {
     /// As the API has it.
     #[default]
     Default,
@@ -109,7 +109,7 @@ pub enum Track {
 
 /// A target that a rewrite chose.
 #[derive(Clone)]
-pub enum Redirect {
+pub(crate) enum Redirect {
     /// Another upstream.
     Upstream(Arc<Upstream>),
     /// Another API, by id or name.
@@ -117,7 +117,7 @@ pub enum Redirect {
 }
 
 /// What the chain does after a middleware.
-pub enum Step {
+pub(crate) enum Step {
     /// Goes on.
     Next,
     /// Holds the request for this long and starts over.
@@ -134,18 +134,18 @@ pub enum Step {
 
 impl<'a> Exchange<'a> {
     /// The query so far, without `?`.
-    pub fn query(&self) -> Option<&str> {
+    pub(crate) fn query(&self) -> Option<&str> {
         self.url.query.as_deref()
     }
 
     /// The decoded path behind the listen path, with a slash in front.
-    pub fn path_behind_listen(&self) -> Cow<'_, str> {
+    pub(crate) fn path_behind_listen(&self) -> Cow<'_, str> {
         self.url.path_behind_listen()
     }
 
     /// The key that a request presents when [`Keys::find`] has none: asks the store that it shares with other gateways, if it does, and
     /// holds the request meanwhile.
-    pub fn ask_for_key(&mut self, token: &str, org: &str) -> Result<Option<HeldKey>, Step> {
+    pub(crate) fn ask_for_key(&mut self, token: &str, org: &str) -> Result<Option<HeldKey>, Step> {
         match self.keys.look_up(token, org, self.answers) {
             Presented::Known(key) => Ok(Some(key)),
             Presented::Unknown => Ok(None),
@@ -155,7 +155,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// The key of a name, in memory or in the store.
-    pub fn key_or_ask(&mut self, name: &str, org: &str) -> Result<Option<HeldKey>, Step> {
+    pub(crate) fn key_or_ask(&mut self, name: &str, org: &str) -> Result<Option<HeldKey>, Step> {
         match self.keys.find(name, org) {
             Some(key) => Ok(Some(key)),
             None => self.ask_for_key(name, org),
@@ -163,23 +163,23 @@ impl<'a> Exchange<'a> {
     }
 
     /// The key of a name, in memory or as the store has answered to this request.
-    pub fn known_key(&self, name: &str, org: &str) -> Option<HeldKey> {
+    pub(crate) fn known_key(&self, name: &str, org: &str) -> Option<HeldKey> {
         self.keys.find(name, org).or_else(|| self.keys.answered_key(name, org, self.answers))
     }
 
     /// The limits of a key that hold for this request.
-    pub fn limits_of<'k>(&self, key: &'k Key) -> &'k SessionLimits {
+    pub(crate) fn limits_of<'k>(&self, key: &'k Key) -> &'k SessionLimits {
         key.limits_at(&self.api.id, &self.method, || self.path_behind_listen())
     }
 
     /// Size, rest and renewal of the key's quota.
-    pub fn quota_figures(&self) -> Option<[i64; 3]> {
+    pub(crate) fn quota_figures(&self) -> Option<[i64; 3]> {
         let (max, view) = self.limits_of(self.key.as_ref()?).quota(self.unix_s)?;
         Some([max, view.remaining, i64::try_from(view.renews_unix_s).unwrap_or_default()])
     }
 
     /// Requests, rest and reset of the rate limit that was looked at last: the API's, else the key's.
-    pub fn rate_figures(&self) -> Option<[i64; 3]> {
+    pub(crate) fn rate_figures(&self) -> Option<[i64; 3]> {
         let of_key = || {
             let (rule, room, full) = self.limits_of(self.key.as_ref()?).rooms(self.now).next()?;
             Some([rule.requests as i64, room as i64, self.reset_after(full)])
@@ -188,19 +188,19 @@ impl<'a> Exchange<'a> {
     }
 
     /// The second in which so much time will have passed.
-    pub fn reset_after(&self, time: Duration) -> i64 {
+    pub(crate) fn reset_after(&self, time: Duration) -> i64 {
         i64::try_from(self.unix_s.saturating_add(time.as_secs())).unwrap_or_default()
     }
 
     /// Whether the request may be held for what other gateways have counted.
-    pub fn patience(&self) -> Patience {
+    pub(crate) fn patience(&self) -> Patience {
         let held = self.answers.held_for_limits(self.now);
         let is_over = self.keys.shared_keys().is_some_and(|shared| held >= shared.limits.answer_time_max());
         if is_over { Patience::IsOver } else { Patience::Waits }
     }
 
     /// Holds the request until there is an answer about its limits, all of them together for no longer than one answer may take.
-    pub fn hold_for_limits(&mut self, pending: Option<Pending<()>>) -> Step {
+    pub(crate) fn hold_for_limits(&mut self, pending: Option<Pending<()>>) -> Step {
         self.answers.hold_for_limits(self.now);
         let held = self.answers.held_for_limits(self.now);
         let time_max = self.keys.shared_keys().map_or(Duration::ZERO, |shared| shared.limits.answer_time_max());
@@ -211,7 +211,7 @@ impl<'a> Exchange<'a> {
 
     /// The request has passed these limits, but for what would have been refused if it were not for the dry run. They count it once, also
     /// when it is held later and comes again. `limits` is one address for each of them.
-    pub fn pass<T>(&mut self, limits: &T, would_refuse: Option<Refusal>) {
+    pub(crate) fn pass<T>(&mut self, limits: &T, would_refuse: Option<Refusal>) {
         match would_refuse {
             None => self.answers.put(passed_at(limits, self.level), ()),
             Some(refusal) => self.answers.put(passed_at(limits, self.level), refusal),
@@ -219,7 +219,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// Whether the request has passed these limits before it was held. What they would have refused is told again.
-    pub fn has_passed<T>(&mut self, limits: &T) -> bool {
+    pub(crate) fn has_passed<T>(&mut self, limits: &T) -> bool {
         let place = passed_at(limits, self.level);
         if let Some(refusal) = self.answers.get::<Refusal>(place).cloned() {
             self.tell_dry_run(&refusal);
@@ -229,7 +229,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// Counts what would have been refused if it were not for the dry run, and tells the client.
-    pub fn report_dry_run(&mut self, refusal: &Refusal) {
+    pub(crate) fn report_dry_run(&mut self, refusal: &Refusal) {
         let cause = refusal.cause;
         if let Some(cells) = self.counting_core.and_then(|core| self.api.meter.core(core)) {
             cells.dry_run(cause);
@@ -243,7 +243,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// Path and query so far.
-    pub fn uri(&self) -> String {
+    pub(crate) fn uri(&self) -> String {
         match &self.url.query {
             Some(query) => format!("{}?{query}", self.url.path.raw),
             None => self.url.path.raw.clone().into_owned(),

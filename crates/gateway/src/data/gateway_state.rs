@@ -14,7 +14,7 @@ use tollgate_engine::{Moment, Target};
 use tollgate_limit::AddressRates;
 
 /// What every part of the process shares.
-pub struct GatewayState {
+pub(crate) struct GatewayState {
     pub settings: Settings,
     pub registry: Arc<Registry>,
     pub keys: Arc<Keys>,
@@ -36,7 +36,7 @@ pub struct GatewayState {
 
 impl GatewayState {
     /// Puts a new snapshot in place.
-    pub fn publish(&self, snapshot: Snapshot) {
+    pub(crate) fn publish(&self, snapshot: Snapshot) {
         if let Some(terms) = &self.client_terms {
             terms.rebuild(&handshakes(&snapshot));
         }
@@ -46,7 +46,7 @@ impl GatewayState {
     }
 
     /// Reads certificates again whose files have changed.
-    pub fn refresh_certificates(&self) {
+    pub(crate) fn refresh_certificates(&self) {
         if self.registry.certificates.refresh() {
             tracing::info!("certificates read again");
             if let Some(terms) = &self.client_terms {

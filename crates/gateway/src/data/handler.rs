@@ -51,7 +51,7 @@ const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
 const SAMPLED: u32 = 1_024;
 
 /// One core's side of the gateway.
-pub struct CoreService {
+pub(crate) struct CoreService {
     shared: Arc<GatewayState>,
     generation: Cell<u64>,
     /// This core's hold on the newest snapshot.
@@ -66,7 +66,7 @@ pub struct CoreService {
 }
 
 impl CoreService {
-    pub fn new(shared: Arc<GatewayState>, core: usize) -> Self {
+    pub(crate) fn new(shared: Arc<GatewayState>, core: usize) -> Self {
         use std::hash::{BuildHasher, RandomState};
         let (high, low) = (RandomState::new().hash_one(core), RandomState::new().hash_one(core));
         CoreService {
@@ -129,7 +129,7 @@ impl CoreService {
 }
 
 /// The service as the engine holds it.
-pub struct CoreHandle(pub Rc<CoreService>);
+pub(crate) struct CoreHandle(pub Rc<CoreService>);
 
 impl Service for CoreHandle {
     fn handler(&self, client: &ClientInfo) -> Box<dyn Handler> {

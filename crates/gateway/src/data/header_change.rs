@@ -5,7 +5,7 @@ use tollgate_http::{HeaderEdits, Headers};
 
 /// A change to a message's header lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HeaderChange {
+pub(crate) enum HeaderChange {
     /// Takes lines out.
     Remove(Arc<str>),
     /// Puts a line in place of all others of that name.
@@ -16,14 +16,14 @@ pub enum HeaderChange {
 
 impl HeaderChange {
     /// The header that it is about.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             HeaderChange::Remove(name) | HeaderChange::Set(name, _) | HeaderChange::Add(name, _) => name,
         }
     }
 
     /// Applies the change to a message of the upstream or the client.
-    pub fn apply(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+    pub(crate) fn apply(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         match self {
             HeaderChange::Remove(name) => edits.remove(headers, name),
             HeaderChange::Set(name, value) => edits.set(headers, name, value),
@@ -32,7 +32,7 @@ impl HeaderChange {
     }
 
     /// Applies the change to an answer of the gateway itself.
-    pub fn apply_to_reply(&self, edits: &mut HeaderEdits) {
+    pub(crate) fn apply_to_reply(&self, edits: &mut HeaderEdits) {
         match self {
             HeaderChange::Remove(_) => {}
             HeaderChange::Set(name, value) | HeaderChange::Add(name, value) => edits.add(name, value),

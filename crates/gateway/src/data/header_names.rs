@@ -5,28 +5,28 @@ use std::collections::BTreeSet;
 
 /// A set of names: in any letter case, and with an underscore for a dash.
 #[derive(Debug, Default)]
-pub struct HeaderNames {
+pub(crate) struct HeaderNames {
     names: BTreeSet<String>,
     /// Clients choose which headers count: every name is in the set.
     all: bool,
 }
 
 impl HeaderNames {
-    pub fn add(&mut self, name: &str) {
+    pub(crate) fn add(&mut self, name: &str) {
         self.names.insert(normal(name));
     }
 
-    pub fn add_all(&mut self) {
+    pub(crate) fn add_all(&mut self) {
         self.all = true;
     }
 
-    pub fn contains(&self, name: &str) -> bool {
+    pub(crate) fn contains(&self, name: &str) -> bool {
         self.all || self.names.contains(&normal(name))
     }
 }
 
 /// Two names that a server may take for the same.
-pub fn is_same_name(one: &str, other: &str) -> bool {
+pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
     one.len() == other.len() && normal(one) == normal(other)
 }
 

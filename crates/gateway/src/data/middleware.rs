@@ -6,7 +6,7 @@ mod header_plan;
 mod limit_headers;
 mod source;
 
-pub use source::{Context, Maker, MiddlewareSource};
+pub(crate) use source::{Context, Maker, MiddlewareSource};
 
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
@@ -15,7 +15,7 @@ use crate::data::header_names::HeaderNames;
 macro_rules! middlewares {
     ($($(#[$about:meta])* $list:ident { $($file:ident: $($middleware:ident),+;)+ })+) => {
         $($(mod $file;)+)+
-        $($(#[$about])* pub const $list: &[Maker] = &[$($($file::$middleware::compile),+),+];)+
+        $($(#[$about])* pub(crate) const $list: &[Maker] = &[$($($file::$middleware::compile),+),+];)+
     };
 }
 
@@ -85,7 +85,7 @@ middlewares! {
 }
 
 /// What a caller must pass to reach the endpoints where tokens are given.
-pub const FOR_STRANGERS: &[Maker] = &[
+pub(crate) const FOR_STRANGERS: &[Maker] = &[
     cross_origin::CrossOrigin::compile,
     ip_lists::IpAllow::compile,
     ip_lists::IpBlock::compile,
@@ -93,7 +93,7 @@ pub const FOR_STRANGERS: &[Maker] = &[
 ];
 
 /// One step.
-pub trait Middleware: Send + Sync {
+pub(crate) trait Middleware: Send + Sync {
     /// What figures call it: the name of its type.
     fn name(&self) -> &'static str {
         std::any::type_name::<Self>().rsplit("::").next().unwrap_or_default()

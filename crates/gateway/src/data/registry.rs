@@ -23,7 +23,7 @@ use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 
 /// Everything that outlives configurations.
 #[derive(Default)]
-pub struct Registry {
+pub(crate) struct Registry {
     /// The counters of APIs.
     pub meters: Meters,
     /// The patterns of endpoints and access rights.
@@ -99,12 +99,12 @@ impl<K: Eq + Hash, V> Interned<K, V> {
 
 impl Registry {
     /// A registry whose APIs are counted by these meters.
-    pub fn new(meters: Meters) -> Self {
+    pub(crate) fn new(meters: Meters) -> Self {
         Registry { meters, ..Registry::default() }
     }
 
     /// The target for an address; the same one for as long as it is used.
-    pub fn target(
+    pub(crate) fn target(
         &self,
         address: Address,
         server_name: Option<ServerName<'static>>,
@@ -124,40 +124,40 @@ impl Registry {
     }
 
     /// A serial that no target had before.
-    pub fn new_serial(&self) -> u64 {
+    pub(crate) fn new_serial(&self) -> u64 {
         self.next_serial.fetch_add(1, Ordering::Relaxed)
     }
 
     /// From now on limits are counted together with other gateways.
-    pub fn share_limits(&self, limits: Arc<SharedLimits>) {
+    pub(crate) fn share_limits(&self, limits: Arc<SharedLimits>) {
         let _ = self.shared_limits.set(limits);
     }
 
     /// The counter of a limit; with a store that gateways share they count together.
-    pub fn limit(&self, name: String, algorithm: LimitAlgorithm) -> Arc<Limiter> {
+    pub(crate) fn limit(&self, name: String, algorithm: LimitAlgorithm) -> Arc<Limiter> {
         let shared = self.shared_limits.get().map(|limits| limits.rate(&format!("api.{name}"), algorithm));
         self.limits.get_or(name, || shared.map_or_else(|| Limiter::new(algorithm), Limiter::Shared))
     }
 
     /// The state of a circuit breaker.
-    pub fn breaker(&self, place: BreakerPlace) -> Arc<Breaker> {
+    pub(crate) fn breaker(&self, place: BreakerPlace) -> Arc<Breaker> {
         self.breakers.get_or(place.clone(), || Breaker::new(place))
     }
 
     /// All circuit breakers, by place.
-    pub fn all_breakers(&self) -> Vec<Arc<Breaker>> {
+    pub(crate) fn all_breakers(&self) -> Vec<Arc<Breaker>> {
         let mut breakers = self.breakers.all();
         breakers.sort_by(|a, b| a.place.cmp(&b.place));
         breakers
     }
 
     /// Whose turn it is in a list of targets.
-    pub fn turn(&self, name: String) -> Arc<AtomicUsize> {
+    pub(crate) fn turn(&self, name: String) -> Arc<AtomicUsize> {
         self.turns.get_or(name, AtomicUsize::default)
     }
 
     /// The key set of a URL.
-    pub fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
+    pub(crate) fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
         self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.outside))
     }
 
@@ -165,7 +165,7 @@ impl Registry {
     ///
     /// # Errors
     /// The system has no randomness.
-    pub fn api_cache(&self, api: &str, limits: CacheMemory) -> Result<Arc<ApiCache>, String> {
+    pub(crate) fn api_cache(&self, api: &str, limits: CacheMemory) -> Result<Arc<ApiCache>, String> {
         let cache = match self.cache.get() {
             Some(cache) => cache,
             None => {
@@ -185,18 +185,18 @@ impl Registry {
     }
 
     /// All response caches of APIs, and the memory that they use together.
-    pub fn api_caches(&self) -> (Vec<Arc<ApiCache>>, u64) {
+    pub(crate) fn api_caches(&self) -> (Vec<Arc<ApiCache>>, u64) {
         (self.api_caches.all(), self.cache.get().map_or(0, |cache| cache.bytes_used()))
     }
 
     /// Forgets the stored responses of an API, also those that are on their way, and of one that is not served now.
-    pub fn purge_api_cache(&self, api: &str) {
+    pub(crate) fn purge_api_cache(&self, api: &str) {
         let cache = self.cache.get().and_then(|cache| cache.api(api, ApiCacheSettings::default()).ok());
         cache.iter().for_each(|cache| cache.purge_all(Purge::Hard));
     }
 
     /// Forgets what nobody uses any longer.
-    pub fn purge(&self) {
+    pub(crate) fn purge(&self) {
         self.targets.purge();
         self.limits.purge();
         self.breakers.purge();

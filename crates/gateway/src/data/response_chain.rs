@@ -10,7 +10,7 @@ use tollgate_engine::{FaultKind, KeptBody, Outgoing, ResponseVerdict};
 use tollgate_http::{HeaderEdits, Headers, KnownHeader, Response};
 
 /// The part that a middleware takes in one response.
-pub trait ResponseStep {
+pub(crate) trait ResponseStep {
     /// The head has come.
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction;
 
@@ -29,7 +29,7 @@ pub trait ResponseStep {
 }
 
 /// What a step wants to become of a response.
-pub enum ResponseAction {
+pub(crate) enum ResponseAction {
     /// It goes on to the next step.
     Pass,
     /// The same, and the step sees the body that goes to the client.
@@ -46,7 +46,7 @@ pub enum ResponseAction {
 }
 
 /// The head of a response on its way through the steps.
-pub struct ResponseHead<'a> {
+pub(crate) struct ResponseHead<'a> {
     /// As the upstream sent it.
     pub upstream: &'a Response<'a>,
     outgoing: &'a mut Outgoing,
@@ -54,51 +54,51 @@ pub struct ResponseHead<'a> {
 
 impl ResponseHead<'_> {
     /// The status so far.
-    pub fn status(&self) -> u16 {
+    pub(crate) fn status(&self) -> u16 {
         if self.outgoing.status == 0 { self.upstream.status } else { self.outgoing.status }
     }
 
     /// Changes the status. It has an effect on a response whose body was kept.
     #[allow(dead_code)] // for what overrides errors
-    pub fn set_status(&mut self, status: u16) {
+    pub(crate) fn set_status(&mut self, status: u16) {
         self.outgoing.status = status;
     }
 
     /// The value of a header so far; the first one's, if there are several.
-    pub fn header(&self, name: &str) -> Option<&[u8]> {
+    pub(crate) fn header(&self, name: &str) -> Option<&[u8]> {
         self.outgoing.edits.current(&self.upstream.headers, name)
     }
 
     /// Puts a header in place of every one of its name. The caller has checked both with `is_token` and `is_value`.
-    pub fn set_header(&mut self, name: &str, value: &[u8]) {
+    pub(crate) fn set_header(&mut self, name: &str, value: &[u8]) {
         self.outgoing.edits.set(&self.upstream.headers, name, value);
     }
 
-    pub fn remove_header(&mut self, name: &str) {
+    pub(crate) fn remove_header(&mut self, name: &str) {
         self.outgoing.edits.remove(&self.upstream.headers, name);
     }
 
     /// The header lines of the upstream and what steps have changed of them.
-    pub fn lines(&self) -> (&Headers<'_>, &HeaderEdits) {
+    pub(crate) fn lines(&self) -> (&Headers<'_>, &HeaderEdits) {
         (&self.upstream.headers, &self.outgoing.edits)
     }
 
     /// The message to fill before [`ResponseAction::Reply`], without anything in it.
     #[allow(dead_code)] // for what stores responses
-    pub fn reply(&mut self) -> &mut Outgoing {
+    pub(crate) fn reply(&mut self) -> &mut Outgoing {
         self.outgoing.edits.clear();
         self.outgoing.body.clear();
         self.outgoing
     }
 
     /// Its status allows a body.
-    pub fn can_have_body(&self) -> bool {
+    pub(crate) fn can_have_body(&self) -> bool {
         !matches!(self.status(), 100..=199 | 204 | 304)
     }
 
     /// The body will be another one: what describes the upstream's own goes. Its entity tag stays for conditional requests that compare weakly
     /// (RFC 9110 §8.8.3.2), as the other body follows from the upstream's.
-    pub fn body_changes(&mut self) {
+    pub(crate) fn body_changes(&mut self) {
         for name in ["Content-MD5", "Digest", "Content-Digest", "Repr-Digest", "Accept-Ranges", "Content-Range"] {
             self.remove_header(name);
         }
@@ -113,7 +113,7 @@ impl ResponseHead<'_> {
 
 /// The steps of one response.
 #[derive(Default)]
-pub struct ResponseChain {
+pub(crate) struct ResponseChain {
     steps: Vec<ResponseChainEntry>,
     /// The step that waits for the body.
     at: usize,
@@ -130,50 +130,50 @@ struct ResponseChainEntry {
 
 impl ResponseChain {
     /// Adds a step behind those that are there.
-    pub fn push(&mut self, step: impl ResponseStep + 'static) {
+    pub(crate) fn push(&mut self, step: impl ResponseStep + 'static) {
         self.steps.push(ResponseChainEntry { step: Box::new(step), watches: false });
     }
 
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
     /// Forgets all steps.
     #[inline]
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if !self.steps.is_empty() {
             *self = ResponseChain::default();
         }
     }
 
     /// The refusal that takes the place of the response.
-    pub fn take_refusal(&mut self) -> Option<Refusal> {
+    pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
         self.refusal.take()
     }
 
     /// The head has come. A verdict of `Reply` without a refusal has filled `outgoing`.
-    pub fn on_head(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
+    pub(crate) fn on_head(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         outgoing.status = 0;
         outgoing.body.clear();
         self.run(0, response, None, outgoing)
     }
 
     /// The body has come that a step asked for.
-    pub fn on_body(&mut self, response: &Response<'_>, body: KeptBody<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
+    pub(crate) fn on_body(&mut self, response: &Response<'_>, body: KeptBody<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         outgoing.edits = std::mem::take(&mut self.edits);
         outgoing.status = self.status;
         outgoing.body.clear();
         self.run(self.at, response, Some(body), outgoing)
     }
 
-    pub fn on_bytes(&mut self, bytes: &[u8], is_end: bool) {
+    pub(crate) fn on_bytes(&mut self, bytes: &[u8], is_end: bool) {
         for entry in self.steps.iter_mut().filter(|entry| entry.watches) {
             entry.step.on_bytes(bytes, is_end);
         }
     }
 
-    pub fn on_fault(&mut self, kind: FaultKind, outgoing: &mut Outgoing) -> bool {
+    pub(crate) fn on_fault(&mut self, kind: FaultKind, outgoing: &mut Outgoing) -> bool {
         self.steps.iter_mut().any(|entry| entry.step.on_fault(kind, outgoing))
     }
 

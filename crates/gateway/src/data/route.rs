@@ -4,4 +4,4 @@ mod host;
 mod router;
 mod template;
 
-pub use router::{Found, Router, RouterBuilder, listen_path_weight};
+pub(crate) use router::{Found, Router, RouterBuilder, listen_path_weight};

@@ -21,7 +21,7 @@ const JWKS_AGE_MAX: Duration = Duration::from_secs(240);
 
 /// How much the response cache keeps.
 #[derive(Clone, Copy, Debug)]
-pub struct CacheMemory {
+pub(crate) struct CacheMemory {
     pub memory_bytes_max: u64,
     /// Of one response.
     pub body_bytes_max: u64,
@@ -29,7 +29,7 @@ pub struct CacheMemory {
 
 /// Settings that hold for all APIs.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     pub strict_routes: bool,
     /// How endpoint patterns are read where a version says nothing else.
     pub patterns: PatternRules,
@@ -103,7 +103,7 @@ pub struct Settings {
 
 impl Settings {
     /// The settings of a configuration.
-    pub fn new(config: &GatewayConfig) -> Self {
+    pub(crate) fn new(config: &GatewayConfig) -> Self {
         let http = &config.http_server_options;
         let shares_port = config.control_api_port == 0 || config.control_api_port == config.listen_port;
         let names = [&config.health_check_endpoint_name, &config.readiness_check_endpoint_name];
@@ -168,12 +168,12 @@ impl Settings {
     }
 
     /// The same settings with the operator's own error bodies.
-    pub fn with_error_templates(self, error_templates: ErrorTemplates) -> Self {
+    pub(crate) fn with_error_templates(self, error_templates: ErrorTemplates) -> Self {
         Settings { error_templates, ..self }
     }
 
     /// Whether the request header of this name is set or read for all APIs.
-    pub fn uses_header(&self, name: &str) -> bool {
+    pub(crate) fn uses_header(&self, name: &str) -> bool {
         let own = [self.request_id.then_some("X-Request-Id"), Some(self.client_address.header.as_str())];
         let of_traces = self.tracer.as_ref().and_then(Tracer::header);
         own.into_iter().flatten().chain(of_traces).any(|own| is_same_name(own, name))
@@ -181,14 +181,14 @@ impl Settings {
 
     /// Whether a path belongs to the control plane on this port.
     #[inline]
-    pub fn is_control_path(&self, path: &str) -> bool {
+    pub(crate) fn is_control_path(&self, path: &str) -> bool {
         !self.control_paths.is_empty()
             && (path.starts_with("/tyk/") || path == "/tyk" || self.control_paths.iter().any(|own| own == path))
     }
 
     /// Status and message of a refusal, as the operator may have replaced them, and the whole body as JSON if it was made beforehand.
     #[inline]
-    pub fn worded<'r>(&'r self, refusal: &'r RefusalText) -> (u16, &'r str, &'static str) {
+    pub(crate) fn worded<'r>(&'r self, refusal: &'r RefusalText) -> (u16, &'r str, &'static str) {
         let replacement = refusal.id.filter(|_| !self.overrides.is_empty()).and_then(|id| self.overrides.get(id));
         let own_status = if refusal.cause == QUOTA_EXCEEDED.cause { self.quota_status } else { refusal.status };
         let status = replacement.map(|own| own.code).filter(|code| *code != 0).unwrap_or(own_status);
@@ -200,18 +200,18 @@ impl Settings {
     }
 
     /// Whether an API with these tags is this gateway's.
-    pub fn has_tag_of(&self, tags: &[String]) -> bool {
+    pub(crate) fn has_tag_of(&self, tags: &[String]) -> bool {
         self.segment.as_ref().is_none_or(|segment| tags.iter().any(|tag| segment.contains(tag)))
     }
 
     /// The client's address: of the connection, or what a trusted proxy says of it.
     #[inline]
-    pub fn client_ip(&self, peer: IpAddr, request: &Request<'_>) -> IpAddr {
+    pub(crate) fn client_ip(&self, peer: IpAddr, request: &Request<'_>) -> IpAddr {
         self.client_address.of(peer, request)
     }
 
     /// A trusted proxy that speaks for itself, and not for a client.
-    pub fn is_proxy(&self, client: IpAddr, peer: IpAddr) -> bool {
+    pub(crate) fn is_proxy(&self, client: IpAddr, peer: IpAddr) -> bool {
         client == peer && self.client_address.trusts(peer)
     }
 }

@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 /// Everything that decides about requests.
 #[derive(Default)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     pub apis: Vec<Arc<CompiledApi>>,
     router: Router,
     by_id: HashMap<String, usize>,
@@ -25,7 +25,7 @@ pub struct Snapshot {
 }
 
 /// An API with the chains of its versions.
-pub struct CompiledApi {
+pub(crate) struct CompiledApi {
     pub api: Api,
     pub versions: Versions,
     /// Gives tokens to OAuth clients.
@@ -34,7 +34,7 @@ pub struct CompiledApi {
 
 /// An API's OAuth 2.0 provider. Its endpoints are like a version of their own, whose upstream is the control plane: they have a chain of what
 /// strangers must pass, and nothing of the API's versions.
-pub struct ProviderEndpoints {
+pub(crate) struct ProviderEndpoints {
     pub version: ApiVersion,
     pub rules: Arc<Rules>,
 }
@@ -42,7 +42,7 @@ pub struct ProviderEndpoints {
 impl ProviderEndpoints {
     /// The endpoint that a URL names.
     #[inline]
-    pub fn endpoint(url: &Url<'_>) -> Option<&'static str> {
+    pub(crate) fn endpoint(url: &Url<'_>) -> Option<&'static str> {
         let behind = url.path.decoded.get(url.listen_bytes..).unwrap_or_default();
         let behind = behind.strip_prefix('/').unwrap_or(behind);
         match behind.strip_suffix('/').unwrap_or(behind) {
@@ -58,7 +58,7 @@ impl ProviderEndpoints {
 }
 
 /// How the version of a request is found.
-pub enum Versions {
+pub(crate) enum Versions {
     /// There is one, whatever is asked for.
     One {
         version: ApiVersion,
@@ -82,14 +82,14 @@ pub enum Versions {
 }
 
 /// Where requests name their version.
-pub struct CompiledVersionSelector {
+pub(crate) struct CompiledVersionSelector {
     pub location: LocatedVersion,
     pub default: String,
     pub fallback_to_default: bool,
     pub strip: bool,
 }
 
-pub enum LocatedVersion {
+pub(crate) enum LocatedVersion {
     Header(String),
     Parameter(String),
     /// The first segment after the listen path, or what a pattern finds there.
@@ -98,7 +98,7 @@ pub enum LocatedVersion {
 
 /// When something ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expiry {
+pub(crate) enum Expiry {
     Never,
     At(SystemTime),
     /// What was written is no date: it has ended.
@@ -106,7 +106,7 @@ pub enum Expiry {
 }
 
 /// One version of an API: a chain and a place to send requests to.
-pub struct ApiVersion {
+pub(crate) struct ApiVersion {
     pub name: String,
     pub expires: Expiry,
     pub matcher: EndpointMatcher,
@@ -126,10 +126,10 @@ pub struct ApiVersion {
 }
 
 /// What a response says when there is no key and so no quota.
-pub const NO_QUOTA_LINES: &[u8] = b"X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n";
+pub(crate) const NO_QUOTA_LINES: &[u8] = b"X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n";
 
 /// Where a version's requests go.
-pub enum Upstreams {
+pub(crate) enum Upstreams {
     One(Upstream),
     /// Taken in turn.
     Many {
@@ -145,7 +145,7 @@ pub enum Upstreams {
 impl Upstreams {
     /// The number of the upstream whose turn it is; 0 when there is only one.
     #[inline]
-    pub fn next(&self) -> usize {
+    pub(crate) fn next(&self) -> usize {
         match self {
             Upstreams::Many { list, turn } => turn.fetch_add(1, Ordering::Relaxed).checked_rem(list.len()).unwrap_or_default(),
             Upstreams::One(_) | Upstreams::Loop(_) | Upstreams::Control => 0,
@@ -154,7 +154,7 @@ impl Upstreams {
 
     /// The upstream of a number.
     #[inline]
-    pub fn get(&self, index: usize) -> Option<&Upstream> {
+    pub(crate) fn get(&self, index: usize) -> Option<&Upstream> {
         match self {
             Upstreams::One(upstream) => Some(upstream),
             Upstreams::Many { list, .. } => list.get(index),
@@ -164,7 +164,7 @@ impl Upstreams {
 }
 
 impl Expiry {
-    pub fn has_passed(self, now: SystemTime) -> bool {
+    pub(crate) fn has_passed(self, now: SystemTime) -> bool {
         match self {
             Expiry::Never => false,
             Expiry::At(end) => now >= end,
@@ -175,7 +175,7 @@ impl Expiry {
 
 impl Versions {
     /// All versions that are served here.
-    pub fn all(&self) -> &[ApiVersion] {
+    pub(crate) fn all(&self) -> &[ApiVersion] {
         match self {
             Versions::One { version, .. } | Versions::Apis { own: version, .. } => std::slice::from_ref(version),
             Versions::Many { versions, .. } => versions,
@@ -186,7 +186,7 @@ impl Versions {
 
 impl CompiledApi {
     /// Forgets the public keys of others that were fetched for this API.
-    pub fn forget_key_sets(&self) {
+    pub(crate) fn forget_key_sets(&self) {
         self.versions.all().iter().flat_map(|version| &version.chain).for_each(|middleware| middleware.forget_key_sets());
     }
 }
@@ -201,35 +201,35 @@ impl std::ops::Deref for CompiledApi {
 
 impl Snapshot {
     /// A snapshot over APIs and the router for them.
-    pub fn new(apis: Vec<Arc<CompiledApi>>, router: Router) -> Self {
+    pub(crate) fn new(apis: Vec<Arc<CompiledApi>>, router: Router) -> Self {
         let index =
             |name: fn(&CompiledApi) -> &String| apis.iter().enumerate().map(|(index, api)| (name(api).clone(), index)).collect();
         Snapshot { by_id: index(|api| &api.id), by_name: index(|api| &api.name), router, apis }
     }
 
     #[inline]
-    pub fn find(&self, authority: &[u8], path: &str) -> Option<Found> {
+    pub(crate) fn find(&self, authority: &[u8], path: &str) -> Option<Found> {
         let host = if self.router.tells_hosts_apart() { std::str::from_utf8(authority).unwrap_or_default() } else { "" };
         self.router.find(host, path)
     }
 
     /// The API with an id.
-    pub fn api(&self, id: &str) -> Option<&Arc<CompiledApi>> {
+    pub(crate) fn api(&self, id: &str) -> Option<&Arc<CompiledApi>> {
         self.apis.get(self.api_by_id(id)?)
     }
 
-    pub fn api_by_id(&self, id: &str) -> Option<usize> {
+    pub(crate) fn api_by_id(&self, id: &str) -> Option<usize> {
         self.by_id.get(id).copied()
     }
 
-    pub fn api_by_id_or_name(&self, name: &str) -> Option<usize> {
+    pub(crate) fn api_by_id_or_name(&self, name: &str) -> Option<usize> {
         self.api_by_id(name).or_else(|| self.by_name.get(name).copied())
     }
 }
 
 /// One core's hold on a snapshot. It is cloned for each exchange by counting in this core alone: a counter that all cores touch would
 /// travel between them with every request.
-pub struct CoreSnapshot(pub Arc<Snapshot>);
+pub(crate) struct CoreSnapshot(pub Arc<Snapshot>);
 
 impl std::ops::Deref for CoreSnapshot {
     type Target = Snapshot;

@@ -8,11 +8,11 @@ use crate::data::exchange::Exchange;
 use crate::data::header_names::HeaderNames;
 use tollgate_model::reference::SecretSources;
 use variable::Variable;
-pub use variable::uses_token;
+pub(crate) use variable::uses_token;
 
 /// A header value or URL, possibly with variables.
 #[derive(Clone, Debug)]
-pub struct ValueTemplate {
+pub(crate) struct ValueTemplate {
     parts: Vec<ValuePart>,
 }
 
@@ -24,7 +24,7 @@ enum ValuePart {
 
 /// What variables may refer to.
 #[derive(Clone, Copy)]
-pub struct VariableScope<'a> {
+pub(crate) struct VariableScope<'a> {
     /// The API has context variables; without them they are empty.
     pub context: bool,
     pub secrets: &'a SecretSources,
@@ -44,7 +44,7 @@ enum Prefix {
     Secret(&'static str),
 }
 
-pub const META: &str = "$tyk_meta.";
+pub(crate) const META: &str = "$tyk_meta.";
 
 const PREFIXES: [(&str, Prefix); 7] = [
     ("$tyk_context.", Prefix::Context),
@@ -58,7 +58,7 @@ const PREFIXES: [(&str, Prefix); 7] = [
 
 impl ValueTemplate {
     /// Cuts a text.
-    pub fn new(text: &str, scope: VariableScope<'_>) -> Self {
+    pub(crate) fn new(text: &str, scope: VariableScope<'_>) -> Self {
         let mut template = ValueTemplate { parts: Vec::new() };
         let mut rest = text;
         while let Some((literal, Reference { prefix, name }, after)) = next_reference(rest) {
@@ -86,7 +86,7 @@ impl ValueTemplate {
     }
 
     /// The text, if it has no variables.
-    pub fn literal(&self) -> Option<&str> {
+    pub(crate) fn literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
             [ValuePart::Literal(text)] => Some(text),
@@ -95,7 +95,7 @@ impl ValueTemplate {
     }
 
     /// Adds the request headers that it names.
-    pub fn header_names(&self, names: &mut HeaderNames) {
+    pub(crate) fn header_names(&self, names: &mut HeaderNames) {
         for part in &self.parts {
             if let ValuePart::Variable(Variable::Header(name)) = part {
                 names.add(name);
@@ -104,7 +104,7 @@ impl ValueTemplate {
     }
 
     /// The text for one request.
-    pub fn render(&self, exchange: &Exchange<'_>) -> String {
+    pub(crate) fn render(&self, exchange: &Exchange<'_>) -> String {
         let render = |part: &ValuePart| match part {
             ValuePart::Literal(text) => text.clone(),
             ValuePart::Variable(variable) => variable.value(exchange),
@@ -113,7 +113,7 @@ impl ValueTemplate {
     }
 
     /// Appends the text for one request to a URL, see [`append_to_url`].
-    pub fn append_to_url(&self, exchange: &Exchange<'_>, url: &mut String) {
+    pub(crate) fn append_to_url(&self, exchange: &Exchange<'_>, url: &mut String) {
         for part in &self.parts {
             match part {
                 ValuePart::Literal(text) => url.push_str(text),
@@ -125,7 +125,7 @@ impl ValueTemplate {
 
 /// Appends a value to a URL: escaped, unless the URL begins with it and it is one itself. Tyk lets every value pass that begins with
 /// `http`, which lets clients add parameters.
-pub fn append_to_url(value: &str, url: &mut String) {
+pub(crate) fn append_to_url(value: &str, url: &mut String) {
     if url.is_empty() && (value.starts_with("http://") || value.starts_with("https://")) {
         url.push_str(value);
     } else {
@@ -134,14 +134,14 @@ pub fn append_to_url(value: &str, url: &mut String) {
 }
 
 /// The first variable of a text as it is written, what comes before it, and what comes behind.
-pub fn split_at_variable(text: &str) -> Option<(&str, &str, &str)> {
+pub(crate) fn split_at_variable(text: &str) -> Option<(&str, &str, &str)> {
     let (before, _, after) = next_reference(text)?;
     let written = text.get(before.len()..text.len() - after.len())?;
     Some((before, written, after))
 }
 
 /// Secrets in a text that have no value: as they are written, and why.
-pub fn missing_secrets(text: &str, secrets: &SecretSources) -> Vec<(String, &'static str)> {
+pub(crate) fn missing_secrets(text: &str, secrets: &SecretSources) -> Vec<(String, &'static str)> {
     let mut missing = Vec::new();
     let mut rest = text;
     while let Some((_, Reference { prefix, name }, after)) = next_reference(rest) {

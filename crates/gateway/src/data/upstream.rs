@@ -9,7 +9,7 @@ use tollgate_engine::{Address, Http2, Target};
 
 /// One URL to send requests to.
 #[derive(Debug)]
-pub struct Upstream {
+pub(crate) struct Upstream {
     pub target: Arc<Target>,
     /// What the upstream is sent as Host.
     pub host: String,
@@ -20,7 +20,7 @@ pub struct Upstream {
 }
 
 /// A URL cut into its parts.
-pub struct UrlParts<'a> {
+pub(crate) struct UrlParts<'a> {
     pub scheme: &'a str,
     pub authority: &'a str,
     pub path: &'a str,
@@ -28,7 +28,7 @@ pub struct UrlParts<'a> {
 }
 
 /// Cuts an absolute URL; `None` when it has no scheme or no authority.
-pub fn split_url(url: &str) -> Option<UrlParts<'_>> {
+pub(crate) fn split_url(url: &str) -> Option<UrlParts<'_>> {
     let (scheme, rest) = url.split_once("://")?;
     let rest = rest.split('#').next().unwrap_or_default();
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -42,7 +42,7 @@ pub fn split_url(url: &str) -> Option<UrlParts<'_>> {
 
 impl Upstream {
     /// The upstream of a URL. An error tells what is wrong with it.
-    pub fn new(url: &str, tls: &TlsSettings, registry: &Registry) -> Result<Self, String> {
+    pub(crate) fn new(url: &str, tls: &TlsSettings, registry: &Registry) -> Result<Self, String> {
         let parts = split_url(url).ok_or("must be an absolute URL")?;
         let secure = match parts.scheme.to_ascii_lowercase().as_str() {
             "http" | "ws" | "h2c" => false,
@@ -89,7 +89,7 @@ fn host_and_port(authority: &str, default_port: u16) -> Result<(&str, u16), Stri
 
 /// Joins an upstream's path and what is left of the request's, with one slash between them.
 #[inline]
-pub fn join_path(target: &str, rest: &str, disable_strip_slash: bool, out: &mut Vec<u8>) {
+pub(crate) fn join_path(target: &str, rest: &str, disable_strip_slash: bool, out: &mut Vec<u8>) {
     let start = out.len();
     if disable_strip_slash && (rest.is_empty() || rest == "/") {
         out.extend_from_slice(target.as_bytes());

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// Path and query of a request.
 #[derive(Clone, Debug)]
-pub struct Url<'a> {
+pub(crate) struct Url<'a> {
     pub path: Path<'a>,
     /// Bytes of the decoded path that are the listen path.
     pub listen_bytes: usize,
@@ -14,7 +14,7 @@ pub struct Url<'a> {
 
 impl Url<'_> {
     /// The decoded path behind the listen path, with a slash in front.
-    pub fn path_behind_listen(&self) -> Cow<'_, str> {
+    pub(crate) fn path_behind_listen(&self) -> Cow<'_, str> {
         let from = |at: usize| self.path.decoded.get(at..).filter(|path| path.starts_with('/'));
         // A slash at the listen path's end is the one in front as well.
         let behind = from(self.listen_bytes).or_else(|| from(self.listen_bytes.checked_sub(1)?));

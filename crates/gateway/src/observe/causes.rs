@@ -9,7 +9,7 @@ const CAUSES_MAX: usize = 96;
 
 /// Counters by cause.
 #[derive(Default)]
-pub struct CauseCounts(OnceLock<Box<[CausePlace]>>);
+pub(crate) struct CauseCounts(OnceLock<Box<[CausePlace]>>);
 
 #[derive(Default)]
 struct CausePlace {
@@ -19,12 +19,12 @@ struct CausePlace {
 
 impl CauseCounts {
     /// Counts one. Only the counters' own core may.
-    pub fn add(&self, cause: &'static str) {
+    pub(crate) fn add(&self, cause: &'static str) {
         self.add_many(cause, 1);
     }
 
     /// Counts several.
-    pub fn add_many(&self, cause: &'static str, count: u64) {
+    pub(crate) fn add_many(&self, cause: &'static str, count: u64) {
         let places = self.0.get_or_init(|| (0..CAUSES_MAX).map(|_| CausePlace::default()).collect());
         let (last, others) = match places.split_last() {
             Some(split) => split,
@@ -40,7 +40,7 @@ impl CauseCounts {
     }
 
     /// The causes that have come, and how often.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let places = self.0.get().into_iter().flatten();
         places.filter_map(|place| Some((*place.cause.get()?, place.count.get())))
     }

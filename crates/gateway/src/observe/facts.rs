@@ -4,7 +4,7 @@ use tollgate_model::api::ApiDefinition;
 
 /// One version of one API's facts.
 #[derive(Clone, Debug, Default)]
-pub struct ApiFacts {
+pub(crate) struct ApiFacts {
     pub serial: u64,
     pub id: String,
     pub name: String,
@@ -28,14 +28,14 @@ pub struct ApiFacts {
 
 /// Where an API's requests carry secrets, all lower case.
 #[derive(Clone, Debug, Default)]
-pub struct Secrets {
+pub(crate) struct Secrets {
     pub headers: Vec<String>,
     pub parameters: Vec<String>,
 }
 
 impl ApiFacts {
     /// The facts of a definition. `serial` is one that no other version of any API has.
-    pub fn new(serial: u64, definition: &ApiDefinition, listen_path: &str) -> Self {
+    pub(crate) fn new(serial: u64, definition: &ApiDefinition, listen_path: &str) -> Self {
         let places = || std::iter::once(&definition.auth).chain(definition.auth_configs.values());
         let always = ["authorization", "cookie", "proxy-authorization"].into_iter();
         let headers = always.chain(places().filter_map(|place| place.header()));
@@ -60,7 +60,7 @@ impl ApiFacts {
 }
 
 /// The tags of an API.
-pub fn tags(org_id: &str, api_id: &str) -> Vec<String> {
+pub(super) fn tags(org_id: &str, api_id: &str) -> Vec<String> {
     let org = (!org_id.is_empty()).then(|| format!("org-{org_id}"));
     org.into_iter().chain([format!("api-{api_id}")]).collect()
 }

@@ -5,7 +5,7 @@ use tollgate_model::distribution::{BOUNDS, Distribution};
 
 /// Counts of one core.
 #[derive(Default)]
-pub struct Histogram {
+pub(super) struct Histogram {
     buckets: [Counter; BOUNDS + 1],
     sum_ns: Counter,
 }
@@ -13,7 +13,7 @@ pub struct Histogram {
 impl Histogram {
     /// Counts a time. Only the histogram's own core may.
     #[inline]
-    pub fn add(&self, bounds: &[u64; BOUNDS], ns: u64) {
+    pub(super) fn add(&self, bounds: &[u64; BOUNDS], ns: u64) {
         // Most times are short, so this ends soon.
         let place = bounds.iter().position(|bound| ns <= *bound).unwrap_or(BOUNDS);
         if let Some(bucket) = self.buckets.get(place) {
@@ -23,7 +23,7 @@ impl Histogram {
     }
 
     /// Adds these counts to those of other cores.
-    pub fn add_to(&self, distribution: &mut Distribution) {
+    pub(super) fn add_to(&self, distribution: &mut Distribution) {
         for (total, bucket) in distribution.buckets.iter_mut().zip(&self.buckets) {
             *total += bucket.get();
         }

@@ -5,7 +5,7 @@ use super::record::RequestRecord;
 use tollgate_model::analytics::RecordTime;
 
 /// A record with what is known of its API.
-pub struct Hit<'a> {
+pub(crate) struct Hit<'a> {
     pub record: &'a RequestRecord,
     pub facts: &'a ApiFacts,
     /// Address and port at the other end of the connection, where records are logged.

@@ -5,7 +5,7 @@ mod limiter;
 mod lines;
 mod problems;
 
-pub use problems::problems;
+pub(crate) use problems::problems;
 
 use clap::ValueEnum;
 use limiter::{LineKind, LineLimiter, Summary};
@@ -21,7 +21,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, fmt, registry};
 
 /// Target of lines that are never left out: there are as many of them as documents have problems, or as an operator asks for.
-pub const EVERY: &str = "tollgate_gateway::every";
+pub(crate) const EVERY: &str = "tollgate_gateway::every";
 /// Target of lines about lines.
 const ABOUT: &str = "tollgate_gateway::log";
 /// How long the start and the end of the process wait for standard error to take what was logged.
@@ -32,7 +32,7 @@ const QUIET: &str = "h2=error,rustls=error";
 
 /// Forms of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
+pub(crate) enum LogFormat {
     /// Lines for people.
     Text,
     /// One JSON object a line.
@@ -40,12 +40,12 @@ pub enum LogFormat {
 }
 
 /// The running log. What is left is written when it is dropped.
-pub struct Log {
+pub(crate) struct Log {
     pub figures: Arc<LogFigures>,
 }
 
 /// What became of lines.
-pub struct LogFigures {
+pub(crate) struct LogFigures {
     lines: LogLines,
     limiter: Mutex<LineLimiter>,
     start: Moment,
@@ -53,17 +53,17 @@ pub struct LogFigures {
 
 impl LogFigures {
     /// Lines that were given to the thread that writes them.
-    pub fn lines(&self) -> u64 {
+    pub(crate) fn lines(&self) -> u64 {
         self.lines.taken()
     }
 
     /// Lines that are only counted: there were many of their kind.
-    pub fn left_out(&self) -> u64 {
+    pub(crate) fn left_out(&self) -> u64 {
         self.limiter().left_out()
     }
 
     /// Lines that are lost: standard error did not take those before them.
-    pub fn dropped(&self) -> u64 {
+    pub(crate) fn dropped(&self) -> u64 {
         self.lines.dropped()
     }
 
@@ -83,7 +83,7 @@ impl LogFigures {
 }
 
 /// Starts logging. `RUST_LOG`-style directives in `level` are understood; an unknown level means `info`.
-pub fn start(format: LogFormat, level: &str) -> Log {
+pub(crate) fn start(format: LogFormat, level: &str) -> Log {
     let level = if level.is_empty() { "info" } else { level };
     let filter = EnvFilter::try_new(format!("{QUIET},{level}")).unwrap_or_else(|_| EnvFilter::new(format!("{QUIET},info")));
     let (lines, writer) = LogLines::new();
@@ -119,7 +119,7 @@ fn tick(figures: &LogFigures) {
 
 impl Log {
     /// Waits until all that was logged is written, but not for ever.
-    pub fn flush(&self) {
+    pub(crate) fn flush(&self) {
         self.figures.lines.flush(FLUSH_TIME);
     }
 }

@@ -11,12 +11,12 @@ use tollgate_model::distribution::{Distribution, OWN_NS, REQUEST_NS};
 /// The label of what has no meter of its own.
 const OTHER: &str = "_other";
 /// The methods that are told apart, and the rest.
-pub const METHODS: [&str; 8] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "other"];
+pub(crate) const METHODS: [&str; 8] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "other"];
 /// Classes of status codes; the first is for exchanges that ended without a status.
-pub const CLASSES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
+pub(crate) const CLASSES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
 /// All meters.
-pub struct Meters {
+pub(crate) struct Meters {
     by_api: Mutex<HashMap<String, Weak<Meter>>>,
     cores: usize,
     apis_max: usize,
@@ -24,14 +24,14 @@ pub struct Meters {
 }
 
 /// The counters of one API, by core; a core's are made with its first request.
-pub struct Meter {
+pub(crate) struct Meter {
     pub api: String,
     cores: Box<[OnceLock<Box<Cells>>]>,
 }
 
 /// What one core counts for one API.
 #[derive(Default)]
-pub struct Cells {
+pub(crate) struct Cells {
     requests: [[Counter; CLASSES.len()]; METHODS.len()],
     request_time: Histogram,
     upstream_time: Histogram,
@@ -47,14 +47,14 @@ pub struct Cells {
 
 /// The sides of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     Client,
     Upstream,
 }
 
 /// What is known of a request that is over.
 #[derive(Clone, Copy, Debug)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// 0 when nothing was answered.
     pub status: u16,
     /// Number of the method in `METHODS`.
@@ -68,7 +68,7 @@ pub struct Tally {
 
 /// An API's counters of all cores together.
 #[derive(Default)]
-pub struct Sum {
+pub(crate) struct Sum {
     pub requests: [[u64; CLASSES.len()]; METHODS.len()],
     pub request_time: Distribution,
     pub upstream_time: Distribution,
@@ -84,12 +84,12 @@ pub struct Sum {
 
 /// The number of a method in `METHODS`.
 #[inline]
-pub fn method_number(method: &str) -> usize {
+pub(crate) fn method_number(method: &str) -> usize {
     METHODS.iter().position(|known| *known == method).unwrap_or(METHODS.len() - 1)
 }
 
 /// The method itself, if it is one that is told apart.
-pub fn method_name(method: &str) -> &'static str {
+pub(crate) fn method_name(method: &str) -> &'static str {
     METHODS.get(method_number(method)).copied().unwrap_or_default()
 }
 
@@ -101,12 +101,12 @@ impl Default for Meters {
 
 impl Meters {
     /// Meters for `cores` cores; `apis_max` APIs have one of their own.
-    pub fn new(cores: usize, apis_max: usize) -> Self {
+    pub(crate) fn new(cores: usize, apis_max: usize) -> Self {
         Meters { by_api: Mutex::default(), cores, apis_max, other: Arc::new(Meter::new(OTHER, cores)) }
     }
 
     /// The meter of an API; the same one for as long as it is used.
-    pub fn get(&self, api: &str) -> Arc<Meter> {
+    pub(crate) fn get(&self, api: &str) -> Arc<Meter> {
         let mut by_api = self.by_api.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(meter) = by_api.get(api).and_then(Weak::upgrade) {
             return meter;
@@ -123,7 +123,7 @@ impl Meters {
     }
 
     /// All meters in use, by API, the shared one last.
-    pub fn all(&self) -> Vec<Arc<Meter>> {
+    pub(crate) fn all(&self) -> Vec<Arc<Meter>> {
         let by_api = self.by_api.lock().unwrap_or_else(PoisonError::into_inner);
         let mut meters: Vec<_> = by_api.values().filter_map(Weak::upgrade).collect();
         meters.sort_by(|a, b| a.api.cmp(&b.api));
@@ -139,12 +139,12 @@ impl Meter {
 
     /// The counters that a core writes.
     #[inline]
-    pub fn core(&self, core: usize) -> Option<&Cells> {
+    pub(crate) fn core(&self, core: usize) -> Option<&Cells> {
         self.cores.get(core).map(|cells| &**cells.get_or_init(Box::default))
     }
 
     /// What all cores have counted; `None` when nothing was.
-    pub fn sum(&self) -> Option<Sum> {
+    pub(crate) fn sum(&self) -> Option<Sum> {
         let mut sum = Sum::default();
         let mut any = false;
         for cells in self.cores.iter().filter_map(OnceLock::get) {
@@ -158,20 +158,20 @@ impl Meter {
 impl Cells {
     /// A request was sent on.
     #[inline]
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.in_flight.add(1);
     }
 
     /// A request that was sent on is over.
     #[inline]
-    pub fn end(&self, tally: &Tally) {
+    pub(crate) fn end(&self, tally: &Tally) {
         self.in_flight.set(self.in_flight.get().saturating_sub(1));
         self.count(tally);
     }
 
     /// A request is over.
     #[inline]
-    pub fn count(&self, tally: &Tally) {
+    pub(crate) fn count(&self, tally: &Tally) {
         let class = usize::from(tally.status / 100).min(CLASSES.len() - 1);
         if let Some(counter) = self.requests.get(tally.method).and_then(|classes| classes.get(class)) {
             counter.add(1);
@@ -186,12 +186,12 @@ impl Cells {
     }
 
     /// The gateway turned a request away.
-    pub fn refused(&self, cause: &'static str) {
+    pub(crate) fn refused(&self, cause: &'static str) {
         self.refusals.add(cause);
     }
 
     /// One side of an exchange did not do its part.
-    pub fn failed(&self, side: Side, cause: &'static str) {
+    pub(crate) fn failed(&self, side: Side, cause: &'static str) {
         match side {
             Side::Client => self.client_errors.add(cause),
             Side::Upstream => self.upstream_errors.add(cause),
@@ -199,7 +199,7 @@ impl Cells {
     }
 
     /// A request would have been refused if it were not for a dry run.
-    pub fn dry_run(&self, cause: &'static str) {
+    pub(crate) fn dry_run(&self, cause: &'static str) {
         self.dry_runs.add(cause);
     }
 

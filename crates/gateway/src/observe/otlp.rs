@@ -1,8 +1,8 @@
 //! OpenTelemetry's protocol: spans of requests and figures, sent to a collector as protobuf over gRPC or HTTP. All of it happens in
 //! threads beside the data path.
 
-pub mod attribute;
-pub mod collector;
+pub(crate) mod attribute;
+pub(crate) mod collector;
 mod spans;
 
-pub use spans::SpanSink;
+pub(crate) use spans::SpanSink;

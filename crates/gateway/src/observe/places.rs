@@ -14,7 +14,7 @@ use tollgate_model::analytics::Geo;
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 /// Looks places up. All cores may at once: nobody waits while the file is read.
-pub struct GeoDatabase {
+pub(super) struct GeoDatabase {
     newest: Arc<ArcSwapOption<Reader<Vec<u8>>>>,
     /// The thread that looks at the file ends with this.
     _alive: Sender<()>,
@@ -30,7 +30,7 @@ struct PlaceDatabase {
 
 impl GeoDatabase {
     /// Reads the database at `path`, and looks after it; logs what is wrong with it.
-    pub fn start(path: PathBuf) -> std::io::Result<Self> {
+    pub(super) fn start(path: PathBuf) -> std::io::Result<Self> {
         let mut database = PlaceDatabase::read(path);
         let newest = database.newest.clone();
         let (alive, ended) = channel::<()>();
@@ -44,7 +44,7 @@ impl GeoDatabase {
     }
 
     /// The place of an address; empty when it is not known.
-    pub fn find(&self, address: IpAddr) -> Geo {
+    pub(super) fn find(&self, address: IpAddr) -> Geo {
         let reader = self.newest.load();
         let found = reader.as_ref().and_then(|reader| reader.lookup(address).ok()?.decode::<Geo>().ok().flatten());
         found.unwrap_or_default()

@@ -10,7 +10,7 @@ use tollgate_engine::Capture;
 
 /// The texts of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Text {
+pub(crate) enum Text {
     Method,
     /// Host that the client asked for.
     Authority,
@@ -36,11 +36,11 @@ const TEXTS: usize = Text::RequestId as usize + 1;
 /// A record that has grown beyond this gives its memory back.
 const TEXT_BYTES_KEPT: usize = 4 * 1024;
 /// Bytes of one piece of a text.
-pub const TEXT_BYTES_MAX: usize = 8 * 1024;
+pub(super) const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// A middleware's part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepTime {
+pub(crate) struct StepTime {
     pub middleware: &'static str,
     /// When it began, since the request's beginning.
     pub after_ns: u64,
@@ -48,7 +48,7 @@ pub struct StepTime {
 }
 
 /// One request that is over.
-pub struct RequestRecord {
+pub(crate) struct RequestRecord {
     pub key: Option<Arc<Key>>,
     pub client_ip: IpAddr,
     pub peer: SocketAddr,
@@ -124,7 +124,7 @@ impl Default for RequestRecord {
 
 impl RequestRecord {
     /// Forgets everything but the memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let mut texts = std::mem::take(&mut self.texts);
         texts.clear();
         if texts.capacity() > TEXT_BYTES_KEPT {
@@ -135,7 +135,7 @@ impl RequestRecord {
 
     /// Writes a text, once. A piece that is too long is cut.
     #[inline]
-    pub fn write(&mut self, text: Text, bytes: &[u8]) {
+    pub(crate) fn write(&mut self, text: Text, bytes: &[u8]) {
         self.last = text as usize;
         if let Some(place) = self.places.get_mut(self.last) {
             *place = [position(self.texts.len()); 2];
@@ -145,7 +145,7 @@ impl RequestRecord {
 
     /// Adds to the text written last.
     #[inline]
-    pub fn append(&mut self, bytes: &[u8]) {
+    pub(crate) fn append(&mut self, bytes: &[u8]) {
         self.texts.extend_from_slice(bytes.get(..TEXT_BYTES_MAX).unwrap_or(bytes));
         if let Some([_, end]) = self.places.get_mut(self.last) {
             *end = position(self.texts.len());
@@ -154,7 +154,7 @@ impl RequestRecord {
 
     /// Writes [`Text::Path`], with the slash in front that it may have left with the listen path.
     #[inline]
-    pub fn write_path(&mut self, path: &str) {
+    pub(crate) fn write_path(&mut self, path: &str) {
         if path.starts_with('/') {
             return self.write(Text::Path, path.as_bytes());
         }
@@ -164,7 +164,7 @@ impl RequestRecord {
 
     /// A text; empty when it was not written.
     #[inline]
-    pub fn bytes(&self, text: Text) -> &[u8] {
+    pub(crate) fn bytes(&self, text: Text) -> &[u8] {
         self.texts.get(self.place(text)).unwrap_or_default()
     }
 
@@ -175,7 +175,7 @@ impl RequestRecord {
     }
 
     /// What the client spoke, as Go names it.
-    pub fn protocol(&self) -> &'static str {
+    pub(crate) fn protocol(&self) -> &'static str {
         match (self.http2, self.http10) {
             (true, _) => "HTTP/2.0",
             (false, true) => "HTTP/1.0",
@@ -184,12 +184,12 @@ impl RequestRecord {
     }
 
     /// The whole request is recorded.
-    pub fn is_detailed(&self) -> bool {
+    pub(crate) fn is_detailed(&self) -> bool {
         !self.bytes(Text::RawHead).is_empty()
     }
 
     /// A text as characters.
-    pub fn text(&self, text: Text) -> Cow<'_, str> {
+    pub(crate) fn text(&self, text: Text) -> Cow<'_, str> {
         let bytes = self.bytes(text);
         // Nearly all are ASCII, which this finds out much faster.
         std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)

@@ -17,7 +17,7 @@ const FLUSH_EVERY: Duration = Duration::from_secs(1);
 const SPARE_MAX: usize = 256;
 
 /// Shows one core's records to its sinks.
-pub struct Recorder {
+pub(crate) struct Recorder {
     sinks: RefCell<Vec<Box<dyn RecordWriter>>>,
     /// In the boxes in which they travel: a record is half a kilobyte.
     #[allow(clippy::vec_box)]
@@ -28,19 +28,19 @@ pub struct Recorder {
 
 impl Recorder {
     /// `recorded` counts the records.
-    pub fn new(sinks: Vec<Box<dyn RecordWriter>>, recorded: Arc<Counter>) -> Self {
+    pub(crate) fn new(sinks: Vec<Box<dyn RecordWriter>>, recorded: Arc<Counter>) -> Self {
         Recorder { sinks: RefCell::new(sinks), spare: RefCell::default(), recorded, flushed: Cell::new(Instant::now()) }
     }
 
     /// An empty record.
     #[inline]
-    pub fn blank(&self) -> Box<RequestRecord> {
+    pub(crate) fn blank(&self) -> Box<RequestRecord> {
         self.spare.borrow_mut().pop().unwrap_or_default()
     }
 
     /// Takes a record of a request that came from `peer` and ended so many nanoseconds after 1970.
     #[inline]
-    pub fn take(&self, mut record: Box<RequestRecord>, facts: &ApiFacts, peer: &str, unix_ns: u64) {
+    pub(crate) fn take(&self, mut record: Box<RequestRecord>, facts: &ApiFacts, peer: &str, unix_ns: u64) {
         self.recorded.add(1);
         let time = RecordTime::from_unix_ns(unix_ns);
         let hit = Hit { record: &record, facts, peer, time };
@@ -53,7 +53,7 @@ impl Recorder {
     }
 
     /// Hands over what was gathered, if it is time; the core calls several times a second.
-    pub fn tick(&self) {
+    pub(crate) fn tick(&self) {
         if self.flushed.get().elapsed() >= FLUSH_EVERY {
             self.flushed.set(Instant::now());
             self.sinks.borrow_mut().iter_mut().for_each(|sink| sink.flush(false));

@@ -23,7 +23,7 @@ const SUMS: &str = "usage";
 const STOP_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Recording as the cores see it.
-pub struct Recording {
+pub(crate) struct Recording {
     /// Requests are recorded for analytics, not only for the access log.
     pub analytics: bool,
     pub access_log: bool,
@@ -69,7 +69,7 @@ impl Started {
 
 impl Recording {
     /// `None` when nothing is to be recorded.
-    pub fn start(config: &GatewayConfig, cores: usize, json_log: bool) -> Result<Option<Self>, Box<dyn Error>> {
+    pub(crate) fn start(config: &GatewayConfig, cores: usize, json_log: bool) -> Result<Option<Self>, Box<dyn Error>> {
         let (analytics, access_log) = (config.enable_analytics, config.access_logs.enabled);
         let traces = config.opentelemetry.traces();
         if !analytics && !access_log && traces.is_none() {
@@ -128,17 +128,17 @@ impl Recording {
     }
 
     /// From now on records expire as their organisations want it.
-    pub fn enforce_data_ages(&self, data_ages: DataAges) {
+    pub(crate) fn enforce_data_ages(&self, data_ages: DataAges) {
         self.analyst.enforce_data_ages(data_ages);
     }
 
     /// A core's end; each core takes it once.
-    pub fn recorder(&self, core: usize) -> Option<Recorder> {
+    pub(crate) fn recorder(&self, core: usize) -> Option<Recorder> {
         self.recorders.lock().unwrap_or_else(PoisonError::into_inner).get_mut(core)?.take()
     }
 
     /// Waits until what was recorded so far is written. The cores must have ended.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.recorders.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let mut writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));
         let end = Instant::now() + STOP_TIME_MAX;

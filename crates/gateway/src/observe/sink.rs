@@ -7,11 +7,11 @@ mod log_file;
 mod redis_list;
 mod usage;
 
-pub use access_log::{AccessLogSink, Identifiers};
-pub use json_lines::JsonLines;
-pub use log_file::{FileLineWriter, LogFile};
-pub use redis_list::RedisList;
-pub use usage::UsageSink;
+pub(crate) use access_log::{AccessLogSink, Identifiers};
+pub(crate) use json_lines::JsonLines;
+pub(crate) use log_file::{FileLineWriter, LogFile};
+pub(crate) use redis_list::RedisList;
+pub(crate) use usage::UsageSink;
 
 use super::hit::Hit;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const COMPLAINT_EVERY: Duration = Duration::from_secs(10);
 
 /// Takes the records of one core.
-pub trait RecordWriter: Send {
+pub(crate) trait RecordWriter: Send {
     fn take(&mut self, hit: &Hit<'_>);
 
     /// Passes on what was gathered; comes about once a second, and at the end with `last`.
@@ -31,7 +31,7 @@ pub trait RecordWriter: Send {
 }
 
 /// Writes batches, in a thread of its own.
-pub trait Write<T>: Send + 'static {
+pub(crate) trait Write<T>: Send + 'static {
     /// Writes one; its records are lost when that fails.
     fn write(&mut self, batch: T) -> Result<(), String>;
 }
@@ -43,7 +43,7 @@ impl<T, F: FnMut(T) -> Result<(), String> + Send + 'static> Write<T> for F {
 }
 
 /// What a sink did with its records.
-pub struct SinkFigures {
+pub(crate) struct SinkFigures {
     pub name: &'static str,
     /// On their way to its thread, or being written.
     pub waiting: AtomicU64,
@@ -53,7 +53,7 @@ pub struct SinkFigures {
 }
 
 /// A core's way to a sink's thread.
-pub struct Handoff<T> {
+pub(crate) struct Handoff<T> {
     batches: SyncSender<(T, u64)>,
     records_max: u64,
     figures: Arc<SinkFigures>,
@@ -62,14 +62,14 @@ pub struct Handoff<T> {
 
 /// What may wait for a sink's thread.
 #[derive(Clone, Copy, Debug)]
-pub struct SinkRoom {
+pub(crate) struct SinkRoom {
     pub batches: usize,
     /// A batch alone always has room.
     pub records: u64,
 }
 
 /// A sink's thread. It ends when no core has a way to it any longer.
-pub struct SinkThread {
+pub(crate) struct SinkThread {
     name: &'static str,
     ended: Receiver<()>,
     /// Tells what writes that the gateway ends.
@@ -90,7 +90,7 @@ impl Complaints {
 }
 
 impl SinkFigures {
-    pub fn new(name: &'static str) -> Arc<Self> {
+    pub(crate) fn new(name: &'static str) -> Arc<Self> {
         Arc::new(SinkFigures {
             name,
             waiting: AtomicU64::new(0),
@@ -103,7 +103,11 @@ impl SinkFigures {
 
 impl<T: Send + 'static> Handoff<T> {
     /// Starts a thread that writes batches.
-    pub fn start(figures: Arc<SinkFigures>, room: SinkRoom, mut writer: impl Write<T>) -> std::io::Result<(Self, SinkThread)> {
+    pub(crate) fn start(
+        figures: Arc<SinkFigures>,
+        room: SinkRoom,
+        mut writer: impl Write<T>,
+    ) -> std::io::Result<(Self, SinkThread)> {
         let (batches, given) = sync_channel::<(T, u64)>(room.batches);
         let (end, ended) = sync_channel(0);
         let own = figures.clone();
@@ -129,7 +133,7 @@ impl<T: Send + 'static> Handoff<T> {
     }
 
     /// Hands a batch of so many records over, or drops it: false then.
-    pub fn give(&mut self, batch: T, count: u64) -> bool {
+    pub(crate) fn give(&mut self, batch: T, count: u64) -> bool {
         let waiting = self.figures.waiting.fetch_add(count, Ordering::Relaxed);
         let has_room = waiting == 0 || waiting.saturating_add(count) <= self.records_max;
         let sent = has_room && self.batches.try_send((batch, count)).is_ok();
@@ -141,7 +145,7 @@ impl<T: Send + 'static> Handoff<T> {
     }
 
     /// Counts records that found no room.
-    pub fn lose(&mut self, count: u64) {
+    pub(crate) fn lose(&mut self, count: u64) {
         self.complaints.say(self.figures.name, "what writes them is too slow, or can't");
         self.figures.dropped.fetch_add(count, Ordering::Relaxed);
     }
@@ -161,18 +165,18 @@ impl<T> Clone for Handoff<T> {
 
 impl SinkThread {
     /// With something to do when the gateway begins to end.
-    pub fn at_end(mut self, end: impl FnOnce() + Send + 'static) -> Self {
+    pub(crate) fn at_end(mut self, end: impl FnOnce() + Send + 'static) -> Self {
         self.end = Some(Box::new(end));
         self
     }
 
     /// The gateway ends: from now on nothing is waited for long.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.end.take().into_iter().for_each(|end| end());
     }
 
     /// Waits until all batches are written, but not longer than this; says so if they are not.
-    pub fn wait(self, time_max: Duration) {
+    pub(crate) fn wait(self, time_max: Duration) {
         if self.ended.recv_timeout(time_max) == Err(RecvTimeoutError::Timeout) {
             tracing::error!(sink = self.name, "records are lost: the sink does not end");
         }

@@ -11,7 +11,7 @@ const TRACEPARENT_BYTES: usize = 55;
 
 /// Knows how traces are found, taken and passed on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tracer {
+pub(crate) struct Tracer {
     propagation: Propagation,
     /// A header with the trace's identifier, which counts before the others.
     custom: Option<String>,
@@ -35,7 +35,7 @@ enum Propagation {
 
 /// A request's place in its trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestTrace {
+pub(crate) struct RequestTrace {
     pub id: TraceId,
     /// The caller's span; 0 for none.
     pub parent: u64,
@@ -52,7 +52,7 @@ pub struct RequestTrace {
 impl RequestTrace {
     /// The span of a middleware, by its place among those of the request; never 0. It needs no randomness of its own: it differs from the
     /// others of its trace as they differ from each other (the mixing function of SplitMix64).
-    pub fn middleware_span(&self, place: usize) -> u64 {
+    pub(crate) fn middleware_span(&self, place: usize) -> u64 {
         let mut mixed = self.server_span.wrapping_add((place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -62,7 +62,7 @@ impl RequestTrace {
 
 /// The number of a trace; never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceId(pub u128);
+pub(crate) struct TraceId(pub u128);
 
 /// What a caller says of its trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ struct Caller {
 }
 
 impl Tracer {
-    pub fn new(traces: &Traces) -> Self {
+    pub(crate) fn new(traces: &Traces) -> Self {
         let propagation = match traces.context_propagation.to_ascii_lowercase().as_str() {
             "b3" => Propagation::B3,
             "custom" => Propagation::Custom,
@@ -92,7 +92,7 @@ impl Tracer {
 
     /// The place of a request. `id` and `spans` are random.
     #[inline]
-    pub fn place(&self, headers: &Headers<'_>, id: u128, spans: u128) -> RequestTrace {
+    pub(crate) fn place(&self, headers: &Headers<'_>, id: u128, spans: u128) -> RequestTrace {
         let caller = self.caller(headers);
         let id = caller.map_or(id.max(1), |caller| caller.id);
         let decided = caller.and_then(|caller| caller.taken).filter(|_| self.parent_based);
@@ -108,7 +108,7 @@ impl Tracer {
     }
 
     /// The custom header that names traces.
-    pub fn header(&self) -> Option<&str> {
+    pub(crate) fn header(&self) -> Option<&str> {
         self.custom.as_deref()
     }
 
@@ -124,7 +124,7 @@ impl Tracer {
 
     /// Names the trace to the upstream. One that is not taken goes on as the caller has named it.
     #[inline]
-    pub fn pass_on(&self, trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+    pub(crate) fn pass_on(&self, trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         if self.propagation == Propagation::TraceContext || self.propagation == Propagation::B3 {
             self.custom.iter().for_each(|name| edits.remove(headers, name));
         }
@@ -239,7 +239,7 @@ fn number(digits: &[u8]) -> Option<u128> {
 
 impl TraceId {
     /// Writes its 32 digits.
-    pub fn append_to(self, out: &mut Vec<u8>) {
+    pub(crate) fn append_to(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&hexadecimal_digits::<32>(self.0));
     }
 }

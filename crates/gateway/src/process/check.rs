@@ -14,7 +14,7 @@ use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
 
 /// Checks each file and prints its problems; fails when one has errors.
-pub fn check(options: &CheckOptions) -> ExitCode {
+pub(crate) fn check(options: &CheckOptions) -> ExitCode {
     let (settings, mut failed) = settings(options);
     for file in &options.files {
         failed |= if file.is_dir() { check_directory(file, &settings) } else { check_file(file, &settings) };

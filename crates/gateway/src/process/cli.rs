@@ -20,7 +20,7 @@ use tollgate_client::{MockOptions, TopOptions};
                         the configuration file; NO_COLOR disables colours. Commands that talk to a running gateway exit with 0 on \
                         success, 1 if the gateway refuses, 2 for a wrong command line, 3 if it does not answer, 4 if the secret is \
                         missing or wrong.")]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     command: Option<CliCommand>,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum CliCommand {
+pub(crate) enum CliCommand {
     /// Run the gateway (the default).
     #[command(visible_alias = "start")]
     Run(RunOptions),
@@ -54,7 +54,7 @@ pub enum CliCommand {
 
 /// Options of `run`. They override the environment, which overrides the file.
 #[derive(Debug, Default, Args)]
-pub struct RunOptions {
+pub(crate) struct RunOptions {
     /// Configuration file, JSON or YAML [default: ./tyk.conf, ~/.config/tyk/tyk.conf or /etc/tyk/tyk.conf, else built-in settings]
     #[arg(long, short = 'c', value_name = "FILE")]
     pub conf: Option<PathBuf>,
@@ -77,7 +77,7 @@ pub struct RunOptions {
 
 /// Flags that service files for Tyk may have.
 #[derive(Debug, Default, Args)]
-pub struct WithoutEffect {
+pub(crate) struct WithoutEffect {
     #[arg(long, hide = true)]
     memprofile: bool,
     #[arg(long, hide = true)]
@@ -94,7 +94,7 @@ pub struct WithoutEffect {
 
 impl WithoutEffect {
     /// The flags that were given.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             (self.memprofile, "--memprofile"),
             (self.cpuprofile, "--cpuprofile"),
@@ -109,7 +109,7 @@ impl WithoutEffect {
 
 /// Options of `check`.
 #[derive(Debug, Args)]
-pub struct CheckOptions {
+pub(crate) struct CheckOptions {
     /// Configuration files, API definitions, or directories of definitions
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -120,7 +120,7 @@ pub struct CheckOptions {
 
 /// Options of `schema`.
 #[derive(Debug, Args)]
-pub struct SchemaOptions {
+pub(crate) struct SchemaOptions {
     /// What to describe
     #[arg(value_name = "DOCUMENT")]
     pub document: SchemaName,
@@ -128,7 +128,7 @@ pub struct SchemaOptions {
 
 /// What has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemaName {
+pub(crate) enum SchemaName {
     /// An API definition
     Api,
     /// A policy
@@ -147,7 +147,7 @@ pub enum SchemaName {
     after_help = "Both stores come from the configuration: tollgate.data_dir, which no running gateway may use meanwhile, and \
                         storage. Existing entries of the target are replaced; nothing is deleted. It is safe to run it again."
 )]
-pub struct MigrateOptions {
+pub(crate) struct MigrateOptions {
     /// The store to read
     #[arg(long, value_name = "STORE")]
     pub from: StoreName,
@@ -164,7 +164,7 @@ pub struct MigrateOptions {
 
 /// A store that the configuration can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StoreName {
+pub(crate) enum StoreName {
     /// The store in the data directory.
     Embedded,
     /// A server, one behind sentinels, or a cluster.
@@ -182,7 +182,7 @@ impl fmt::Display for StoreName {
 
 impl Cli {
     /// The command, `run` if none was given.
-    pub fn command(self) -> CliCommand {
+    pub(crate) fn command(self) -> CliCommand {
         self.command.unwrap_or(CliCommand::Run(self.run))
     }
 }

@@ -9,8 +9,8 @@ mod descriptors;
 mod inherited;
 mod successor;
 
-pub use inherited::{Inherited, Predecessor};
-pub use successor::Estate;
+pub(crate) use inherited::{Inherited, Predecessor};
+pub(crate) use successor::Estate;
 
 /// Tells a successor what each descriptor is for that it receives: the names of roles with commas between.
 const VARIABLE: &str = "TOLLGATE_HANDOVER";
@@ -22,7 +22,7 @@ const FAILED: &str = "failed: ";
 
 /// What a descriptor is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// A listening socket of the data plane, with the configured address.
     Data,
     /// The same, with whatever address it came with from a service manager.

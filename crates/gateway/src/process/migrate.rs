@@ -25,7 +25,7 @@ const ON_THE_WAY_MAX: usize = 256;
 const START_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Copies everything, and says how much that was.
-pub fn migrate(options: &MigrateOptions) -> Result<(), Box<dyn Error>> {
+pub(crate) fn migrate(options: &MigrateOptions) -> Result<(), Box<dyn Error>> {
     if options.from == options.to {
         return Err("--from and --to name the same store".into());
     }

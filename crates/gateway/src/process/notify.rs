@@ -7,13 +7,13 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
 /// Whom to tell.
-pub struct Notifier {
+pub(crate) struct Notifier {
     to: Option<(UnixDatagram, SocketAddr)>,
 }
 
 impl Notifier {
     /// Whom the environment names.
-    pub fn from_environment() -> Self {
+    pub(crate) fn from_environment() -> Self {
         let to = std::env::var("NOTIFY_SOCKET").ok().filter(|name| !name.is_empty()).and_then(|name| {
             let opened = address(&name).and_then(|address| Ok((UnixDatagram::unbound()?, address)));
             opened.inspect_err(|error| tracing::warn!(%error, name, "NOTIFY_SOCKET can't be used")).ok()
@@ -22,35 +22,35 @@ impl Notifier {
     }
 
     /// The gateway serves. `pid` is that of a process that took over from the one that the manager knows.
-    pub fn ready(&self, pid: Option<u32>) {
+    pub(crate) fn ready(&self, pid: Option<u32>) {
         let main = pid.map_or(String::new(), |pid| format!("MAINPID={pid}\n"));
         self.tell(&format!("{main}READY=1\nSTATUS=serving"));
     }
 
     /// Definitions are read again.
-    pub fn reloading(&self) {
+    pub(crate) fn reloading(&self) {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let micros = now.tv_sec * 1_000_000 + now.tv_nsec / 1_000;
         self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={micros}\nSTATUS=reloading"));
     }
 
     /// What is in flight is finished, and then the process ends.
-    pub fn stopping(&self) {
+    pub(crate) fn stopping(&self) {
         self.tell("STOPPING=1\nSTATUS=draining");
     }
 
     /// A line for those who look.
-    pub fn status(&self, text: &str) {
+    pub(crate) fn status(&self, text: &str) {
         self.tell(&format!("STATUS={text}"));
     }
 
     /// The gateway is alive.
-    pub fn alive(&self) {
+    pub(crate) fn alive(&self) {
         self.tell("WATCHDOG=1");
     }
 
     /// How often to say that the gateway is alive, if it is asked: twice in the time after which the manager gives it up.
-    pub fn alive_every(&self) -> Option<Duration> {
+    pub(crate) fn alive_every(&self) -> Option<Duration> {
         self.to.as_ref()?;
         let variable = |name: &str| std::env::var(name).ok();
         let is_ours = variable("WATCHDOG_PID").is_none_or(|pid| pid == std::process::id().to_string());

@@ -43,7 +43,7 @@ const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
 const LAST_REQUEST_TIME: Duration = Duration::from_secs(5);
 
 /// Runs until a signal ends it.
-pub fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
     // Before anything else is opened.
     let inherited = Inherited::take()?;
     let predecessor = inherited.predecessor()?;
@@ -246,7 +246,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
 }
 
 /// Runs the mock upstream.
-pub fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
+pub(crate) fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
     let _log = logs::start(LogFormat::Text, "info");
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
     println!("tollgate: mock upstream on http://{}", listener.local_addr()?);
@@ -254,7 +254,7 @@ pub fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
 }
 
 /// The configuration for a command that does not run the gateway; warnings are for those who do.
-pub fn load_config_file(file: Option<&Path>) -> Result<GatewayConfig, Box<dyn Error>> {
+pub(crate) fn load_config_file(file: Option<&Path>) -> Result<GatewayConfig, Box<dyn Error>> {
     let options = RunOptions { conf: file.map(Path::to_owned), ..RunOptions::default() };
     load_config(&options).map(|(config, _)| config)
 }

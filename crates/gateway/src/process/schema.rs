@@ -5,7 +5,7 @@ use crate::process::cli::SchemaName;
 use serde_json::Value;
 use tollgate_model::DocumentSchema;
 
-pub fn schema(document: SchemaName) -> Value {
+pub(crate) fn schema(document: SchemaName) -> Value {
     match document {
         SchemaName::Api => DocumentSchema::Definition.whole(),
         SchemaName::Policy => DocumentSchema::Policy.whole(),

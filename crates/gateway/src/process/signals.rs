@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Why the gateway ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopCause {
+pub(crate) enum StopCause {
     /// It was told to.
     Stop,
     /// The process with this id serves instead.
@@ -21,7 +21,7 @@ pub enum StopCause {
 }
 
 /// The signals.
-pub struct Signals {
+pub(crate) struct Signals {
     runtime: tokio::runtime::Runtime,
     hangup: Signal,
     terminate: Signal,
@@ -33,7 +33,7 @@ type HandingOver<'e> = Pin<Box<dyn Future<Output = Result<u32, String>> + 'e>>;
 
 impl Signals {
     /// From now on signals no longer end the process by themselves.
-    pub fn catch() -> io::Result<Self> {
+    pub(crate) fn catch() -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let context = runtime.enter();
         let (hangup, terminate) = (signal(SignalKind::hangup())?, signal(SignalKind::terminate())?);
@@ -44,7 +44,7 @@ impl Signals {
 
     /// Reloads on SIGHUP and hands over on SIGUSR2; returns on SIGTERM or SIGINT, and when another process serves. `is_alive` is asked as
     /// often as the service manager wants to hear of it.
-    pub fn wait_for_end(
+    pub(crate) fn wait_for_end(
         self,
         reloads: &Reloads,
         estate: &Estate,

@@ -16,7 +16,7 @@ use tollgate_store::{Embedded, Redis, Store, StoreFault};
 const START_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// The configured store, and the keys in it.
-pub struct Opened {
+pub(crate) struct Opened {
     pub store: Arc<dyn Store>,
     pub keys: Keys,
     /// What keeps other processes out of it, if anything does.
@@ -24,7 +24,7 @@ pub struct Opened {
 }
 
 /// Opens the configured store. `lock` is what the process before this one had on it, `patterns` where those of access rights go.
-pub fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<PatternPool>) -> Result<Opened, Box<dyn Error>> {
+pub(crate) fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<PatternPool>) -> Result<Opened, Box<dyn Error>> {
     let rules = KeyRules::new(config, patterns);
     if !config.storage.is_redis() {
         let directory = &config.tollgate.data_dir;
@@ -48,7 +48,7 @@ pub fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<PatternPoo
 }
 
 /// The certificates in the store of these keys. One that gateways share may be silent at the start: they are read later then.
-pub fn open_certificates(store: Arc<dyn Store>, keys: &Keys) -> Result<Certificates, StoreFault> {
+pub(crate) fn open_certificates(store: Arc<dyn Store>, keys: &Keys) -> Result<Certificates, StoreFault> {
     let certificates = Certificates::new(store);
     match certificates.read() {
         Err(fault) if keys.shared_keys().is_some() => {

@@ -5,24 +5,24 @@ use tollgate_model::distribution::{BOUNDS, Distribution};
 
 /// The two forms of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExpositionFormat {
+pub(crate) enum ExpositionFormat {
     Prometheus,
     OpenMetrics,
 }
 
 /// Kinds of families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MetricKind {
+pub(super) enum MetricKind {
     Counter,
     Gauge,
     Histogram,
 }
 
 /// What figures are written into, whatever becomes of them.
-pub type Exposition = dyn Figures;
+pub(super) type Exposition = dyn Figures;
 
 /// Takes figures, family by family.
-pub trait Figures {
+pub(super) trait Figures {
     /// Begins a family. A counter's name is given without `_total`.
     fn family(&mut self, name: &str, kind: MetricKind, help: &str) -> &mut Exposition;
 
@@ -34,7 +34,7 @@ pub trait Figures {
 }
 
 /// A text under construction.
-pub struct ExpositionText {
+pub(super) struct ExpositionText {
     form: ExpositionFormat,
     text: String,
     /// Name of the family's samples.
@@ -43,7 +43,7 @@ pub struct ExpositionText {
 
 impl ExpositionFormat {
     /// The form that an `Accept` header asks for.
-    pub fn accepted(accept: &str) -> ExpositionFormat {
+    pub(crate) fn accepted(accept: &str) -> ExpositionFormat {
         let wish = |kind: &str| {
             let ranges = accept.split(',').map(|range| range.split(';').map(str::trim));
             let wishes = ranges.filter_map(|mut parts| {
@@ -60,7 +60,7 @@ impl ExpositionFormat {
         }
     }
 
-    pub fn content_type(self) -> &'static str {
+    pub(crate) fn content_type(self) -> &'static str {
         match self {
             ExpositionFormat::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
             ExpositionFormat::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -100,7 +100,7 @@ impl Figures for ExpositionText {
 }
 
 impl ExpositionText {
-    pub fn new(form: ExpositionFormat) -> Self {
+    pub(super) fn new(form: ExpositionFormat) -> Self {
         ExpositionText { form, text: String::with_capacity(16 * 1024), sample: String::new() }
     }
 
@@ -124,7 +124,7 @@ impl ExpositionText {
     }
 
     /// The whole text.
-    pub fn finish(mut self) -> String {
+    pub(super) fn finish(mut self) -> String {
         if self.form == ExpositionFormat::OpenMetrics {
             self.text.push_str("# EOF\n");
         }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 
 /// All figures of now.
-pub fn live(shared: &GatewayState) -> Value {
+pub(crate) fn live(shared: &GatewayState) -> Value {
     let observer = &shared.observer;
     let apis: Vec<Value> = shared
         .registry

@@ -23,7 +23,7 @@ use tollgate_model::config::CollectorSettings;
 const END_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// A running pusher.
-pub struct Pusher {
+pub(crate) struct Pusher {
     stop: std::sync::mpsc::Sender<()>,
     stopped: Receiver<()>,
     end: watch::Sender<Option<Instant>>,
@@ -31,7 +31,7 @@ pub struct Pusher {
 
 impl Pusher {
     /// An error tells what is wrong with the settings.
-    pub fn start(
+    pub(crate) fn start(
         shared: Arc<GatewayState>,
         settings: &CollectorSettings,
         interval: Duration,
@@ -58,7 +58,7 @@ impl Pusher {
     }
 
     /// Pushes what was counted last, and ends.
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         self.end.send_replace(Some(Instant::now() + END_TIME_MAX));
         let _ = self.stop.send(());
         if self.stopped.recv_timeout(END_TIME_MAX + Duration::from_secs(1)).is_err() {

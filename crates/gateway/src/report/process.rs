@@ -4,7 +4,7 @@ use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Figures of the process under the names that are usual for them: gauges, and the processor time in seconds.
-pub struct ProcessFigures {
+pub(super) struct ProcessFigures {
     pub cpu_s: f64,
     pub resident_bytes: Option<u64>,
     pub open_files: Option<usize>,
@@ -12,7 +12,7 @@ pub struct ProcessFigures {
 }
 
 impl ProcessFigures {
-    pub fn read() -> Self {
+    pub(super) fn read() -> Self {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let resident_kib =

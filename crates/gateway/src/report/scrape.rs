@@ -29,14 +29,14 @@ fn middleware_samples(core: &crate::observe::CoreTotals) -> &crate::observe::Cau
 }
 
 /// The text that a scraper gets.
-pub fn scrape(shared: &GatewayState, form: ExpositionFormat) -> String {
+pub(crate) fn scrape(shared: &GatewayState, form: ExpositionFormat) -> String {
     let mut text = ExpositionText::new(form);
     write_all(&mut text, shared);
     text.finish()
 }
 
 /// Writes all figures.
-pub fn write_all(text: &mut Exposition, shared: &GatewayState) {
+pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     about(text, shared);
     requests(text, shared);
     caches(text, shared);

@@ -17,7 +17,7 @@ const BREAKERS_MAX: usize = 500;
 const OTHER: &str = "_other";
 
 /// When certificates end, those beyond the bound by the soonest of them.
-pub fn certificates(text: &mut Exposition, certificates: &[(String, Arc<Certificate>)]) {
+pub(super) fn certificates(text: &mut Exposition, certificates: &[(String, Arc<Certificate>)]) {
     let ends: Vec<(&str, &str, i64)> = certificates
         .iter()
         .map(|(source, certificate)| (source.as_str(), certificate.facts.common_name.as_str(), certificate.facts.not_after_unix_s))
@@ -41,7 +41,7 @@ pub fn certificates(text: &mut Exposition, certificates: &[(String, Arc<Certific
 }
 
 /// Which breakers are open, those beyond the bound added up. `now` is since the gateway's start.
-pub fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Duration) {
+pub(super) fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Duration) {
     let states: Vec<(u64, u64)> = breakers.iter().map(|breaker| (breaker.is_open(now).into(), breaker.openings())).collect();
     let own =
         breakers.iter().map(|breaker| [&breaker.place.api, &breaker.place.version, &breaker.place.endpoint].map(String::as_str));
@@ -61,7 +61,7 @@ pub fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Duration)
 }
 
 /// Whether stores can be asked, and how long they take.
-pub fn stores(text: &mut Exposition, shared: &GatewayState) {
+pub(super) fn stores(text: &mut Exposition, shared: &GatewayState) {
     let keys = shared.keys.store();
     let mut stores: Vec<(&str, bool, Option<&Timings>)> = Vec::new();
     let is_up = shared.keys.shared_keys().is_none_or(|shared| shared.redis.trouble().is_none()) && keys.trouble().is_none();

@@ -18,7 +18,7 @@ use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 const DATAGRAM_BYTES_MAX: usize = 1_440;
 
 /// What is sent where.
-pub struct StatsdSink {
+pub(crate) struct StatsdSink {
     server: String,
     prefix: String,
     tags: bool,
@@ -32,7 +32,7 @@ pub struct StatsdSink {
 
 impl StatsdSink {
     /// `None` when no server is configured, or `TYK_INSTRUMENTATION` switches it off.
-    pub fn new(config: &GatewayConfig, figures: Arc<SinkFigures>) -> io::Result<Option<Self>> {
+    pub(crate) fn new(config: &GatewayConfig, figures: Arc<SinkFigures>) -> io::Result<Option<Self>> {
         if config.statsd_connection_string.is_empty() {
             return Ok(None);
         }
@@ -51,7 +51,7 @@ impl StatsdSink {
     }
 
     /// Sends for as long as the process lives.
-    pub fn start(mut self, shared: Arc<GatewayState>) -> io::Result<()> {
+    pub(crate) fn start(mut self, shared: Arc<GatewayState>) -> io::Result<()> {
         let run = move || {
             let mut sent = Instant::now();
             loop {

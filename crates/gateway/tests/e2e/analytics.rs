@@ -12,7 +12,7 @@ use crate::harness::definition::Definition;
 use crate::harness::http2;
 use crate::harness::{Gateway, Setup, Upstream, api, eventually, ok, reply, request};
 
-pub const KEY: &str = "a-very-secret-key-0123456789";
+pub(crate) const KEY: &str = "a-very-secret-key-0123456789";
 
 /// Analytics into `records.json` in a folder of its own.
 fn recording(conf: Value) -> (tempfile::TempDir, Value) {
@@ -27,13 +27,13 @@ fn recording(conf: Value) -> (tempfile::TempDir, Value) {
     (directory, all)
 }
 
-pub fn tracked(id: &str, listen_path: &str, upstream: &Upstream) -> Definition {
+pub(crate) fn tracked(id: &str, listen_path: &str, upstream: &Upstream) -> Definition {
     api(id, listen_path, &upstream.url()).set("do_not_track", false)
 }
 
 /// The records, once there are that many.
 #[track_caller]
-pub fn records(directory: &tempfile::TempDir, count: usize) -> Vec<Value> {
+pub(crate) fn records(directory: &tempfile::TempDir, count: usize) -> Vec<Value> {
     let read = || -> Vec<Value> {
         let text = fs::read_to_string(directory.path().join("records.json")).unwrap_or_default();
         text.lines().filter(|line| line.ends_with('}')).map(|line| serde_json::from_str(line).expect("a record")).collect()
@@ -44,7 +44,7 @@ pub fn records(directory: &tempfile::TempDir, count: usize) -> Vec<Value> {
     records
 }
 
-pub fn make_key(gateway: &Gateway, api: &str) {
+pub(crate) fn make_key(gateway: &Gateway, api: &str) {
     let session = json!({
         "org_id": "default", "alias": "the alias", "tags": ["gold"], "meta_data": {"tyk_developer_id": "dev7"},
         "rate": 1000, "per": 1, "quota_max": -1,

@@ -27,7 +27,7 @@ fn put_user(gateway: &Gateway, method: &str, user: &str, data: Value) {
     assert_eq!(answer.status, 200, "{answer}");
 }
 
-pub fn line(user: &str, password: &str) -> String {
+pub(crate) fn line(user: &str, password: &str) -> String {
     format!("Authorization: Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }
 

@@ -7,7 +7,7 @@ use crate::harness::{Gateway, Response};
 use crate::keys::{refused, told};
 
 /// A certificate for `name` that ends with the year, and its private key, as PEM.
-pub fn made(name: &str, last_year: i32) -> (String, String) {
+pub(crate) fn made(name: &str, last_year: i32) -> (String, String) {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
     params.distinguished_name = rcgen::DistinguishedName::new();

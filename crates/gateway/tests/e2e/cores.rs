@@ -24,13 +24,13 @@ fn live(asking: &mut Connection) -> Value {
 }
 
 /// Client connections by core, the one that asks among them.
-pub fn by_core(asking: &mut Connection) -> Vec<u64> {
+pub(crate) fn by_core(asking: &mut Connection) -> Vec<u64> {
     serde_json::from_value(live(asking)["core_connections"].clone()).expect("counts by core")
 }
 
 /// Waits until the cores have so many connections.
 #[track_caller]
-pub fn expect_by_core(asking: &mut Connection, expected: &[u64]) {
+pub(crate) fn expect_by_core(asking: &mut Connection, expected: &[u64]) {
     let mut seen = Vec::new();
     let begun = Instant::now();
     while seen != expected {
@@ -41,7 +41,7 @@ pub fn expect_by_core(asking: &mut Connection, expected: &[u64]) {
 }
 
 /// Waits until nobody but the one that asks is connected.
-pub fn expect_alone(asking: &mut Connection) {
+pub(crate) fn expect_alone(asking: &mut Connection) {
     eventually("all others are gone", || by_core(asking).iter().sum::<u64>() == 1);
 }
 

@@ -8,10 +8,10 @@ use crate::harness::jws::{compact, hs256, now};
 use crate::harness::{Definition, Gateway, Response, Setup, Upstream, api, error_json, request};
 use crate::keys::{call, create, session};
 
-pub const SECRET: &[u8] = b"a secret that only the issuer and the gateway know";
+pub(crate) const SECRET: &[u8] = b"a secret that only the issuer and the gateway know";
 
 /// An API for tokens that are signed with `SECRET`.
-pub fn with_tokens(id: &str, upstream: &Upstream) -> Definition {
+pub(crate) fn with_tokens(id: &str, upstream: &Upstream) -> Definition {
     api(id, &format!("/{id}/"), &upstream.url())
         .with_keys()
         .set("enable_jwt", true)
@@ -21,7 +21,7 @@ pub fn with_tokens(id: &str, upstream: &Upstream) -> Definition {
         .set("jwt_default_policies", json!(["basic"]))
 }
 
-pub fn policy(id: &str, fields: Value) -> Value {
+pub(crate) fn policy(id: &str, fields: Value) -> Value {
     let mut policy = json!({
         "id": id, "org_id": "default", "rate": 1000, "per": 1, "quota_max": -1,
         "access_rights": {"a": {"api_id": "a", "api_name": "a", "versions": ["Default"]}}
@@ -31,7 +31,7 @@ pub fn policy(id: &str, fields: Value) -> Value {
 }
 
 /// A gateway with these policies.
-pub fn start_with(definitions: impl IntoIterator<Item = Definition>, policies: &[Value]) -> Gateway {
+pub(crate) fn start_with(definitions: impl IntoIterator<Item = Definition>, policies: &[Value]) -> Gateway {
     let map: serde_json::Map<String, Value> =
         policies.iter().map(|policy| (policy["id"].as_str().unwrap().to_owned(), policy.clone())).collect();
     let file = tempfile::NamedTempFile::new().expect("a file");

@@ -40,7 +40,7 @@ print(json.dumps([{
 "#;
 
 /// What the script prints; `None` where `scripts/test-deps.sh` could not install the library and has said why.
-pub fn python(script: &str) -> Option<Value> {
+pub(crate) fn python(script: &str) -> Option<Value> {
     let program = std::env::current_exe().expect("this test");
     let target: PathBuf = program.ancestors().nth(3).expect("the target directory").to_owned();
     let venv = target.join("test-venv");

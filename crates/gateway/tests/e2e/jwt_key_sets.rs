@@ -11,14 +11,14 @@ use crate::jwt::{policy, start_with, with_tokens};
 use crate::keys::call;
 
 /// An issuer whose keys can be changed.
-pub fn issuer(keys: Arc<Mutex<Vec<Value>>>) -> Upstream {
+pub(crate) fn issuer(keys: Arc<Mutex<Vec<Value>>>) -> Upstream {
     Upstream::start(move |_| {
         let body = json!({"keys": keys.lock().unwrap().clone()}).to_string();
         reply("200 OK", &["Content-Type: application/json"], &body)
     })
 }
 
-pub fn with_key_set(upstream: &Upstream, url: &str) -> Definition {
+pub(crate) fn with_key_set(upstream: &Upstream, url: &str) -> Definition {
     with_tokens("a", upstream).set("jwt_signing_method", "ecdsa").set("jwt_source", url)
 }
 

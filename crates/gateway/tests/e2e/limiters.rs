@@ -13,7 +13,7 @@ fn statuses(gateway: &Gateway, target: &str, key: &str, count: usize) -> Vec<u16
 }
 
 /// Whether requests are served just before and just after the end of a window that began with the first of them.
-pub fn served_around_the_end(conf: Value) -> (usize, usize) {
+pub(crate) fn served_around_the_end(conf: Value) -> (usize, usize) {
     const WINDOW: Duration = Duration::from_secs(4);
     let (_upstream, gateway) = start(conf);
     let key = create(&gateway, &session(json!({"rate": 4, "per": WINDOW.as_secs()})));

@@ -10,7 +10,7 @@ use crate::harness::gateway::SECRET;
 use crate::harness::{Connection, Gateway, Upstream, api, eventually, get, ok, reply, request};
 
 /// The samples of a text by their whole name, labels included.
-pub fn samples(text: &str) -> BTreeMap<String, f64> {
+pub(crate) fn samples(text: &str) -> BTreeMap<String, f64> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
         .map(|line| line.rsplit_once(' ').expect("a sample"))
@@ -18,7 +18,7 @@ pub fn samples(text: &str) -> BTreeMap<String, f64> {
         .collect()
 }
 
-pub fn scrape(gateway: &Gateway) -> BTreeMap<String, f64> {
+pub(crate) fn scrape(gateway: &Gateway) -> BTreeMap<String, f64> {
     let response = gateway.control("GET", "/tyk/metrics", "");
     assert_eq!(response.status, 200, "{response}");
     samples(&response.text())
@@ -26,7 +26,7 @@ pub fn scrape(gateway: &Gateway) -> BTreeMap<String, f64> {
 
 /// Scrapes until a sample has a value: a request is counted after its client has its answer.
 #[track_caller]
-pub fn expect(gateway: &Gateway, name: &str, value: f64) {
+pub(crate) fn expect(gateway: &Gateway, name: &str, value: f64) {
     let mut last = None;
     for _ in 0..2_000 {
         last = scrape(gateway).get(name).copied();
@@ -208,6 +208,6 @@ fn live_figures_are_json() {
 }
 
 /// A port that nobody listens on at the moment.
-pub fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

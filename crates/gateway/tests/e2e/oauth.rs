@@ -10,47 +10,47 @@ use crate::keys::session_for;
 use crate::oauth_clients::{Stage, make_client, policy, provider, stage, stage_with, with_policies};
 
 /// Of RFC 7636, appendix B.
-pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-pub const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
+pub(crate) const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 
-pub fn basic(client: &str, secret: &str) -> String {
+pub(crate) fn basic(client: &str, secret: &str) -> String {
     format!("Authorization: Basic {}", STANDARD.encode(format!("{client}:{secret}")))
 }
 
 /// A request to an endpoint of the API `a`, as the client `shop`.
-pub fn post(gateway: &Gateway, endpoint: &str, form: &str) -> Response {
+pub(crate) fn post(gateway: &Gateway, endpoint: &str, form: &str) -> Response {
     gateway.send(request("POST", &format!("/a/oauth/{endpoint}"), &[&basic("shop", "s3cret"), FORM], form))
 }
 
-pub fn token(gateway: &Gateway, form: &str) -> Value {
+pub(crate) fn token(gateway: &Gateway, form: &str) -> Value {
     let answer = post(gateway, "token/", form);
     assert_eq!(answer.status, 200, "{answer}");
     answer.json()
 }
 
 /// What the login page asks when its user has consented.
-pub fn consent(gateway: &Gateway, form: &str) -> Response {
+pub(crate) fn consent(gateway: &Gateway, form: &str) -> Response {
     let secret = format!("x-tyk-authorization: {SECRET}");
     gateway.send(request("POST", "/a/tyk/oauth/authorize-client/", &[&secret, FORM], form))
 }
 
-pub fn code(gateway: &Gateway, more: &str) -> String {
+pub(crate) fn code(gateway: &Gateway, more: &str) -> String {
     let answer = consent(gateway, &format!("response_type=code&client_id=shop{more}"));
     assert_eq!(answer.status, 200, "{answer}");
     text(&answer.json()["code"])
 }
 
-pub fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
 }
 
-pub fn call(gateway: &Gateway, token: &str) -> Response {
+pub(crate) fn call(gateway: &Gateway, token: &str) -> Response {
     gateway.send(request("GET", "/a/x", &[&format!("Authorization: Bearer {token}")], ""))
 }
 
-pub fn error(answer: &Response) -> (u16, String) {
+pub(crate) fn error(answer: &Response) -> (u16, String) {
     (answer.status, text(&answer.json()["error"]))
 }
 

@@ -6,7 +6,7 @@ use crate::harness::{Definition, Gateway, Setup, Upstream, request};
 use crate::keys::{done, keyed, refused, told};
 
 /// An API whose provider allows everything.
-pub fn provider(id: &str, upstream: &Upstream) -> Definition {
+pub(crate) fn provider(id: &str, upstream: &Upstream) -> Definition {
     keyed(id, upstream)
         .set("use_oauth2", true)
         .set("oauth_meta/allowed_access_types", json!(["authorization_code", "refresh_token", "password", "client_credentials"]))
@@ -15,7 +15,7 @@ pub fn provider(id: &str, upstream: &Upstream) -> Definition {
 }
 
 /// A policy for the API `a`.
-pub fn policy(fields: Value) -> Value {
+pub(crate) fn policy(fields: Value) -> Value {
     let mut policy = json!({
         "id": "gold", "org_id": "default", "active": true, "rate": 1000, "per": 60, "quota_max": -1,
         "access_rights": {"a": {"api_id": "a", "api_name": "a", "versions": ["Default"]}}
@@ -25,7 +25,7 @@ pub fn policy(fields: Value) -> Value {
 }
 
 /// Where the tests' gateways have their policies, besides `conf`.
-pub fn with_policies(conf: Value, policies: &[Value]) -> (Value, tempfile::TempDir) {
+pub(crate) fn with_policies(conf: Value, policies: &[Value]) -> (Value, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     for policy in policies {
         std::fs::write(folder.path().join(format!("{}.json", policy["id"].as_str().unwrap())), policy.to_string()).unwrap();
@@ -35,18 +35,18 @@ pub fn with_policies(conf: Value, policies: &[Value]) -> (Value, tempfile::TempD
     (whole, folder)
 }
 
-pub struct Stage {
+pub(crate) struct Stage {
     pub gateway: Gateway,
     pub upstream: Upstream,
     _policies: tempfile::TempDir,
 }
 
 /// A gateway with the API `a` and the policy `gold`, both changed as wanted.
-pub fn stage(conf: Value, change: impl Fn(Definition) -> Definition) -> Stage {
+pub(crate) fn stage(conf: Value, change: impl Fn(Definition) -> Definition) -> Stage {
     stage_with(conf, policy(json!({})), change)
 }
 
-pub fn stage_with(conf: Value, policy: Value, change: impl Fn(Definition) -> Definition) -> Stage {
+pub(crate) fn stage_with(conf: Value, policy: Value, change: impl Fn(Definition) -> Definition) -> Stage {
     let upstream = Upstream::ok();
     let (conf, folder) = with_policies(conf, &[policy]);
     let gateway = Setup::new(conf).api(change(provider("a", &upstream))).api(keyed("plain", &upstream)).start();
@@ -54,7 +54,7 @@ pub fn stage_with(conf: Value, policy: Value, change: impl Fn(Definition) -> Def
 }
 
 /// Makes the client `shop` with the secret `s3cret` and the fields.
-pub fn make_client(gateway: &Gateway, fields: Value) -> Value {
+pub(crate) fn make_client(gateway: &Gateway, fields: Value) -> Value {
     let mut client = json!({
         "client_id": "shop", "secret": "s3cret", "api_id": "a", "policy_id": "gold", "redirect_uri": "https://app.test/cb"
     });

@@ -221,7 +221,7 @@ print("all is well")
 "#;
 
 /// Python with the packages of these tests; `None` where they could not be installed, which is said.
-pub fn python() -> Option<PathBuf> {
+pub(crate) fn python() -> Option<PathBuf> {
     let program = std::env::current_exe().expect("this test");
     let venv = program.ancestors().nth(3).expect("the target directory").join("test-venv");
     if let Ok(reason) = std::fs::read_to_string(venv.join("clients-unavailable")) {

@@ -12,11 +12,11 @@ use crate::servers::{Cluster, Sentinel, Server};
 use crate::{basic_auth, certs, signatures};
 
 /// Settings for a gateway on this Redis.
-pub fn on(server: &Server) -> Value {
+pub(crate) fn on(server: &Server) -> Value {
     json!({"hash_keys": true, "enable_hashed_keys_listing": true, "storage": {"host": "127.0.0.1", "port": server.port}})
 }
 
-pub fn gateway(conf: &Value, upstream: &Upstream) -> Gateway {
+pub(crate) fn gateway(conf: &Value, upstream: &Upstream) -> Gateway {
     Gateway::start(conf.clone(), [keyed("a", upstream)])
 }
 

@@ -11,7 +11,7 @@ use crate::servers::{Cluster, Server};
 use crate::shared_keys::{gateway, on};
 
 /// Settings for a gateway on this cluster.
-pub fn on_cluster(cluster: &Cluster) -> Value {
+pub(crate) fn on_cluster(cluster: &Cluster) -> Value {
     let node = format!("127.0.0.1:{}", cluster.nodes[0].port);
     json!({"hash_keys": true, "storage": {"type": "redis", "enable_cluster": true, "addrs": [node]}})
 }
@@ -22,7 +22,7 @@ fn patient(mut conf: Value) -> Value {
     conf
 }
 
-pub fn three(conf: &Value, upstream: &Upstream) -> Vec<Gateway> {
+pub(crate) fn three(conf: &Value, upstream: &Upstream) -> Vec<Gateway> {
     let gateways: Vec<Gateway> = (0..3).map(|_| gateway(conf, upstream)).collect();
     // All know of each other before anything is counted.
     std::thread::sleep(Duration::from_millis(1_500));
@@ -30,7 +30,7 @@ pub fn three(conf: &Value, upstream: &Upstream) -> Vec<Gateway> {
 }
 
 /// Sends requests to the gateways in turn; returns how many got each status.
-pub fn in_turn(gateways: &[Gateway], key: &str, requests: usize) -> Vec<(u16, usize)> {
+pub(crate) fn in_turn(gateways: &[Gateway], key: &str, requests: usize) -> Vec<(u16, usize)> {
     let mut clients: Vec<_> = gateways.iter().map(Gateway::connect).collect();
     let mut counts = std::collections::BTreeMap::new();
     for request in 0..requests {
@@ -40,7 +40,7 @@ pub fn in_turn(gateways: &[Gateway], key: &str, requests: usize) -> Vec<(u16, us
     counts.into_iter().collect()
 }
 
-pub fn passed(counts: &[(u16, usize)]) -> usize {
+pub(crate) fn passed(counts: &[(u16, usize)]) -> usize {
     counts.iter().find(|(status, _)| *status == 200).map_or(0, |(_, count)| *count)
 }
 

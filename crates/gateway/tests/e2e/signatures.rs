@@ -19,7 +19,7 @@ fn start(change: impl Fn(Definition) -> Definition) -> (Upstream, Gateway, Strin
     (upstream, gateway, key)
 }
 
-pub fn signature(algorithm: hmac::Algorithm, text: &str) -> String {
+pub(crate) fn signature(algorithm: hmac::Algorithm, text: &str) -> String {
     STANDARD.encode(hmac::sign(&hmac::Key::new(algorithm, b"the shared secret"), text.as_bytes()).as_ref())
 }
 
@@ -27,7 +27,7 @@ fn escaped(signature: &str) -> String {
     signature.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D")
 }
 
-pub fn date(offset_s: i64) -> String {
+pub(crate) fn date(offset_s: i64) -> String {
     let now = SystemTime::now();
     let apart = Duration::from_secs(offset_s.unsigned_abs());
     httpdate::fmt_http_date(if offset_s < 0 { now - apart } else { now + apart })

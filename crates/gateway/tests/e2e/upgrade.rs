@@ -10,19 +10,19 @@ use crate::harness::{Connection, Gateway, Seen, Upstream, api, get, ok, reply, r
 
 const SWITCH: &str =
     "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: x\r\n\r\n";
-pub const ASK: [&str; 4] = [
+pub(crate) const ASK: [&str; 4] = [
     "Connection: keep-alive, Upgrade",
     "Upgrade: websocket",
     "Sec-WebSocket-Version: 13",
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
 
-pub fn enabled() -> Value {
+pub(crate) fn enabled() -> Value {
     json!({"http_server_options": {"enable_websockets": true}})
 }
 
 /// Switches protocols and sends every byte back.
-pub fn echo() -> Upstream {
+pub(crate) fn echo() -> Upstream {
     Upstream::raw(|mut wire, _| {
         let Some(seen) = Seen::read(&mut wire) else { return };
         if seen.header("upgrade").is_none() {
@@ -38,7 +38,7 @@ pub fn echo() -> Upstream {
     })
 }
 
-pub fn open(gateway: &Gateway, target: &str) -> Connection {
+pub(crate) fn open(gateway: &Gateway, target: &str) -> Connection {
     let mut client = gateway.connect();
     client.send(request("GET", target, &ASK, ""));
     let head = client.head().expect("an answer");

@@ -90,7 +90,7 @@ fn as_socket(answer: Response<RecvStream>, mut stream: SendStream<Bytes>) -> Uni
 }
 
 /// A WebSocket server that sends every message back.
-pub fn websocket_server() -> String {
+pub(crate) fn websocket_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {

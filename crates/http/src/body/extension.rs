@@ -24,12 +24,12 @@ pub(super) enum Extension {
 
 impl Extension {
     /// Whether the line may end here.
-    pub fn may_end(self) -> bool {
+    pub(super) fn may_end(self) -> bool {
         matches!(self, Extension::Name | Extension::Token | Extension::QuotedEnd)
     }
 
     /// The state after this byte; `None` if the byte is not allowed here.
-    pub fn next(self, byte: u8) -> Option<Extension> {
+    pub(super) fn next(self, byte: u8) -> Option<Extension> {
         use Extension::*;
         let is_space = matches!(byte, b' ' | b'\t');
         Some(match (self, byte) {

@@ -4,7 +4,7 @@ use tollgate_http::{HEADER_LINES_MAX, HeaderStorage, Headers, Malformed, Request
 
 type Lines<'a> = [httparse::Header<'a>];
 
-pub fn request_head(bytes: &[u8]) {
+pub(crate) fn request_head(bytes: &[u8]) {
     let mut storage = HeaderStorage::new();
     let mut lines = [httparse::EMPTY_HEADER; HEADER_LINES_MAX];
     let mut theirs = httparse::Request::new(&mut lines);
@@ -20,7 +20,7 @@ pub fn request_head(bytes: &[u8]) {
     }
 }
 
-pub fn response_head(bytes: &[u8]) {
+pub(crate) fn response_head(bytes: &[u8]) {
     let mut storage = HeaderStorage::new();
     let mut lines = [httparse::EMPTY_HEADER; HEADER_LINES_MAX];
     let mut theirs = httparse::Response::new(&mut lines);

@@ -17,7 +17,7 @@ struct Message {
     trailers: Lines,
 }
 
-pub fn forwarded_request(bytes: &[u8]) {
+pub(crate) fn forwarded_request(bytes: &[u8]) {
     let mut storage = HeaderStorage::new();
     let Ok(Some(request)) = Request::parse(bytes, &mut storage) else { return };
     // The gateway's own lines need room too.

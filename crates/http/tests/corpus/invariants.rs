@@ -12,7 +12,7 @@ use tollgate_http::{
 const EVERY_CUT_MAX: usize = 400;
 
 /// A request head is read alike however it arrives, is unambiguous when accepted, and stays the same message when it is forwarded.
-pub fn request_head(bytes: &[u8]) {
+pub(crate) fn request_head(bytes: &[u8]) {
     let summary = |bytes: &[u8]| {
         let mut storage = HeaderStorage::new();
         Request::parse(bytes, &mut storage).map(|parsed| parsed.map(|request| (request.head_len, request.body, request.keep_alive)))
@@ -83,7 +83,7 @@ fn forwarded(request: &Request<'_>, headers: &[(String, Vec<u8>)]) {
 }
 
 /// A response head is read alike however it arrives, is unambiguous when accepted, and stays the same message when it is passed on.
-pub fn response_head(bytes: &[u8]) {
+pub(crate) fn response_head(bytes: &[u8]) {
     for to_head in [false, true] {
         assert_same_however_cut(bytes, |bytes| {
             let mut storage = HeaderStorage::new();
@@ -124,7 +124,7 @@ fn assert_passed_on(response: &Response<'_>, how: ClientBody, to_head: bool, exp
 }
 
 /// A chunked body ends at the same byte with the same content however it arrives, and as a naive reader would end it.
-pub fn chunked_body(bytes: &[u8]) {
+pub(crate) fn chunked_body(bytes: &[u8]) {
     let whole = decode_in_pieces(bytes, bytes.len().max(1));
     for size in [1, 2, 3, 7] {
         assert_eq!(decode_in_pieces(bytes, size), whole, "in pieces of {size}");

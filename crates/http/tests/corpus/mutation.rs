@@ -49,10 +49,10 @@ const PIECES: [&str; 40] = [
 ];
 
 /// Inputs by file name.
-pub struct Corpus(Vec<(String, Vec<u8>)>);
+pub(crate) struct Corpus(Vec<(String, Vec<u8>)>);
 
 impl Corpus {
-    pub fn read(target: &str) -> Corpus {
+    pub(crate) fn read(target: &str) -> Corpus {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
         let mut inputs: Vec<(String, Vec<u8>)> = fs::read_dir(&folder)
             .expect("the corpus is part of the repository")
@@ -65,7 +65,7 @@ impl Corpus {
     }
 
     /// Gives `check` every input, then `count` mutations. The input that fails is printed.
-    pub fn each_and_mutated(&self, count: usize, check: fn(&[u8])) {
+    pub(crate) fn each_and_mutated(&self, count: usize, check: fn(&[u8])) {
         for (name, input) in &self.0 {
             run(name, input, check);
         }

@@ -15,7 +15,7 @@ const BLOCK_BYTES_PER_HEAD: usize = 4;
 const FIELD_BYTES_PER_HEAD: usize = 2;
 
 /// A DATA frame whose content comes.
-pub struct DataFrame {
+pub(super) struct DataFrame {
     /// Whose it is; nobody's when the stream is gone.
     pub stream: Option<StreamKey>,
     /// The length of the padding is still to come.
@@ -32,7 +32,7 @@ impl DataFrame {
 }
 
 /// A header block whose frames come.
-pub struct Block {
+pub(super) struct Block {
     stream: u32,
     ends: bool,
     depends_on_itself: bool,

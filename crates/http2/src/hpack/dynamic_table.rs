@@ -6,7 +6,7 @@ use crate::field_list::FIELD_OVERHEAD;
 use std::collections::VecDeque;
 
 /// What was sent so that it can be repeated.
-pub struct DynamicTable {
+pub(super) struct DynamicTable {
     /// What entries consist of, the oldest first; those before `start` are gone.
     bytes: Vec<u8>,
     start: usize,
@@ -30,20 +30,20 @@ impl FieldEntry {
 }
 
 impl DynamicTable {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         DynamicTable { bytes: Vec::new(), start: 0, entries: VecDeque::new(), size: 0, size_max: TABLE_BYTES_MAX }
     }
 
     /// Name and value of an entry; the newest is 0.
     #[inline]
-    pub fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
+    pub(super) fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
         let entry = self.entries.get(self.entries.len().checked_sub(index + 1)?)?;
         let bytes = self.bytes.get(entry.start as usize..)?.get(..entry.len())?;
         bytes.split_at_checked(entry.name_len as usize)
     }
 
     /// Adds an entry; those that it has no room beside are gone, and it is none itself when it is larger than the table (§4.4).
-    pub fn add(&mut self, name: &[u8], value: &[u8]) {
+    pub(super) fn add(&mut self, name: &[u8], value: &[u8]) {
         let size = name.len() + value.len() + FIELD_OVERHEAD;
         self.shrink_to(self.size_max.saturating_sub(size));
         if size > self.size_max {
@@ -62,7 +62,7 @@ impl DynamicTable {
     }
 
     /// Changes what the entries may count.
-    pub fn resize(&mut self, size_max: usize) {
+    pub(super) fn resize(&mut self, size_max: usize) {
         self.size_max = size_max;
         self.shrink_to(size_max);
     }

@@ -5,7 +5,7 @@ use super::integer::write_integer;
 use super::static_table::static_name;
 
 /// Says that the encoder uses no table: due where the decoder allows less than an encoder could use (RFC 7541 §4.2).
-pub const TABLE_SIZE_ZERO: u8 = 0x20;
+pub(crate) const TABLE_SIZE_ZERO: u8 = 0x20;
 
 const INDEXED: u8 = 0x80;
 const NOT_INDEXED: u8 = 0x00;

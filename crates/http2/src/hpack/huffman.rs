@@ -112,7 +112,7 @@ const fn found() -> [DecodedSymbol; 1 << PEEK] {
 pub struct NotHuffman;
 
 /// Appends the text that `coded` stands for.
-pub fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), NotHuffman> {
+pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), NotHuffman> {
     let before = out.len();
     // The shortest codes have five bits.
     out.resize(before + coded.len() * 8 / 5, 0);
@@ -186,7 +186,7 @@ fn long(bits: u64, have: u32) -> Option<(u8, u32)> {
 
 /// The code of a symbol, and its bits.
 #[cfg(test)]
-pub fn code(symbol: u8) -> (u32, u32) {
+pub(super) fn code(symbol: u8) -> (u32, u32) {
     let length = LENGTHS[usize::from(symbol)];
     let Codes { first, start, .. } = CODES[usize::from(length)];
     let place = SORTED.iter().position(|other| *other == u16::from(symbol)).expect("all symbols are there");

@@ -10,7 +10,7 @@ pub struct TooLarge;
 
 /// The integer at the start of `input` in the lowest `bits` of its first byte, and how many bytes it takes; `None` when more are to come.
 #[inline]
-pub fn read_integer(input: &[u8], bits: u32) -> Result<Option<(usize, usize)>, TooLarge> {
+pub(super) fn read_integer(input: &[u8], bits: u32) -> Result<Option<(usize, usize)>, TooLarge> {
     let prefix = (1usize << bits) - 1;
     let Some((first, more)) = input.split_first() else { return Ok(None) };
     let value = usize::from(*first) & prefix;
@@ -29,7 +29,7 @@ fn read_more(mut value: usize, more: &[u8]) -> Result<Option<(usize, usize)>, To
 
 /// Appends an integer behind the `pattern` in the upper bits of its first byte.
 #[inline]
-pub fn write_integer(value: usize, bits: u32, pattern: u8, out: &mut Vec<u8>) {
+pub(super) fn write_integer(value: usize, bits: u32, pattern: u8, out: &mut Vec<u8>) {
     let prefix = (1usize << bits) - 1;
     if value < prefix {
         out.push(pattern | value as u8);

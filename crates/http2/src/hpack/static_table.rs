@@ -66,18 +66,18 @@ const STATIC: [(&str, &str); 61] = [
 ];
 
 /// The highest index of this table; those behind it belong to the dynamic one.
-pub const STATIC_ENTRIES: usize = STATIC.len();
+pub(super) const STATIC_ENTRIES: usize = STATIC.len();
 
 /// Name and value of an entry.
 #[inline]
-pub fn static_entry(index: usize) -> Option<(&'static [u8], &'static [u8])> {
+pub(super) fn static_entry(index: usize) -> Option<(&'static [u8], &'static [u8])> {
     let (name, value) = STATIC.get(index.wrapping_sub(1))?;
     Some((name.as_bytes(), value.as_bytes()))
 }
 
 /// The index of a name, in lower case, that messages often have.
 #[inline]
-pub fn static_name(name: &[u8]) -> Option<usize> {
+pub(super) fn static_name(name: &[u8]) -> Option<usize> {
     let candidates = BY_LENGTH.get(name.len())?.iter().map(|index| usize::from(*index));
     candidates.take_while(|index| *index > 0).find(|index| static_entry(*index).is_some_and(|(known, _)| known == name))
 }

@@ -6,7 +6,7 @@ use tollgate_http2::{
 };
 
 /// However a block is cut, it has the same fields; what was read can be written and read again; and nothing is kept beyond the bounds.
-pub fn hpack(bytes: &[u8]) {
+pub(crate) fn hpack(bytes: &[u8]) {
     const SIZE_MAX: usize = 2048;
     let (first, second) = bytes.split_at(bytes.len() / 2);
     // Two blocks for one decoder: the second sees the first one's table.
@@ -59,7 +59,7 @@ fn again(fields: &FieldList) {
 }
 
 /// Both sides read any bytes, in one piece and in many, to the same events; answer what they can; and hold no more than their bounds.
-pub fn http2_frames(bytes: &[u8]) {
+pub(crate) fn http2_frames(bytes: &[u8]) {
     for side in [Http2Side::Server, Http2Side::Client] {
         let (whole, cut) = (events(side, bytes, usize::MAX), events(side, bytes, 7));
         assert_eq!(whole, cut, "{side:?}");

@@ -8,7 +8,7 @@ const BUCKETS: u64 = 20;
 
 /// What passed.
 #[derive(Debug, Default)]
-pub struct LocalCount {
+pub(super) struct LocalCount {
     /// In order of time; no more than [`BUCKETS`] and one that is leaving.
     buckets: VecDeque<LeaseBucket>,
     sum: u64,
@@ -24,7 +24,7 @@ struct LeaseBucket {
 
 /// What the store is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoreReport {
+pub(crate) struct StoreReport {
     number: u64,
     /// How long ago, at least.
     pub age_us: u64,
@@ -32,12 +32,12 @@ pub struct StoreReport {
 }
 
 impl LocalCount {
-    pub fn sum(&self) -> u64 {
+    pub(super) fn sum(&self) -> u64 {
         self.sum
     }
 
     /// A request passed, and the store knows of it or not.
-    pub fn add(&mut self, window_us: u64, now_us: u64, is_told: bool) {
+    pub(super) fn add(&mut self, window_us: u64, now_us: u64, is_told: bool) {
         let number = now_us / width_us(window_us);
         let untold = u64::from(!is_told);
         self.sum += 1;
@@ -55,7 +55,7 @@ impl LocalCount {
     }
 
     /// The request that passed last did not. False if the store has not been told of it and need not be.
-    pub fn take_back(&mut self) -> bool {
+    pub(super) fn take_back(&mut self) -> bool {
         let Some(newest) = self.buckets.back_mut().filter(|newest| newest.all > 0) else { return false };
         let was_told = newest.all > newest.untold;
         newest.all -= 1;
@@ -68,7 +68,7 @@ impl LocalCount {
     }
 
     /// Drops what has left the window; returns how long the oldest of the rest will stay.
-    pub fn forget(&mut self, window_us: u64, now_us: u64) -> u64 {
+    pub(super) fn forget(&mut self, window_us: u64, now_us: u64) -> u64 {
         while let Some(LeaseBucket { number, all, untold }) = self.buckets.front() {
             let leaves_us = number.saturating_add(1).saturating_mul(width_us(window_us)).saturating_add(window_us);
             if leaves_us > now_us {
@@ -82,7 +82,7 @@ impl LocalCount {
     }
 
     /// What the store has to be told.
-    pub fn untold(&self, window_us: u64, now_us: u64) -> Vec<StoreReport> {
+    pub(super) fn untold(&self, window_us: u64, now_us: u64) -> Vec<StoreReport> {
         if self.untold == 0 {
             return Vec::new();
         }
@@ -94,7 +94,7 @@ impl LocalCount {
     }
 
     /// The store has been told.
-    pub fn tell(&mut self, told: &[StoreReport]) {
+    pub(super) fn tell(&mut self, told: &[StoreReport]) {
         for told in told {
             let Some(bucket) = self.buckets.iter_mut().find(|bucket| bucket.number == told.number) else { continue };
             let places = told.places.min(bucket.untold);
@@ -104,12 +104,12 @@ impl LocalCount {
     }
 
     /// The store has forgotten everything.
-    pub fn untell(&mut self) {
+    pub(super) fn untell(&mut self) {
         self.buckets.iter_mut().for_each(|bucket| bucket.untold = bucket.all);
         self.untold = self.sum;
     }
 
-    pub fn has_told(&self) -> bool {
+    pub(super) fn has_told(&self) -> bool {
         self.untold == 0
     }
 }

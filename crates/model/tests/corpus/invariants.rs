@@ -7,7 +7,7 @@ use tollgate_model::key::{self, KeyFunction};
 use tollgate_model::session::Session;
 
 /// A definition is either usable, with lesser problems, or not, with the errors that make it so; and says the same each time.
-pub fn api_definition(bytes: &[u8]) {
+pub(crate) fn api_definition(bytes: &[u8]) {
     let problems = match ApiDefinition::parse(bytes, None) {
         Ok((definition, problems)) => {
             assert!(!problems.iter().any(Problem::is_error), "used in spite of an error: {problems:?}");
@@ -43,7 +43,7 @@ fn roughly(document: Value) -> Value {
 
 /// A session, as the control API is sent it and as a store that gateways share holds it: usable or not, and the same when it is written and
 /// read again.
-pub fn session(bytes: &[u8]) {
+pub(crate) fn session(bytes: &[u8]) {
     match Session::parse(bytes) {
         Ok((session, problems)) => {
             assert!(!problems.iter().any(Problem::is_error), "used in spite of an error: {problems:?}");
@@ -57,7 +57,7 @@ pub fn session(bytes: &[u8]) {
 }
 
 /// What a client presents as its key: it says the same of itself each time, and what is made of an organisation and a name says both.
-pub fn key(bytes: &[u8]) {
+pub(crate) fn key(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let functions = [KeyFunction::Murmur64, KeyFunction::Plain, KeyFunction::Sha256];
     let (org, id) = text.split_once('\n').unwrap_or(("org", text));

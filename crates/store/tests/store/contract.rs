@@ -20,7 +20,7 @@ fn the_store_in_memory_keeps_the_contract() {
 }
 
 /// Begins with an empty store.
-pub fn contract(store: &dyn Store, time: &Time) {
+pub(crate) fn contract(store: &dyn Store, time: &Time) {
     what_was_put_is_there_until_it_is_deleted(store);
     new_documents_replace_nothing(store);
     a_document_is_replaced_only_while_it_is_the_expected_one(store, time);

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One `redis-server`.
-pub struct Server {
+pub(crate) struct Server {
     pub port: u16,
     child: Child,
     options: Vec<String>,
@@ -19,18 +19,18 @@ pub struct Server {
 
 impl Server {
     /// With options as on its command line.
-    pub fn start(options: &[&str]) -> Server {
+    pub(crate) fn start(options: &[&str]) -> Server {
         Server::start_on(options.iter().map(|option| (*option).to_owned()).collect(), "--port")
     }
 
     /// One that speaks only TLS.
-    pub fn start_tls(options: &[&str]) -> Server {
+    pub(crate) fn start_tls(options: &[&str]) -> Server {
         let options = ["--port", "0"].iter().chain(options).map(|option| (*option).to_owned()).collect();
         Server::start_on(options, "--tls-port")
     }
 
     /// On a port that was [`free_port`].
-    pub fn start_at(port: u16, options: &[&str]) -> Server {
+    pub(crate) fn start_at(port: u16, options: &[&str]) -> Server {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let mut options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
         options.extend(["--port".to_owned(), port.to_string()]);
@@ -70,19 +70,19 @@ impl Server {
     }
 
     /// Sends a signal by its name: `STOP` and `CONT` make it hang for a while.
-    pub fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status();
         assert!(status.expect("kill runs").success());
     }
 
     /// Ends it without a goodbye.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
     /// Starts it again on its port, with what it has saved.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.kill();
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -95,13 +95,13 @@ impl Server {
     }
 
     /// What `redis-cli` prints for a command.
-    pub fn cli(&self, arguments: &[&str]) -> String {
+    pub(crate) fn cli(&self, arguments: &[&str]) -> String {
         let output = Command::new("redis-cli").args(["-h", "127.0.0.1", "-p", &self.port.to_string()]).args(arguments).output();
         String::from_utf8_lossy(&output.expect("redis-cli runs").stdout).trim_end().to_owned()
     }
 
     /// Takes so many seconds from everything that expires.
-    pub fn age(&self, seconds: u64) {
+    pub(crate) fn age(&self, seconds: u64) {
         let script = "for _, key in ipairs(redis.call('KEYS', '*')) do
             local left = redis.call('PTTL', key)
             if left > 0 then redis.call('PEXPIRE', key, left - ARGV[1] * 1000) end
@@ -134,7 +134,7 @@ fn spawn(options: &[String], dir: &TempDir) -> Child {
         .expect("redis-server is installed")
 }
 
-pub fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
 }
 
@@ -147,12 +147,12 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Three masters with a replica each.
-pub struct Cluster {
+pub(crate) struct Cluster {
     pub nodes: Vec<Server>,
 }
 
 impl Cluster {
-    pub fn start() -> Cluster {
+    pub(crate) fn start() -> Cluster {
         let node = |_| {
             let bus = free_port().to_string();
             let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-port", &bus];
@@ -176,24 +176,24 @@ impl Cluster {
         cluster
     }
 
-    pub fn age(&self, seconds: u64) {
+    pub(crate) fn age(&self, seconds: u64) {
         self.nodes.iter().for_each(|node| node.age(seconds));
     }
 
-    pub fn masters(&self) -> impl Iterator<Item = &Server> {
+    pub(crate) fn masters(&self) -> impl Iterator<Item = &Server> {
         self.nodes.iter().filter(|node| node.cli(&["ROLE"]).starts_with("master"))
     }
 }
 
 /// A master and its replica, and sentinels that call them `mymaster`; most of these have to agree.
-pub struct Sentinel {
+pub(crate) struct Sentinel {
     pub servers: [Server; 2],
     pub sentinels: Vec<Server>,
     _conf: TempDir,
 }
 
 impl Sentinel {
-    pub fn start(count: usize) -> Sentinel {
+    pub(crate) fn start(count: usize) -> Sentinel {
         let master = Server::start(&[]);
         let replica = Server::start(&["--replicaof", &format!("127.0.0.1 {}", master.port)]);
         eventually("the replica follows", || replica.cli(&["INFO", "replication"]).contains("master_link_status:up"));

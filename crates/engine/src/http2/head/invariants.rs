@@ -9,7 +9,7 @@ use tollgate_http2::{FieldList, HeaderBlock, HpackDecoder};
 
 /// A head that goes over to HTTP/2 and comes back is one head with the same lines, and frames the same body: nothing in it can become a
 /// line, a second head or another length.
-pub fn http2_head(bytes: &[u8]) {
+pub(super) fn http2_head(bytes: &[u8]) {
     request(bytes);
     response(bytes);
     trailers(bytes);

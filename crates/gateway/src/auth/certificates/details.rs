@@ -25,7 +25,7 @@ const YEAR_10000_UNIX_S: u64 = 253_402_300_800;
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = CertificateLine)]
-pub struct CertificateSummary {
+pub(crate) struct CertificateSummary {
     id: String,
     issuer_cn: String,
     /// Of a public key, its fingerprint.
@@ -47,7 +47,7 @@ pub struct CertificateSummary {
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Certificate)]
-pub struct CertificateInfo {
+pub(crate) struct CertificateInfo {
     id: String,
     /// SHA-256, hexadecimal.
     fingerprint: String,
@@ -104,7 +104,7 @@ struct ValidityPeriod {
 }
 
 /// What a detailed list says of a certificate.
-pub fn summary(id: &str, certificate: &UploadedCertificate) -> CertificateSummary {
+pub(crate) fn summary(id: &str, certificate: &UploadedCertificate) -> CertificateSummary {
     let leaf = certificate.leaf();
     let ValidityPeriod { not_before, not_after, is_ca } = ValidityPeriod::of(leaf.as_ref());
     CertificateSummary {
@@ -120,7 +120,7 @@ pub fn summary(id: &str, certificate: &UploadedCertificate) -> CertificateSummar
 }
 
 /// What is told of one certificate.
-pub fn details(id: &str, certificate: &UploadedCertificate) -> CertificateInfo {
+pub(crate) fn details(id: &str, certificate: &UploadedCertificate) -> CertificateInfo {
     let leaf = certificate.leaf();
     let ValidityPeriod { not_before, not_after, is_ca } = ValidityPeriod::of(leaf.as_ref());
     let (issuer, subject) = match &leaf {

@@ -15,14 +15,14 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 const PEM_BYTES_MAX: usize = 1 << 20;
 
 /// What was uploaded, taken apart.
-pub struct UploadedCertificate {
+pub(crate) struct UploadedCertificate {
     /// SHA-256 of the first certificate or of the public key, lower-case hexadecimal.
     pub fingerprint: String,
     pub material: Material,
 }
 
 /// What it consists of.
-pub enum Material {
+pub(crate) enum Material {
     /// A certificate with those that signed it, its own first.
     Chain { chain: Vec<CertificateDer<'static>>, key: Option<PrivateKeyDer<'static>> },
     /// A key to check signatures or pins with.
@@ -31,7 +31,7 @@ pub enum Material {
 
 impl UploadedCertificate {
     /// Reads PEM text.
-    pub fn parse(text: &[u8]) -> Result<Self, String> {
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
         let undecodable = || "Failed to decode certificate. It should be PEM encoded.".to_owned();
         if text.len() > PEM_BYTES_MAX {
             return Err(format!("larger than {PEM_BYTES_MAX} bytes"));
@@ -66,7 +66,7 @@ impl UploadedCertificate {
     }
 
     /// Whether it can be used: certificates can be read and have not expired, and a private key belongs to the first.
-    pub fn check(&self, now_unix_s: u64) -> Result<(), String> {
+    pub(crate) fn check(&self, now_unix_s: u64) -> Result<(), String> {
         let Material::Chain { chain, key } = &self.material else { return Ok(()) };
         for der in chain {
             if Facts::new(der)?.has_expired(now_unix_s) {
@@ -82,19 +82,19 @@ impl UploadedCertificate {
     }
 
     /// The certificate itself, if it is one.
-    pub fn leaf(&self) -> Option<X509Certificate<'_>> {
+    pub(crate) fn leaf(&self) -> Option<X509Certificate<'_>> {
         match &self.material {
             Material::Chain { chain, .. } => X509Certificate::from_der(chain.first()?).ok().map(|(_, certificate)| certificate),
             Material::PublicKey(_) => None,
         }
     }
 
-    pub fn has_private_key(&self) -> bool {
+    pub(crate) fn has_private_key(&self) -> bool {
         matches!(&self.material, Material::Chain { key: Some(_), .. })
     }
 
     /// The text to store: the same blocks, and nothing that stood between them.
-    pub fn to_pem(&self) -> String {
+    pub(crate) fn to_pem(&self) -> String {
         let mut text = String::new();
         match &self.material {
             Material::PublicKey(der) => write_block("PUBLIC KEY", der, &mut text),

@@ -4,7 +4,7 @@ use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{self, VerificationAlgorithm};
 
 /// One row of the table.
-pub struct SigningAlgorithm {
+pub(crate) struct SigningAlgorithm {
     /// Its `alg`.
     pub name: &'static str,
     pub family: AlgorithmFamily,
@@ -14,7 +14,7 @@ pub struct SigningAlgorithm {
 /// What a definition's `jwt_signing_method` can ask for. A token of another family is refused before a key is looked for, so that a
 /// public key is never taken for a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AlgorithmFamily {
+pub(crate) enum AlgorithmFamily {
     Hmac,
     Rsa,
     Ecdsa,
@@ -22,7 +22,7 @@ pub enum AlgorithmFamily {
 }
 
 /// How it is checked.
-pub enum Scheme {
+pub(crate) enum Scheme {
     Hmac(hmac::Algorithm),
     Signature(&'static dyn VerificationAlgorithm),
 }
@@ -86,21 +86,21 @@ static ALGORITHMS: [SigningAlgorithm; 14] = [
 
 impl SigningAlgorithm {
     /// The algorithm of a token's `alg`.
-    pub fn named(name: &str) -> Option<&'static SigningAlgorithm> {
+    pub(crate) fn named(name: &str) -> Option<&'static SigningAlgorithm> {
         // RFC 9864 gives Ed25519 a name of its own.
         let name = if name == "Ed25519" { "EdDSA" } else { name };
         ALGORITHMS.iter().find(|algorithm| algorithm.name == name)
     }
 
     /// The algorithms of a family.
-    pub fn of(family: AlgorithmFamily) -> impl Iterator<Item = &'static SigningAlgorithm> {
+    pub(crate) fn of(family: AlgorithmFamily) -> impl Iterator<Item = &'static SigningAlgorithm> {
         ALGORITHMS.iter().filter(move |algorithm| algorithm.family == family)
     }
 }
 
 impl AlgorithmFamily {
     /// What `jwt_signing_method` asks for; HMAC when it says nothing that is known, as in Tyk.
-    pub fn of_method(name: &str) -> AlgorithmFamily {
+    pub(crate) fn of_method(name: &str) -> AlgorithmFamily {
         match name {
             "rsa" => AlgorithmFamily::Rsa,
             "ecdsa" => AlgorithmFamily::Ecdsa,

@@ -8,18 +8,18 @@ use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
 
 /// What the names of such variables begin with.
-pub const CLAIM: &str = "jwt_claims_";
+pub(crate) const CLAIM: &str = "jwt_claims_";
 
 /// The names of the claims that a definition uses.
-pub struct ClaimNames(Vec<String>);
+pub(crate) struct ClaimNames(Vec<String>);
 
 /// Their values in one token.
 #[derive(Debug, PartialEq, Eq)]
-pub struct ClaimTexts(Vec<(String, String)>);
+pub(crate) struct ClaimTexts(Vec<(String, String)>);
 
 impl ClaimNames {
     /// The claims that stand anywhere in a definition; none without context variables.
-    pub fn used_in(definition: &ApiDefinition) -> Self {
+    pub(crate) fn used_in(definition: &ApiDefinition) -> Self {
         let text = if definition.enable_context_vars { definition.raw.to_string() } else { String::new() };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let behind = text.split(CLAIM).skip(1);
@@ -31,12 +31,12 @@ impl ClaimNames {
     }
 
     /// Their names.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
     /// Their values in a token; `None` when none is used. Of header and claims, the claims count.
-    pub fn texts(&self, token: &JwtToken<'_>, claims: &Claims) -> Option<Arc<ClaimTexts>> {
+    pub(crate) fn texts(&self, token: &JwtToken<'_>, claims: &Claims) -> Option<Arc<ClaimTexts>> {
         if self.0.is_empty() {
             return None;
         }
@@ -47,18 +47,18 @@ impl ClaimNames {
 
 impl ClaimTexts {
     /// The value of a claim.
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
     }
 
     /// Names and values of all that are kept.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 }
 
 /// A value as Tyk writes it: items of a list escaped for a URL and separated by commas. An object is nothing.
-pub fn value_text(value: &Value) -> String {
+pub(crate) fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),

@@ -5,11 +5,11 @@ use tollgate_model::members::Members;
 
 /// The claims.
 #[derive(Clone, Debug)]
-pub struct Claims(pub Members);
+pub(crate) struct Claims(pub Members);
 
 /// Which times are looked at, and by how many seconds clocks may differ.
 #[derive(Clone, Copy, Debug)]
-pub struct TimeChecks {
+pub(crate) struct TimeChecks {
     /// `None`: `exp` is not looked at.
     pub expires_skew: Option<u64>,
     /// `None`: `iat` is not looked at.
@@ -20,7 +20,7 @@ pub struct TimeChecks {
 
 /// Why a token can't be used at a moment. When several are true the last counts, as in Tyk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeFault {
+pub(crate) enum TimeFault {
     Expired,
     BeforeIssued,
     NotYet,
@@ -28,13 +28,13 @@ pub enum TimeFault {
 
 /// The seconds since 1970 within which a token can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Validity {
+pub(crate) struct Validity {
     pub from: u64,
     pub until: u64,
 }
 
 impl Validity {
-    pub fn contains(self, unix_s: u64) -> bool {
+    pub(crate) fn contains(self, unix_s: u64) -> bool {
         (self.from..self.until).contains(&unix_s)
     }
 }
@@ -49,12 +49,12 @@ enum ClaimTime {
 
 impl Claims {
     /// A claim that is a text and not empty.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.called(name).filter_map(Value::as_str).find(|text| !text.is_empty())
     }
 
     /// The claim of a name; and if the name has dots, what they lead to within objects.
-    pub fn called<'c>(&'c self, name: &str) -> impl Iterator<Item = &'c Value> + use<'c> {
+    pub(crate) fn called<'c>(&'c self, name: &str) -> impl Iterator<Item = &'c Value> + use<'c> {
         let mut steps = name.split('.');
         let first = steps.next().and_then(|step| self.0.get(step));
         let within = name.contains('.').then(|| steps.fold(first, |value, step| value?.get(step)));
@@ -62,7 +62,7 @@ impl Claims {
     }
 
     /// When the token can be used, if that is now.
-    pub fn validity(&self, unix_s: u64, checks: &TimeChecks) -> Result<Validity, TimeFault> {
+    pub(crate) fn validity(&self, unix_s: u64, checks: &TimeChecks) -> Result<Validity, TimeFault> {
         let now = unix_s as f64;
         let until = match checks.expires_skew.map(|skew| (self.time("exp"), skew)) {
             None | Some((ClaimTime::Missing, _)) => u64::MAX,
@@ -89,7 +89,7 @@ impl Claims {
     }
 
     /// When the token expires, whether that is looked at or not.
-    pub fn expires_unix_s(&self) -> Option<i64> {
+    pub(crate) fn expires_unix_s(&self) -> Option<i64> {
         match self.time("exp") {
             ClaimTime::At(time) => Some(time as i64),
             ClaimTime::Missing | ClaimTime::Wrong => None,
@@ -109,7 +109,7 @@ impl Claims {
     }
 
     /// Who the token is for: the claim that the definition names, else `sub`. `Err` is what the client is told.
-    pub fn identity(&self, base_field: &str) -> Result<&str, String> {
+    pub(crate) fn identity(&self, base_field: &str) -> Result<&str, String> {
         if !base_field.is_empty() {
             if let Some(text) = self.text(base_field) {
                 return Ok(text);
@@ -126,7 +126,7 @@ impl Claims {
     }
 
     /// The scopes in a claim: words of a text, or texts of a list. Dots in the name lead into objects.
-    pub fn scopes(&self, name: &str) -> Vec<&str> {
+    pub(crate) fn scopes(&self, name: &str) -> Vec<&str> {
         match self.called(name).next() {
             Some(Value::String(text)) => text.split(' ').filter(|scope| !scope.is_empty()).collect(),
             Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// A text is a token in one way only: two dots, and parts that no other text decodes to.
-pub fn token(bytes: &[u8]) {
+pub(super) fn token(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Some(token) = JwtToken::parse(text) else { return };
     let parts: Vec<&str> = text.split('.').collect();

@@ -15,7 +15,7 @@ use serde_json::Value;
 const RSA_BITS_MIN: usize = 2048;
 
 /// A key for checking signatures.
-pub struct VerifyKey(Vec<(&'static str, Prepared)>);
+pub(crate) struct VerifyKey(Vec<(&'static str, Prepared)>);
 
 enum Prepared {
     Secret(Box<hmac::Key>),
@@ -24,7 +24,7 @@ enum Prepared {
 
 impl VerifyKey {
     /// A secret for HMAC.
-    pub fn secret(bytes: &[u8]) -> Result<Self, &'static str> {
+    pub(crate) fn secret(bytes: &[u8]) -> Result<Self, &'static str> {
         if bytes.is_empty() {
             return Err("the secret is empty");
         }
@@ -36,7 +36,7 @@ impl VerifyKey {
     }
 
     /// A public key or a certificate, in PEM or DER.
-    pub fn public(bytes: &[u8], family: AlgorithmFamily) -> Result<Self, &'static str> {
+    pub(crate) fn public(bytes: &[u8], family: AlgorithmFamily) -> Result<Self, &'static str> {
         let der = match pem::from_buf(&mut &*bytes) {
             Ok(Some((SectionKind::Certificate, der))) => key_of_certificate(&der)?,
             Ok(Some((_, der))) => der,
@@ -49,7 +49,7 @@ impl VerifyKey {
     }
 
     /// A key for what a definition's signing method asks for.
-    pub fn for_family(bytes: &[u8], family: AlgorithmFamily) -> Result<Self, &'static str> {
+    pub(crate) fn for_family(bytes: &[u8], family: AlgorithmFamily) -> Result<Self, &'static str> {
         match family {
             AlgorithmFamily::Hmac => Self::secret(bytes),
             _ => Self::public(bytes, family),
@@ -57,7 +57,7 @@ impl VerifyKey {
     }
 
     /// One key of a key set.
-    pub fn jwk(jwk: &Value) -> Result<Self, &'static str> {
+    pub(crate) fn jwk(jwk: &Value) -> Result<Self, &'static str> {
         let text = |name: &str| jwk.get(name).and_then(Value::as_str);
         if text("use").is_some_and(|use_| use_ != "sig") {
             return Err("it is not for signatures");
@@ -102,12 +102,12 @@ impl VerifyKey {
     }
 
     /// Whether the key made the token's signature, with the algorithm that the token names.
-    pub fn verifies(&self, token: &JwtToken<'_>, algorithm: &SigningAlgorithm) -> bool {
+    pub(crate) fn verifies(&self, token: &JwtToken<'_>, algorithm: &SigningAlgorithm) -> bool {
         self.verifies_message(algorithm, token.signed(), token.signature())
     }
 
     /// The same for any message.
-    pub fn verifies_message(&self, algorithm: &SigningAlgorithm, message: &[u8], signature: &[u8]) -> bool {
+    pub(crate) fn verifies_message(&self, algorithm: &SigningAlgorithm, message: &[u8], signature: &[u8]) -> bool {
         let key = self.0.iter().find(|(name, _)| *name == algorithm.name);
         match key {
             Some((_, Prepared::Secret(key))) => hmac::verify(key, message, signature).is_ok(),

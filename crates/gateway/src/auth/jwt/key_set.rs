@@ -19,7 +19,7 @@ const SET_BYTES_MAX: usize = 1 << 20;
 /// Keys of one set. Real ones have less than ten.
 const KEYS_MAX: usize = 256;
 /// For fetching: no request is held longer for it.
-pub const FETCH_TIME_MAX: Duration = Duration::from_secs(5);
+pub(crate) const FETCH_TIME_MAX: Duration = Duration::from_secs(5);
 /// Between two fetches for names that are not known, and after a failure: strangers choose those names.
 const FETCH_PAUSE: Duration = Duration::from_secs(10);
 /// The same while there is no set at all.
@@ -31,7 +31,7 @@ const STALE_MAX: Duration = Duration::from_secs(24 * 3600);
 
 /// How sets are fetched and kept.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SetRules {
+pub(crate) struct SetRules {
     pub tls: TlsRules,
     /// After which a set is fetched again.
     pub age_max: Duration,
@@ -40,7 +40,7 @@ pub struct SetRules {
 }
 
 /// The key set of one URL.
-pub struct KeySet {
+pub(crate) struct KeySet {
     uri: Uri,
     rules: SetRules,
     outside: Arc<Outside>,
@@ -69,7 +69,7 @@ struct Fetching {
 
 impl KeySet {
     /// The set of a URL; nothing is fetched yet.
-    pub fn new(url: &str, rules: &SetRules, outside: &LazyOutside) -> Result<Self, String> {
+    pub(crate) fn new(url: &str, rules: &SetRules, outside: &LazyOutside) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|error| format!("is not a URL: {error}"))?;
         let outside = outside.get().ok_or("no thread to fetch it with")?;
         Ok(KeySet {
@@ -85,12 +85,12 @@ impl KeySet {
     }
 
     /// Grows with each change of the keys.
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
     /// Shows the keys of a name to `see`, until it has seen enough.
-    pub fn show<T>(
+    pub(crate) fn show<T>(
         self: &Arc<Self>,
         kid: &str,
         now: Duration,
@@ -105,7 +105,7 @@ impl KeySet {
 
     /// Fetches the set in the background if it is old. Costs one load if it is not.
     #[inline]
-    pub fn keep_young(self: &Arc<Self>, now: Duration) {
+    pub(crate) fn keep_young(self: &Arc<Self>, now: Duration) {
         let due_ms = self.due_ms.load(Ordering::Relaxed);
         if due_ms > 0 && now.as_millis() as u64 >= due_ms {
             self.due_ms.store((now + FETCH_PAUSE).as_millis() as u64, Ordering::Relaxed);
@@ -114,12 +114,12 @@ impl KeySet {
     }
 
     /// Fetches the set because it lacks a key; `None` when that was just done.
-    pub fn look_again(self: &Arc<Self>, now: Duration) -> Option<Pending<()>> {
+    pub(crate) fn look_again(self: &Arc<Self>, now: Duration) -> Option<Pending<()>> {
         self.fetch(now)
     }
 
     /// Forgets the keys: the next token that needs one waits for a new set, and tokens that were checked are checked again.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         let mut fetching = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
         fetching.last = None;
         self.forgotten.fetch_add(1, Ordering::AcqRel);

@@ -13,7 +13,7 @@ use tollgate_model::api::ApiDefinition;
 const SAME_NAME_MAX: usize = 4;
 
 /// Where keys come from.
-pub enum KeySource {
+pub(crate) enum KeySource {
     /// One key for all tokens.
     Fixed(Box<VerifyKey>),
     /// Key sets, by `kid`.
@@ -25,7 +25,7 @@ pub enum KeySource {
 }
 
 /// What a check with the keys of key sets came to.
-pub enum Checked {
+pub(crate) enum Checked {
     /// One of the keys fits.
     Good,
     /// None does, or there is none of that name.
@@ -36,7 +36,7 @@ pub enum Checked {
 
 impl KeySource {
     /// The source that a definition names; `Err` says what is wrong, and with which field. `key_set` gives the key set of a URL.
-    pub fn new(
+    pub(crate) fn new(
         definition: &ApiDefinition,
         family: AlgorithmFamily,
         rules: &SetRules,
@@ -70,7 +70,13 @@ impl KeySource {
 
     /// Tries the keys of a name in any of the sets. A name that nobody knows makes the sets look again, if they have not just done so;
     /// with `may_fetch` false nothing is waited for.
-    pub fn check(sets: &[Arc<KeySet>], kid: &str, now: Duration, may_fetch: bool, fits: impl Fn(&VerifyKey) -> bool) -> Checked {
+    pub(crate) fn check(
+        sets: &[Arc<KeySet>],
+        kid: &str,
+        now: Duration,
+        may_fetch: bool,
+        fits: impl Fn(&VerifyKey) -> bool,
+    ) -> Checked {
         let mut tried = 0;
         let mut try_key = |key: &VerifyKey| {
             tried += 1;

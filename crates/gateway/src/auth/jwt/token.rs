@@ -10,7 +10,7 @@ use tollgate_model::members::Members;
 const TOKEN_BYTES_MAX: usize = 32 << 10;
 
 /// A token.
-pub struct JwtToken<'t> {
+pub(crate) struct JwtToken<'t> {
     /// `alg`, `kid` and what else the header says.
     header: Members,
     /// What was signed: header and payload as they were sent.
@@ -21,7 +21,7 @@ pub struct JwtToken<'t> {
 
 impl<'t> JwtToken<'t> {
     /// Takes a text apart; `None` when it is no token in compact form, or asks for an extension (RFC 7515, 4.1.11).
-    pub fn parse(text: &'t str) -> Option<Self> {
+    pub(crate) fn parse(text: &'t str) -> Option<Self> {
         if text.len() > TOKEN_BYTES_MAX {
             return None;
         }
@@ -42,37 +42,37 @@ impl<'t> JwtToken<'t> {
     }
 
     /// The algorithm that it says it is signed with.
-    pub fn algorithm(&self) -> Option<&str> {
+    pub(crate) fn algorithm(&self) -> Option<&str> {
         self.header.get("alg")?.as_str()
     }
 
     /// What its header says under a name.
-    pub fn header(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn header(&self, name: &str) -> Option<&Value> {
         self.header.get(name)
     }
 
     /// The name of the key.
-    pub fn kid(&self) -> Option<&str> {
+    pub(crate) fn kid(&self) -> Option<&str> {
         self.header.get("kid")?.as_str()
     }
 
     /// What was signed.
-    pub fn signed(&self) -> &[u8] {
+    pub(crate) fn signed(&self) -> &[u8] {
         self.signed
     }
 
     /// The signature.
-    pub fn signature(&self) -> &[u8] {
+    pub(crate) fn signature(&self) -> &[u8] {
         &self.signature
     }
 
     /// The claims; `None` when the payload is no JSON object.
-    pub fn claims(&self) -> Option<Claims> {
+    pub(crate) fn claims(&self) -> Option<Claims> {
         self.some_claims(|_| true)
     }
 
     /// The claims of some names, which cost less than all.
-    pub fn some_claims(&self, is_wanted: impl Fn(&str) -> bool) -> Option<Claims> {
+    pub(crate) fn some_claims(&self, is_wanted: impl Fn(&str) -> bool) -> Option<Claims> {
         Members::parse_some(&URL_SAFE_NO_PAD.decode(self.payload).ok()?, is_wanted).map(Claims)
     }
 }

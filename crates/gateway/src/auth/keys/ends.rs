@@ -17,7 +17,7 @@ const FORGOTTEN_MAX: usize = 10_000;
 pub(super) type Ends = BinaryHeap<Reverse<(u64, Digest)>>;
 
 /// The second since 1970 in which the session of a token is forgotten when nothing else says how long it is kept.
-pub fn forgotten_at(session: &Session) -> Option<u64> {
+pub(crate) fn forgotten_at(session: &Session) -> Option<u64> {
     let ends = u64::try_from(session.expires).ok().filter(|ends| *ends > 0)?;
     (!session.oauth_client_id.is_empty()).then_some(ends.saturating_add(KNOWN_AFTER_END_S))
 }

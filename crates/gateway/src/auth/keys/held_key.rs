@@ -7,17 +7,17 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// A key, for as long as a request needs it.
-pub struct HeldKey(Guard<Arc<Key>>);
+pub(crate) struct HeldKey(Guard<Arc<Key>>);
 
 impl HeldKey {
     /// The key that is there now.
     #[inline]
-    pub fn of(place: &ArcSwap<Key>) -> Self {
+    pub(crate) fn of(place: &ArcSwap<Key>) -> Self {
         HeldKey(place.load())
     }
 
     /// The same key for keeps; this does count.
-    pub fn to_arc(&self) -> Arc<Key> {
+    pub(crate) fn to_arc(&self) -> Arc<Key> {
         (*self.0).clone()
     }
 }

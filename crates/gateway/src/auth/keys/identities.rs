@@ -16,7 +16,7 @@ pub(super) struct Identities(VecDeque<Digest>);
 
 /// What an identity's session is filed under. Its name can be guessed by whoever knows the identity, so that it must not be found by
 /// somebody who presents the name as a key.
-pub fn identity_digest(token: &str) -> Digest {
+pub(crate) fn identity_digest(token: &str) -> Digest {
     blake3::hash(&[b"identity\0", token.as_bytes()].concat()).into()
 }
 
@@ -24,7 +24,7 @@ impl Keys {
     /// The session of an identity, named `token`, with these policies and at least until `expires` if it ends at all. `make` makes it when
     /// there is none.
     #[inline]
-    pub fn identity(
+    pub(crate) fn identity(
         &self,
         digest: &Digest,
         token: &str,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tollgate_model::session::{AccessRight, DryRun, Session};
 
 /// One key.
-pub struct Key {
+pub(crate) struct Key {
     /// The policies' number that it was compiled with.
     pub generation: u64,
     /// The key, or the hash it is shown by.
@@ -31,14 +31,14 @@ enum Rights {
 }
 
 /// What a key may do on an API.
-pub enum Permission<'k> {
+pub(crate) enum Permission<'k> {
     Everything,
     Nothing,
     Right(&'k ApiRight),
 }
 
 /// What a key may do on one API that it may call.
-pub struct ApiRight {
+pub(crate) struct ApiRight {
     versions: Vec<String>,
     /// `None` for all.
     urls: Option<Arc<PatternList>>,
@@ -58,14 +58,14 @@ struct EndpointLimits {
 
 /// Whether a key can be used at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyState {
+pub(crate) enum KeyState {
     Good,
     Inactive,
     Expired,
 }
 
 impl Key {
-    pub fn compile(session: Session, generation: u64, source: &LimitSource<'_>) -> Self {
+    pub(crate) fn compile(session: Session, generation: u64, source: &LimitSource<'_>) -> Self {
         let rights = session.access_rights.iter().filter(|(_, right)| !right.disabled);
         let rights: BTreeMap<_, _> =
             rights.map(|(api, right)| (api.clone(), ApiRight::compile(api, right, &session, source))).collect();
@@ -82,22 +82,22 @@ impl Key {
     }
 
     /// The key's name is no secret, because a password, a signature or a token goes with it.
-    pub fn is_only_a_name(&self) -> bool {
+    pub(crate) fn is_only_a_name(&self) -> bool {
         let session = &self.session;
         let is_signed_for = session.hmac_enabled || session.enable_http_signature_validation;
         is_signed_for || !session.basic_auth_data.password.is_empty() || !session.jwt_data.secret.is_empty()
     }
 
     /// The key is good with certain client certificates only.
-    pub fn is_bound(&self) -> bool {
+    pub(crate) fn is_bound(&self) -> bool {
         !self.bindings.is_empty()
     }
 
-    pub fn is_bound_to(&self, fingerprint: &str) -> bool {
+    pub(crate) fn is_bound_to(&self, fingerprint: &str) -> bool {
         self.bindings.iter().any(|bound| bound == fingerprint)
     }
 
-    pub fn state(&self, now_unix_s: u64) -> KeyState {
+    pub(crate) fn state(&self, now_unix_s: u64) -> KeyState {
         if self.session.is_inactive {
             KeyState::Inactive
         } else if self.expires_unix_s.is_some_and(|expires| now_unix_s >= expires) {
@@ -108,7 +108,7 @@ impl Key {
     }
 
     /// What the key may do on an API.
-    pub fn right(&self, api: &str) -> Permission<'_> {
+    pub(crate) fn right(&self, api: &str) -> Permission<'_> {
         match &self.rights {
             Rights::Everything => Permission::Everything,
             Rights::Listed(rights) => rights.get(api).map_or(Permission::Nothing, Permission::Right),
@@ -116,7 +116,7 @@ impl Key {
     }
 
     /// The limits that hold for this key on an API.
-    pub fn limits(&self, api: &str) -> &SessionLimits {
+    pub(crate) fn limits(&self, api: &str) -> &SessionLimits {
         match &self.rights {
             Rights::Everything => &self.limits,
             Rights::Listed(rights) => rights.get(api).map_or(&self.limits, |right| &right.limits),
@@ -125,7 +125,7 @@ impl Key {
 
     /// The limits that hold for a request to an API: those of the first endpoint that it fits, else the API's. `path` is what comes
     /// behind the listen path.
-    pub fn limits_at<'p>(&self, api: &str, method: &str, path: impl FnOnce() -> Cow<'p, str>) -> &SessionLimits {
+    pub(crate) fn limits_at<'p>(&self, api: &str, method: &str, path: impl FnOnce() -> Cow<'p, str>) -> &SessionLimits {
         let Rights::Listed(rights) = &self.rights else { return &self.limits };
         let Some(right) = rights.get(api) else { return &self.limits };
         let Some(patterns) = &right.endpoint_patterns else { return &right.limits };
@@ -136,7 +136,7 @@ impl Key {
     }
 
     /// The key's session with what is left of its quotas.
-    pub fn live_session(&self, mut session: Session, now_unix_s: u64) -> Session {
+    pub(crate) fn live_session(&self, mut session: Session, now_unix_s: u64) -> Session {
         if let Some((_, view)) = self.limits.quota(now_unix_s) {
             session.quota_remaining = view.remaining;
             session.quota_renews = i64::try_from(view.renews_unix_s).unwrap_or_default();
@@ -169,22 +169,22 @@ impl ApiRight {
         }
     }
 
-    pub fn has_version(&self, name: &str) -> bool {
+    pub(crate) fn has_version(&self, name: &str) -> bool {
         self.versions.iter().any(|allowed| allowed == name)
     }
 
     /// No endpoint has to be looked at.
-    pub fn has_all_endpoints(&self) -> bool {
+    pub(crate) fn has_all_endpoints(&self) -> bool {
         self.urls.is_none()
     }
 
     /// The patterns that are not compiled yet.
-    pub fn unprepared(&self) -> Option<&Arc<PatternList>> {
+    pub(crate) fn unprepared(&self) -> Option<&Arc<PatternList>> {
         [&self.urls, &self.endpoint_patterns].into_iter().flatten().find(|list| !list.is_ready())
     }
 
     /// With a list of URLs, one must fit the method and one of the path's forms.
-    pub fn allows(&self, method: &str, paths: &[&str]) -> bool {
+    pub(crate) fn allows(&self, method: &str, paths: &[&str]) -> bool {
         self.urls.as_ref().is_none_or(|urls| urls.allows(method, paths))
     }
 }

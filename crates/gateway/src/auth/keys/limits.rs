@@ -10,7 +10,7 @@ use tollgate_model::config::OnStoreFailure;
 use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit};
 
 /// Rates and a quota with their counters.
-pub struct SessionLimits {
+pub(crate) struct SessionLimits {
     rates: Vec<RateRule>,
     quota: Option<QuotaRule>,
     /// How long a request over the rate is held, and how often.
@@ -19,7 +19,7 @@ pub struct SessionLimits {
 }
 
 /// One rate as it was written, and its counter.
-pub struct RateRule {
+pub(crate) struct RateRule {
     /// For clients; letters, digits, `-`, `_` and `.`.
     pub name: String,
     pub requests: f64,
@@ -37,7 +37,7 @@ struct QuotaRule {
 }
 
 /// What limits are made from.
-pub struct LimitSource<'a> {
+pub(crate) struct LimitSource<'a> {
     /// The counter of a rate, by name.
     pub rate: &'a dyn Fn(String) -> Arc<Limiter>,
     /// The counter of a quota, by scope.
@@ -47,7 +47,7 @@ pub struct LimitSource<'a> {
 
 /// Why a request is over a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LimitRejection {
+pub(crate) enum LimitRejection {
     /// A rate; it may come again after this long.
     Rate(Duration),
     Quota,
@@ -59,7 +59,7 @@ pub enum LimitRejection {
 
 /// Which limits an API asks for.
 #[derive(Clone, Copy, Debug)]
-pub struct Checks {
+pub(crate) struct Checks {
     pub rates: bool,
     pub quota: bool,
     /// What holds while the store is silent, for limits that do not say it themselves.
@@ -68,26 +68,26 @@ pub struct Checks {
 
 /// What was counted of a request, and is to be taken back when it is refused for another reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CountedRequest {
+pub(crate) struct CountedRequest {
     rates: bool,
     quota: bool,
 }
 
 impl CountedRequest {
     /// Of a request that passed. What would have been refused counted nothing; of several rates it is not known which that was.
-    pub fn of(checks: Checks, would_refuse: Option<LimitRejection>) -> Self {
+    pub(crate) fn of(checks: Checks, would_refuse: Option<LimitRejection>) -> Self {
         let is_over_rate = matches!(would_refuse, Some(LimitRejection::Rate(_)));
         CountedRequest { rates: checks.rates && !is_over_rate, quota: checks.quota && would_refuse != Some(LimitRejection::Quota) }
     }
 }
 
 impl Checks {
-    pub const ALL: Self = Checks { rates: true, quota: true, on_store_failure: None };
+    pub(crate) const ALL: Self = Checks { rates: true, quota: true, on_store_failure: None };
 }
 
 impl SessionLimits {
     /// The limits of a document, with the counters of a scope.
-    pub fn new(limit: &AccessLimit, scope: &str, source: &LimitSource<'_>) -> Self {
+    pub(crate) fn new(limit: &AccessLimit, scope: &str, source: &LimitSource<'_>) -> Self {
         let rules = limit.rate_limits().enumerate();
         let on_store_failure = limit.on_store_failure;
         let rates = rules.filter_map(|(index, written)| {
@@ -102,7 +102,7 @@ impl SessionLimits {
     }
 
     /// The same limits with another rate, or with none, in place of theirs.
-    pub fn with_rate(&self, written: &RateLimit, counter: String, source: &LimitSource<'_>) -> Self {
+    pub(crate) fn with_rate(&self, written: &RateLimit, counter: String, source: &LimitSource<'_>) -> Self {
         let on_store_failure = self.on_store_failure;
         let rates = RateRule::new(written, 0, counter, source, on_store_failure.rate_limit).into_iter().collect();
         SessionLimits { rates, quota: self.quota.clone(), throttle: self.throttle, on_store_failure }
@@ -110,7 +110,7 @@ impl SessionLimits {
 
     /// Counts a request against all limits, or against none if one of them is used up. What is in dry run is counted and never
     /// refuses: then the answer says what would have.
-    pub fn admit(
+    pub(crate) fn admit(
         &self,
         now: Duration,
         now_unix_s: u64,
@@ -154,7 +154,7 @@ impl SessionLimits {
     }
 
     /// Takes back what was counted of a request in this second.
-    pub fn take_back(&self, now: Duration, now_unix_s: u64, counted: CountedRequest) {
+    pub(crate) fn take_back(&self, now: Duration, now_unix_s: u64, counted: CountedRequest) {
         if counted.rates {
             refund(&self.rates, &[], now);
         }
@@ -164,13 +164,13 @@ impl SessionLimits {
     }
 
     /// What a request that is [`Rejection::Asked`] waits for; `None` when it is there already.
-    pub fn pending(&self) -> Option<Pending<()>> {
+    pub(crate) fn pending(&self) -> Option<Pending<()>> {
         let rates = self.rates.iter().filter_map(|rule| rule.counter.shared()?.pending());
         rates.chain(self.quota.iter().filter_map(|quota| quota.counter.shared()?.pending())).next()
     }
 
     /// Room under each rate, and how long until it is all there again.
-    pub fn rooms(&self, now: Duration) -> impl Iterator<Item = (&RateRule, u64, Duration)> {
+    pub(crate) fn rooms(&self, now: Duration) -> impl Iterator<Item = (&RateRule, u64, Duration)> {
         self.rates.iter().map(move |rule| {
             let (room, full) = rule.counter.room(rule.rate, now);
             (rule, room, full)
@@ -178,7 +178,7 @@ impl SessionLimits {
     }
 
     /// The quota's size and what is left of it.
-    pub fn quota(&self, now_unix_s: u64) -> Option<(i64, QuotaView)> {
+    pub(crate) fn quota(&self, now_unix_s: u64) -> Option<(i64, QuotaView)> {
         let quota = self.quota.as_ref()?;
         let unused = QuotaView { remaining: quota.max, renews_unix_s: 0 };
         Some((quota.max, quota.counter.view(quota.max, now_unix_s).unwrap_or(unused)))

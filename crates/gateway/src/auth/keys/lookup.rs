@@ -13,14 +13,14 @@ const PENDING_MAX: usize = 10_000;
 
 /// What the store says of a key.
 #[derive(Clone)]
-pub enum Looked {
+pub(super) enum Looked {
     Found(Arc<StoredKey>),
     Unknown,
     Failed,
 }
 
 /// Look-ups on their way, by what was presented.
-pub struct Lookups {
+pub(crate) struct Lookups {
     pending: Mutex<HashMap<Digest, Pending<Looked>>>,
     /// All that is being read, by number.
     readings: Mutex<BTreeMap<u64, Arc<Reading>>>,
@@ -57,13 +57,13 @@ impl Drop for OwnReading<'_> {
 
 /// A session that a key may stand for.
 #[derive(Clone)]
-pub struct Candidate {
+pub(super) struct Candidate {
     pub name: String,
     pub digest: Digest,
 }
 
 impl Lookups {
-    pub fn new(time_max: Duration) -> Self {
+    pub(crate) fn new(time_max: Duration) -> Self {
         Lookups { pending: Mutex::default(), readings: Mutex::default(), next: AtomicU64::new(0), time_max }
     }
 
@@ -97,14 +97,14 @@ impl Lookups {
     }
 
     /// What is being read of this session may be out of date.
-    pub fn changed(&self, session: &Digest) {
+    pub(crate) fn changed(&self, session: &Digest) {
         let readings = self.readings();
         let of_it = readings.values().filter(|reading| reading.sessions.contains(session));
         of_it.for_each(|reading| reading.is_outdated.store(true, Ordering::Release));
     }
 
     /// Everything that is being read may be out of date.
-    pub fn all_changed(&self) {
+    pub(crate) fn all_changed(&self) {
         self.readings().values().for_each(|reading| reading.is_outdated.store(true, Ordering::Release));
     }
 

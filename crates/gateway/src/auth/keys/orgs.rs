@@ -17,7 +17,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(500);
 const DATA_AGE_S: i64 = 7 * 24 * 3600;
 
 /// One organisation.
-pub struct Org {
+pub(super) struct Org {
     key: Key,
     counters: Arc<Counters>,
 }
@@ -25,29 +25,29 @@ pub struct Org {
 impl Keys {
     /// Lets `see` look at the session of an organisation, if it has one.
     #[inline]
-    pub fn with_org<T>(&self, id: &str, see: impl FnOnce(&Key) -> T) -> Option<T> {
+    pub(crate) fn with_org<T>(&self, id: &str, see: impl FnOnce(&Key) -> T) -> Option<T> {
         self.orgs.pin().get(id).map(|org| see(&org.key))
     }
 
     /// The organisations that have a session, sorted.
-    pub fn orgs(&self) -> Vec<String> {
+    pub(crate) fn orgs(&self) -> Vec<String> {
         let mut ids: Vec<String> = self.orgs.pin().keys().cloned().collect();
         ids.sort();
         ids
     }
 
     /// The session of an organisation with what is left of its quotas.
-    pub fn org_session(&self, id: &str, now_unix_s: u64) -> Option<Session> {
+    pub(crate) fn org_session(&self, id: &str, now_unix_s: u64) -> Option<Session> {
         self.with_org(id, |key| key.live_session(key.session.clone(), now_unix_s))
     }
 
     /// Seconds after which records of an organisation's requests expire; not more than 0 when it does not say.
-    pub fn data_age_s(&self, id: &str) -> i64 {
+    pub(crate) fn data_age_s(&self, id: &str) -> i64 {
         self.with_org(id, |key| key.session.data_expires).unwrap_or(DATA_AGE_S)
     }
 
     /// Stores the session of an organisation. Its counters go on, unless they are to begin anew.
-    pub async fn put_org(self: &Arc<Self>, id: &str, session: Session, reset_quota: bool) -> Result<(), StoreFault> {
+    pub(crate) async fn put_org(self: &Arc<Self>, id: &str, session: Session, reset_quota: bool) -> Result<(), StoreFault> {
         let (keys, id) = (self.clone(), id.to_owned());
         to_its_end(async move {
             let _turn = keys.order.turn(&digest(&id)).await;
@@ -69,7 +69,7 @@ impl Keys {
     }
 
     /// Removes the session of an organisation, and what it counted. False when there was none.
-    pub async fn remove_org(self: &Arc<Self>, id: &str) -> Result<bool, StoreFault> {
+    pub(crate) async fn remove_org(self: &Arc<Self>, id: &str) -> Result<bool, StoreFault> {
         let (keys, id) = (self.clone(), id.to_owned());
         to_its_end(async move {
             let _turn = keys.order.turn(&digest(&id)).await;
@@ -107,7 +107,7 @@ impl Keys {
 
     /// Keeps the organisations of a shared store as they are there, for as long as the process lives. They are few: all are read again
     /// when one changes.
-    pub async fn follow_orgs(self: Arc<Self>) {
+    pub(crate) async fn follow_orgs(self: Arc<Self>) {
         let Some(shared) = self.shared.clone() else { return };
         loop {
             shared.orgs_changed.notified().await;

@@ -7,14 +7,14 @@ use tollgate_model::{Level, Problem};
 
 /// Policies by id.
 #[derive(Debug, Default, PartialEq)]
-pub struct Policies {
+pub(crate) struct Policies {
     by_id: BTreeMap<String, (Policy, PathBuf)>,
 }
 
 impl Policies {
     /// Reads `directory` if it is named, else `file`. Of a file that cannot be read the policies of `last` stay: a typing error must not
     /// lock out everybody whose key has that policy.
-    pub fn load(directory: &Path, file: &Path, last: &Policies) -> (Self, Vec<Problem>) {
+    pub(crate) fn load(directory: &Path, file: &Path, last: &Policies) -> (Self, Vec<Problem>) {
         let mut policies = Policies::default();
         let mut problems = Vec::new();
         if !directory.as_os_str().is_empty() {
@@ -85,17 +85,17 @@ impl Policies {
         }
     }
 
-    pub fn get(&self, id: &str) -> Option<&Policy> {
+    pub(crate) fn get(&self, id: &str) -> Option<&Policy> {
         self.by_id.get(id).map(|(policy, _)| policy)
     }
 
     /// The file that a policy came from.
-    pub fn file_of(&self, id: &str) -> Option<&Path> {
+    pub(crate) fn file_of(&self, id: &str) -> Option<&Path> {
         self.by_id.get(id).map(|(_, path)| path.as_path())
     }
 
     /// All policies, by id.
-    pub fn iter(&self) -> impl Iterator<Item = &Policy> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Policy> {
         self.by_id.values().map(|(policy, _)| policy)
     }
 }

@@ -17,7 +17,7 @@ use tollgate_store::{DocumentSpace, StoreFault};
 const ROUNDS_MAX: usize = 16;
 
 /// What a request that presents a key gets.
-pub enum Presented {
+pub(crate) enum Presented {
     Known(HeldKey),
     Unknown,
     /// The store does not say, and what was last known must not be used or is nothing.
@@ -93,7 +93,7 @@ impl SharedKeys {
 
 impl Keys {
     /// The key that a request presents when it is not in memory: asks the shared store, if there is one.
-    pub fn look_up(&self, token: &str, org: &str, answers: &mut Answers) -> Presented {
+    pub(crate) fn look_up(&self, token: &str, org: &str, answers: &mut Answers) -> Presented {
         let Some(shared) = self.shared.as_ref().filter(|_| token.len() >= self.rules.token_bytes_min) else {
             return Presented::Unknown;
         };
@@ -115,7 +115,7 @@ impl Keys {
     }
 
     /// The key that the shared store has answered with to a request that asked before, if it has.
-    pub fn answered_key(&self, token: &str, org: &str, answers: &Answers) -> Option<HeldKey> {
+    pub(crate) fn answered_key(&self, token: &str, org: &str, answers: &Answers) -> Option<HeldKey> {
         match self.answered(self.shared.as_ref()?, &asked(token, org), token, org, answers)? {
             Presented::Known(key) => Some(key),
             _ => None,

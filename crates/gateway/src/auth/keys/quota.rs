@@ -7,7 +7,7 @@ use tollgate_limit::SharedQuota;
 use tollgate_store::CounterValue;
 
 /// One quota's counter.
-pub struct Quota {
+pub(crate) struct Quota {
     name: String,
     /// Requests since it began anew.
     used: AtomicI64,
@@ -25,25 +25,25 @@ pub struct Quota {
 
 /// What is left of a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuotaView {
+pub(crate) struct QuotaView {
     pub remaining: i64,
     pub renews_unix_s: u64,
 }
 
 /// Quotas that have changed since they were stored.
 #[derive(Default)]
-pub struct DirtyQuotas(Mutex<Vec<Arc<Quota>>>);
+pub(crate) struct DirtyQuotas(Mutex<Vec<Arc<Quota>>>);
 
 impl DirtyQuotas {
     /// The changed quotas; from here on they count as stored.
-    pub fn take(&self) -> Vec<Arc<Quota>> {
+    pub(crate) fn take(&self) -> Vec<Arc<Quota>> {
         let quotas = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         quotas.iter().for_each(|quota| quota.is_dirty.store(false, SeqCst));
         quotas
     }
 
     /// Takes note of a change, also of one that could not be stored.
-    pub fn add(&self, quota: &Arc<Quota>) {
+    pub(crate) fn add(&self, quota: &Arc<Quota>) {
         // One total order: who sees the mark of before `take` has counted before `take`, and who collects reads that.
         if !quota.is_dirty.load(SeqCst) && !quota.is_dirty.swap(true, SeqCst) {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).push(quota.clone());
@@ -53,7 +53,7 @@ impl DirtyQuotas {
 
 impl Quota {
     /// A counter, as it was stored if it was.
-    pub fn new(name: String, saved: Option<(i64, u64)>, dirty: Arc<DirtyQuotas>, retired: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(name: String, saved: Option<(i64, u64)>, dirty: Arc<DirtyQuotas>, retired: Arc<AtomicBool>) -> Self {
         let (used, renews_unix_s) = saved.unwrap_or_default();
         Quota {
             name,
@@ -68,18 +68,18 @@ impl Quota {
     }
 
     /// A counter of all gateways together.
-    pub fn of_all(shared: Arc<SharedQuota>) -> Self {
+    pub(crate) fn of_all(shared: Arc<SharedQuota>) -> Self {
         Quota { shared: Some(shared), ..Quota::new(String::new(), None, Arc::default(), Arc::default()) }
     }
 
     /// The counter of all gateways together, if this is one.
-    pub fn shared(&self) -> Option<&Arc<SharedQuota>> {
+    pub(crate) fn shared(&self) -> Option<&Arc<SharedQuota>> {
         self.shared.as_ref()
     }
 
     /// Counts a request if there is room for it. The time to the renewal starts with the first request; `renewal_s` of 0 or less
     /// means never.
-    pub fn take(self: &Arc<Self>, max: i64, renewal_s: i64, now_unix_s: u64) -> Result<QuotaView, QuotaView> {
+    pub(crate) fn take(self: &Arc<Self>, max: i64, renewal_s: i64, now_unix_s: u64) -> Result<QuotaView, QuotaView> {
         let mut renews_unix_s = self.renews_unix_s.load(Ordering::Acquire);
         if now_unix_s >= renews_unix_s {
             renews_unix_s = self.renew(renewal_s, now_unix_s);
@@ -110,7 +110,7 @@ impl Quota {
     }
 
     /// Takes back one that was counted in this second: the request is refused for another reason.
-    pub fn give_back(self: &Arc<Self>, renewal_s: i64, unix_s: u64) {
+    pub(crate) fn give_back(self: &Arc<Self>, renewal_s: i64, unix_s: u64) {
         if let Some(shared) = &self.shared {
             return shared.give_back();
         }
@@ -128,7 +128,7 @@ impl Quota {
     }
 
     /// What is left, without counting anything.
-    pub fn view(&self, max: i64, now_unix_s: u64) -> Option<QuotaView> {
+    pub(crate) fn view(&self, max: i64, now_unix_s: u64) -> Option<QuotaView> {
         if let Some(shared) = &self.shared {
             let (remaining, renews_s) = shared.view()?;
             let renews_unix_s = renews_s.map_or(u64::MAX, |seconds| now_unix_s + seconds);
@@ -140,7 +140,7 @@ impl Quota {
     }
 
     /// The value to store, unless the counter counts for nothing any more.
-    pub fn counter(&self) -> Option<CounterValue> {
+    pub(crate) fn counter(&self) -> Option<CounterValue> {
         if self.retired.load(Ordering::Acquire) {
             return None;
         }

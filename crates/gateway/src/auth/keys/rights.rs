@@ -18,7 +18,7 @@ const SWEPT_MIN: usize = 1_024;
 const WAITING_MAX: usize = 1_024;
 
 /// The lists of patterns of all keys.
-pub struct RightPatterns {
+pub(crate) struct RightPatterns {
     rules: PatternRules,
     pool: Arc<PatternPool>,
     lists: Mutex<Lists>,
@@ -40,7 +40,7 @@ struct Lists {
 
 /// Patterns with methods, as an access right lists them.
 #[derive(Debug)]
-pub struct PatternList {
+pub(crate) struct PatternList {
     pool: Arc<PatternPool>,
     entries: Box<[UrlRight]>,
     /// The patterns of the entries. `None` for one that can't be used: it fits nothing.
@@ -56,7 +56,7 @@ struct UrlRight {
 
 impl PatternList {
     /// Whether an entry has the method and fits one of the path's forms.
-    pub fn allows(&self, method: &str, paths: &[&str]) -> bool {
+    pub(crate) fn allows(&self, method: &str, paths: &[&str]) -> bool {
         let entries = self.entries.iter().zip(self.patterns());
         entries
             .filter(|(entry, _)| entry.methods.iter().any(|allowed| allowed == method))
@@ -64,13 +64,13 @@ impl PatternList {
     }
 
     /// Whether the pattern of an entry is found in a path.
-    pub fn fits(&self, entry: usize, path: &str) -> bool {
+    pub(crate) fn fits(&self, entry: usize, path: &str) -> bool {
         self.patterns().get(entry).and_then(Option::as_ref).is_some_and(|pattern| pattern.is_match(path))
     }
 
     /// Nothing is left to compile.
     #[inline]
-    pub fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         self.patterns.get().is_some()
     }
 
@@ -94,12 +94,12 @@ impl PatternList {
 }
 
 impl RightPatterns {
-    pub fn new(rules: PatternRules, pool: Arc<PatternPool>) -> Self {
+    pub(crate) fn new(rules: PatternRules, pool: Arc<PatternPool>) -> Self {
         RightPatterns { rules, pool, lists: Mutex::default(), of_policies: Mutex::default(), thread: OnceLock::new() }
     }
 
     /// The list of these URLs.
-    pub fn urls(&self, urls: &[AllowedUrl]) -> Arc<PatternList> {
+    pub(crate) fn urls(&self, urls: &[AllowedUrl]) -> Arc<PatternList> {
         // With prefix matching, a pattern that says nothing fits nothing, as in Tyk.
         let says_nothing = |url: &str| self.rules.prefix && url.chars().all(|c| matches!(c, '^' | '$'));
         let expression = |url: &str| (!says_nothing(url)).then(|| self.rules.expression(url, false));
@@ -109,7 +109,7 @@ impl RightPatterns {
     }
 
     /// The list of the patterns of these endpoints, which have limits for each method.
-    pub fn endpoints(&self, endpoints: &[EndpointLimit]) -> Arc<PatternList> {
+    pub(crate) fn endpoints(&self, endpoints: &[EndpointLimit]) -> Arc<PatternList> {
         let expression = |endpoint: &EndpointLimit| Some(self.rules.expression(&endpoint.path, false));
         self.list(endpoints.iter().map(|endpoint| UrlRight { expression: expression(endpoint), methods: [].into() }).collect())
     }
@@ -131,7 +131,7 @@ impl RightPatterns {
     }
 
     /// Compiles a list elsewhere.
-    pub fn prepare(&self, list: &Arc<PatternList>) -> Pending<()> {
+    pub(crate) fn prepare(&self, list: &Arc<PatternList>) -> Pending<()> {
         let (completer, done) = Pending::pair();
         if let Some(thread) = self.thread.get_or_init(compiling_thread) {
             // Without a place the completer is dropped: the request goes on, and compiles the list itself.
@@ -141,7 +141,7 @@ impl RightPatterns {
     }
 
     /// Compiles what policies have, and keeps it for as long as they are in effect. Says which patterns have no effect.
-    pub fn keep(&self, policies: &Policies) -> Vec<Problem> {
+    pub(crate) fn keep(&self, policies: &Policies) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut kept = Vec::new();
         for policy in policies.iter() {

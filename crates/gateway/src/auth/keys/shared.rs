@@ -28,7 +28,7 @@ const UNKNOWN_FOR: Duration = Duration::from_secs(1);
 /// a cluster.
 const KEPT_FOR: Duration = Duration::from_secs(60);
 /// How often sessions are looked for that are kept for too long.
-pub const SWEEP_EVERY: Duration = Duration::from_secs(1);
+pub(super) const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// Sessions that are looked at before others have their turn: some hundred microseconds.
 const SWEPT_AT_ONCE: usize = 1_000;
 /// How often a session is written that is made from what is there, while other gateways write it too.
@@ -45,7 +45,7 @@ const READ: u64 = 1;
 const AGED: u64 = 2;
 
 /// The sessions in memory.
-pub struct SharedKeys {
+pub(crate) struct SharedKeys {
     pub redis: Arc<Redis>,
     pub bus: Bus,
     pub rules: SharedStore,
@@ -91,7 +91,7 @@ impl KeptSession {
 }
 
 impl SharedKeys {
-    pub fn new(redis: Arc<Redis>, bus: Bus, rules: SharedStore) -> Self {
+    pub(crate) fn new(redis: Arc<Redis>, bus: Bus, rules: SharedStore) -> Self {
         let lookups = Lookups::new(Duration::from_millis(rules.answer_ms_max));
         let id = random_text().unwrap_or_else(|_| std::process::id().to_string());
         let limits = SharedLimits::start(redis.clone(), rules.clone(), id);
@@ -113,12 +113,12 @@ impl SharedKeys {
     }
 
     /// The epoch, and whether what was read in it can be trusted.
-    pub fn epoch(&self) -> u64 {
+    pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
     }
 
     /// From now on changes are heard of.
-    pub fn begin_to_trust(&self) {
+    pub(crate) fn begin_to_trust(&self) {
         self.unknown.pin().clear();
         if self.epoch().is_multiple_of(2) {
             self.epoch.fetch_add(1, Ordering::AcqRel);
@@ -126,14 +126,14 @@ impl SharedKeys {
     }
 
     /// From now on changes may be missed.
-    pub fn distrust(&self) {
+    pub(crate) fn distrust(&self) {
         if !self.epoch().is_multiple_of(2) {
             self.epoch.fetch_add(1, Ordering::AcqRel);
         }
         self.unknown.pin().clear();
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.table.len()
     }
 
@@ -194,7 +194,7 @@ impl SharedKeys {
     }
 
     /// Sessions that were kept for long are read again when they are next needed. True when there may be more of them.
-    pub fn sweep(&self) -> bool {
+    pub(crate) fn sweep(&self) -> bool {
         let now_ns = nanoseconds(self.start.elapsed());
         let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let table = self.table.pin();
@@ -216,21 +216,21 @@ impl SharedKeys {
     }
 
     /// The store has no such session.
-    pub fn gone(&self, digest: &Digest) {
+    pub(crate) fn gone(&self, digest: &Digest) {
         if let Some(cached) = self.table.pin().get(digest) {
             cached.state.store(CHANGED, Ordering::Release);
         }
     }
 
     /// A session was changed or is gone. Who is reading it is told first: whatever that one has kept by then is found here.
-    pub fn changed(&self, digest: &Digest) {
+    pub(crate) fn changed(&self, digest: &Digest) {
         self.lookups.changed(digest);
         self.gone(digest);
         self.unknown.pin().clear();
     }
 
     /// Any session may have changed.
-    pub fn all_changed(&self) {
+    pub(crate) fn all_changed(&self) {
         self.lookups.all_changed();
         self.table.pin().iter().for_each(|(_, cached)| cached.state.store(CHANGED, Ordering::Release));
         self.orgs_changed.notify_one();
@@ -238,13 +238,13 @@ impl SharedKeys {
     }
 
     /// Whether the store has said lately that there is no such key.
-    pub fn is_unknown(&self, asked: &Digest) -> bool {
+    pub(crate) fn is_unknown(&self, asked: &Digest) -> bool {
         let unknown = self.unknown.pin();
         let until = unknown.get(asked);
         !self.epoch().is_multiple_of(2) && until.is_some_and(|until| Instant::now() < *until)
     }
 
-    pub fn remember_unknown(&self, asked: Digest) {
+    pub(crate) fn remember_unknown(&self, asked: Digest) {
         let unknown = self.unknown.pin();
         if unknown.len() >= UNKNOWN_MAX {
             unknown.clear();
@@ -253,7 +253,7 @@ impl SharedKeys {
     }
 
     /// Something was heard.
-    pub fn hear(&self, heard: Heard) {
+    pub(crate) fn hear(&self, heard: Heard) {
         match heard {
             Heard::Up => {
                 tracing::info!("changes of keys are received");

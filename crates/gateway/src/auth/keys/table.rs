@@ -13,14 +13,14 @@ use tollgate_model::session::{Session, StoredSession};
 
 /// The keys.
 #[derive(Default)]
-pub struct KeyTable {
+pub(super) struct KeyTable {
     entries: HashMap<Digest, StoredKey, BuildHasherDefault<DigestHasher>>,
     /// Keys by 64 bits of a hash of how they are shown; short hashes collide, and so may these.
     by_shown: Mutex<BTreeSet<(u64, Digest)>>,
 }
 
 /// One key as it is stored.
-pub struct StoredKey {
+pub(super) struct StoredKey {
     /// As in the store.
     document: Box<[u8]>,
     /// Made when the key is first used, and again when policies change.
@@ -33,49 +33,49 @@ pub struct StoredKey {
 
 impl StoredKey {
     /// A key with the counters that it goes on with, if it had any.
-    pub fn new(document: Box<[u8]>, counters: Option<Arc<Counters>>, transient: bool) -> Self {
+    pub(super) fn new(document: Box<[u8]>, counters: Option<Arc<Counters>>, transient: bool) -> Self {
         let counters = counters.map_or_else(OnceLock::new, OnceLock::from);
         StoredKey { document, compiled: OnceLock::new(), counters, transient }
     }
 
     /// As in the store.
-    pub fn document(&self) -> &[u8] {
+    pub(super) fn document(&self) -> &[u8] {
         &self.document
     }
 
     /// The session as written; `None` when it is none.
-    pub fn session(&self) -> Option<Session> {
+    pub(super) fn session(&self) -> Option<Session> {
         StoredSession::parse(&self.document).map(|stored| stored.session)
     }
 
     /// How the key is shown.
-    pub fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         StoredSession::shown(&self.document).unwrap_or_default().into_owned()
     }
 
     /// What the key counts. Also who resets a key asks for it: a request may be about to begin with the same counters.
-    pub fn counters(&self) -> &Arc<Counters> {
+    pub(super) fn counters(&self) -> &Arc<Counters> {
         self.counters.get_or_init(Arc::default)
     }
 }
 
 impl KeyTable {
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    pub fn contains(&self, digest: &Digest) -> bool {
+    pub(super) fn contains(&self, digest: &Digest) -> bool {
         self.entries.pin().contains_key(digest)
     }
 
     /// Lets `see` look at a key, if it is there.
     #[inline]
-    pub fn with<T>(&self, digest: &Digest, see: impl FnOnce(&StoredKey) -> T) -> Option<T> {
+    pub(super) fn with<T>(&self, digest: &Digest, see: impl FnOnce(&StoredKey) -> T) -> Option<T> {
         self.entries.pin().get(digest).map(see)
     }
 
     /// Adds a key that is shown so, or replaces it.
-    pub fn insert(&self, digest: Digest, shown: &str, entry: StoredKey) {
+    pub(super) fn insert(&self, digest: Digest, shown: &str, entry: StoredKey) {
         let mut by_shown = self.by_shown();
         let entries = self.entries.pin();
         if let Some(old) = entries.insert(digest, entry) {
@@ -85,7 +85,7 @@ impl KeyTable {
     }
 
     /// Puts in place of a key what `make` makes of it, in one step: nobody else writes meanwhile. `None` leaves it as it is.
-    pub fn change(&self, digest: Digest, make: impl FnOnce(Option<&StoredKey>) -> Option<StoredKey>) {
+    pub(super) fn change(&self, digest: Digest, make: impl FnOnce(Option<&StoredKey>) -> Option<StoredKey>) {
         let mut by_shown = self.by_shown();
         let entries = self.entries.pin();
         let Some(entry) = make(entries.get(&digest)) else { return };
@@ -97,12 +97,12 @@ impl KeyTable {
     }
 
     /// Removes a key, and says what it counts. `None` when there was none.
-    pub fn remove(&self, digest: &Digest) -> Option<Arc<Counters>> {
+    pub(super) fn remove(&self, digest: &Digest) -> Option<Arc<Counters>> {
         self.remove_if(digest, |_| true)
     }
 
     /// The same if the key is as it is meant to be, in one step.
-    pub fn remove_if(&self, digest: &Digest, is_meant: impl FnOnce(&StoredKey) -> bool) -> Option<Arc<Counters>> {
+    pub(super) fn remove_if(&self, digest: &Digest, is_meant: impl FnOnce(&StoredKey) -> bool) -> Option<Arc<Counters>> {
         let mut by_shown = self.by_shown();
         let entries = self.entries.pin();
         let entry = entries.get(digest).filter(|entry| is_meant(entry))?;
@@ -112,7 +112,7 @@ impl KeyTable {
     }
 
     /// The keys that are shown so.
-    pub fn shown_as(&self, shown: &str) -> Vec<Digest> {
+    pub(super) fn shown_as(&self, shown: &str) -> Vec<Digest> {
         let fingerprint = fingerprint(shown);
         let range = (fingerprint, [0; 32])..=(fingerprint, [255; 32]);
         let mut alike: Vec<Digest> = self.by_shown().range(range).map(|(_, digest)| *digest).collect();
@@ -121,7 +121,7 @@ impl KeyTable {
     }
 
     /// What all keys are filed under.
-    pub fn digests(&self) -> Vec<Digest> {
+    pub(super) fn digests(&self) -> Vec<Digest> {
         self.entries.pin().keys().copied().collect()
     }
 

@@ -7,7 +7,7 @@ use tollgate_model::session::{ApiLifetime, Lifetime, Session};
 
 /// What one API says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeyTerms {
+pub(crate) struct KeyTerms {
     pub lifetime: ApiLifetime,
     /// `dont_set_quota_on_create`.
     pub keeps_quotas: bool,
@@ -15,12 +15,12 @@ pub struct KeyTerms {
 
 impl Keys {
     /// Puts into effect what the APIs say that are served from now on.
-    pub fn set_terms(&self, terms: BTreeMap<String, KeyTerms>) {
+    pub(crate) fn set_terms(&self, terms: BTreeMap<String, KeyTerms>) {
         self.terms.store(Arc::new(terms));
     }
 
     /// Whether a write of this session leaves its quotas as they are, whatever the caller asks for: all APIs that it names must say so.
-    pub fn keeps_quotas(&self, session: &Session) -> bool {
+    pub(crate) fn keeps_quotas(&self, session: &Session) -> bool {
         let applied = self.applied(session);
         let terms = self.terms.load();
         let keeps = |api: &String| terms.get(api).is_some_and(|terms| terms.keeps_quotas);

@@ -9,14 +9,14 @@ use tollgate_model::session::Session;
 use tollgate_store::{StoreFault, StoreFaultKind};
 
 /// The keys in memory, and the sessions of a shared store that a text may stand for.
-pub struct KeyView<'k> {
+pub(crate) struct KeyView<'k> {
     keys: &'k Keys,
     read: Vec<(Digest, Arc<StoredKey>)>,
 }
 
 impl Keys {
     /// What the control API is about to work on: the keys that a text may stand for.
-    pub async fn view(&self, token: &str, org: &str) -> Result<KeyView<'_>, StoreFault> {
+    pub(crate) async fn view(&self, token: &str, org: &str) -> Result<KeyView<'_>, StoreFault> {
         let mut view = KeyView { keys: self, read: Vec::new() };
         let Some(shared) = &self.shared else { return Ok(view) };
         let mut candidates = self.candidates(token, org);
@@ -42,46 +42,46 @@ impl Keys {
 
 impl KeyView<'_> {
     /// The digest of a key or of an identity's session, by its name.
-    pub fn digest_of(&self, token: &str) -> Option<Digest> {
+    pub(crate) fn digest_of(&self, token: &str) -> Option<Digest> {
         let digest = self.keys.digest(token);
         let named = || Some(key_format::digest(&self.keys.name(token))).filter(|digest| self.has(digest));
         [digest, identity_digest(token)].into_iter().find(|digest| self.has(digest)).or_else(named)
     }
 
     /// The digests of the keys that are shown by a hash.
-    pub fn digests_of_hash(&self, hash: &str) -> Vec<Digest> {
+    pub(crate) fn digests_of_hash(&self, hash: &str) -> Vec<Digest> {
         let digest = key_format::digest(hash);
         if self.read(&digest).is_some() { vec![digest] } else { self.keys.table.shown_as(hash) }
     }
 
     /// The key that is there for what an operator names.
-    pub fn known(&self, token: &str, org: &str) -> Option<String> {
+    pub(crate) fn known(&self, token: &str, org: &str) -> Option<String> {
         self.keys.rules.texts(token, org).into_iter().find(|text| self.digest_of(text).is_some())
     }
 
     /// The same, or the key that is made from it.
-    pub fn named(&self, token: &str, org: &str) -> String {
+    pub(crate) fn named(&self, token: &str, org: &str) -> String {
         self.known(token, org).unwrap_or_else(|| key_format::custom(org, token, self.keys.rules.function()))
     }
 
     /// What a key is filed under, or will be if it is new.
-    pub fn name_of(&self, token: &str) -> KeyName {
+    pub(crate) fn name_of(&self, token: &str) -> KeyName {
         let KeyName { digest, shown } = self.keys.new_name(token);
         KeyName { digest: self.digest_of(token).unwrap_or(digest), shown }
     }
 
     /// How a key is shown: by itself, or by its hash.
-    pub fn shown_of(&self, digest: &Digest) -> Option<String> {
+    pub(crate) fn shown_of(&self, digest: &Digest) -> Option<String> {
         self.see(digest, StoredKey::shown)
     }
 
     /// The session of a key as it is written.
-    pub fn session(&self, digest: &Digest) -> Option<Session> {
+    pub(crate) fn session(&self, digest: &Digest) -> Option<Session> {
         self.see(digest, StoredKey::session).flatten()
     }
 
     /// The session of a key with its policies and what is left of its quotas.
-    pub fn live_session(&self, digest: &Digest, now_unix_s: u64) -> Option<Session> {
+    pub(crate) fn live_session(&self, digest: &Digest, now_unix_s: u64) -> Option<Session> {
         let (key, session) = self.see(digest, |entry| (self.keys.compiled_entry(digest, entry), entry.session()))?;
         let applied = session.and_then(|session| self.keys.with_policies(&session).ok());
         Some(key.live_session(applied.unwrap_or_else(|| key.session.clone()), now_unix_s))

@@ -17,7 +17,7 @@ const LOCKS: usize = 1_024;
 
 /// What a session is filed under, and how its key is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyName {
+pub(crate) struct KeyName {
     pub digest: Digest,
     pub shown: String,
 }
@@ -52,7 +52,7 @@ pub(super) async fn to_its_end<T: Send + 'static>(
 
 /// A session as it is stored: a password is hashed, and a key that must sign its requests has a secret for that. Takes a twentieth of a
 /// second for a password, on a thread of its own.
-pub async fn prepared(mut session: Session) -> Result<Session, String> {
+pub(crate) async fn prepared(mut session: Session) -> Result<Session, String> {
     if session.hmac_enabled && session.hmac_string.is_empty() {
         session.hmac_string = random_text().map_err(|error| error.to_string())?;
     }
@@ -67,7 +67,7 @@ pub async fn prepared(mut session: Session) -> Result<Session, String> {
 }
 
 /// A session in place of another one: a password that is left out stays as it was.
-pub fn in_place_of(old: &Session, mut session: Session) -> Session {
+pub(crate) fn in_place_of(old: &Session, mut session: Session) -> Session {
     if session.basic_auth_data.password.is_empty() {
         session.basic_auth_data = old.basic_auth_data.clone();
     }
@@ -76,12 +76,12 @@ pub fn in_place_of(old: &Session, mut session: Session) -> Session {
 
 impl Keys {
     /// What a key that is not there yet will be filed under.
-    pub fn new_name(&self, token: &str) -> KeyName {
+    pub(crate) fn new_name(&self, token: &str) -> KeyName {
         KeyName { digest: self.digest(token), shown: self.name(token) }
     }
 
     /// Stores a session under a key, whatever is there; with `keep_counters` rates and quotas go on.
-    pub async fn put(self: &Arc<Self>, name: KeyName, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
+    pub(crate) async fn put(self: &Arc<Self>, name: KeyName, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
         let keys = self.clone();
         to_its_end(async move {
             let _turn = keys.order.turn(&name.digest).await;
@@ -99,7 +99,7 @@ impl Keys {
 
     /// Stores what `change` makes of the session that is there, if any. False when it makes nothing: then nothing is changed. It may be
     /// asked several times, when other gateways write too.
-    pub async fn rewrite(
+    pub(crate) async fn rewrite(
         self: &Arc<Self>,
         name: KeyName,
         keep_counters: bool,
@@ -120,7 +120,7 @@ impl Keys {
     }
 
     /// Removes a key; the next request with it is refused. False when there was none.
-    pub async fn remove(self: &Arc<Self>, name: KeyName) -> Result<bool, StoreFault> {
+    pub(crate) async fn remove(self: &Arc<Self>, name: KeyName) -> Result<bool, StoreFault> {
         let keys = self.clone();
         to_its_end(async move {
             let _turn = keys.order.turn(&name.digest).await;
@@ -133,7 +133,7 @@ impl Keys {
     }
 
     /// Removes the session that a shared store has under a name, if it is there.
-    pub async fn remove_named(self: &Arc<Self>, name: &str) -> Result<bool, StoreFault> {
+    pub(crate) async fn remove_named(self: &Arc<Self>, name: &str) -> Result<bool, StoreFault> {
         self.remove(KeyName { digest: key_format::digest(name), shown: name.to_owned() }).await
     }
 

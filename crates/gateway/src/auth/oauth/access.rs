@@ -5,7 +5,7 @@ use tollgate_model::calendar;
 
 /// One access token, with its refresh token if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AccessToken {
+pub(crate) struct AccessToken {
     pub client_id: String,
     pub redirect_uri: String,
     /// The token, or what stands for it where tokens are not kept.
@@ -21,7 +21,7 @@ pub struct AccessToken {
 
 impl AccessToken {
     /// As it is stored.
-    pub fn to_stored(&self) -> Value {
+    pub(crate) fn to_stored(&self) -> Value {
         let mut fields = Map::new();
         // Tyk wants to know both of a client.
         fields.insert("Client".to_owned(), json!({ "id": self.client_id, "redirecturi": self.redirect_uri }));
@@ -38,7 +38,7 @@ impl AccessToken {
     }
 
     /// What was stored, here or by Tyk.
-    pub fn parse(document: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(document: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(document).ok()?;
         Some(AccessToken {
             client_id: client_id(&value)?,
@@ -54,12 +54,12 @@ impl AccessToken {
 }
 
 /// A member of a document that is a text.
-pub fn text(value: &Value, name: &str) -> String {
+pub(super) fn text(value: &Value, name: &str) -> String {
     value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// The client of a document.
-pub fn client_id(value: &Value) -> Option<String> {
+pub(super) fn client_id(value: &Value) -> Option<String> {
     let client = value.get("Client")?;
     let id = client.get("id").or_else(|| client.get("Id"))?.as_str()?;
     Some(id.to_owned()).filter(|id| !id.is_empty())

@@ -15,7 +15,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
 /// A request that is in order.
-pub struct AuthorizeRequest {
+pub(crate) struct AuthorizeRequest {
     client: OauthClient,
     redirect_uri: String,
     scope: String,
@@ -25,7 +25,7 @@ pub struct AuthorizeRequest {
 }
 
 /// A refusal, and where the user can be sent back to with it.
-pub struct NotAsked {
+pub(crate) struct NotAsked {
     pub refused: OauthRefusal,
     redirect_uri: Option<String>,
     state: String,
@@ -39,7 +39,7 @@ impl From<OauthRefusal> for NotAsked {
 
 impl NotAsked {
     /// What the login page is told.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let (error, description) = (self.refused.code.name(), self.refused.description());
         let mut told = Map::new();
         told.insert("error".to_owned(), error.into());
@@ -62,7 +62,10 @@ impl NotAsked {
 ///
 /// # Errors
 /// What is wrong with it.
-pub async fn check_request(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<AuthorizeRequest, NotAsked> {
+pub(crate) async fn check_request(
+    provider: &OauthProvider<'_>,
+    parameters: &OauthParameters,
+) -> Result<AuthorizeRequest, NotAsked> {
     let rules = provider.rules;
     let kind = parameters.get("response_type");
     if !rules.response_types.iter().any(|allowed| allowed == kind) || !matches!(kind, "code" | "token") {
@@ -104,7 +107,7 @@ pub async fn check_request(provider: &OauthProvider<'_>, parameters: &OauthParam
 ///
 /// # Errors
 /// What is wrong with the request.
-pub async fn ask_for_code(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<Value, NotAsked> {
+pub(crate) async fn ask_for_code(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<Value, NotAsked> {
     let request = check_request(provider, parameters).await?;
     let session = parameters.find("key_rules").map(str::to_owned);
     let (uri, state) = (request.redirect_uri.clone(), request.state.clone());

@@ -17,7 +17,7 @@ const TEXT_BYTES_MAX: usize = 1_024;
 
 /// One client.
 #[derive(Clone, Default)]
-pub struct OauthClient {
+pub(crate) struct OauthClient {
     pub id: String,
     /// A program that can keep no secret, such as an app on a phone or in a browser (RFC 6749, section 2.1). It has one all the same, which is
     /// told to nobody and not accepted: a Tyk node on the same store would take an empty one.
@@ -35,7 +35,7 @@ pub struct OauthClient {
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = OAuthClient)]
-pub struct ClientShown {
+pub(crate) struct ClientShown {
     /// Its name.
     client_id: String,
     /// Where its users may be sent back to; several with `oauth_redirect_uri_separator` between them.
@@ -60,7 +60,7 @@ pub struct ClientShown {
 /// A client as an operator writes it.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = OAuthClientWritten)]
-pub struct ClientWritten {
+pub(crate) struct ClientWritten {
     /// Its name.
     client_id: Option<String>,
     /// Where its users may be sent back to; several with `oauth_redirect_uri_separator` between them.
@@ -83,7 +83,7 @@ pub struct ClientWritten {
 
 /// What an operator writes about a client.
 #[derive(Default)]
-pub struct Written {
+pub(crate) struct Written {
     pub client: OauthClient,
     /// The API that it is for; empty for those of its policy.
     pub api_id: String,
@@ -91,7 +91,7 @@ pub struct Written {
 
 impl OauthClient {
     /// A client as it is stored.
-    pub fn parse(document: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(document: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(document).ok()?;
         let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         Some(OauthClient {
@@ -106,7 +106,7 @@ impl OauthClient {
     }
 
     /// As it is stored.
-    pub fn to_stored(&self) -> Value {
+    pub(crate) fn to_stored(&self) -> Value {
         let mut fields = Map::new();
         fields.insert("id".to_owned(), self.id.as_str().into());
         fields.insert("secret".to_owned(), self.secret.as_str().into());
@@ -126,7 +126,7 @@ impl OauthClient {
     ///
     /// # Errors
     /// What is wrong with it; `None` when it is no client at all.
-    pub fn from_written(text: &[u8]) -> Result<Written, Option<&'static str>> {
+    pub(crate) fn from_written(text: &[u8]) -> Result<Written, Option<&'static str>> {
         // An object alone: a list of its members' values is none.
         let Ok(document @ Value::Object(_)) = serde_json::from_slice(text) else { return Err(None) };
         let written = ClientWritten::deserialize(document).map_err(|_| None)?;
@@ -153,7 +153,7 @@ impl OauthClient {
     }
 
     /// As operators see it.
-    pub fn to_shown(&self) -> ClientShown {
+    pub(crate) fn to_shown(&self) -> ClientShown {
         ClientShown {
             client_id: self.id.clone(),
             redirect_uri: self.redirect_uri.clone(),
@@ -167,7 +167,7 @@ impl OauthClient {
 
     /// Whether this is its secret, in a time that does not depend on either. Some programs escape secrets before they encode them, as
     /// RFC 6749 wants it (section 2.3.1); more do not. A public client has none.
-    pub fn secret_is(&self, guess: &str) -> bool {
+    pub(crate) fn secret_is(&self, guess: &str) -> bool {
         let is = |guess: &str| {
             bool::from(blake3::hash(guess.as_bytes()).as_bytes().ct_eq(blake3::hash(self.secret.as_bytes()).as_bytes()))
         };
@@ -176,7 +176,7 @@ impl OauthClient {
     }
 
     /// Where its users may be sent back to, the usual one first.
-    pub fn redirect_uris(&self, separator: &str) -> Vec<&str> {
+    pub(crate) fn redirect_uris(&self, separator: &str) -> Vec<&str> {
         redirect::registered(&self.redirect_uri, separator)
     }
 }
@@ -185,7 +185,7 @@ impl OauthClient {
 ///
 /// # Errors
 /// The system has no randomness to give.
-pub fn new_client_id() -> io::Result<String> {
+pub(crate) fn new_client_id() -> io::Result<String> {
     random_text()
 }
 
@@ -193,12 +193,12 @@ pub fn new_client_id() -> io::Result<String> {
 ///
 /// # Errors
 /// As [`new_client_id`].
-pub fn new_client_secret() -> io::Result<String> {
+pub(crate) fn new_client_secret() -> io::Result<String> {
     new_opaque_text()
 }
 
 /// A text of 122 random bits that means nothing: a UUID in Base64, which is the form that Tyk gives to secrets and refresh tokens.
-pub fn new_opaque_text() -> io::Result<String> {
+pub(super) fn new_opaque_text() -> io::Result<String> {
     Ok(STANDARD.encode(RequestId(u128::from_be_bytes(random_bytes()?)).to_string()))
 }
 

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 
 /// What a request says of its client.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Credentials {
+pub(crate) struct Credentials {
     id: String,
     secret: String,
 }
@@ -20,7 +20,7 @@ impl Credentials {
     ///
     /// # Errors
     /// [`ErrorCode::InvalidRequest`] for a header that can't be read, and for a client that shows something else in the body.
-    pub fn of(authorization: Option<&[u8]>, parameters: &OauthParameters) -> Result<Option<Self>, OauthRefusal> {
+    pub(crate) fn of(authorization: Option<&[u8]>, parameters: &OauthParameters) -> Result<Option<Self>, OauthRefusal> {
         let in_body = parameters.find("client_secret").zip(parameters.find("client_id"));
         let in_body = in_body.map(|(secret, id)| Credentials { id: id.to_owned(), secret: secret.to_owned() });
         let Some(header) = authorization.filter(|header| !header.is_empty()) else { return Ok(in_body) };
@@ -52,7 +52,10 @@ fn basic(header: &[u8]) -> Option<Credentials> {
 /// # Errors
 /// [`ErrorCode::InvalidRequest`] when it has shown nothing, [`ErrorCode::UnauthorizedClient`] when there is no such client or the secret is
 /// another's: who guesses does not learn which.
-pub async fn named_client(provider: &OauthProvider<'_>, credentials: Option<Credentials>) -> Result<OauthClient, OauthRefusal> {
+pub(crate) async fn named_client(
+    provider: &OauthProvider<'_>,
+    credentials: Option<Credentials>,
+) -> Result<OauthClient, OauthRefusal> {
     let Some(Credentials { id, secret }) = credentials else { return Err(ErrorCode::InvalidRequest.into()) };
     let api = &provider.rules.api_id;
     let mut client = provider.ledger.client(api, &id).await?;
@@ -71,7 +74,7 @@ pub async fn named_client(provider: &OauthProvider<'_>, credentials: Option<Cred
 ///
 /// # Errors
 /// [`ErrorCode::InvalidRequest`] when there is no such client, or it has a secret to show.
-pub async fn public_client(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<OauthClient, OauthRefusal> {
+pub(super) async fn public_client(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<OauthClient, OauthRefusal> {
     let id = parameters.find("client_id").ok_or(ErrorCode::InvalidRequest)?;
     let client = provider.ledger.client(&provider.rules.api_id, id).await?;
     client.filter(|client| client.is_public).ok_or(ErrorCode::InvalidRequest.into())

@@ -18,23 +18,23 @@ const SET_MARK: &str = ".oauth-clientset.";
 /// Seconds for which an answer of a shared store counts, as in Tyk.
 const ASKED_AGAIN_S: u64 = 1;
 /// For which a request waits for the store.
-pub const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
+pub(crate) const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
 /// Clients of one API that are known; with more of a shared store's all are forgotten.
 const KNOWN_MAX: usize = 65_536;
 
 /// Whether the name of what a store has of the provider is that of a client.
-pub fn is_client(id: &str) -> bool {
+pub(crate) fn is_client(id: &str) -> bool {
     id.contains(MARK) && !id.contains(SET_MARK)
 }
 
 /// The name of a client in the store.
-pub fn client_name(api: &str, client: &str) -> String {
+pub(super) fn client_name(api: &str, client: &str) -> String {
     format!("{api}{MARK}{client}")
 }
 
 /// The clients of all APIs.
 #[derive(Default)]
-pub struct OauthClients {
+pub(crate) struct OauthClients {
     apis: HashMap<String, Arc<ApiClients>>,
     /// The store, when several gateways share it.
     redis: OnceLock<Arc<Redis>>,
@@ -42,7 +42,7 @@ pub struct OauthClients {
 
 /// The clients of one API.
 #[derive(Default)]
-pub struct ApiClients {
+pub(crate) struct ApiClients {
     api: String,
     known: HashMap<String, Arc<KnownClient>>,
     redis: OnceLock<Arc<Redis>>,
@@ -58,7 +58,7 @@ struct KnownClient {
 
 /// What is known of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
+pub(crate) enum Presence {
     There,
     Gone,
     /// The store has to be asked.
@@ -70,7 +70,7 @@ impl OauthClients {
     ///
     /// # Errors
     /// What the store says.
-    pub fn connect(&self, store: &dyn Store, redis: Option<Arc<Redis>>) -> Result<(), StoreFault> {
+    pub(crate) fn connect(&self, store: &dyn Store, redis: Option<Arc<Redis>>) -> Result<(), StoreFault> {
         if let Some(redis) = redis {
             self.apis.pin().iter().for_each(|(_, clients)| drop(clients.redis.set(redis.clone())));
             let _ = self.redis.set(redis);
@@ -86,7 +86,7 @@ impl OauthClients {
     }
 
     /// Those of an API.
-    pub fn of(&self, api: &str) -> Arc<ApiClients> {
+    pub(crate) fn of(&self, api: &str) -> Arc<ApiClients> {
         let make = || {
             let clients = ApiClients { api: api.to_owned(), ..ApiClients::default() };
             if let Some(redis) = self.redis.get() {
@@ -101,7 +101,7 @@ impl OauthClients {
 impl ApiClients {
     /// Whether a client is there.
     #[inline]
-    pub fn presence(&self, client: &str, now_unix_s: u64) -> Presence {
+    pub(crate) fn presence(&self, client: &str, now_unix_s: u64) -> Presence {
         let known = self.known.pin();
         let Some(known) = known.get(client) else {
             return if self.redis.get().is_some() && !client.is_empty() { Presence::Unknown } else { Presence::Gone };
@@ -131,7 +131,7 @@ impl ApiClients {
     }
 
     /// Asks the store for a client that is not known; the answer is whether it is there, `None` when the store does not say.
-    pub fn ask(self: &Arc<Self>, client: &str) -> Pending<Option<bool>> {
+    pub(crate) fn ask(self: &Arc<Self>, client: &str) -> Pending<Option<bool>> {
         let (completer, answer): (Completer<Option<bool>>, _) = Pending::pair();
         let Some(redis) = self.redis.get().cloned() else {
             completer.complete(Some(false));
@@ -150,12 +150,12 @@ impl ApiClients {
     }
 
     /// A client is there.
-    pub fn put(&self, client: &str) {
+    pub(crate) fn put(&self, client: &str) {
         self.note(client, true);
     }
 
     /// A client is gone.
-    pub fn remove(&self, client: &str) {
+    pub(crate) fn remove(&self, client: &str) {
         match self.redis.get() {
             Some(_) => self.note(client, false),
             None => drop(self.known.pin().remove(client)),

@@ -8,11 +8,11 @@ use tollgate_model::api::PkceMethod;
 use tollgate_model::calendar::rfc3339;
 
 /// For which a code can be redeemed.
-pub const CODE_S: u64 = 250;
+pub(super) const CODE_S: u64 = 250;
 
 /// One code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Code {
+pub(crate) struct Code {
     pub client_id: String,
     pub redirect_uri: String,
     pub scope: String,
@@ -24,7 +24,7 @@ pub struct Code {
 
 impl Code {
     /// As it is stored; `kept` stands for the code itself.
-    pub fn to_stored(&self, kept: &str, created_unix_s: u64) -> Value {
+    pub(crate) fn to_stored(&self, kept: &str, created_unix_s: u64) -> Value {
         let mut fields = Map::new();
         fields.insert("Client".to_owned(), json!({ "id": self.client_id, "redirecturi": self.redirect_uri }));
         fields.insert("Code".to_owned(), kept.into());
@@ -42,7 +42,7 @@ impl Code {
     }
 
     /// What was stored, here or by Tyk.
-    pub fn parse(document: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(document: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(document).ok()?;
         let challenge = text(&value, "CodeChallenge");
         let challenge = match challenge.is_empty() {

@@ -8,19 +8,19 @@ use std::io;
 const SEPARATOR: char = '.';
 
 /// A family. Its text is the beginning of each of its tokens, so that one that is not kept any more still says where it belongs.
-pub struct TokenFamily(String);
+pub(super) struct TokenFamily(String);
 
 impl TokenFamily {
     /// That of a new login.
     ///
     /// # Errors
     /// The system has no randomness.
-    pub fn new() -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         new_opaque_text().map(TokenFamily)
     }
 
     /// That of a refresh token; `None` when it has none: it is another client's, or was made by Tyk.
-    pub fn of(token: &str) -> Option<Self> {
+    pub(super) fn of(token: &str) -> Option<Self> {
         token.split_once(SEPARATOR).map(|(family, _)| TokenFamily(family.to_owned()))
     }
 
@@ -28,12 +28,12 @@ impl TokenFamily {
     ///
     /// # Errors
     /// As for [`Family::new`].
-    pub fn new_token(&self) -> io::Result<String> {
+    pub(super) fn new_token(&self) -> io::Result<String> {
         Ok(format!("{}{SEPARATOR}{}", self.0, new_opaque_text()?))
     }
 
     /// The beginning of all its tokens.
-    pub fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 }

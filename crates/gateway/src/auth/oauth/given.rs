@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// A token that was given.
-pub struct Given {
+pub(crate) struct Given {
     pub token: String,
     pub refresh: Option<String>,
     pub expires_in_s: u64,
@@ -12,7 +12,7 @@ pub struct Given {
 
 impl Given {
     /// As the body of an answer; members are in the order of their names.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let mut told = Map::new();
         told.insert("access_token".to_owned(), self.token.as_str().into());
         told.insert("expires_in".to_owned(), self.expires_in_s.into());

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tollgate_model::session::Session;
 
 /// What a token is given for.
-pub struct Grant {
+pub(super) struct Grant {
     pub redirect_uri: String,
     pub scope: String,
     /// The session that the token gets in place of the client's policy, JSON.
@@ -24,7 +24,7 @@ pub struct Grant {
 }
 
 /// Makes a token and stores it. With a code the token is given only if nobody else has redeemed that.
-pub async fn give(
+pub(super) async fn give(
     provider: &OauthProvider<'_>,
     client: &OauthClient,
     grant: Grant,
@@ -92,6 +92,6 @@ fn failed(client: &OauthClient, why: &str) -> OauthRefusal {
 }
 
 /// Whether a text is a list of scopes (RFC 6749, section 3.3).
-pub fn is_scope(text: &str) -> bool {
+pub(super) fn is_scope(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'))
 }

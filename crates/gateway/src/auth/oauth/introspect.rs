@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 ///
 /// # Errors
 /// The store is silent.
-pub async fn introspect(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<Value, OauthRefusal> {
+pub(crate) async fn introspect(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<Value, OauthRefusal> {
     let (api, token) = (&provider.rules.api_id, parameters.get("token"));
     let of_refresh = || async {
         let access = provider.ledger.refresh(api, token).await?;

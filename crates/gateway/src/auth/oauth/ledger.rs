@@ -21,7 +21,7 @@ use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
 const KIND: DocumentSpace = DocumentSpace::OAuth;
 
 /// The provider's part of the store.
-pub struct Ledger {
+pub(crate) struct Ledger {
     store: Arc<dyn Store>,
     keys: Arc<Keys>,
     clients: Arc<OauthClients>,
@@ -30,7 +30,7 @@ pub struct Ledger {
 
 /// A token of a client, as operators see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The token, or the hash that it is shown by.
     pub shown: String,
     pub expires_unix_s: u64,
@@ -39,7 +39,7 @@ pub struct Listed {
 }
 
 /// A token that is about to be given.
-pub struct NewToken<'a> {
+pub(crate) struct NewToken<'a> {
     pub token: &'a str,
     pub refresh: Option<&'a str>,
     pub session: Session,
@@ -50,24 +50,24 @@ pub struct NewToken<'a> {
 }
 
 impl Ledger {
-    pub fn new(store: Arc<dyn Store>, keys: Arc<Keys>, clients: Arc<OauthClients>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, keys: Arc<Keys>, clients: Arc<OauthClients>) -> Self {
         let redis = keys.shared_keys().map(|shared| shared.redis.clone());
         Ledger { store, keys, clients, redis }
     }
 
     /// The keys that tokens are.
-    pub fn keys(&self) -> &Arc<Keys> {
+    pub(crate) fn keys(&self) -> &Arc<Keys> {
         &self.keys
     }
 
     /// A client of an API.
-    pub async fn client(&self, api: &str, client: &str) -> Result<Option<OauthClient>, StoreFault> {
+    pub(crate) async fn client(&self, api: &str, client: &str) -> Result<Option<OauthClient>, StoreFault> {
         let document = self.get(client_name(api, client)).await?;
         Ok(document.and_then(|document| OauthClient::parse(&document)))
     }
 
     /// The clients of an API, by id.
-    pub async fn clients(&self, api: &str, org: &str) -> Result<Vec<OauthClient>, StoreFault> {
+    pub(crate) async fn clients(&self, api: &str, org: &str) -> Result<Vec<OauthClient>, StoreFault> {
         let prefix = client_name(api, "");
         let Some(redis) = &self.redis else {
             let documents = self.under(&prefix).await?;
@@ -90,7 +90,7 @@ impl Ledger {
     }
 
     /// Stores a client, new or changed.
-    pub async fn put_client(&self, api: &str, org: &str, client: &OauthClient) -> Result<(), StoreFault> {
+    pub(crate) async fn put_client(&self, api: &str, org: &str, client: &OauthClient) -> Result<(), StoreFault> {
         let name = client_name(api, &client.id);
         let value = client.to_stored().to_string().into_bytes();
         let old = match &self.redis {
@@ -107,7 +107,7 @@ impl Ledger {
     }
 
     /// Removes a client and all its tokens; the next request with one of them is refused.
-    pub async fn remove_client(&self, api: &str, org: &str, client: &str) -> Result<(), StoreFault> {
+    pub(crate) async fn remove_client(&self, api: &str, org: &str, client: &str) -> Result<(), StoreFault> {
         let name = client_name(api, client);
         let old = self.get(name.clone()).await?;
         self.delete(name).await?;
@@ -122,20 +122,20 @@ impl Ledger {
     }
 
     /// Stores a new code.
-    pub async fn put_code(&self, api: &str, text: &str, code: &Code, now_unix_s: u64) -> Result<(), StoreFault> {
+    pub(crate) async fn put_code(&self, api: &str, text: &str, code: &Code, now_unix_s: u64) -> Result<(), StoreFault> {
         let kept = self.kept(text);
         let value = code.to_stored(&kept, now_unix_s).to_string().into_bytes();
         self.put(code_name(api, &kept), value, Some(now_unix_s + CODE_S)).await
     }
 
     /// A code that can be redeemed.
-    pub async fn code(&self, api: &str, text: &str) -> Result<Option<Code>, StoreFault> {
+    pub(crate) async fn code(&self, api: &str, text: &str) -> Result<Option<Code>, StoreFault> {
         let document = self.get(code_name(api, &self.kept(text))).await?;
         Ok(document.and_then(|document| Code::parse(&document)))
     }
 
     /// Redeems a code for a token. False when somebody was faster.
-    pub async fn redeem(&self, api: &str, text: &str, token: &str, now_unix_s: u64) -> Result<bool, StoreFault> {
+    pub(crate) async fn redeem(&self, api: &str, text: &str, token: &str, now_unix_s: u64) -> Result<bool, StoreFault> {
         let kept = self.kept(text);
         let value = json!({ "AccessToken": self.kept(token) }).to_string().into_bytes();
         let expires_unix_s = Some(now_unix_s + CODE_S);
@@ -149,7 +149,7 @@ impl Ledger {
 
     /// A code comes that is not there: if it was redeemed before, somebody has stolen it, and what it was redeemed for is revoked (RFC 6749,
     /// section 4.1.2).
-    pub async fn punish_replay(&self, api: &str, text: &str) -> Result<(), StoreFault> {
+    pub(crate) async fn punish_replay(&self, api: &str, text: &str) -> Result<(), StoreFault> {
         let Some(document) = self.get(redeemed_name(api, &self.kept(text))).await? else { return Ok(()) };
         let value: Value = serde_json::from_slice(&document).unwrap_or_default();
         let Some(kept) = value.get("AccessToken").and_then(Value::as_str) else { return Ok(()) };
@@ -158,7 +158,7 @@ impl Ledger {
     }
 
     /// Stores a token with its session. When this fails nothing of it can be used.
-    pub async fn put_token(&self, api: &str, new: NewToken<'_>) -> Result<(), StoreFault> {
+    pub(crate) async fn put_token(&self, api: &str, new: NewToken<'_>) -> Result<(), StoreFault> {
         let NewToken { token, refresh, session, mut access, refresh_s, retained_s } = new;
         access.token = self.kept(token);
         access.refresh = refresh.map(|refresh| self.kept(refresh)).unwrap_or_default();
@@ -199,7 +199,7 @@ impl Ledger {
     }
 
     /// The tokens of a client that have not ended, the first to end first.
-    pub async fn tokens(&self, api: &str, client: &str, now_unix_s: u64) -> Result<Vec<Listed>, StoreFault> {
+    pub(crate) async fn tokens(&self, api: &str, client: &str, now_unix_s: u64) -> Result<Vec<Listed>, StoreFault> {
         if let Some(redis) = &self.redis {
             let listed = redis.not_ended(KIND, &tokens_name(api, client), now_unix_s).await?;
             let listed = listed.into_iter().map(|(name, expires_unix_s)| Listed { shown: name.clone(), expires_unix_s, name });
@@ -221,24 +221,29 @@ impl Ledger {
     }
 
     /// What is kept of an access token.
-    pub async fn access(&self, api: &str, token: &str) -> Result<Option<AccessToken>, StoreFault> {
+    pub(crate) async fn access(&self, api: &str, token: &str) -> Result<Option<AccessToken>, StoreFault> {
         let document = self.get(access_name(api, &self.name(token))).await?;
         Ok(document.and_then(|document| AccessToken::parse(&document)))
     }
 
     /// What is kept of a refresh token.
-    pub async fn refresh(&self, api: &str, token: &str) -> Result<Option<AccessToken>, StoreFault> {
+    pub(crate) async fn refresh(&self, api: &str, token: &str) -> Result<Option<AccessToken>, StoreFault> {
         let document = self.get(refresh_name(api, &self.kept(token))).await?;
         Ok(document.and_then(|document| AccessToken::parse(&document)))
     }
 
     /// Takes a refresh token away. False when there was none: of several who use one at the same time, one has it.
-    pub async fn take_refresh(&self, api: &str, token: &str) -> Result<bool, StoreFault> {
+    pub(crate) async fn take_refresh(&self, api: &str, token: &str) -> Result<bool, StoreFault> {
         self.delete(refresh_name(api, &self.kept(token))).await
     }
 
     /// Notes which tokens of a family are the good ones now. False when the family has ended meanwhile: then they are not.
-    pub async fn lead_family(&self, provider: &OauthProvider<'_>, client: &OauthClient, given: &Given) -> Result<bool, StoreFault> {
+    pub(crate) async fn lead_family(
+        &self,
+        provider: &OauthProvider<'_>,
+        client: &OauthClient,
+        given: &Given,
+    ) -> Result<bool, StoreFault> {
         let Some(refresh) = &given.refresh else { return Ok(true) };
         let Some(family) = TokenFamily::of(refresh) else { return Ok(true) };
         let (name, ended) = self.family_names(provider, client, &family);
@@ -250,7 +255,12 @@ impl Ledger {
 
     /// A refresh token comes that is not there: if it was used before, somebody has stolen it or its successors, and all of them end. Not
     /// at the word of a client that it was never for.
-    pub async fn punish_reuse(&self, provider: &OauthProvider<'_>, client: &OauthClient, token: &str) -> Result<(), StoreFault> {
+    pub(crate) async fn punish_reuse(
+        &self,
+        provider: &OauthProvider<'_>,
+        client: &OauthClient,
+        token: &str,
+    ) -> Result<(), StoreFault> {
         let Some(family) = TokenFamily::of(token) else { return Ok(()) };
         let (name, ended) = self.family_names(provider, client, &family);
         if self.get(name.clone()).await?.is_none() {
@@ -267,22 +277,22 @@ impl Ledger {
     }
 
     /// Revokes an access token of an API. False when there was none.
-    pub async fn revoke_access(&self, api: &str, token: &str) -> Result<bool, StoreFault> {
+    pub(crate) async fn revoke_access(&self, api: &str, token: &str) -> Result<bool, StoreFault> {
         self.revoke_named(api, &self.name(token)).await
     }
 
     /// The same for a token as it is kept in its refresh token's document.
-    pub async fn revoke_kept(&self, api: &str, kept: &str) -> Result<bool, StoreFault> {
+    pub(crate) async fn revoke_kept(&self, api: &str, kept: &str) -> Result<bool, StoreFault> {
         self.revoke_named(api, &self.name_of_kept(kept)).await
     }
 
     /// How a token is kept in documents.
-    pub fn kept(&self, token: &str) -> String {
+    pub(crate) fn kept(&self, token: &str) -> String {
         if self.redis.is_some() { token.to_owned() } else { hex(&key_format::digest(token)) }
     }
 
     /// Revokes all tokens of a client, with their refresh tokens. The answer is how many access tokens there were.
-    pub async fn revoke_all(&self, api: &str, client: &str) -> Result<usize, StoreFault> {
+    pub(crate) async fn revoke_all(&self, api: &str, client: &str) -> Result<usize, StoreFault> {
         // Also those that have ended: their refresh tokens may still be good.
         let listed = self.tokens(api, client, 0).await?;
         for token in &listed {
@@ -292,7 +302,7 @@ impl Ledger {
     }
 
     /// Revokes the access tokens of a client, as Tyk does when its policy changes.
-    pub async fn revoke_access_of(&self, api: &str, client: &str, now_unix_s: u64) -> Result<(), StoreFault> {
+    pub(crate) async fn revoke_access_of(&self, api: &str, client: &str, now_unix_s: u64) -> Result<(), StoreFault> {
         for token in self.tokens(api, client, now_unix_s).await? {
             self.revoke_named(api, &token.name).await?;
         }
@@ -300,7 +310,7 @@ impl Ledger {
     }
 
     /// Takes tokens that have ended out of the lists of a shared store; the other store does so by itself.
-    pub async fn purge(&self, ended_unix_s: u64) -> Result<(), StoreFault> {
+    pub(crate) async fn purge(&self, ended_unix_s: u64) -> Result<(), StoreFault> {
         let Some(redis) = &self.redis else { return Ok(()) };
         for id in redis.ids(KIND).await?.iter().filter(|id| id.contains(".oauth-client-tokens.")) {
             redis.take_out_ended(KIND, id, ended_unix_s).await?;

@@ -22,7 +22,7 @@ const ANSWER_BYTES_MAX: usize = 64 << 10;
 const ON_THE_WAY_MAX: usize = 1_024;
 
 /// A new token.
-pub struct TokenNotice {
+pub(crate) struct TokenNotice {
     pub auth_code: String,
     pub new_token: String,
     pub refresh_token: String,
@@ -31,13 +31,13 @@ pub struct TokenNotice {
 
 /// Sends notices.
 #[derive(Default)]
-pub struct Notices {
+pub(crate) struct Notices {
     on_the_way: AtomicUsize,
 }
 
 impl Notices {
     /// Sends a notice if anybody wants it, and returns at once.
-    pub fn send(self: &Arc<Self>, outside: Option<Arc<Outside>>, to: &Notifications, notice: &TokenNotice) {
+    pub(crate) fn send(self: &Arc<Self>, outside: Option<Arc<Outside>>, to: &Notifications, notice: &TokenNotice) {
         if to.oauth_on_keychange_url.is_empty() {
             return;
         }

@@ -16,14 +16,14 @@ const NEVER_IN_QUERY: [&str; 2] = ["client_secret", "password"];
 
 /// Names and values.
 #[derive(Default)]
-pub struct OauthParameters(Vec<(String, String)>);
+pub(crate) struct OauthParameters(Vec<(String, String)>);
 
 impl OauthParameters {
     /// The parameters of a request.
     ///
     /// # Errors
     /// [`ErrorCode::InvalidRequest`] with what is wrong.
-    pub fn read(query: Option<&str>, content_type: Option<&str>, body: &[u8]) -> Result<Self, OauthRefusal> {
+    pub(crate) fn read(query: Option<&str>, content_type: Option<&str>, body: &[u8]) -> Result<Self, OauthRefusal> {
         let mut parameters = OauthParameters::default();
         parameters.add_form(query.unwrap_or_default())?;
         parameters.0.retain(|(name, _)| !NEVER_IN_QUERY.contains(&name.as_str()));
@@ -39,12 +39,12 @@ impl OauthParameters {
     }
 
     /// The value of a parameter, empty when there is none.
-    pub fn get(&self, name: &str) -> &str {
+    pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value)
     }
 
     /// The value of a parameter that is there and not empty.
-    pub fn find(&self, name: &str) -> Option<&str> {
+    pub(crate) fn find(&self, name: &str) -> Option<&str> {
         Some(self.get(name)).filter(|value| !value.is_empty())
     }
 

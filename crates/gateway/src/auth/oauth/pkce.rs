@@ -11,7 +11,7 @@ use tollgate_model::api::{OAuthRules, PkceMethod};
 
 /// What a code was asked for with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Challenge {
+pub(crate) struct Challenge {
     pub method: PkceMethod,
     pub text: String,
 }
@@ -21,7 +21,7 @@ impl Challenge {
     ///
     /// # Errors
     /// [`ErrorCode::InvalidRequest`], as section 4.4.1 has it.
-    pub fn of(parameters: &OauthParameters, rules: &OAuthRules, client: &OauthClient) -> Result<Option<Self>, OauthRefusal> {
+    pub(crate) fn of(parameters: &OauthParameters, rules: &OAuthRules, client: &OauthClient) -> Result<Option<Self>, OauthRefusal> {
         let wrong = |what: &'static str| Err(OauthRefusal::because(ErrorCode::InvalidRequest, what));
         let Some(text) = parameters.find("code_challenge") else {
             return if rules.pkce_required || client.is_public { wrong("code challenge required") } else { Ok(None) };
@@ -38,7 +38,7 @@ impl Challenge {
     }
 
     /// Whether a code that was asked for with or without a challenge may be redeemed by a client that shows this.
-    pub fn is_met(challenge: Option<&Self>, client: &OauthClient, verifier: Option<&str>) -> bool {
+    pub(crate) fn is_met(challenge: Option<&Self>, client: &OauthClient, verifier: Option<&str>) -> bool {
         match (challenge, verifier) {
             (Some(challenge), verifier) => {
                 is_fit(challenge.method, client) && verifier.is_some_and(|verifier| challenge.is_met_by(verifier))

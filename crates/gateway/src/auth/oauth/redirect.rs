@@ -3,14 +3,14 @@
 use crate::base::form::{decode_form, encode_form};
 
 /// The URIs of a client: one, or several with a separator between them.
-pub fn registered<'a>(list: &'a str, separator: &str) -> Vec<&'a str> {
+pub(super) fn registered<'a>(list: &'a str, separator: &str) -> Vec<&'a str> {
     let all: Vec<&str> = if separator.is_empty() { vec![list] } else { list.split(separator).collect() };
     all.into_iter().map(str::trim).filter(|uri| !uri.is_empty()).collect()
 }
 
 /// Whether a URI is one that is registered, or as in Tyk, unless `exact`, lies below one. Unlike in Tyk `/call` is not below `/ca`, and
 /// nothing that climbs is below anything.
-pub fn is_allowed(own: &[&str], uri: &str, exact: bool) -> bool {
+pub(super) fn is_allowed(own: &[&str], uri: &str, exact: bool) -> bool {
     if uri.contains('#') || uri.bytes().any(|byte| byte <= b' ' || byte == b'\\' || byte == 0x7f) {
         return false;
     }
@@ -33,7 +33,7 @@ fn climbs(segment: &str) -> bool {
 }
 
 /// A URI with parameters in its query, in the order of their names and in place of those that it has itself.
-pub fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
+pub(super) fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
     let (base, own) = uri.split_once('?').unwrap_or((uri, ""));
     let is_other = |pair: &&str| {
         // Written with an escape it is the same parameter to whoever reads it, and would come first.
@@ -47,7 +47,7 @@ pub fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
 }
 
 /// A URI with parameters in its fragment.
-pub fn with_fragment(uri: &str, parameters: &[(&str, &str)]) -> String {
+pub(super) fn with_fragment(uri: &str, parameters: &[(&str, &str)]) -> String {
     let mut pairs: Vec<String> = encoded(parameters).collect();
     pairs.sort();
     format!("{uri}#{}", pairs.join("&"))

@@ -6,7 +6,7 @@ use tollgate_store::StoreFault;
 
 /// `error` of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorCode {
+pub(crate) enum ErrorCode {
     InvalidRequest,
     InvalidGrant,
     InvalidScope,
@@ -20,7 +20,7 @@ pub enum ErrorCode {
 
 /// A refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OauthRefusal {
+pub(crate) struct OauthRefusal {
     pub code: ErrorCode,
     /// In place of the usual one.
     description: Option<Cow<'static, str>>,
@@ -28,7 +28,7 @@ pub struct OauthRefusal {
 
 impl ErrorCode {
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             ErrorCode::InvalidRequest => "invalid_request",
             ErrorCode::InvalidGrant => "invalid_grant",
@@ -70,22 +70,22 @@ impl ErrorCode {
 
 impl OauthRefusal {
     /// One with a description of its own, which names no secret.
-    pub fn because(code: ErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn because(code: ErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
         OauthRefusal { code, description: Some(description.into()) }
     }
 
     /// `error_description`.
-    pub fn description(&self) -> &str {
+    pub(crate) fn description(&self) -> &str {
         self.description.as_deref().unwrap_or(self.code.description())
     }
 
     /// As the body of an answer; members are in the order of their names.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         json!({ "error": self.code.name(), "error_description": self.description() })
     }
 
     /// Its status, where refusals have `usual`. That the store is silent is nobody's fault who asks.
-    pub fn status(&self, usual: u16) -> u16 {
+    pub(crate) fn status(&self, usual: u16) -> u16 {
         if self.code == ErrorCode::TemporarilyUnavailable { 503 } else { usual }
     }
 }

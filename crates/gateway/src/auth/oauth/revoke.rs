@@ -8,7 +8,7 @@ use super::refused::OauthRefusal;
 ///
 /// # Errors
 /// The store is silent.
-pub async fn revoke(ledger: &Ledger, api: &str, token: &str, hint: &str, owner: Option<&str>) -> Result<(), OauthRefusal> {
+pub(crate) async fn revoke(ledger: &Ledger, api: &str, token: &str, hint: &str, owner: Option<&str>) -> Result<(), OauthRefusal> {
     let is_own = |client: &str| owner.is_none_or(|owner| owner == client);
     if hint != "refresh_token"
         && let Some(access) = ledger.access(api, token).await?

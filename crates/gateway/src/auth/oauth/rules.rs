@@ -14,7 +14,7 @@ const ERROR_STATUS: u16 = 403;
 
 /// What holds for all APIs.
 #[derive(Clone, Debug)]
-pub struct OAuthSettings {
+pub(crate) struct OAuthSettings {
     pub token_s: u64,
     pub refresh_s: u64,
     pub retained_s: u64,
@@ -23,7 +23,7 @@ pub struct OAuthSettings {
 }
 
 /// What holds for one.
-pub struct Rules {
+pub(crate) struct Rules {
     pub api_id: String,
     pub org_id: String,
     pub grant_types: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Rules {
 
 impl OAuthSettings {
     /// The settings of a configuration.
-    pub fn new(config: &GatewayConfig) -> Self {
+    pub(crate) fn new(config: &GatewayConfig) -> Self {
         let or = |seconds: u64, default: u64| if seconds == 0 { default } else { seconds };
         let status = config.oauth_error_status_code;
         OAuthSettings {
@@ -51,7 +51,7 @@ impl OAuthSettings {
 
 impl Rules {
     /// The rules of a definition.
-    pub fn new(definition: &ApiDefinition, settings: &OAuthSettings) -> Self {
+    pub(crate) fn new(definition: &ApiDefinition, settings: &OAuthSettings) -> Self {
         let meta = &definition.oauth_meta;
         Rules {
             api_id: definition.api_id.clone(),

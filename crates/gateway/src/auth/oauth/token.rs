@@ -20,7 +20,7 @@ use tollgate_model::session::{BasicAuthData, Session};
 ///
 /// # Errors
 /// Why there is none.
-pub async fn give_token(
+pub(crate) async fn give_token(
     provider: &OauthProvider<'_>,
     authorization: Option<&[u8]>,
     parameters: &OauthParameters,

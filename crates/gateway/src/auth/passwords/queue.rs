@@ -8,11 +8,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tollgate_engine::client_network;
 
 /// Places in all lines together. At a twentieth of a second each, the last of them is served within `CHECK_TIME_MAX` on two threads.
-pub const WAITING_MAX: usize = 256;
+pub(super) const WAITING_MAX: usize = 256;
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum PasswordWaiter {
+pub(crate) enum PasswordWaiter {
     /// A client address, of IPv6 its network.
     Network(u128),
     /// A program that asks for its users: API and client.
@@ -21,13 +21,13 @@ pub enum PasswordWaiter {
 
 impl PasswordWaiter {
     /// The one at an address.
-    pub fn at(address: IpAddr) -> Self {
+    pub(crate) fn at(address: IpAddr) -> Self {
         PasswordWaiter::Network(client_network(address))
     }
 }
 
 /// The lines.
-pub struct PasswordQueue<T> {
+pub(super) struct PasswordQueue<T> {
     lines: Mutex<WaitingLines<T>>,
     is_filled: Condvar,
 }
@@ -49,7 +49,7 @@ impl<T> Default for PasswordQueue<T> {
 
 impl<T> PasswordQueue<T> {
     /// Puts something at the end of an asker's line. False when there is no room for it.
-    pub fn put(&self, asker: PasswordWaiter, item: T) -> bool {
+    pub(super) fn put(&self, asker: PasswordWaiter, item: T) -> bool {
         let mut lines = self.lock();
         // Dropped when nobody waits for the lock any longer.
         let displaced = match lines.waiting < WAITING_MAX {
@@ -67,7 +67,7 @@ impl<T> PasswordQueue<T> {
     }
 
     /// What is to be served next; waits for it. `None` at the end.
-    pub fn take(&self) -> Option<T> {
+    pub(super) fn take(&self) -> Option<T> {
         let lines = self.lock();
         let is_empty = |lines: &mut WaitingLines<T>| lines.waiting == 0 && !lines.has_ended;
         let mut lines = self.is_filled.wait_while(lines, is_empty).unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl<T> PasswordQueue<T> {
     }
 
     /// Lets those who wait in [`Queue::take`] go when the lines are empty.
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         self.lock().has_ended = true;
         self.is_filled.notify_all();
     }

@@ -7,7 +7,7 @@ use crate::base::form::{cookie, decode_form, encode_form, parameter, without_par
 const NAME: &str = "key";
 
 /// What is escaped is read as it was; a parameter that was taken out is gone; a cookie is a part of its line and none of its neighbours.
-pub fn form(bytes: &[u8]) {
+pub(super) fn form(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     assert_eq!(decode_form(&encode_form(text)).as_deref(), Some(text));
     assert_eq!(parameter(&format!("{}={}", encode_form(text), encode_form(text)), text).as_deref(), Some(text));

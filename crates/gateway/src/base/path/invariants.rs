@@ -4,7 +4,7 @@
 use crate::base::path::{Path, clean, encode, raw_offset};
 
 /// Both forms of a path correspond at each position, and a path that is clean climbs nowhere.
-pub fn path(bytes: &[u8]) {
+pub(super) fn path(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let text = format!("/{text}");
     if let Some(path) = Path::new(text.as_str().into()) {

@@ -15,20 +15,20 @@ const VISITED_BYTES_MAX: usize = 16 << 10;
 
 /// A compiled expression.
 #[derive(Debug)]
-pub struct Expression {
+pub(crate) struct Expression {
     backtracker: backtrack::BoundedBacktracker,
     simulation: pikevm::PikeVM,
 }
 
 /// Whether what groups match is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Groups {
+pub(crate) enum Groups {
     Ignored,
     Kept,
 }
 
 /// The texts of groups in one text.
-pub struct GroupTexts<'t> {
+pub(crate) struct GroupTexts<'t> {
     text: &'t str,
     /// Where each begins and ends.
     slots: Vec<Option<NonMaxUsize>>,
@@ -46,21 +46,21 @@ struct Scratch {
 
 impl<'t> GroupTexts<'t> {
     /// A group's text, empty when the group has no part in what was found; the first is the whole. `None` when there is no such group.
-    pub fn get(&self, number: usize) -> Option<&'t str> {
+    pub(crate) fn get(&self, number: usize) -> Option<&'t str> {
         let [start, end] = self.slots.get(number.checked_mul(2)?..)?.first_chunk()?;
         let (Some(start), Some(end)) = (start, end) else { return Some("") };
         self.text.get(start.get()..end.get())
     }
 
     /// The texts of all groups.
-    pub fn iter(&self) -> impl Iterator<Item = &'t str> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'t str> {
         (0..).map_while(|number| self.get(number))
     }
 }
 
 impl Expression {
     /// Compiles an expression in the engine's syntax; it comes with what it was read as.
-    pub fn compile(expression: &str, groups: Groups) -> Result<(Self, Hir), String> {
+    pub(crate) fn compile(expression: &str, groups: Groups) -> Result<(Self, Hir), String> {
         let parsed = syntax::parse(expression).map_err(|error| format!("not a valid pattern: {error}"))?;
         let captures = if groups == Groups::Kept { WhichCaptures::All } else { WhichCaptures::None };
         let config = thompson::Config::new().nfa_size_limit(Some(AUTOMATON_BYTES_MAX)).which_captures(captures);
@@ -81,18 +81,18 @@ impl Expression {
     }
 
     /// Whether the expression is found in a text.
-    pub fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         self.search(&Input::new(text).earliest(true), &mut [])
     }
 
     /// What the expression and its groups are found as, if they are. The expression was compiled to keep its groups.
-    pub fn groups<'t>(&self, text: &'t str) -> Option<GroupTexts<'t>> {
+    pub(crate) fn groups<'t>(&self, text: &'t str) -> Option<GroupTexts<'t>> {
         let mut slots = vec![None; self.backtracker.get_nfa().group_info().slot_len()];
         self.search(&Input::new(text), &mut slots).then_some(GroupTexts { text, slots })
     }
 
     /// Memory in use.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.backtracker.get_nfa().memory_usage()
     }
 

@@ -9,7 +9,7 @@ const DEPTH_MAX: usize = 64;
 
 /// A text that is found in all paths that fit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Literal {
+pub(crate) struct Literal {
     /// In lower case with `any_case`.
     pub text: Box<[u8]>,
     /// Letters of ASCII are found in either case.
@@ -18,11 +18,11 @@ pub struct Literal {
 
 /// Literals of which every path that fits has one.
 #[derive(Clone, Debug)]
-pub struct Requirement(pub Box<[Literal]>);
+pub(crate) struct Requirement(pub Box<[Literal]>);
 
 impl Literal {
     /// The literals that a text amounts to. Where case is ignored, `k` and `s` are left out: they have forms outside ASCII.
-    pub fn of_text(text: &str, any_case: bool) -> impl Iterator<Item = Literal> {
+    pub(crate) fn of_text(text: &str, any_case: bool) -> impl Iterator<Item = Literal> {
         let parts = text.split(move |c: char| any_case && matches!(c, 'k' | 'K' | 's' | 'S'));
         let parts = parts.filter(|part| !part.is_empty());
         parts.map(move |part| Literal {
@@ -33,22 +33,22 @@ impl Literal {
 }
 
 impl Requirement {
-    pub fn one(literal: Literal) -> Self {
+    pub(crate) fn one(literal: Literal) -> Self {
         Requirement([literal].into())
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.0.iter().map(|literal| literal.text.len() + size_of::<Literal>()).sum::<usize>() + size_of::<Self>()
     }
 
     /// The shortest text, which is found most often.
-    pub fn shortest(&self) -> usize {
+    pub(crate) fn shortest(&self) -> usize {
         self.0.iter().map(|literal| literal.text.len()).min().unwrap_or_default()
     }
 }
 
 /// What every text that an expression is found in has.
-pub fn requirements(expression: &Hir) -> Vec<Requirement> {
+pub(super) fn requirements(expression: &Hir) -> Vec<Requirement> {
     let mut found = Requirements::default();
     found.read(expression, 0);
     found.end_run();

@@ -13,7 +13,7 @@ const SWEPT_MIN: usize = 1_024;
 
 /// Compiled patterns for as long as somebody uses them.
 #[derive(Debug)]
-pub struct PatternPool {
+pub(crate) struct PatternPool {
     patterns: Mutex<PoolEntries>,
     bytes: Arc<AtomicUsize>,
     bytes_max: usize,
@@ -28,21 +28,21 @@ struct PoolEntries {
 
 /// A pattern of a pool.
 #[derive(Debug)]
-pub struct PooledPattern {
+pub(crate) struct PooledPattern {
     pattern: Pattern,
     _charge: PatternCharge,
 }
 
 /// An expression with groups. Its memory is a pool's, but it is not shared: no two endpoints have the same.
 #[derive(Debug)]
-pub struct GroupExpression {
+pub(crate) struct GroupExpression {
     expression: Expression,
     _charge: PatternCharge,
 }
 
 /// A part of a pool's memory, given back when it is dropped.
 #[derive(Debug)]
-pub struct PatternCharge {
+pub(crate) struct PatternCharge {
     bytes: usize,
     pool: Arc<AtomicUsize>,
 }
@@ -55,13 +55,13 @@ impl Default for PatternPool {
 
 impl PatternPool {
     /// A pool whose patterns take no more than this.
-    pub fn with_bytes_max(bytes_max: usize) -> Self {
+    pub(crate) fn with_bytes_max(bytes_max: usize) -> Self {
         let patterns = Mutex::new(PoolEntries { by_expression: HashMap::new(), sweep_at: SWEPT_MIN });
         PatternPool { patterns, bytes: Arc::default(), bytes_max }
     }
 
     /// The pattern of an expression, compiled if nobody has it yet. An error tells why it can't be used.
-    pub fn get(&self, expression: &str) -> Result<Arc<PooledPattern>, String> {
+    pub(crate) fn get(&self, expression: &str) -> Result<Arc<PooledPattern>, String> {
         if let Some(known) = self.known(expression) {
             return Ok(known);
         }
@@ -70,7 +70,7 @@ impl PatternPool {
     }
 
     /// The pattern of an expression, if somebody has it or it takes no time to compile.
-    pub fn get_quickly(&self, expression: &str) -> Option<Arc<PooledPattern>> {
+    pub(crate) fn get_quickly(&self, expression: &str) -> Option<Arc<PooledPattern>> {
         self.known(expression).or_else(|| self.add(expression, Pattern::compile_quickly(expression)?).ok())
     }
 
@@ -89,7 +89,7 @@ impl PatternPool {
     }
 
     /// An expression whose groups are asked for. An error tells why it can't be used.
-    pub fn with_groups(&self, expression: &str) -> Result<GroupExpression, String> {
+    pub(crate) fn with_groups(&self, expression: &str) -> Result<GroupExpression, String> {
         super::check_length(expression)?;
         let (expression, _) = Expression::compile(expression, Groups::Kept)?;
         let charge = self.charge(expression.bytes())?;
@@ -97,13 +97,13 @@ impl PatternPool {
     }
 
     /// The pattern of an expression, if somebody has it.
-    pub fn known(&self, expression: &str) -> Option<Arc<PooledPattern>> {
+    pub(crate) fn known(&self, expression: &str) -> Option<Arc<PooledPattern>> {
         let patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
         patterns.by_expression.get(expression).and_then(Weak::upgrade)
     }
 
     /// Takes a part of what patterns may take.
-    pub fn charge(&self, bytes: usize) -> Result<PatternCharge, String> {
+    pub(crate) fn charge(&self, bytes: usize) -> Result<PatternCharge, String> {
         let charge = PatternCharge { bytes, pool: self.bytes.clone() };
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
         match before + bytes > self.bytes_max {
@@ -113,18 +113,18 @@ impl PatternPool {
     }
 
     /// Memory in use.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 
     /// How many patterns somebody uses.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         let patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
         patterns.by_expression.values().filter(|pattern| pattern.strong_count() > 0).count()
     }
 
     /// Forgets what nobody uses any longer.
-    pub fn purge(&self) {
+    pub(crate) fn purge(&self) {
         self.patterns.lock().unwrap_or_else(PoisonError::into_inner).sweep();
     }
 }

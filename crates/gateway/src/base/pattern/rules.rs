@@ -5,7 +5,7 @@ use tollgate_model::config::GatewayConfig;
 
 /// How patterns are read; the gateway's and the version's settings.
 #[derive(Clone, Copy, Debug)]
-pub struct PatternRules {
+pub(crate) struct PatternRules {
     pub prefix: bool,
     pub suffix: bool,
     pub ignore_case: bool,
@@ -13,7 +13,7 @@ pub struct PatternRules {
 
 impl PatternRules {
     /// The rules of a configuration.
-    pub fn new(config: &GatewayConfig) -> Self {
+    pub(crate) fn new(config: &GatewayConfig) -> Self {
         let options = &config.http_server_options;
         PatternRules {
             prefix: options.enable_path_prefix_matching,
@@ -23,13 +23,13 @@ impl PatternRules {
     }
 
     /// The rules for access rights of keys, which know no letter case but the written one.
-    pub fn of_keys(config: &GatewayConfig) -> Self {
+    pub(crate) fn of_keys(config: &GatewayConfig) -> Self {
         PatternRules { ignore_case: false, ..PatternRules::new(config) }
     }
 
     /// A pattern in the engine's syntax: `{name}` is a segment, `/*/` one segment and `/*` everything after; the rest is a regular
     /// expression.
-    pub fn expression(&self, pattern: &str, ignore_case: bool) -> String {
+    pub(crate) fn expression(&self, pattern: &str, ignore_case: bool) -> String {
         let mut regex = String::new();
         if self.ignore_case || ignore_case {
             regex.push_str("(?i)");

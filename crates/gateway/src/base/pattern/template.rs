@@ -10,7 +10,7 @@ const ANYTHING: [&str; 2] = ["(.*)", ".*"];
 
 /// Texts with a part of a segment, at least one character, between each two. All but the first and the last have a character.
 #[derive(Debug)]
-pub struct PathTemplate {
+pub(super) struct PathTemplate {
     texts: Box<[Box<str>]>,
     /// The path begins with the first text.
     starts: bool,
@@ -21,7 +21,7 @@ pub struct PathTemplate {
 
 impl PathTemplate {
     /// The template that an expression amounts to; `None` when it needs an engine, or is broken.
-    pub fn parse(expression: &str) -> Option<Self> {
+    pub(super) fn parse(expression: &str) -> Option<Self> {
         let stripped = expression.strip_prefix("(?i)");
         let ignores_case = stripped.is_some();
         let rest = stripped.unwrap_or(expression);
@@ -64,7 +64,7 @@ impl PathTemplate {
     }
 
     /// Whether the template is found in a path.
-    pub fn is_match(&self, path: &str) -> bool {
+    pub(super) fn is_match(&self, path: &str) -> bool {
         if !self.ignores_case {
             return self.is_found_in(path.as_bytes());
         }
@@ -72,12 +72,12 @@ impl PathTemplate {
     }
 
     /// The texts that every path which fits has.
-    pub fn requirements(&self) -> Vec<Requirement> {
+    pub(super) fn requirements(&self) -> Vec<Requirement> {
         let literals = self.texts.iter().flat_map(|text| Literal::of_text(text, self.ignores_case));
         literals.map(Requirement::one).collect()
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.texts.iter().map(|text| text.len() + size_of::<Box<str>>()).sum()
     }
 

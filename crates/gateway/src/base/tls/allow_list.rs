@@ -13,15 +13,15 @@ const REMEMBERED_MAX: usize = 16;
 
 /// Certificates and authorities that may call.
 #[derive(Debug)]
-pub struct AllowList(Vec<Arc<CertificateSlot>>);
+pub(crate) struct AllowList(Vec<Arc<CertificateSlot>>);
 
 /// A caller that speaks TLS, as far as its certificate goes; kept for its whole connection.
-pub struct CallerTls {
+pub(crate) struct CallerTls {
     pub certificate: Option<CallerCertificate>,
 }
 
 /// The certificate that a caller showed and holds the key of.
-pub struct CallerCertificate {
+pub(crate) struct CallerCertificate {
     pub facts: Facts,
     chain: Vec<CertificateDer<'static>>,
     /// Authorities that were asked about it, by fingerprint, and what they said: a signature is not checked for each request.
@@ -30,7 +30,7 @@ pub struct CallerCertificate {
 
 /// Why a caller is turned away.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Disallowed {
+pub(crate) enum Disallowed {
     NoTls,
     NoCertificate,
     Expired,
@@ -39,7 +39,7 @@ pub enum Disallowed {
 }
 
 impl CallerTls {
-    pub fn new(tls: &ClientTls) -> Self {
+    pub(crate) fn new(tls: &ClientTls) -> Self {
         let facts = tls.certificates.first().map(|leaf| Facts::new(leaf).unwrap_or_else(|_| Facts::unreadable(leaf)));
         let certificate =
             facts.map(|facts| CallerCertificate { facts, chain: tls.certificates.clone(), asked: RefCell::default() });
@@ -62,12 +62,12 @@ impl Facts {
 }
 
 impl AllowList {
-    pub fn new<'n>(names: impl IntoIterator<Item = &'n String>, library: &Library) -> Self {
+    pub(crate) fn new<'n>(names: impl IntoIterator<Item = &'n String>, library: &Library) -> Self {
         AllowList(names.into_iter().map(|name| library.named(name)).collect())
     }
 
     /// Whether a caller is on the list.
-    pub fn check(&self, caller: Option<&CallerTls>, unix_s: u64) -> Result<(), Disallowed> {
+    pub(crate) fn check(&self, caller: Option<&CallerTls>, unix_s: u64) -> Result<(), Disallowed> {
         let Some(caller) = caller else { return Err(Disallowed::NoTls) };
         let Some(certificate) = &caller.certificate else { return Err(Disallowed::NoCertificate) };
         let listed = self.0.iter().filter_map(|slot| slot.get()).any(|listed| {

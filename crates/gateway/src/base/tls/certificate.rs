@@ -15,7 +15,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// A certificate as the gateway holds it.
 #[derive(Debug)]
-pub struct Certificate {
+pub(crate) struct Certificate {
     pub facts: Facts,
     /// With the key, for showing it to others.
     pub own: Option<Arc<CertifiedKey>>,
@@ -25,7 +25,7 @@ pub struct Certificate {
 
 /// What stands in a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// SHA-256 of the whole certificate, hexadecimal.
     pub fingerprint: String,
     /// DNS names, lower case; the common name when there are none.
@@ -39,7 +39,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn new(der: &[u8]) -> Result<Self, String> {
+    pub(crate) fn new(der: &[u8]) -> Result<Self, String> {
         let (_, parsed) = X509Certificate::from_der(der).map_err(|error| format!("not a certificate: {error}"))?;
         let common_name = parsed.subject().iter_common_name().next().and_then(|name| name.as_str().ok()).unwrap_or_default();
         let alternatives = parsed.subject_alternative_name().ok().flatten();
@@ -64,14 +64,14 @@ impl Facts {
         })
     }
 
-    pub fn has_expired(&self, unix_s: u64) -> bool {
+    pub(crate) fn has_expired(&self, unix_s: u64) -> bool {
         self.not_after_unix_s < i64::try_from(unix_s).unwrap_or(i64::MAX)
     }
 }
 
 impl Certificate {
     /// Reads a chain, leaf first, and the leaf's key, which may stand in the same text. `ocsp` is a response to staple.
-    pub fn parse(chain: &[u8], key: Option<&[u8]>, ocsp: Option<Vec<u8>>) -> Result<Self, String> {
+    pub(crate) fn parse(chain: &[u8], key: Option<&[u8]>, ocsp: Option<Vec<u8>>) -> Result<Self, String> {
         let certificates = CertificateDer::pem_slice_iter(chain).collect::<Result<Vec<_>, _>>();
         let certificates = certificates.map_err(|error| format!("not PEM: {error}"))?;
         let leaf = certificates.first().ok_or("no certificate in it")?;
@@ -100,7 +100,7 @@ fn issued_by(authority: &CertificateDer<'_>) -> Result<Arc<dyn ClientCertVerifie
 }
 
 /// SHA-256 as certificates are named by it: hexadecimal, lower case.
-pub fn hex_sha256(bytes: &[u8]) -> String {
+pub(crate) fn hex_sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 

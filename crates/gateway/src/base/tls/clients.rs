@@ -20,7 +20,7 @@ use tollgate_engine::{TlsTerms, accepting_ports};
 use tollgate_model::config::GatewayConfig;
 
 /// The terms for all clients.
-pub struct ClientTerms {
+pub(crate) struct ClientTerms {
     /// For hosts that ask for no certificate, and for those that do. Each has tickets of its own, so that a session that began without
     /// a certificate is not resumed where one is asked for.
     plain: Arc<ServerConfig>,
@@ -36,7 +36,7 @@ pub struct ClientTerms {
 }
 
 /// What an API says of the handshakes of its clients.
-pub struct ApiTls<'a> {
+pub(crate) struct ApiTls<'a> {
     /// The host that it answers for; empty for all.
     pub host: &'a str,
     /// Shown to clients for the hosts that stand in them.
@@ -55,7 +55,7 @@ struct ClientCertificateHosts {
 impl ClientTerms {
     /// The terms that a configuration asks for; `None` when it does not ask for TLS. With `may_come` stored certificates that are not
     /// there may come later.
-    pub fn new(config: &GatewayConfig, library: &Library, may_come: bool) -> Result<Option<Self>, String> {
+    pub(crate) fn new(config: &GatewayConfig, library: &Library, may_come: bool) -> Result<Option<Self>, String> {
         let options = &config.http_server_options;
         if !options.use_ssl {
             return Ok(None);
@@ -113,7 +113,7 @@ impl ClientTerms {
     }
 
     /// Takes up what APIs say and what their certificates are now.
-    pub fn rebuild(&self, apis: &[ApiTls<'_>]) {
+    pub(crate) fn rebuild(&self, apis: &[ApiTls<'_>]) {
         let mut names = CertificateNames::default();
         for (host, slot) in &self.own {
             let Some(certificate) = slot.get() else { continue };
@@ -138,7 +138,7 @@ impl ClientTerms {
     }
 
     /// The terms for the control API's own port, which knows no APIs and no HTTP/2.
-    pub fn for_control(&self, asks: bool) -> Arc<ServerConfig> {
+    pub(crate) fn for_control(&self, asks: bool) -> Arc<ServerConfig> {
         let mut terms = ServerConfig::clone(if asks { &self.asking } else { &self.plain });
         terms.alpn_protocols.retain(|name| name != b"h2");
         Arc::new(terms)

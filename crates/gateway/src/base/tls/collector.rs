@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tollgate_model::config::CollectorTls;
 
 /// A client's settings for a collector. An error names the file.
-pub fn collector_config(tls: &CollectorTls) -> Result<ClientConfig, String> {
+pub(crate) fn collector_config(tls: &CollectorTls) -> Result<ClientConfig, String> {
     let (min_version, max_version) = tls.versions();
     let mut config = if tls.insecure_skip_verify || tls.ca_file.as_os_str().is_empty() {
         let rules = TlsRules { insecure: tls.insecure_skip_verify, min_version, max_version, ..TlsRules::default() };

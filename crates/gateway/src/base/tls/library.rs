@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Finds the text of a certificate that the control API was given.
-pub type StoredCertificates = Box<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
+pub(super) type StoredCertificates = Box<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 
 /// A file that is longer holds no certificate.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -19,7 +19,7 @@ const FINGERPRINT_DIGITS: usize = 64;
 
 /// All certificates that somebody uses.
 #[derive(Default)]
-pub struct Library {
+pub(crate) struct Library {
     slots: Mutex<HashMap<CertificateSource, Weak<CertificateSlot>>>,
     stored: OnceLock<StoredCertificates>,
     /// How often everything was read again.
@@ -39,7 +39,7 @@ enum CertificateSource {
 
 /// A certificate's place.
 #[derive(Debug)]
-pub struct CertificateSlot {
+pub(crate) struct CertificateSlot {
     source: CertificateSource,
     current: ArcSwapOption<Certificate>,
     /// What was read last, and what was wrong with it.
@@ -61,17 +61,17 @@ struct PemTexts {
 
 impl CertificateSlot {
     /// The certificate as it is now.
-    pub fn get(&self) -> Option<Arc<Certificate>> {
+    pub(crate) fn get(&self) -> Option<Arc<Certificate>> {
         self.current.load_full()
     }
 
     /// Whether it is one that the store has under an identifier.
-    pub fn is_stored(&self) -> bool {
+    pub(crate) fn is_stored(&self) -> bool {
         matches!(self.source, CertificateSource::Stored(_))
     }
 
     /// What is wrong with what was read last.
-    pub fn error(&self) -> Option<String> {
+    pub(crate) fn error(&self) -> Option<String> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).error.clone()
     }
 
@@ -111,13 +111,13 @@ impl CertificateSlot {
 
 impl Library {
     /// Names that are no files are looked up here from now on.
-    pub fn add_stored(&self, stored: StoredCertificates) {
+    pub(crate) fn add_stored(&self, stored: StoredCertificates) {
         // Set once, at the start; a second call has no effect.
         drop(self.stored.set(stored));
     }
 
     /// The certificate that a definition or the configuration names: an identifier, or a file with everything in it.
-    pub fn named(&self, name: &str) -> Arc<CertificateSlot> {
+    pub(crate) fn named(&self, name: &str) -> Arc<CertificateSlot> {
         let source = if is_identifier(name) {
             CertificateSource::Stored(name.to_owned())
         } else {
@@ -127,18 +127,18 @@ impl Library {
     }
 
     /// The PEM text that the store has under an identifier: a certificate or a public key. Does not block.
-    pub fn stored_text(&self, id: &str) -> Option<Vec<u8>> {
+    pub(crate) fn stored_text(&self, id: &str) -> Option<Vec<u8>> {
         self.stored.get()?(id)
     }
 
     /// Grows whenever certificates may have changed.
     #[inline]
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
     /// The certificate of two files.
-    pub fn pair(&self, certificate: &Path, key: &Path) -> Arc<CertificateSlot> {
+    pub(crate) fn pair(&self, certificate: &Path, key: &Path) -> Arc<CertificateSlot> {
         self.slot(CertificateSource::Pair(certificate.to_owned(), key.to_owned()))
     }
 
@@ -154,7 +154,7 @@ impl Library {
     }
 
     /// The certificates in use with where they come from, by that.
-    pub fn all(&self) -> Vec<(String, Arc<Certificate>)> {
+    pub(crate) fn all(&self) -> Vec<(String, Arc<Certificate>)> {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let found = slots.values().filter_map(|slot| slot.upgrade().and_then(|slot| Some((slot.source.name(), slot.get()?))));
         let mut found: Vec<_> = found.collect();
@@ -164,7 +164,7 @@ impl Library {
     }
 
     /// Reads everything again that is in use; true when something is different.
-    pub fn refresh(&self) -> bool {
+    pub(crate) fn refresh(&self) -> bool {
         self.generation.fetch_add(1, Ordering::AcqRel);
         let slots: Vec<Arc<CertificateSlot>> = {
             let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);

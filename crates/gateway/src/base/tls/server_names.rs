@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 /// The names and their certificates, replaced as a whole.
 #[derive(Debug, Default)]
-pub struct ServerNames(arc_swap::ArcSwap<CertificateNames>);
+pub(super) struct ServerNames(arc_swap::ArcSwap<CertificateNames>);
 
 #[derive(Debug, Default)]
-pub struct CertificateNames {
+pub(super) struct CertificateNames {
     /// `*.example.com` stands here as `.example.com`.
     by_name: HashMap<String, Vec<Arc<CertifiedKey>>>,
     /// For clients that name no host, or an unknown one.
@@ -20,7 +20,7 @@ pub struct CertificateNames {
 
 impl CertificateNames {
     /// Adds a certificate for a host or a wildcard; the first for a host comes first.
-    pub fn add(&mut self, name: &str, certificate: &Arc<CertifiedKey>) {
+    pub(super) fn add(&mut self, name: &str, certificate: &Arc<CertifiedKey>) {
         let name = name.trim_end_matches('.').to_ascii_lowercase();
         let name = name.strip_prefix('*').map_or(name.as_str(), |suffix| suffix);
         if name.is_empty() {
@@ -33,21 +33,21 @@ impl CertificateNames {
     }
 
     /// Adds a certificate for everybody else.
-    pub fn add_fallback(&mut self, certificate: &Arc<CertifiedKey>) {
+    pub(super) fn add_fallback(&mut self, certificate: &Arc<CertifiedKey>) {
         self.fallback.push(certificate.clone());
     }
 
     /// Puts certificates before all others for clients that name no host.
-    pub fn prefer(&mut self, certificates: &[Arc<CertifiedKey>]) {
+    pub(super) fn prefer(&mut self, certificates: &[Arc<CertifiedKey>]) {
         self.fallback.splice(0..0, certificates.iter().cloned());
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.by_name.is_empty() && self.fallback.is_empty()
     }
 
     /// The certificates for a host, best first.
-    pub fn find(&self, host: &str) -> &[Arc<CertifiedKey>] {
+    pub(super) fn find(&self, host: &str) -> &[Arc<CertifiedKey>] {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let by_wildcard = || self.by_name.get(host.get(host.find('.')?..)?);
         self.by_name.get(&host).or_else(by_wildcard).map_or(&self.fallback, |found| found)
@@ -55,7 +55,7 @@ impl CertificateNames {
 }
 
 impl ServerNames {
-    pub fn replace(&self, names: CertificateNames) {
+    pub(super) fn replace(&self, names: CertificateNames) {
         self.0.store(Arc::new(names));
     }
 }

@@ -18,7 +18,7 @@ use tollgate_model::config::GatewayConfig;
 
 /// What an API, or the gateway for all of them, says about TLS to upstreams.
 #[derive(Clone, Debug, Default)]
-pub struct TlsSettings {
+pub(crate) struct TlsSettings {
     pub insecure: bool,
     pub min_version: u16,
     pub max_version: u16,
@@ -33,7 +33,7 @@ pub struct TlsSettings {
 
 /// The rules for one upstream host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct TlsRules {
+pub(crate) struct TlsRules {
     /// Accepts any certificate.
     pub insecure: bool,
     /// Lowest and highest version as on the wire; 0 for the default.
@@ -53,7 +53,7 @@ pub struct TlsRules {
 
 impl TlsSettings {
     /// The gateway's own settings.
-    pub fn of_gateway(config: &GatewayConfig) -> Self {
+    pub(crate) fn of_gateway(config: &GatewayConfig) -> Self {
         TlsSettings {
             insecure: config.proxy_ssl_insecure_skip_verify,
             min_version: config.proxy_ssl_min_version,
@@ -67,7 +67,7 @@ impl TlsSettings {
     }
 
     /// These settings with those of an API on top.
-    pub fn for_api(&self, definition: &ApiDefinition) -> Self {
+    pub(crate) fn for_api(&self, definition: &ApiDefinition) -> Self {
         let transport = &definition.proxy.transport;
         let own = |value: u16, general: u16| if value == 0 { general } else { value };
         let mut settings = TlsSettings {
@@ -89,7 +89,7 @@ impl TlsSettings {
     }
 
     /// The rules for a host.
-    pub fn for_host(&self, host: &str) -> TlsRules {
+    pub(crate) fn for_host(&self, host: &str) -> TlsRules {
         let pins = best(&self.pins, host).map(|pins| pins.split(',').map(fingerprint).filter(|pin| !pin.is_empty()).collect());
         TlsRules {
             insecure: self.insecure,
@@ -126,7 +126,7 @@ fn fingerprint(pin: &str) -> String {
 }
 
 /// A client's settings for some rules.
-pub fn client_config(rules: &TlsRules, library: &Library) -> Result<ClientConfig, String> {
+pub(crate) fn client_config(rules: &TlsRules, library: &Library) -> Result<ClientConfig, String> {
     let provider = provider(&rules.ciphers)?;
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(&versions(rules.min_version, rules.max_version)?)

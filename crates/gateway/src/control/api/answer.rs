@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 /// A status and a JSON value.
-pub struct ControlAnswer(pub StatusCode, pub Value);
+pub(super) struct ControlAnswer(pub StatusCode, pub Value);
 
 impl IntoResponse for ControlAnswer {
     fn into_response(self) -> Response {
@@ -17,19 +17,19 @@ impl IntoResponse for ControlAnswer {
 }
 
 /// 200 with a value.
-pub fn ok(value: impl Serialize) -> ControlAnswer {
+pub(super) fn ok(value: impl Serialize) -> ControlAnswer {
     ControlAnswer(StatusCode::OK, json(value))
 }
 
 /// A value as JSON; null for what can't be, which none of our types is.
-pub fn json(value: impl Serialize) -> Value {
+pub(super) fn json(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
 /// Says what went wrong.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Error {
+pub(super) struct Error {
     #[schema(inline)]
     status: Failed,
     message: String,
@@ -45,7 +45,7 @@ enum Failed {
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Message)]
-pub struct Success {
+pub(super) struct Success {
     #[schema(inline)]
     status: Done,
     message: String,
@@ -54,14 +54,14 @@ pub struct Success {
 /// The status of whatever went well.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Done {
+pub(super) enum Done {
     Ok,
 }
 
 /// Says what was changed.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Changed {
+pub(super) struct Changed {
     /// Id of what was changed.
     key: String,
     #[schema(inline)]
@@ -73,7 +73,7 @@ pub struct Changed {
 /// What was done.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Change {
+pub(super) enum Change {
     Added,
     Modified,
     Updated,
@@ -81,21 +81,21 @@ pub enum Change {
 }
 
 /// An answer that says what went wrong.
-pub fn error(status: StatusCode, message: impl Into<String>) -> ControlAnswer {
+pub(super) fn error(status: StatusCode, message: impl Into<String>) -> ControlAnswer {
     ControlAnswer(status, json(Error { status: Failed::Error, message: message.into() }))
 }
 
 /// An answer that says that the request was carried out.
-pub fn message(message: impl Into<String>) -> ControlAnswer {
+pub(super) fn message(message: impl Into<String>) -> ControlAnswer {
     ok(Success { status: Done::Ok, message: message.into() })
 }
 
 /// An answer that says what was changed.
-pub fn changed(key: impl Into<String>, action: Change) -> ControlAnswer {
+pub(super) fn changed(key: impl Into<String>, action: Change) -> ControlAnswer {
     ok(Changed { key: key.into(), status: Done::Ok, action })
 }
 
 /// The answer when there is no such API.
-pub fn no_such_api() -> ControlAnswer {
+pub(super) fn no_such_api() -> ControlAnswer {
     error(StatusCode::NOT_FOUND, "API not found")
 }

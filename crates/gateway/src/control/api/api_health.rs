@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 const NOTES: u32 = 12;
 
 /// The notes of the last seconds.
-pub struct ApiHealth {
+pub(crate) struct ApiHealth {
     window: Duration,
     /// Counts by API, oldest first.
     notes: Mutex<VecDeque<HashMap<String, Counts>>>,
@@ -37,7 +37,7 @@ struct Counts {
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ApiHealth)]
-pub struct Recently {
+pub(super) struct Recently {
     /// Requests over a rate limit.
     #[serde(rename = "throttle_reqests_per_second")]
     throttled: f64,
@@ -57,14 +57,14 @@ pub struct Recently {
 
 impl ApiHealth {
     /// For the window that is configured, if it is switched on and requests are counted at all.
-    pub fn new(config: &GatewayConfig) -> Option<Self> {
+    pub(crate) fn new(config: &GatewayConfig) -> Option<Self> {
         let is_on = config.health_check.enable_health_checks && config.tollgate.metrics.enabled;
         let seconds = u64::try_from(config.health_check.health_check_value_timeouts).ok().filter(|seconds| *seconds > 0);
         is_on.then(|| ApiHealth { window: Duration::from_secs(seconds.unwrap_or(60)), notes: Mutex::default() })
     }
 
     /// Takes notes for as long as the process lives.
-    pub async fn watch(&self, meters: &Meters) {
+    pub(crate) async fn watch(&self, meters: &Meters) {
         loop {
             let counts = meters.all().iter().filter_map(|meter| Some((meter.api.clone(), Counts::of(meter)?))).collect();
             self.note(counts);
@@ -134,7 +134,7 @@ fn is_key_failure(cause: &str) -> bool {
         (status = 404, body = Error, description = "No such API."),
     )
 )]
-pub async fn health(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn health(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
     let Some(health) = &control.api_health else {
         return error(StatusCode::BAD_REQUEST, "Health checks are not enabled for this node");
     };

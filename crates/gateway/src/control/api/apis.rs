@@ -28,7 +28,7 @@ const REASONS_MAX: usize = 50;
         (status = 200, body = Vec<document::ApiDefinition>, description = "The definitions as they were written."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
+pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
     let snapshot = control.shared.current.load();
     let definitions: Vec<Value> = snapshot.apis.iter().map(|api| ApiDefinition::shown(&api.raw)).collect();
     ok(definitions)
@@ -43,7 +43,7 @@ pub async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
         (status = 404, body = Error, description = "No such API."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
+pub(super) async fn show(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
     match control.shared.current.load().api(&id) {
         Some(api) => ok(ApiDefinition::shown(&api.raw)),
         None => no_such_api(),
@@ -69,7 +69,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<
         (status = 500, body = Error, description = "The file could not be written."),
     )
 )]
-pub async fn create(
+pub(super) async fn create(
     State(control): State<Arc<Control>>,
     Query(query): Query<HashMap<String, String>>,
     body: Bytes,
@@ -112,7 +112,7 @@ pub async fn create(
         (status = 500, body = Error, description = "The file could not be written."),
     )
 )]
-pub async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<String, String>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<String, String>>, body: Bytes) -> ControlAnswer {
     create(state, query, body).await
 }
 
@@ -128,7 +128,7 @@ pub async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<String, 
         (status = 500, body = Error, description = "The file could not be written."),
     )
 )]
-pub async fn update(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>, body: Bytes) -> ControlAnswer {
+pub(super) async fn update(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>, body: Bytes) -> ControlAnswer {
     if control.shared.current.load().api(&id).is_none() {
         return no_such_api();
     }
@@ -155,7 +155,7 @@ pub async fn update(State(control): State<Arc<Control>>, Path(ApiId { id }): Pat
         (status = 500, body = Error, description = "The file could not be removed."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
+pub(super) async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
     if control.shared.current.load().api(&id).is_none() {
         return no_such_api();
     }
@@ -237,12 +237,12 @@ fn reasons(problems: &[Problem]) -> String {
 }
 
 /// Whether an id can be the name of a file.
-pub fn is_file_name(id: &str) -> bool {
+pub(super) fn is_file_name(id: &str) -> bool {
     id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)) && !id.starts_with('.') && id.len() <= 200
 }
 
 /// Writes a file so that at any moment either the old or the new one is there, whole.
-pub fn write_file(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
+pub(super) fn write_file(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(std::path::Path::new("."));
     std::fs::create_dir_all(directory)?;
     let temporary = path.with_extension("json.new");

@@ -16,7 +16,7 @@ use std::sync::Arc;
         (status = 200, body = Success, description = "The request was carried out."),
     )
 )]
-pub async fn invalidate(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
+pub(super) async fn invalidate(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
     control.shared.registry.purge_api_cache(&id);
     message("cache invalidated")
 }
@@ -30,7 +30,7 @@ pub async fn invalidate(State(control): State<Arc<Control>>, Path(ApiId { id }):
         (status = 200, body = Success, description = "The request was carried out."),
     )
 )]
-pub async fn forget_all_key_sets(State(control): State<Arc<Control>>) -> ControlAnswer {
+pub(super) async fn forget_all_key_sets(State(control): State<Arc<Control>>) -> ControlAnswer {
     control.shared.current.load().apis.iter().for_each(|api| api.forget_key_sets());
     message("cache invalidated")
 }
@@ -45,7 +45,7 @@ pub async fn forget_all_key_sets(State(control): State<Arc<Control>>) -> Control
         (status = 200, body = Success, description = "The request was carried out."),
     )
 )]
-pub async fn forget_key_sets(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
+pub(super) async fn forget_key_sets(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
     let snapshot = control.shared.current.load();
     if let Some(api) = snapshot.api(&id) {
         api.forget_key_sets();

@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 /// A new certificate.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CertificateAdded {
+pub(super) struct CertificateAdded {
     /// Organisation and SHA-256 of the certificate.
     id: String,
     #[schema(inline)]
@@ -27,7 +27,7 @@ pub struct CertificateAdded {
 /// The certificates.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CertificateList {
+pub(super) struct CertificateList {
     #[schema(required)]
     certs: Option<Vec<ListedCertificate>>,
 }
@@ -43,7 +43,7 @@ enum ListedCertificate {
 /// What is told of certificates: one, or a list with null for unknown ones.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
-pub enum CertificateDetails {
+pub(super) enum CertificateDetails {
     One(Box<CertificateInfo>),
     Several(Vec<Option<CertificateInfo>>),
 }
@@ -51,7 +51,7 @@ pub enum CertificateDetails {
 /// The certificates of a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub struct CertificateIds {
+pub(super) struct CertificateIds {
     /// Ids of certificates, separated by commas.
     #[param(example = "default6f120e00ad7198b6ea39849d58a15058320def88116fd76a67713f44816ef027", min_length = 1)]
     pub id: String,
@@ -70,7 +70,7 @@ type CertQuery = Query<HashMap<String, String>>;
         (status = 200, body = CertificateList, description = "The list, sorted by id; null if it is empty."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>, Query(query): CertQuery) -> ControlAnswer {
+pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): CertQuery) -> ControlAnswer {
     let certificates = &control.shared.certificates;
     let ids = certificates.ids(query.get("org_id").map_or("", String::as_str));
     let certs: Vec<ListedCertificate> = if query.get("mode").is_some_and(|mode| mode == "detailed") {
@@ -97,7 +97,7 @@ pub async fn list(State(control): State<Arc<Control>>, Query(query): CertQuery) 
         (status = 500, body = Error, description = "The store could not be written to."),
     )
 )]
-pub async fn add(State(control): State<Arc<Control>>, Query(query): CertQuery, body: Bytes) -> ControlAnswer {
+pub(super) async fn add(State(control): State<Arc<Control>>, Query(query): CertQuery, body: Bytes) -> ControlAnswer {
     let org = query.get("org_id").map_or("", String::as_str);
     match control.shared.certificates.add(org, &body, unix_s()).await {
         Ok(id) => {
@@ -128,7 +128,7 @@ pub async fn add(State(control): State<Arc<Control>>, Query(query): CertQuery, b
         (status = 500, body = Error, description = "The store could not be written to."),
     )
 )]
-pub async fn add_at(state: State<Arc<Control>>, query: CertQuery, body: Bytes) -> ControlAnswer {
+pub(super) async fn add_at(state: State<Arc<Control>>, query: CertQuery, body: Bytes) -> ControlAnswer {
     add(state, query, body).await
 }
 
@@ -141,7 +141,10 @@ pub async fn add_at(state: State<Arc<Control>>, query: CertQuery, body: Bytes) -
         (status = 404, body = Error, description = "No such certificate."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(CertificateIds { id: ids }): Path<CertificateIds>) -> ControlAnswer {
+pub(super) async fn show(
+    State(control): State<Arc<Control>>,
+    Path(CertificateIds { id: ids }): Path<CertificateIds>,
+) -> ControlAnswer {
     let certificates = &control.shared.certificates;
     let details = |id: &str| certificates.get(id).map(|certificate| certificates::details(id, &certificate));
     if ids.contains(',') {
@@ -162,7 +165,10 @@ pub async fn show(State(control): State<Arc<Control>>, Path(CertificateIds { id:
         (status = 500, body = Error, description = "The removal failed."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(CertificateIds { id }): Path<CertificateIds>) -> ControlAnswer {
+pub(super) async fn remove(
+    State(control): State<Arc<Control>>,
+    Path(CertificateIds { id }): Path<CertificateIds>,
+) -> ControlAnswer {
     match control.shared.certificates.remove(&id).await {
         Ok(()) => {
             control.shared.refresh_certificates();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// A certificate without a private key, as PEM.
-pub const CERTIFICATE: &str = "\
+pub(super) const CERTIFICATE: &str = "\
 -----BEGIN CERTIFICATE-----\n\
 MIIBizCCAT2gAwIBAgIUNPImP9KKp96gda2KFsNslaeTrdswBQYDK2VwMCwxGDAW\n\
 BgNVBAMMD2dhdGV3YXkuZXhhbXBsZTEQMA4GA1UECgwHRXhhbXBsZTAgFw0yNjEx\n\
@@ -17,7 +17,7 @@ WpQWgJR2FNdx3ysjLBtrdH7UdkiKFkupYCxZWFtF09K8AMKFrPTvPNhQ1xYTOsd1\n\
 -----END CERTIFICATE-----\n";
 
 /// An API definition.
-pub fn definition() -> Value {
+pub(super) fn definition() -> Value {
     json!({
         "name": "Quick",
         "api_id": "quick",
@@ -43,7 +43,7 @@ pub fn definition() -> Value {
 }
 
 /// A session with access to one API.
-pub fn session() -> Value {
+pub(super) fn session() -> Value {
     json!({
         "org_id": "default",
         "alias": "first customer",
@@ -65,7 +65,7 @@ pub fn session() -> Value {
 }
 
 /// The limits of an organisation.
-pub fn limits() -> Value {
+pub(super) fn limits() -> Value {
     json!({
         "rate": 1000,
         "per": 60,
@@ -75,7 +75,7 @@ pub fn limits() -> Value {
 }
 
 /// A policy.
-pub fn policy() -> Value {
+pub(super) fn policy() -> Value {
     json!({
         "id": "gold",
         "name": "Gold",

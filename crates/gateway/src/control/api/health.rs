@@ -17,7 +17,7 @@ const WRITE_RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Says how the gateway is.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Health)]
-pub struct Pulse {
+pub(super) struct Pulse {
     #[schema(inline)]
     status: HealthStatus,
     version: String,
@@ -46,24 +46,24 @@ impl Pulse {
 
 /// What the process knows of its own state.
 #[derive(Debug, Default)]
-pub struct Health {
+pub(crate) struct Health {
     draining: AtomicBool,
     frozen: AtomicBool,
 }
 
 impl Health {
     /// Whether changes are refused for now: another process takes over what is stored.
-    pub fn freeze(&self, frozen: bool) {
+    pub(crate) fn freeze(&self, frozen: bool) {
         self.frozen.store(frozen, Ordering::Relaxed);
     }
 
     /// Changes are refused for now.
-    pub fn is_frozen(&self) -> bool {
+    pub(crate) fn is_frozen(&self) -> bool {
         self.frozen.load(Ordering::Relaxed)
     }
 
     /// From now on no new work should be sent here.
-    pub fn drain(&self) {
+    pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
 }
@@ -78,7 +78,7 @@ impl Health {
         (status = 200, body = Pulse, description = "The process answers."),
     )
 )]
-pub async fn hello(State(control): State<Arc<Control>>) -> ControlAnswer {
+pub(super) async fn hello(State(control): State<Arc<Control>>) -> ControlAnswer {
     let Some(redis) = redis(&control) else {
         return ok(Pulse::pass("Tyk GW"));
     };
@@ -108,7 +108,7 @@ fn redis(control: &Control) -> Option<Value> {
         (status = 503, body = Error, description = "Definitions are not loaded yet, the store does not answer, or the gateway is shutting down."),
     )
 )]
-pub async fn ready(State(control): State<Arc<Control>>) -> ControlAnswer {
+pub(super) async fn ready(State(control): State<Arc<Control>>) -> ControlAnswer {
     if control.health.draining.load(Ordering::Relaxed) {
         return error(StatusCode::SERVICE_UNAVAILABLE, "Gateway is shutting down");
     }
@@ -136,12 +136,12 @@ pub async fn ready(State(control): State<Arc<Control>>) -> ControlAnswer {
         (status = 200, body = Pulse, description = "The process answers."),
     )
 )]
-pub async fn live() -> ControlAnswer {
+pub(super) async fn live() -> ControlAnswer {
     ok(Pulse::pass(""))
 }
 
 /// Looks whether a store that could not be written to can be again, for as long as the process lives.
-pub async fn watch_store(control: Arc<Control>) {
+pub(super) async fn watch_store(control: Arc<Control>) {
     loop {
         tokio::time::sleep(WRITE_RETRY_AFTER).await;
         let keys = control.shared.keys.clone();

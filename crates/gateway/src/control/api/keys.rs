@@ -27,7 +27,7 @@ const UPDATE: &str = "Failed to update key";
 /// A new key.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct KeyAdded {
+pub(super) struct KeyAdded {
     /// The key.
     key: String,
     #[schema(inline)]
@@ -49,14 +49,14 @@ enum Added {
 /// A list of keys, or of what has sessions.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct KeyList {
+pub(super) struct KeyList {
     pub keys: Vec<String>,
 }
 
 /// The policies that a key gets.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes a body whose members may be of any type")]
-pub struct KeyPolicies {
+pub(super) struct KeyPolicies {
     /// Older form, for one policy.
     #[schema(required = false)]
     policy: String,
@@ -68,7 +68,7 @@ pub struct KeyPolicies {
 /// The key of a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub struct KeyId {
+pub(super) struct KeyId {
     /// A key, or the part of it behind the organisation.
     #[param(example = "defaultmykey", min_length = 1)]
     pub id: String,
@@ -77,13 +77,13 @@ pub struct KeyId {
 /// The key of a path, by its hash.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub struct KeyHash {
+pub(super) struct KeyHash {
     /// A key's hash, or the key.
     #[param(example = "defaultmykey", min_length = 1)]
     pub hash: String,
 }
 
-pub type KeyQuery = Query<HashMap<String, String>>;
+pub(super) type KeyQuery = Query<HashMap<String, String>>;
 
 /// The keys, or their hashes
 #[utoipa::path(
@@ -97,7 +97,7 @@ pub type KeyQuery = Query<HashMap<String, String>>;
         (status = 404, body = Error, description = "Keys are hashed, and `enable_hashed_keys_listing` is off."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>, Query(query): KeyQuery) -> ControlAnswer {
+pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQuery) -> ControlAnswer {
     let keys = &control.shared.keys;
     if keys.rules.hash_keys && !keys.rules.lists_hashed {
         return error(StatusCode::NOT_FOUND, "Hashed key listing is disabled in config (enable_hashed_keys_listing)");
@@ -126,7 +126,7 @@ pub async fn list(State(control): State<Arc<Control>>, Query(query): KeyQuery) -
         (status = 500, body = Error, description = "The body is not a session, its policies can't be applied, or the store could not be written to."),
     )
 )]
-pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     let keys = &control.shared.keys;
     // Tyk's own status for it, here and nowhere else.
     let unreadable = error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
@@ -143,7 +143,7 @@ pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Control
         (status = 500, body = Error, description = "The policies of the session can't be applied, or the store could not be written to."),
     )
 )]
-pub async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     make(&control.shared.keys, &body, malformed()).await
 }
 
@@ -185,7 +185,7 @@ async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: ControlAnswer) -> Contr
         (status = 500, body = Error, description = "The policies of the session can't be applied, or the store could not be written to."),
     )
 )]
-pub async fn add(
+pub(super) async fn add(
     State(control): State<Arc<Control>>,
     Path(KeyId { id }): Path<KeyId>,
     Query(query): KeyQuery,
@@ -219,7 +219,7 @@ pub async fn add(
         (status = 404, body = Error, description = "No such key."),
     )
 )]
-pub async fn update(
+pub(super) async fn update(
     State(control): State<Arc<Control>>,
     Path(KeyId { id }): Path<KeyId>,
     Query(query): KeyQuery,
@@ -277,7 +277,11 @@ pub async fn update(
         (status = 404, body = Error, description = "No such key."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(KeyId { id }): Path<KeyId>, Query(query): KeyQuery) -> ControlAnswer {
+pub(super) async fn show(
+    State(control): State<Arc<Control>>,
+    Path(KeyId { id }): Path<KeyId>,
+    Query(query): KeyQuery,
+) -> ControlAnswer {
     let keys = &control.shared.keys;
     if wants_hash(&query) && !keys.rules.hash_keys {
         return error(StatusCode::BAD_REQUEST, "Key requested by hash but key hashing is not enabled");
@@ -313,7 +317,11 @@ pub async fn show(State(control): State<Arc<Control>>, Path(KeyId { id }): Path<
         (status = 404, body = Error, description = "No such key."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(KeyId { id }): Path<KeyId>, Query(query): KeyQuery) -> ControlAnswer {
+pub(super) async fn remove(
+    State(control): State<Arc<Control>>,
+    Path(KeyId { id }): Path<KeyId>,
+    Query(query): KeyQuery,
+) -> ControlAnswer {
     let keys = &control.shared.keys;
     let removed = async {
         let view = keys.view(&id, org(&query)).await?;
@@ -333,7 +341,7 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(KeyId { id }): Pat
 }
 
 /// Tyk says 400 for this, as if the caller could do something about it.
-pub fn unremoved(fault: &StoreFault) -> ControlAnswer {
+pub(super) fn unremoved(fault: &StoreFault) -> ControlAnswer {
     tracing::error!(%fault, "a key can't be removed");
     failed("Failed to remove the key", &fault.to_string())
 }
@@ -347,7 +355,7 @@ pub fn unremoved(fault: &StoreFault) -> ControlAnswer {
         (status = 500, body = Error, description = "The body is not a session."),
     )
 )]
-pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     let Ok((mut session, _)) = Session::parse(&body) else {
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
     };
@@ -370,7 +378,7 @@ pub async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> Contro
         (status = 500, body = Error, description = "The store could not be written to."),
     )
 )]
-pub async fn set_policies(
+pub(super) async fn set_policies(
     State(control): State<Arc<Control>>,
     Path(KeyHash { hash: id }): Path<KeyHash>,
     body: Bytes,

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 /// The metrics; there is more than these members.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what `live` writes")]
-pub struct LiveFigures {
+pub(super) struct LiveFigures {
     version: String,
     apis: Vec<ApiFigures>,
 }
@@ -39,7 +39,7 @@ const SWITCHED_OFF: &str = "Figures are switched off: tollgate.metrics.enabled";
         (status = 404, body = Error, description = "Metrics are switched off."),
     )
 )]
-pub async fn metrics(State(control): State<Arc<Control>>, headers: HeaderMap) -> Response {
+pub(super) async fn metrics(State(control): State<Arc<Control>>, headers: HeaderMap) -> Response {
     if !control.shared.observer.metrics {
         return error(StatusCode::NOT_FOUND, SWITCHED_OFF).into_response();
     }
@@ -58,7 +58,7 @@ pub async fn metrics(State(control): State<Arc<Control>>, headers: HeaderMap) ->
         (status = 404, body = Error, description = "Metrics are switched off."),
     )
 )]
-pub async fn figures(State(control): State<Arc<Control>>) -> ControlAnswer {
+pub(super) async fn figures(State(control): State<Arc<Control>>) -> ControlAnswer {
     if !control.shared.observer.metrics {
         return error(StatusCode::NOT_FOUND, SWITCHED_OFF);
     }

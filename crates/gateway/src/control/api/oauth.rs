@@ -22,7 +22,7 @@ const PAGE_TOKENS: usize = 100;
 /// Tokens of a client: all of them, or a page.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
-pub enum Tokens {
+pub(super) enum Tokens {
     All(Vec<ListedToken>),
     Page {
         #[serde(rename = "Pagination")]
@@ -35,7 +35,7 @@ pub enum Tokens {
 /// One token.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ListedToken {
+pub(super) struct ListedToken {
     /// The token, or its hash where keys are hashed.
     code: String,
     /// Seconds since 1970.
@@ -44,7 +44,7 @@ pub struct ListedToken {
 
 /// Which page this is.
 #[derive(Serialize, ToSchema)]
-pub struct Pagination {
+pub(super) struct Pagination {
     page_num: usize,
     page_total: usize,
     page_size: usize,
@@ -82,7 +82,7 @@ struct RevokeAllForm {
 /// The API of a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub struct ProviderId {
+pub(super) struct ProviderId {
     /// Id of an API with `use_oauth2`.
     #[param(example = "accounts", min_length = 1)]
     pub id: String,
@@ -91,7 +91,7 @@ pub struct ProviderId {
 /// The client of a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub struct ClientId {
+pub(super) struct ClientId {
     /// Id of a client.
     #[param(example = "shop", min_length = 1)]
     pub client: String,
@@ -100,7 +100,7 @@ pub struct ClientId {
 /// The API and the client of a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub struct ClientOfApi {
+pub(super) struct ClientOfApi {
     /// Id of an API with `use_oauth2`.
     #[param(example = "accounts", min_length = 1)]
     pub id: String,
@@ -112,7 +112,7 @@ pub struct ClientOfApi {
 /// The refresh token of a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub struct RefreshToken {
+pub(super) struct RefreshToken {
     /// The refresh token.
     #[param(example = "MDEyMzQ1Njc", min_length = 1)]
     pub token: String,
@@ -130,7 +130,7 @@ pub struct RefreshToken {
         (status = 500, body = Error, description = "The body is not a client, or the store could not be written to."),
     )
 )]
-pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     let oauth::Written { mut client, api_id } = match OauthClient::from_written(&body) {
         Ok(written) => written,
         Err(fault) => return unreadable(fault),
@@ -181,7 +181,7 @@ fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>, Path(ProviderId { id }): Path<ProviderId>) -> ControlAnswer {
+pub(super) async fn list(State(control): State<Arc<Control>>, Path(ProviderId { id }): Path<ProviderId>) -> ControlAnswer {
     let Some(api) = find(&control, &id) else { return error(StatusCode::NOT_FOUND, "OAuth client not found") };
     if api.provider.is_none() {
         return ok(Vec::<ClientShown>::new());
@@ -202,7 +202,10 @@ pub async fn list(State(control): State<Arc<Control>>, Path(ProviderId { id }): 
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> ControlAnswer {
+pub(super) async fn show(
+    State(control): State<Arc<Control>>,
+    Path(ClientOfApi { id, client }): Path<ClientOfApi>,
+) -> ControlAnswer {
     match known(&control, &id, &client, "OAuth Client ID not found").await {
         Ok((_, client)) => ok(client.to_shown()),
         Err(answer) => answer,
@@ -223,7 +226,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(ClientOfApi { id, cl
         (status = 500, body = Error, description = "The body is not a client, or the store could not be written to."),
     )
 )]
-pub async fn update(
+pub(super) async fn update(
     State(control): State<Arc<Control>>,
     Path(ClientOfApi { id, client }): Path<ClientOfApi>,
     body: Bytes,
@@ -262,7 +265,10 @@ pub async fn update(
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn rotate(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> ControlAnswer {
+pub(super) async fn rotate(
+    State(control): State<Arc<Control>>,
+    Path(ClientOfApi { id, client }): Path<ClientOfApi>,
+) -> ControlAnswer {
     match known(&control, &id, &client, "API doesn't exist").await {
         Ok((_, old)) if old.is_public => error(StatusCode::BAD_REQUEST, "a public client can have no secret"),
         Ok((api, old)) => match oauth::new_client_secret() {
@@ -296,7 +302,10 @@ async fn replace(control: &Control, api: &CompiledApi, old: &OauthClient, new: O
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(ClientOfApi { id, client }): Path<ClientOfApi>) -> ControlAnswer {
+pub(super) async fn remove(
+    State(control): State<Arc<Control>>,
+    Path(ClientOfApi { id, client }): Path<ClientOfApi>,
+) -> ControlAnswer {
     let Some(api) = find(&control, &id) else { return error(StatusCode::NOT_FOUND, "OAuth Client ID not found") };
     match control.ledger.remove_client(&id, org(&api), &client).await {
         Ok(()) => changed(client, Change::Deleted),
@@ -317,7 +326,7 @@ pub async fn remove(State(control): State<Arc<Control>>, Path(ClientOfApi { id, 
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn tokens(
+pub(super) async fn tokens(
     State(control): State<Arc<Control>>,
     Path(ClientOfApi { id, client }): Path<ClientOfApi>,
     Extract(query): Query,
@@ -351,7 +360,7 @@ pub async fn tokens(
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn revoke_tokens(
+pub(super) async fn revoke_tokens(
     State(control): State<Arc<Control>>,
     Path(ClientOfApi { id, client }): Path<ClientOfApi>,
 ) -> ControlAnswer {
@@ -376,7 +385,7 @@ pub async fn revoke_tokens(
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn apis_of_client(
+pub(super) async fn apis_of_client(
     State(control): State<Arc<Control>>,
     Path(ClientId { client }): Path<ClientId>,
     Extract(query): Query,
@@ -402,7 +411,7 @@ pub async fn apis_of_client(
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn remove_refresh(
+pub(super) async fn remove_refresh(
     State(control): State<Arc<Control>>,
     Path(RefreshToken { token }): Path<RefreshToken>,
     Extract(query): Query,
@@ -430,7 +439,7 @@ pub async fn remove_refresh(
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn revoke(
+pub(super) async fn revoke(
     State(control): State<Arc<Control>>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -468,7 +477,7 @@ pub async fn revoke(
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn revoke_all(
+pub(super) async fn revoke_all(
     State(control): State<Arc<Control>>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -512,7 +521,7 @@ pub async fn revoke_all(
         (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
     )
 )]
-pub async fn purge(State(control): State<Arc<Control>>, Extract(query): Query) -> ControlAnswer {
+pub(super) async fn purge(State(control): State<Arc<Control>>, Extract(query): Query) -> ControlAnswer {
     match query.get("scope").map(String::as_str) {
         None => error(StatusCode::UNPROCESSABLE_ENTITY, "scope parameter is required"),
         Some("lapsed") => {
@@ -580,7 +589,7 @@ fn unstored(fault: &StoreFault, text: &str) -> ControlAnswer {
 }
 
 /// The store does not answer.
-pub fn silent(fault: &StoreFault) -> ControlAnswer {
+pub(super) fn silent(fault: &StoreFault) -> ControlAnswer {
     tracing::error!(%fault, "the OAuth 2.0 server can't read its store");
     error(StatusCode::INTERNAL_SERVER_ERROR, "the store can't be reached")
 }

@@ -47,12 +47,12 @@ struct Description;
         (status = 200, body = Object, description = "The document, in OpenAPI 3.1."),
     )
 )]
-pub async fn document() -> ControlAnswer {
+pub(super) async fn document() -> ControlAnswer {
     ok(described())
 }
 
 /// The whole document.
-pub fn described() -> Value {
+pub(crate) fn described() -> Value {
     let routes = OpenApiRouter::with_openapi(Description::openapi()).merge(endpoints()).merge(figures());
     let mut document = routes.into_openapi();
     SecretScheme.modify(&mut document);

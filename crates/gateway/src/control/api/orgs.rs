@@ -17,7 +17,7 @@ use utoipa::IntoParams;
 /// The organisation of a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub struct OrgId {
+pub(super) struct OrgId {
     /// Id of an organisation.
     #[param(example = "default", min_length = 1)]
     pub id: String,
@@ -31,7 +31,7 @@ pub struct OrgId {
         (status = 200, body = KeyList, description = "The ids of the organisations, sorted."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>, Query(query): KeyQuery) -> ControlAnswer {
+pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQuery) -> ControlAnswer {
     let prefix = query.get("filter").map_or("", String::as_str);
     let keys = control.shared.keys.orgs().into_iter().filter(|id| id.starts_with(prefix)).collect();
     ok(KeyList { keys })
@@ -46,7 +46,7 @@ pub async fn list(State(control): State<Arc<Control>>, Query(query): KeyQuery) -
         (status = 404, body = Error, description = "The organisation has no limits."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> ControlAnswer {
+pub(super) async fn show(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> ControlAnswer {
     match control.shared.keys.org_session(&id, unix_s()) {
         Some(session) => ok(session),
         None => not_found(),
@@ -68,7 +68,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<
         (status = 500, body = Error, description = "The store could not be written to."),
     )
 )]
-pub async fn add(
+pub(super) async fn add(
     State(control): State<Arc<Control>>,
     Path(OrgId { id }): Path<OrgId>,
     Query(query): KeyQuery,
@@ -92,7 +92,7 @@ pub async fn add(
         (status = 500, body = Error, description = "The store could not be written to."),
     )
 )]
-pub async fn update(
+pub(super) async fn update(
     State(control): State<Arc<Control>>,
     Path(OrgId { id }): Path<OrgId>,
     Query(query): KeyQuery,
@@ -125,7 +125,7 @@ async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body:
         (status = 404, body = Error, description = "The organisation has no limits."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> ControlAnswer {
+pub(super) async fn remove(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> ControlAnswer {
     match control.shared.keys.remove_org(&id).await {
         Ok(true) => changed(id, Change::Deleted),
         Ok(false) => not_found(),

@@ -21,13 +21,13 @@ const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 const CONNECTIONS_MAX: usize = 1_024;
 
 /// The port and what is asked of its callers.
-pub struct OwnPort {
+pub(crate) struct OwnPort {
     listener: TcpListener,
     door: Arc<Door>,
 }
 
 /// What a connection keeps until it ends.
-pub struct Held {
+pub(super) struct Held {
     /// When the port is closed; who waits for the end of the port waits for this too.
     pub closed: watch::Receiver<bool>,
     _place: Option<OwnedSemaphorePermit>,
@@ -40,7 +40,7 @@ struct Door {
 
 impl OwnPort {
     /// The port of an address, on a socket that is there already if there is one.
-    pub fn bind(
+    pub(crate) fn bind(
         address: SocketAddr,
         socket: Option<TcpListener>,
         terms: Option<&ClientTerms>,
@@ -53,17 +53,17 @@ impl OwnPort {
         Ok(OwnPort { listener, door: Arc::new(Door { tls, callers }) })
     }
 
-    pub fn address(&self) -> io::Result<SocketAddr> {
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
     /// The listening socket once more, to hand it to another process.
-    pub fn socket(&self) -> io::Result<TcpListener> {
+    pub(crate) fn socket(&self) -> io::Result<TcpListener> {
         self.listener.try_clone()
     }
 
     /// Serves until the port is closed, at most for as long as the runtime lives.
-    pub async fn serve(self, router: Router, mut closed: watch::Receiver<bool>) {
+    pub(crate) async fn serve(self, router: Router, mut closed: watch::Receiver<bool>) {
         let listener = match tokio::net::TcpListener::from_std(self.listener) {
             Ok(listener) => listener,
             Err(error) => return tracing::error!(%error, "the control API's own port can't be served"),

@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 /// The API of a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub struct ApiId {
+pub(super) struct ApiId {
     /// Id of an API.
     #[param(example = "quick", min_length = 1)]
     pub id: String,

@@ -17,7 +17,7 @@ use utoipa::IntoParams;
 /// The policy of a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub struct PolicyId {
+pub(super) struct PolicyId {
     /// Id of a policy.
     #[param(example = "gold", min_length = 1)]
     pub id: String,
@@ -30,7 +30,7 @@ pub struct PolicyId {
         (status = 200, body = Vec<document::Policy>, description = "The policies in effect."),
     )
 )]
-pub async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
+pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
     ok(control.shared.keys.policies().iter().map(Policy::shown).collect::<Vec<Value>>())
 }
 
@@ -43,7 +43,7 @@ pub async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
         (status = 404, body = Error, description = "No such policy."),
     )
 )]
-pub async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> ControlAnswer {
+pub(super) async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> ControlAnswer {
     match control.shared.keys.policies().get(&id) {
         Some(policy) => ok(policy.shown()),
         None => error(StatusCode::NOT_FOUND, "Policy not found"),
@@ -62,7 +62,7 @@ pub async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id }): Pa
         (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
     )
 )]
-pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     store(&control, None, &body, Change::Added).await
 }
 
@@ -79,7 +79,7 @@ pub async fn create(State(control): State<Arc<Control>>, body: Bytes) -> Control
         (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
     )
 )]
-pub async fn create_at(state: State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn create_at(state: State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     create(state, body).await
 }
 
@@ -94,7 +94,11 @@ pub async fn create_at(state: State<Arc<Control>>, body: Bytes) -> ControlAnswer
         (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
     )
 )]
-pub async fn update(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>, body: Bytes) -> ControlAnswer {
+pub(super) async fn update(
+    State(control): State<Arc<Control>>,
+    Path(PolicyId { id }): Path<PolicyId>,
+    body: Bytes,
+) -> ControlAnswer {
     store(&control, Some(&id), &body, Change::Modified).await
 }
 
@@ -107,7 +111,7 @@ pub async fn update(State(control): State<Arc<Control>>, Path(PolicyId { id }): 
         (status = 500, body = Error, description = "No such policy, or the file could not be removed."),
     )
 )]
-pub async fn remove(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> ControlAnswer {
+pub(super) async fn remove(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> ControlAnswer {
     let policies = control.shared.keys.policies();
     let own_file = policies.file_of(&id).filter(|_| control.loader.policy_path().is_some());
     let Some(file) = own_file else { return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed") };

@@ -16,7 +16,7 @@ use tollgate_store::StoreFault;
 use utoipa::ToSchema;
 
 /// Bytes of a request's body: a session in `key_rules` has some KiB, and anybody may send one.
-pub const BODY_BYTES_MAX: usize = 256 << 10;
+pub(super) const BODY_BYTES_MAX: usize = 256 << 10;
 
 /// What Tyk answers with a token: it is for nobody's cache and nobody's frame.
 const GUARDS: [(&str, &str); 7] = [
@@ -101,7 +101,7 @@ struct ProviderRequest {
 }
 
 /// Answers a request to an endpoint of an API.
-pub async fn answer(
+pub(super) async fn answer(
     State(control): State<Arc<Control>>,
     Path((api, endpoint)): Path<(String, String)>,
     method: Method,
@@ -144,7 +144,7 @@ pub async fn answer(
         (status = 503, body = OAuthError, description = "The store does not answer."),
     )
 )]
-pub async fn authorize_client_of(
+pub(super) async fn authorize_client_of(
     State(control): State<Arc<Control>>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,

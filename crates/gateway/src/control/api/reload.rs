@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 /// Says that a reload is requested or done.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Reloaded {
+pub(super) struct Reloaded {
     #[schema(inline)]
     status: Done,
     message: &'static str,
@@ -38,7 +38,7 @@ fn reloaded(problems: Vec<String>) -> ControlAnswer {
         (status = 200, body = Reloaded, description = "The reload is requested; with `block=true` it is done."),
     )
 )]
-pub async fn reload(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn reload(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
     if query.get("block").is_none_or(|block| block != "true") {
         control.reloads.request_later();
         return reloaded(Vec::new());
@@ -59,7 +59,7 @@ pub async fn reload(State(control): State<Arc<Control>>, Query(query): Query<Has
         (status = 200, body = Reloaded, description = "The reload is requested."),
     )
 )]
-pub async fn reload_all(state: State<Arc<Control>>, query: Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn reload_all(state: State<Arc<Control>>, query: Query<HashMap<String, String>>) -> ControlAnswer {
     if let Some(shared) = state.0.shared.keys.shared_keys()
         && let Err(fault) = shared.bus.tell(crate::base::bus::RELOAD_ALL, "").await
     {

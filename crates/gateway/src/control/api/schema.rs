@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 /// A schema.
 #[derive(Serialize, ToSchema)]
-pub struct SchemaFound {
+pub(super) struct SchemaFound {
     #[schema(inline)]
     status: FoundStatus,
     #[schema(value_type = Object)]
@@ -26,7 +26,7 @@ enum FoundStatus {
 
 /// Says that there is no such schema.
 #[derive(Serialize, ToSchema)]
-pub struct SchemaMissing {
+pub(super) struct SchemaMissing {
     #[schema(inline)]
     status: MissingStatus,
     message: String,
@@ -50,7 +50,7 @@ enum MissingStatus {
         (status = 404, body = SchemaMissing, description = "There is no schema for this version."),
     )
 )]
-pub async fn schema(Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn schema(Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
     match query.get("oasVersion").filter(|version| !version.is_empty()) {
         Some(version) => {
             let message = format!("Schema not found for version {version:?}");

@@ -17,7 +17,7 @@ const ROWS_MAX: usize = 10_000;
 
 /// Requests over time.
 #[derive(Serialize, ToSchema)]
-pub struct UsageReport {
+pub(super) struct UsageReport {
     /// Seconds since 1970.
     from: i64,
     /// Seconds since 1970.
@@ -95,7 +95,7 @@ enum UsageRows {
         (status = 404, body = Error, description = "Usage is not recorded: `enable_analytics` or `tollgate.analytics.usage` is off."),
     )
 )]
-pub async fn usage(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn usage(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
     let Some(usage) = control.shared.observer.recording.as_ref().and_then(|recording| recording.usage.clone()) else {
         return error(StatusCode::NOT_FOUND, "Usage is not recorded: enable_analytics and tollgate.analytics.usage");
     };

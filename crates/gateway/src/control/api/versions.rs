@@ -20,7 +20,7 @@ const SELF: &str = "self";
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Versions)]
-pub struct VersionList {
+pub(super) struct VersionList {
     #[schema(inline)]
     status: ListStatus,
     apis: Vec<ListedVersion>,
@@ -62,7 +62,7 @@ struct ListedVersion {
         (status = 404, body = Error, description = "No such API."),
     )
 )]
-pub async fn list(
+pub(super) async fn list(
     State(control): State<Arc<Control>>,
     Path(ApiId { id }): Path<ApiId>,
     Query(query): Query<HashMap<String, String>>,
@@ -105,7 +105,7 @@ fn children(base: &CompiledApi) -> impl Iterator<Item = (&String, &str)> {
 }
 
 /// The wish that a new API be a version of another.
-pub struct NewVersion {
+pub(super) struct NewVersion {
     /// The id of the other.
     pub base: String,
     base_name: Option<String>,
@@ -115,7 +115,7 @@ pub struct NewVersion {
 
 impl NewVersion {
     /// What the parameters of a request ask for, if they do.
-    pub fn asked_for(query: &HashMap<String, String>, snapshot: &Snapshot) -> Result<Option<Self>, ControlAnswer> {
+    pub(super) fn asked_for(query: &HashMap<String, String>, snapshot: &Snapshot) -> Result<Option<Self>, ControlAnswer> {
         let parameter = |name: &str| query.get(name).filter(|value| !value.is_empty()).cloned();
         let Some(base) = parameter("base_api_id") else { return Ok(None) };
         let Some(name) = parameter("new_version_name") else {
@@ -135,7 +135,7 @@ impl NewVersion {
     }
 
     /// The definition of the base API with the new version, whose id is `id`.
-    pub fn added_to(&self, base: &Value, id: &str) -> Value {
+    pub(super) fn added_to(&self, base: &Value, id: &str) -> Value {
         let mut base = base.clone();
         let Some(definition) = object_in(&mut base, "definition") else { return base };
         definition.insert("enabled".to_owned(), true.into());
@@ -159,7 +159,7 @@ impl NewVersion {
 }
 
 /// The id and the definition of an API without the version that is the API `gone`, if it has that.
-pub fn without(base: &CompiledApi, gone: &str) -> Option<(String, Value)> {
+pub(super) fn without(base: &CompiledApi, gone: &str) -> Option<(String, Value)> {
     let names: Vec<&String> = children(base).filter(|(_, id)| *id == gone && base.id != gone).map(|(name, _)| name).collect();
     if names.is_empty() {
         return None;

@@ -34,14 +34,14 @@ const BLOCK_BYTES: usize = 256 << 10;
 const BODY_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// Makes the threads. They end when it is dropped, which blocks.
-pub fn start() -> io::Result<Runtime> {
+pub(super) fn start() -> io::Result<Runtime> {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(THREADS).max_blocking_threads(BLOCKING_THREADS_MAX).thread_name("control-worker").enable_all().build()
 }
 
 /// Where some of the requests are worked on. Those with the gateway's secret and those of anybody do not share it.
 #[derive(Clone)]
-pub struct Workers {
+pub(super) struct Workers {
     threads: Handle,
     body_bytes_max: usize,
     requests: Arc<Semaphore>,
@@ -50,7 +50,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    pub fn new(threads: Handle, body_bytes_max: usize) -> Self {
+    pub(super) fn new(threads: Handle, body_bytes_max: usize) -> Self {
         let [requests, bodies, answers] =
             [REQUESTS_MAX, BODIES_BYTES_MAX, ANSWERS_BYTES_MAX].map(|permits| Arc::new(Semaphore::new(permits)));
         Workers { threads, body_bytes_max, requests, bodies, answers }
@@ -91,7 +91,7 @@ impl Workers {
 }
 
 /// Lets the threads answer a request.
-pub async fn run(State(workers): State<Workers>, request: Request, next: Next) -> Response {
+pub(super) async fn run(State(workers): State<Workers>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     let (body, held) = match tokio::time::timeout(BODY_TIME_MAX, workers.read(body)).await {
         Ok(Ok(read)) => read,

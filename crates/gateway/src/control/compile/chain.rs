@@ -6,12 +6,17 @@ use crate::data::middleware::{AUTH, Context, FOR_STRANGERS, Maker, Middleware, M
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 
 /// The chain and the matcher of all endpoint patterns in it; `None` when something in it can't be used.
-pub fn compile(definition: &ApiDefinition, version_name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<Compiled> {
+pub(super) fn compile(
+    definition: &ApiDefinition,
+    version_name: &str,
+    info: &VersionInfo,
+    context: &mut Context<'_>,
+) -> Option<Compiled> {
     compile_list(&[PRE_AUTH, AUTH, POST_AUTH], definition, version_name, info, context)
 }
 
 /// The chain before the endpoints of the OAuth 2.0 provider.
-pub fn compile_for_strangers(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Compiled> {
+pub(super) fn compile_for_strangers(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Compiled> {
     compile_list(&[FOR_STRANGERS], definition, "", &VersionInfo::default(), context)
 }
 

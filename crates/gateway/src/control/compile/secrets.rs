@@ -5,7 +5,7 @@ use crate::data::template::missing_secrets;
 use serde_json::Value;
 
 /// Looks through all texts of a definition.
-pub fn check(document: &Value, context: &mut Context<'_>) {
+pub(super) fn check(document: &Value, context: &mut Context<'_>) {
     check_below(document, "$", context);
 }
 

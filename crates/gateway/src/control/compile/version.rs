@@ -11,7 +11,7 @@ use tollgate_http::is_value;
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 use tollgate_model::reference::SecretSources;
 
-pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<ApiVersion> {
+pub(super) fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<ApiVersion> {
     let chain = chain::compile(definition, name, info, context);
     let upstreams = upstreams(definition, info, context);
     let expires = expiry_of(&info.expires);
@@ -34,7 +34,7 @@ pub fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, conte
 }
 
 /// The endpoints of the OAuth 2.0 provider, as a version of their own.
-pub fn compile_provider(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiVersion> {
+pub(super) fn compile_provider(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiVersion> {
     let (chain, matcher) = chain::compile_for_strangers(definition, context)?;
     Some(ApiVersion {
         name: String::new(),

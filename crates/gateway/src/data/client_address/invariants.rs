@@ -9,7 +9,7 @@ const PROXY: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9));
 
 /// A stranger is who it is, whatever it writes. What it writes before the entry of a trusted proxy changes nothing.
-pub fn client_address(bytes: &[u8]) {
+pub(super) fn client_address(bytes: &[u8]) {
     let mut storage = HeaderStorage::new();
     let Ok(Some(request)) = Request::parse(bytes, &mut storage) else { return };
     let trusted_proxies = vec!["10.0.0.0/8".parse().expect("a network"), "2001:db8::/32".parse().expect("a network")];

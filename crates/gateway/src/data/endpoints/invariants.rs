@@ -10,7 +10,7 @@ use std::sync::Arc;
 const PATTERNS_MAX: usize = 32;
 
 /// The first letter says how patterns are read, then each line is a pattern and the last one a path, in which a tab stands for a line end.
-pub fn matching(bytes: &[u8]) {
+pub(super) fn matching(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut lines: Vec<&str> = text.lines().take(PATTERNS_MAX + 2).collect();
     let Some(path) = lines.pop().map(|path| path.replace('\t', "\n")) else { return };

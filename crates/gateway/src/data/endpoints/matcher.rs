@@ -13,7 +13,7 @@ const UNSORTED_MAX: usize = 4;
 
 /// The patterns of one version.
 #[derive(Debug)]
-pub struct EndpointMatcher {
+pub(crate) struct EndpointMatcher {
     patterns: Vec<Arc<PooledPattern>>,
     /// Patterns that may fit any path.
     always: Vec<u32>,
@@ -31,7 +31,7 @@ struct NeededTexts {
 
 impl EndpointMatcher {
     /// A matcher whose patterns are known by their places. An error tells why there is none.
-    pub fn new(patterns: Vec<Arc<PooledPattern>>, pool: &PatternPool) -> Result<Self, String> {
+    pub(crate) fn new(patterns: Vec<Arc<PooledPattern>>, pool: &PatternPool) -> Result<Self, String> {
         if patterns.len() <= UNSORTED_MAX {
             let always = (0u32..).zip(&patterns).map(|(number, _)| number).collect();
             return Ok(EndpointMatcher { patterns, always, texts: None });
@@ -55,12 +55,12 @@ impl EndpointMatcher {
 
     /// There is no pattern at all.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
     /// Finds all patterns that fit any of the forms of a path.
-    pub fn find<'p>(&self, paths: impl Iterator<Item = &'p str>, hits: &mut Hits) {
+    pub(crate) fn find<'p>(&self, paths: impl Iterator<Item = &'p str>, hits: &mut Hits) {
         hits.patterns.clear();
         for path in paths {
             hits.candidates.clear();

@@ -11,12 +11,12 @@ const OPENED: u64 = (1 << 62) + 1;
 
 impl Exchange<'_> {
     /// Makes sure that [`Exchange::body`] is there; else the step holds the request for it, or refuses it.
-    pub fn read_body(&mut self) -> Result<(), Step> {
+    pub(crate) fn read_body(&mut self) -> Result<(), Step> {
         self.read_body_up_to(self.settings.body_bytes_max)
     }
 
     /// The same for a body of at most so many bytes.
-    pub fn read_body_up_to(&mut self, bytes_max: usize) -> Result<(), Step> {
+    pub(crate) fn read_body_up_to(&mut self, bytes_max: usize) -> Result<(), Step> {
         if self.new_body.is_some() {
             return Ok(());
         }
@@ -43,18 +43,18 @@ impl Exchange<'_> {
     }
 
     /// The request's body, as far as [`Exchange::read_body`] has been asked for it: opened, and as middlewares before have changed it.
-    pub fn body(&self) -> &[u8] {
+    pub(crate) fn body(&self) -> &[u8] {
         self.new_body.as_deref().or_else(|| self.sent_body()).unwrap_or_default()
     }
 
     /// The form that the client sent, if its body was read and is one.
-    pub fn form(&self) -> Option<&str> {
+    pub(crate) fn form(&self) -> Option<&str> {
         let body = self.sent_body().filter(|_| self.announces_form())?;
         std::str::from_utf8(body).ok()
     }
 
     /// The head says that the body is a form.
-    pub fn announces_form(&self) -> bool {
+    pub(crate) fn announces_form(&self) -> bool {
         let kind = self.request.headers.known(KnownHeader::ContentType).unwrap_or_default();
         let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         essence.eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
@@ -67,14 +67,14 @@ impl Exchange<'_> {
     }
 
     /// The upstream is to answer with all it has: its answer must be seen whole.
-    pub fn ask_for_whole(&mut self) {
+    pub(crate) fn ask_for_whole(&mut self) {
         for name in ["Range", "If-Range"] {
             self.outgoing.edits.remove(&self.request.headers, name);
         }
     }
 
     /// The request goes on with another body. Its own has been read.
-    pub fn replace_body(&mut self, body: Vec<u8>) {
+    pub(crate) fn replace_body(&mut self, body: Vec<u8>) {
         self.new_body = Some(body);
     }
 }

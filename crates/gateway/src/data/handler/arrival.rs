@@ -10,7 +10,7 @@ use tollgate_engine::Moment;
 use tollgate_http::Request;
 
 /// What is known of a request whatever API it goes through.
-pub struct RequestContext<'a> {
+pub(super) struct RequestContext<'a> {
     pub core: &'a CoreService,
     pub request: &'a Request<'a>,
     pub full_path: Cow<'a, str>,

@@ -8,7 +8,7 @@ use tollgate_http::{Body, KnownHeader, Request, Version};
 
 /// A record of a request, `None` when it is not recorded. `host` is the upstream's.
 #[inline]
-pub fn draft(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str) -> Option<Box<RequestRecord>> {
+pub(super) fn draft(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str) -> Option<Box<RequestRecord>> {
     let recorder = arrival.core.recorder.as_ref()?;
     let recording = arrival.core.shared.observer.recording.as_ref()?;
     let facts = &exchange.api.facts;
@@ -71,7 +71,7 @@ pub fn draft(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str) 
 }
 
 /// A record for traces alone, of a request that the gateway answers by itself.
-pub fn draft_of_trace(arrival: &RequestContext<'_>, exchange: &Exchange<'_>) -> Option<Box<RequestRecord>> {
+pub(super) fn draft_of_trace(arrival: &RequestContext<'_>, exchange: &Exchange<'_>) -> Option<Box<RequestRecord>> {
     arrival.trace.filter(|trace| trace.taken)?;
     let mut record = draft(arrival, exchange, "")?;
     (record.analytics, record.logged) = (false, false);
@@ -99,7 +99,7 @@ fn write_head(record: &mut RequestRecord, request: &Request<'_>, facts: &ApiFact
 }
 
 /// The identifier of a request: the client's own if it is one, else made here.
-pub fn request_id(arrival: &RequestContext<'_>) -> Box<str> {
+pub(super) fn request_id(arrival: &RequestContext<'_>) -> Box<str> {
     let given = arrival.request.headers.get("x-request-id").and_then(|value| std::str::from_utf8(value).ok());
     let is_fit = |id: &&str| (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
     match given.filter(is_fit) {

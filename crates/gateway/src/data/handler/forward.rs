@@ -15,7 +15,7 @@ const PROVIDER_BODY_BYTES_MAX: u64 = 1 << 20;
 
 /// Fills `outgoing` with method, URL and Host for the upstream.
 #[inline]
-pub fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: &Upstream) -> Forward {
+pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: &Upstream) -> Forward {
     let api = exchange.api;
     let outgoing = &mut *exchange.outgoing;
     if exchange.method != exchange.request.method {
@@ -60,7 +60,7 @@ fn replace_body(request: &Request<'_>, body: Vec<u8>, outgoing: &mut Outgoing) {
 }
 
 /// Fills `outgoing` for the endpoints of the OAuth 2.0 provider.
-pub fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64) -> Forward {
+pub(super) fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64) -> Forward {
     let endpoint = ProviderEndpoints::endpoint(&exchange.url).unwrap_or_default();
     let outgoing = &mut *exchange.outgoing;
     outgoing
@@ -83,7 +83,7 @@ pub fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64) -> For
 }
 
 /// The URL that the next API in a loop sees: without this one's listen path, if that is stripped.
-pub fn loop_url(exchange: &Exchange<'_>) -> Url<'static> {
+pub(super) fn loop_url(exchange: &Exchange<'_>) -> Url<'static> {
     let stripped = exchange.api.stripped(&exchange.url);
     let rooted = if stripped.starts_with('/') { stripped.to_owned() } else { format!("/{stripped}") };
     // It was checked when it was taken apart.

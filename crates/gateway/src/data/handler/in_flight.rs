@@ -12,7 +12,7 @@ use tollgate_engine::{FaultKind, Moment};
 const CLIENT_GONE: u16 = 499;
 
 /// An exchange that was sent on. Holds the snapshot that decided about it.
-pub struct InFlight {
+pub(super) struct InFlight {
     pub snapshot: Rc<CoreSnapshot>,
     pub place: VersionPlace,
     /// The versions that sent it on to another API.
@@ -35,7 +35,7 @@ pub struct InFlight {
 }
 
 /// Where an exchange goes. What the version lists is found there again: holding it would touch a counter that all cores touch.
-pub enum Chosen {
+pub(super) enum Chosen {
     /// The version's upstream of this number.
     Listed(usize),
     /// One that a rewrite named.
@@ -46,26 +46,26 @@ pub enum Chosen {
 
 /// A version of an API in a snapshot.
 #[derive(Clone, Copy, Default)]
-pub struct VersionPlace {
+pub(super) struct VersionPlace {
     pub api: usize,
     /// Among `Versions::Many`, or [`PROVIDER`].
     pub version: usize,
 }
 
 /// The number of the version that is the OAuth 2.0 provider.
-pub const PROVIDER: usize = usize::MAX;
+pub(super) const PROVIDER: usize = usize::MAX;
 
 impl InFlight {
-    pub fn api(&self) -> Option<&CompiledApi> {
+    pub(super) fn api(&self) -> Option<&CompiledApi> {
         self.snapshot.apis.get(self.place.api).map(Arc::as_ref)
     }
 
-    pub fn version(&self) -> Option<&ApiVersion> {
+    pub(super) fn version(&self) -> Option<&ApiVersion> {
         self.place.version(self.snapshot.apis.get(self.place.api)?)
     }
 
     /// A version that the exchange went through sets, removes or reads the request header of this name.
-    pub fn uses_header(&self, name: &str) -> bool {
+    pub(super) fn uses_header(&self, name: &str) -> bool {
         self.looped_through.iter().chain([&self.place]).any(|place| {
             let version = self.snapshot.apis.get(place.api).and_then(|api| place.version(api));
             version.is_some_and(|version| version.header_names.contains(name))
@@ -73,7 +73,7 @@ impl InFlight {
     }
 
     /// The upstream that the exchange goes to.
-    pub fn upstream(&self) -> Option<&Upstream> {
+    pub(super) fn upstream(&self) -> Option<&Upstream> {
         match &self.chosen {
             Chosen::Listed(index) => self.version()?.upstreams.get(*index),
             Chosen::Named(upstream) => Some(upstream),
@@ -82,7 +82,7 @@ impl InFlight {
     }
 
     /// Notes what went wrong. `status` is what the client is told, if it was told nothing before.
-    pub fn fail(&mut self, kind: FaultKind, status: u16) {
+    pub(super) fn fail(&mut self, kind: FaultKind, status: u16) {
         self.failed = Some(kind);
         if self.status == 0 {
             self.status = if kind == FaultKind::ClientGone { CLIENT_GONE } else { status };
@@ -90,7 +90,7 @@ impl InFlight {
     }
 
     /// Tells the breaker how the exchange went.
-    pub fn record(&self, shared: &GatewayState, failed: bool) {
+    pub(super) fn record(&self, shared: &GatewayState, failed: bool) {
         if let Some(passage) = &self.breaker {
             passage.end(shared.start.elapsed(), failed);
         }
@@ -98,7 +98,7 @@ impl InFlight {
 }
 
 impl VersionPlace {
-    pub fn version(self, api: &CompiledApi) -> Option<&ApiVersion> {
+    pub(super) fn version(self, api: &CompiledApi) -> Option<&ApiVersion> {
         if self.version == PROVIDER {
             return api.provider.as_ref().map(|provider| &provider.version);
         }

@@ -171,7 +171,7 @@ fn upstream_ns(times: &Times) -> Option<u64> {
 }
 
 /// Whose fault it is, and its stable name for figures.
-pub fn fault_cause(kind: FaultKind) -> (Side, &'static str) {
+pub(super) fn fault_cause(kind: FaultKind) -> (Side, &'static str) {
     let cause = match kind {
         FaultKind::Lookup => refusal::UPSTREAM_LOOKUP.cause,
         FaultKind::Connect => "upstream_connect",

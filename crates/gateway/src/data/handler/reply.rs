@@ -9,7 +9,7 @@ use tollgate_engine::Outgoing;
 use tollgate_http::{KnownHeader, Request};
 
 /// The request's content type if it is one of XML's.
-pub fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
+pub(super) fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
     let value = std::str::from_utf8(request.headers.known(KnownHeader::ContentType)?).ok()?;
     let essence = value.split(';').next().unwrap_or_default().trim();
     let is_xml = ["application/xml", "text/xml", "application/soap+xml"].iter().any(|xml| essence.eq_ignore_ascii_case(xml));
@@ -17,7 +17,13 @@ pub fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
 }
 
 /// A refusal as JSON, or as XML to a request that was XML. `changes` are what the response would have got.
-pub fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, xml_type: Option<&str>, changes: &[HeaderChange]) {
+pub(super) fn refuse(
+    outgoing: &mut Outgoing,
+    settings: &Settings,
+    refusal: &Refusal,
+    xml_type: Option<&str>,
+    changes: &[HeaderChange],
+) {
     let (status, message, json) = settings.worded(refusal);
     outgoing.edits.clear();
     outgoing.body.clear();
@@ -73,7 +79,7 @@ fn write_problem(status: u16, message: &str, is_limit: bool, body: &mut Vec<u8>)
 }
 
 /// Gives a stored response what an upstream's own gets: limits, lines and changes of this request.
-pub fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
+pub(super) fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
     let headers = &exchange.request.headers;
     // A reply's lines are those that are added.
     let edits = &mut exchange.outgoing.edits;
@@ -93,7 +99,7 @@ pub fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
 }
 
 /// An answer in plain text, where Tyk has no other, or as a problem.
-pub fn plain(outgoing: &mut Outgoing, settings: &Settings, status: u16, text: &str) {
+pub(super) fn plain(outgoing: &mut Outgoing, settings: &Settings, status: u16, text: &str) {
     outgoing.edits.clear();
     outgoing.body.clear();
     outgoing.status = status;
@@ -106,7 +112,7 @@ pub fn plain(outgoing: &mut Outgoing, settings: &Settings, status: u16, text: &s
 }
 
 /// A redirect to the clean form of the request's path.
-pub fn redirect(outgoing: &mut Outgoing, path: &str, query: Option<&str>) {
+pub(super) fn redirect(outgoing: &mut Outgoing, path: &str, query: Option<&str>) {
     outgoing.status = 301;
     let location = match query {
         Some(query) => format!("{path}?{query}"),

@@ -15,7 +15,7 @@ use tollgate_http::HeaderEdits;
 
 /// The place of the version; takes it out of the URL if the definition says so.
 #[inline]
-pub fn version(
+pub(super) fn version(
     snapshot: &Snapshot,
     api: &Arc<CompiledApi>,
     index: usize,

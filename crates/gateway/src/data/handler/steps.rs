@@ -5,7 +5,7 @@ use crate::observe::StepTime;
 use tollgate_engine::Moment;
 
 #[derive(Default)]
-pub struct Steps {
+pub(super) struct Steps {
     times: Vec<StepTime>,
     /// Middlewares of the current walk so far.
     walked: usize,
@@ -13,12 +13,12 @@ pub struct Steps {
 
 impl Steps {
     /// A walk begins.
-    pub fn start(&mut self) {
+    pub(super) fn start(&mut self) {
         self.walked = 0;
     }
 
     /// The next middleware's turn is over. `request_began` is before `began`.
-    pub fn end(&mut self, middleware: &'static str, request_began: Moment, began: Moment, ended: Moment) {
+    pub(super) fn end(&mut self, middleware: &'static str, request_began: Moment, began: Moment, ended: Moment) {
         let after_ns = began.ns_since(request_began);
         let is_last = self.walked + 1 == self.times.len();
         match self.times.get_mut(self.walked) {
@@ -32,12 +32,12 @@ impl Steps {
     }
 
     /// Hands the times over, and takes the memory of others for the next ones.
-    pub fn swap(&mut self, times: &mut Vec<StepTime>) {
+    pub(super) fn swap(&mut self, times: &mut Vec<StepTime>) {
         std::mem::swap(&mut self.times, times);
         self.clear();
     }
 
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.times.clear();
         self.walked = 0;
     }

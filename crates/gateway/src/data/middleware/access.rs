@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use tollgate_model::api::{AccessEntry, Action};
 
 #[derive(Default)]
-pub struct AccessCheck {
+pub(super) struct AccessCheck {
     internal: EndpointList<()>,
     /// Mocks, ignored endpoints, the black list and the white list: the first that fits decides.
     rules: EndpointList<Rule>,
@@ -39,7 +39,7 @@ struct Mock {
 }
 
 impl AccessCheck {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let answers_preflights = source.definition.cors().is_some_and(|cors| !cors.options_passthrough);
         let mut access = AccessCheck { skips_preflights: answers_preflights, ..AccessCheck::default() };
         let info = source.info;

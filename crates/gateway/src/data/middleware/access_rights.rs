@@ -11,14 +11,14 @@ use std::time::Duration;
 /// Until then the request goes on, and its patterns are compiled on its own thread. Fifty take a millisecond.
 const COMPILE_TIME_MAX: Duration = Duration::from_secs(1);
 
-pub struct AccessRights {
+pub(super) struct AccessRights {
     /// Patterns are tried behind the listen path too.
     prefix_matching: bool,
     serial: u64,
 }
 
 impl AccessRights {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let prefix_matching = source.context.settings.patterns.prefix;
         let serial = source.context.registry.new_serial();
         (!source.definition.use_keyless).then(|| Box::new(AccessRights { prefix_matching, serial }) as Box<dyn Middleware>)

@@ -12,7 +12,7 @@ use crate::data::refusal::{self, Refusal};
 use tollgate_http::HeaderEdits;
 use tollgate_model::api::{ApiDefinition, AuthMethod};
 
-pub struct AnyAuth {
+pub(super) struct AnyAuth {
     alternatives: Vec<Alternative>,
 }
 
@@ -45,7 +45,7 @@ enum AlternativeFailure {
 }
 
 impl AnyAuth {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let written = source.definition.auth_alternatives();
         let make = |methods: &Vec<AuthMethod>| Alternative {
             methods: methods.iter().map(|method| Method::new(*method, source.definition)).collect(),

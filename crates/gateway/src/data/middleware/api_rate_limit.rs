@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tollgate_limit::{LimitDecision, Limiter, Rate};
 use tollgate_model::config::OnStoreFailure;
 
-pub struct ApiRateLimit {
+pub(super) struct ApiRateLimit {
     global: Option<Limit>,
     by_endpoint: EndpointList<Limit>,
     /// Variables may name what is left.
@@ -28,7 +28,7 @@ struct Limit {
 }
 
 impl ApiRateLimit {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let global = definition.rate_limit().and_then(|(requests, seconds)| {
             // One counter for all versions of the API.

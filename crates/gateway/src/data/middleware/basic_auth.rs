@@ -35,7 +35,7 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// Seconds after which it is worth coming again when too many wait.
 const RETRY_AFTER_S: &[u8] = b"1";
 
-pub struct BasicAuthCheck {
+pub(super) struct BasicAuthCheck {
     places: CredentialPlaces,
     org_id: String,
     challenge: String,
@@ -71,7 +71,7 @@ struct PasswordVerdict {
 }
 
 impl BasicAuthCheck {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.uses(AuthMethod::Basic) {
             return None;

@@ -3,5 +3,5 @@
 mod body_template;
 mod context;
 
-pub use body_template::{CompiledBodyTemplate, Surroundings};
-pub use context::{tyk_context, tyk_meta};
+pub(super) use body_template::{CompiledBodyTemplate, Surroundings};
+pub(super) use context::{tyk_context, tyk_meta};

@@ -7,10 +7,10 @@ use crate::base::clock;
 use crate::base::tls::AllowList;
 use crate::data::exchange::{Exchange, Step};
 
-pub struct CertificateCheck(AllowList);
+pub(super) struct CertificateCheck(AllowList);
 
 impl CertificateCheck {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.use_mutual_tls_auth {
             return None;

@@ -9,12 +9,12 @@ use crate::data::refusal;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub struct CircuitBreak {
+pub(super) struct CircuitBreak {
     by_endpoint: EndpointList<(BreakerRule, Arc<Breaker>)>,
 }
 
 impl CircuitBreak {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.circuit_breakers;
         let by_endpoint = source.endpoints("circuit_breakers", entries, |source, _, entry| {
             let rule = BreakerRule {

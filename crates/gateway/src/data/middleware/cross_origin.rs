@@ -16,7 +16,7 @@ const OWN: [&str; 4] = [
     "Access-Control-Allow-Methods",
 ];
 
-pub struct CrossOrigin {
+pub(super) struct CrossOrigin {
     origins: Origins,
     methods: Vec<String>,
     /// Lower case; `None` for any.
@@ -35,7 +35,7 @@ enum Origins {
 }
 
 impl CrossOrigin {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         source.definition.cors().map(|cors| Box::new(CrossOrigin::new(cors)) as Box<dyn Middleware>)
     }
 
@@ -153,7 +153,7 @@ impl Origins {
 }
 
 /// The method that a preflight request asks for; `None` when the request is none.
-pub fn preflight_method<'a>(exchange: &Exchange<'a>) -> Option<&'a str> {
+pub(super) fn preflight_method<'a>(exchange: &Exchange<'a>) -> Option<&'a str> {
     if exchange.method != "OPTIONS" {
         return None;
     }

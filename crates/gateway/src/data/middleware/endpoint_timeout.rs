@@ -5,12 +5,12 @@ use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 
-pub struct EndpointTimeout {
+pub(super) struct EndpointTimeout {
     by_endpoint: EndpointList<u64>,
 }
 
 impl EndpointTimeout {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.hard_timeouts;
         let by_endpoint = source.endpoints("hard_timeouts", entries, |_, _, entry| Some(entry.limit()?.as_millis() as u64));
         if by_endpoint.is_empty() { None } else { Some(Box::new(EndpointTimeout { by_endpoint })) }

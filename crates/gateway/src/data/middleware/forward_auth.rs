@@ -29,7 +29,7 @@ const REMEMBERED_MAX: usize = 16_384;
 /// What of a refusal's head is the client's.
 const REFUSAL_HEADERS: [HeaderName; 4] = [WWW_AUTHENTICATE, LOCATION, SET_COOKIE, CONTENT_TYPE];
 
-pub struct ForwardAuthCheck {
+pub(super) struct ForwardAuthCheck {
     rules: Rules,
     uri: Uri,
     outside: Arc<Outside>,
@@ -51,7 +51,7 @@ struct Admitted {
 }
 
 impl ForwardAuthCheck {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let rules = definition.tollgate.forward_auth.as_ref().filter(|_| definition.uses(AuthMethod::Forward))?.clone();
         let uri: Uri = match rules.url.parse() {

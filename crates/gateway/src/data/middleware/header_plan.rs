@@ -12,48 +12,48 @@ use tollgate_http::is_value;
 const OWN_LINES: [&str; 6] = ["Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Trailer"];
 
 /// A definition may change lines of this name.
-pub fn can_change(name: &str) -> bool {
+pub(super) fn can_change(name: &str) -> bool {
     !OWN_LINES.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// Names to remove, then names to set.
-pub struct HeaderPlan {
+pub(super) struct HeaderPlan {
     remove: Vec<Arc<str>>,
     set: Vec<(Arc<str>, ValueTemplate)>,
 }
 
 impl HeaderPlan {
     /// The plan of some lists.
-    pub fn new(remove: &[String], set: &BTreeMap<String, String>, scope: VariableScope<'_>) -> Self {
+    pub(super) fn new(remove: &[String], set: &BTreeMap<String, String>, scope: VariableScope<'_>) -> Self {
         let remove = remove.iter().filter(|name| can_change(name)).map(|name| name.as_str().into()).collect();
         let set = set.iter().filter(|(name, _)| can_change(name));
         HeaderPlan { remove, set: set.map(|(name, value)| (name.as_str().into(), ValueTemplate::new(value, scope))).collect() }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.remove.is_empty() && self.set.is_empty()
     }
 
     /// Keeps only values with variables in them; the others are decided already.
-    pub fn only_variable(mut self) -> Self {
+    pub(super) fn only_variable(mut self) -> Self {
         self.remove.clear();
         self.set.retain(|(_, value)| value.literal().is_none());
         self
     }
 
     /// Adds the headers that the plan is about, which are the request's.
-    pub fn changed_names(&self, names: &mut HeaderNames) {
+    pub(super) fn changed_names(&self, names: &mut HeaderNames) {
         self.remove.iter().for_each(|name| names.add(name));
         self.set.iter().for_each(|(name, _)| names.add(name));
     }
 
     /// Adds the request headers that its values are made of.
-    pub fn read_names(&self, names: &mut HeaderNames) {
+    pub(super) fn read_names(&self, names: &mut HeaderNames) {
         self.set.iter().for_each(|(_, value)| value.header_names(names));
     }
 
     /// The changes for one request. A value that a variable has made unfit for a header line is left out.
-    pub fn changes<'p>(&'p self, exchange: &'p Exchange<'_>) -> impl Iterator<Item = HeaderChange> + 'p {
+    pub(super) fn changes<'p>(&'p self, exchange: &'p Exchange<'_>) -> impl Iterator<Item = HeaderChange> + 'p {
         let removed = self.remove.iter().map(|name| HeaderChange::Remove(name.clone()));
         let set = self.set.iter().filter_map(|(name, value)| {
             let value = value.render(exchange).into_bytes();

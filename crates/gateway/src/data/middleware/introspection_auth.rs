@@ -31,7 +31,7 @@ const VERIFIED_MAX: usize = 32_768;
 /// For which one is remembered when the definition does not say.
 const REMEMBERED_S: u64 = 60;
 
-pub struct IntrospectionAuth {
+pub(super) struct IntrospectionAuth {
     places: CredentialPlaces,
     org_id: String,
     right: Arc<AccessRight>,
@@ -50,7 +50,7 @@ struct IntrospectedToken {
 }
 
 impl IntrospectionAuth {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let rules = definition.introspection().filter(|_| definition.uses(AuthMethod::ExternalOAuth))?.clone();
         let place = "$.external_oauth.providers[0].introspection.url";

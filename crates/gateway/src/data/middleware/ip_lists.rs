@@ -8,8 +8,8 @@ use ipnet::IpNet;
 use std::net::IpAddr;
 use tollgate_model::network::parse_network;
 
-pub struct IpAllow(Networks);
-pub struct IpBlock(Networks);
+pub(super) struct IpAllow(Networks);
+pub(super) struct IpBlock(Networks);
 
 struct Networks(Vec<IpNet>);
 
@@ -25,13 +25,13 @@ impl Networks {
 }
 
 impl IpAllow {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         Some(Box::new(IpAllow(Networks::new(source.definition.ip_allow_list())?)))
     }
 }
 
 impl IpBlock {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         Some(Box::new(IpBlock(Networks::new(source.definition.ip_block_list())?)))
     }
 }

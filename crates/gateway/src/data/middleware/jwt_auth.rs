@@ -26,7 +26,7 @@ use tollgate_model::api::AuthMethod;
 /// Good tokens that are remembered, in each of two halves. One takes some 400 bytes, and the claims that variables name.
 const VERIFIED_MAX: usize = 32_768;
 
-pub struct JwtAuth {
+pub(super) struct JwtAuth {
     places: CredentialPlaces,
     family: AlgorithmFamily,
     source: KeySource,
@@ -55,7 +55,7 @@ impl From<Refusal> for TokenStop {
 }
 
 impl JwtAuth {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.uses(AuthMethod::Jwt) {
             return None;

@@ -8,14 +8,14 @@ use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal::{self, Refusal};
 
-pub struct KeyLimits {
+pub(super) struct KeyLimits {
     checks: Checks,
     /// A request that has passed may come once more, as it may still be held.
     may_come_again: bool,
 }
 
 impl KeyLimits {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let on_store_failure = definition.tollgate.on_store_failure;
         let checks = Checks { rates: !definition.disable_rate_limit, quota: !definition.disable_quota, on_store_failure };
@@ -70,7 +70,7 @@ impl KeyLimits {
 }
 
 /// The request is refused although its key's limits have passed it: they count nothing of it.
-pub fn take_back(exchange: &mut Exchange<'_>) {
+pub(super) fn take_back(exchange: &mut Exchange<'_>) {
     let Some(key) = exchange.key.take() else { return };
     let limits = exchange.limits_of(&key);
     limits.take_back(exchange.now, exchange.unix_s, exchange.counted);

@@ -6,10 +6,10 @@ use crate::auth::keys::KeyState as State;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 
-pub struct KeyStateCheck;
+pub(super) struct KeyStateCheck;
 
 impl KeyStateCheck {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         (!source.definition.use_keyless).then(|| Box::new(KeyStateCheck) as Box<dyn Middleware>)
     }
 }

@@ -5,7 +5,7 @@ use crate::data::exchange::Exchange;
 use std::io::Write;
 
 /// Writes the lines for a request that passed, or for one that is refused. In Tyk's default mode a refusal has no `X-Ratelimit-*`.
-pub fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits, refused: Option<LimitRejection>) {
+pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits, refused: Option<LimitRejection>) {
     exchange.limit_lines.clear();
     let settings = exchange.settings;
     if settings.tyk_limit_headers && !(settings.reports_quotas && refused.is_some()) {

@@ -4,10 +4,10 @@ use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use serde_json::json;
 
-pub struct LimitsReport;
+pub(super) struct LimitsReport;
 
 impl LimitsReport {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         (!source.definition.use_keyless).then(|| Box::new(LimitsReport) as Box<dyn Middleware>)
     }
 }

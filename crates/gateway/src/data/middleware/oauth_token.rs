@@ -14,7 +14,7 @@ use crate::data::refusal::{self, Refusal};
 use std::sync::Arc;
 use tollgate_model::api::AuthMethod;
 
-pub struct OAuthToken {
+pub(super) struct OAuthToken {
     places: CredentialPlaces,
     org_id: String,
     clients: Arc<ApiClients>,
@@ -23,7 +23,7 @@ pub struct OAuthToken {
 }
 
 impl OAuthToken {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.uses(AuthMethod::OAuth) {
             return None;

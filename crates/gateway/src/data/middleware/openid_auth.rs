@@ -29,7 +29,7 @@ const VERIFIED_MAX: usize = 32_768;
 /// Clocks of providers and gateways are not better than this.
 const SKEW_S: u64 = 10;
 
-pub struct OpenIdAuth {
+pub(super) struct OpenIdAuth {
     places: CredentialPlaces,
     org_id: String,
     providers: Vec<OpenidProvider>,
@@ -63,7 +63,7 @@ enum IdentityStop {
 }
 
 impl OpenIdAuth {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.uses(AuthMethod::OpenId) {
             return None;

@@ -7,7 +7,7 @@ use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
 use tollgate_engine::Pending;
 
-pub struct OrgLimits {
+pub(super) struct OrgLimits {
     org_id: String,
 }
 
@@ -21,7 +21,7 @@ enum OrgVerdict {
 }
 
 impl OrgLimits {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let org_id = source.definition.org_id.clone();
         let applies = source.context.settings.enforce_org_quotas && !org_id.is_empty();
         applies.then(|| Box::new(OrgLimits { org_id }) as Box<dyn Middleware>)

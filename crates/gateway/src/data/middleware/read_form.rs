@@ -4,10 +4,10 @@
 use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 
-pub struct ReadForm;
+pub(super) struct ReadForm;
 
 impl ReadForm {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         source.uses_forms().then(|| Box::new(ReadForm) as Box<dyn Middleware>)
     }
 }

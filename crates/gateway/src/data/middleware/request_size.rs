@@ -7,13 +7,13 @@ use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 use tollgate_http::{Body, KnownHeader};
 
-pub struct RequestSize {
+pub(super) struct RequestSize {
     global: Option<u64>,
     by_endpoint: EndpointList<u64>,
 }
 
 impl RequestSize {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let info = source.info;
         let limit = |bytes: i64| u64::try_from(bytes).ok().filter(|bytes| *bytes > 0);
         let global = limit(info.global_size_limit).filter(|_| !info.global_size_limit_disabled);

@@ -25,7 +25,7 @@ use tollgate_model::hexadecimal;
 /// What `advance_cache_config` says for every safe method.
 const SAFE_METHODS: &str = "SAFE_METHODS";
 
-pub struct ResponseCache {
+pub(super) struct ResponseCache {
     cache: Arc<ApiCache>,
     rules: TykRules,
     takes_all_safe: bool,
@@ -46,7 +46,7 @@ struct EndpointRules {
 }
 
 impl ResponseCache {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let options = &definition.cache_options;
         if !options.enable_cache {

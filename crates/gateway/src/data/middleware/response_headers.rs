@@ -9,13 +9,13 @@ use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::MiddlewareSource;
 
-pub struct ResponseHeaders {
+pub(super) struct ResponseHeaders {
     global: Option<HeaderPlan>,
     by_endpoint: EndpointList<HeaderPlan>,
 }
 
 impl ResponseHeaders {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let info = source.info;
         let scope = source.variable_scope();
         let global = HeaderPlan::new(&[], &info.global_response_headers, scope).only_variable();

@@ -21,7 +21,7 @@ use tollgate_model::api::{TextMatch, TriggerMode, UrlRewrite};
 /// Upstreams that one endpoint's rewrites may name before the oldest are forgotten: the authority can come from the request.
 const UPSTREAMS_MAX: usize = 256;
 
-pub struct RewriteUrl {
+pub(super) struct RewriteUrl {
     by_endpoint: EndpointList<Rewrite>,
 }
 
@@ -72,7 +72,7 @@ enum RewritePiece {
 type Captured = BTreeMap<String, String>;
 
 impl RewriteUrl {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.url_rewrites;
         let mut broken = Vec::new();
         let by_endpoint = source.endpoints("url_rewrites", entries, |source, index, entry| {

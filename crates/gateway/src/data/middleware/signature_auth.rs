@@ -37,7 +37,7 @@ static ALGORITHMS: [(&str, SigningMethod); 5] = [
     ("rsa-sha256", SigningMethod::Rsa),
 ];
 
-pub struct SignatureAuth {
+pub(super) struct SignatureAuth {
     places: CredentialPlaces,
     org_id: String,
     /// Empty: all of them.
@@ -51,7 +51,7 @@ pub struct SignatureAuth {
 }
 
 impl SignatureAuth {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         if !definition.uses(AuthMethod::Hmac) {
             return None;

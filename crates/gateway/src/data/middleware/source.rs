@@ -12,7 +12,7 @@ use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, VersionInfo}
 use tollgate_model::{Level, Problem};
 
 /// What a middleware is made from.
-pub struct MiddlewareSource<'a, 'c> {
+pub(crate) struct MiddlewareSource<'a, 'c> {
     pub definition: &'a ApiDefinition,
     pub version_name: &'a str,
     pub info: &'a VersionInfo,
@@ -23,10 +23,10 @@ pub struct MiddlewareSource<'a, 'c> {
 }
 
 /// Compiles a middleware; `None` when the definition does not use it.
-pub type Maker = for<'a, 'c> fn(&mut MiddlewareSource<'a, 'c>) -> Option<Box<dyn Middleware>>;
+pub(crate) type Maker = for<'a, 'c> fn(&mut MiddlewareSource<'a, 'c>) -> Option<Box<dyn Middleware>>;
 
 /// What compiling needs to know.
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     pub settings: &'a Settings,
     pub registry: &'a Arc<Registry>,
     pub file: Option<&'a Path>,
@@ -35,29 +35,29 @@ pub struct Context<'a> {
 
 impl Context<'_> {
     /// Notes what makes the API unusable.
-    pub fn error(&mut self, path: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn error(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem::new(Level::Error, path, message).within(self.file));
     }
 
     /// Notes what the API's author may not have meant.
-    pub fn warning(&mut self, path: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn warning(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem::new(Level::Warning, path, message).within(self.file));
     }
 
     /// How many errors there are so far.
-    pub fn errors(&self) -> usize {
+    pub(crate) fn errors(&self) -> usize {
         self.problems.iter().filter(|problem| problem.is_error()).count()
     }
 
     /// The settings for an API's connections to its upstreams.
-    pub fn upstream_tls(&self, definition: &ApiDefinition) -> TlsSettings {
+    pub(crate) fn upstream_tls(&self, definition: &ApiDefinition) -> TlsSettings {
         self.settings.upstream_tls.for_api(definition)
     }
 }
 
 impl MiddlewareSource<'_, '_> {
     /// The steps that find out who calls, as if these methods alone were switched on.
-    pub fn authentication(&mut self, methods: &[AuthMethod]) -> Vec<Box<dyn Middleware>> {
+    pub(crate) fn authentication(&mut self, methods: &[AuthMethod]) -> Vec<Box<dyn Middleware>> {
         let (auth, definition) = (self.auth, self.definition.with_methods(methods));
         let mut source = MiddlewareSource {
             definition: &definition,
@@ -71,7 +71,7 @@ impl MiddlewareSource<'_, '_> {
     }
 
     /// One list of `extended_paths`, without the entries that are out of effect and those that `make` has nothing for.
-    pub fn endpoints<E: EndpointEntry, T>(
+    pub(crate) fn endpoints<E: EndpointEntry, T>(
         &mut self,
         list: &str,
         entries: &[E],
@@ -89,7 +89,7 @@ impl MiddlewareSource<'_, '_> {
     }
 
     /// The same where an entry may be unusable: the error names the field and says what is wrong, and is noted as a problem.
-    pub fn checked_endpoints<E: EndpointEntry, T>(
+    pub(crate) fn checked_endpoints<E: EndpointEntry, T>(
         &mut self,
         list: &str,
         entries: &[E],
@@ -107,7 +107,7 @@ impl MiddlewareSource<'_, '_> {
     }
 
     /// Adds an endpoint's pattern; a broken one is noted as a problem of the list it stands in.
-    pub fn pattern(&mut self, list: &str, index: usize, pattern: &str, ignore_case: bool) -> Option<u32> {
+    pub(crate) fn pattern(&mut self, list: &str, index: usize, pattern: &str, ignore_case: bool) -> Option<u32> {
         match self.patterns.add(pattern, ignore_case) {
             Ok(number) => Some(number),
             Err(error) => {
@@ -118,14 +118,14 @@ impl MiddlewareSource<'_, '_> {
     }
 
     /// Notes a problem of a field of an entry.
-    pub fn problem(&mut self, list: &str, index: usize, field: &str, message: String) {
+    pub(crate) fn problem(&mut self, list: &str, index: usize, field: &str, message: String) {
         let version = self.version_name;
         self.context.error(format!("$.version_data.versions.{version}.extended_paths.{list}[{index}].{field}"), message);
     }
 
     /// Whether a request may be held after limits have passed it: for limits that other gateways count too, for its body, or by an API that
     /// it is sent on to. It walks the chain again then.
-    pub fn may_hold_after_limits(&self) -> bool {
+    pub(crate) fn may_hold_after_limits(&self) -> bool {
         let is_elsewhere = |url: &str| ["/", "http://", "https://"].iter().any(|start| url.starts_with(start));
         // A variable may be anything.
         let is_sent_on = |url: &str| !is_elsewhere(url) && (url.contains("tyk:") || url.contains('$'));
@@ -150,22 +150,22 @@ impl MiddlewareSource<'_, '_> {
     }
 
     /// Whether variables of the definition may be fields of a form.
-    pub fn uses_forms(&self) -> bool {
+    pub(crate) fn uses_forms(&self) -> bool {
         self.definition.enable_context_vars && self.definition.raw.to_string().contains("$tyk_context.request_data")
     }
 
     /// A name for state that outlives configurations: of this version, or of one of its endpoints.
-    pub fn state_name(&self, detail: &str) -> String {
+    pub(crate) fn state_name(&self, detail: &str) -> String {
         format!("{}/{}/{detail}", self.definition.api_id, self.version_name)
     }
 
     /// What variables in the definition's texts may refer to.
-    pub fn variable_scope(&self) -> VariableScope<'_> {
+    pub(crate) fn variable_scope(&self) -> VariableScope<'_> {
         VariableScope { context: self.definition.enable_context_vars, secrets: &self.context.settings.secrets }
     }
 
     /// The settings for connections that a rewrite makes.
-    pub fn tls_settings(&self) -> TlsSettings {
+    pub(crate) fn tls_settings(&self) -> TlsSettings {
         self.context.upstream_tls(self.definition)
     }
 }

@@ -5,12 +5,12 @@ use crate::base::form::without_parameter;
 use crate::data::exchange::{Exchange, Step};
 use tollgate_model::api::AuthConfig;
 
-pub struct StripAuth {
+pub(super) struct StripAuth {
     places: Vec<AuthConfig>,
 }
 
 impl StripAuth {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let applies = definition.strip_auth_data && !definition.use_keyless;
         let mut places: Vec<AuthConfig> = Vec::new();

@@ -16,7 +16,7 @@ use crate::data::template::uses_token;
 use key_signature::KeySignature;
 use tollgate_model::api::AuthMethod;
 
-pub struct TokenAuth {
+pub(super) struct TokenAuth {
     places: CredentialPlaces,
     org_id: String,
     /// Nothing else is asked for.
@@ -32,7 +32,7 @@ pub struct TokenAuth {
 }
 
 impl TokenAuth {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let applies = definition.uses(AuthMethod::Token);
         applies.then(|| {

@@ -6,13 +6,13 @@ use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step, Track};
 use std::sync::Arc;
 
-pub struct TrackEndpoint {
+pub(super) struct TrackEndpoint {
     never: EndpointList<()>,
     tracked: EndpointList<Arc<str>>,
 }
 
 impl TrackEndpoint {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let paths = &source.info.extended_paths;
         let never = source.endpoints("do_not_track_endpoints", &paths.do_not_track_endpoints, |_, _, _| Some(()));
         let tracked = source.endpoints("track_endpoints", &paths.track_endpoints, |_, _, entry| Some(entry.path.as_str().into()));

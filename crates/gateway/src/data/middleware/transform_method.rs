@@ -6,12 +6,12 @@ use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 
-pub struct TransformMethod {
+pub(super) struct TransformMethod {
     by_endpoint: EndpointList<Option<String>>,
 }
 
 impl TransformMethod {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.method_transforms;
         let by_endpoint = source.endpoints("method_transforms", entries, |_, _, entry| {
             let method = entry.to_method.to_ascii_uppercase();

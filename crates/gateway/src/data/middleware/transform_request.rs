@@ -6,12 +6,12 @@ use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::bodies::CompiledBodyTemplate;
 
-pub struct TransformRequest {
+pub(super) struct TransformRequest {
     by_endpoint: EndpointList<CompiledBodyTemplate>,
 }
 
 impl TransformRequest {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.transform;
         let by_endpoint = source
             .checked_endpoints("transform", entries, |source, entry| CompiledBodyTemplate::new(&entry.template_data, source, true));

@@ -11,7 +11,7 @@ use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::sync::Arc;
 use tollgate_engine::KeptBody;
 
-pub struct TransformResponse {
+pub(super) struct TransformResponse {
     by_endpoint: EndpointList<Arc<CompiledBodyTemplate>>,
 }
 
@@ -25,7 +25,7 @@ struct Transform {
 }
 
 impl TransformResponse {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.transform_response;
         let by_endpoint = source.checked_endpoints("transform_response", entries, |source, entry| {
             CompiledBodyTemplate::new(&entry.template_data, source, false).map(Arc::new)

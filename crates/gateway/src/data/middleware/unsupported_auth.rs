@@ -5,10 +5,10 @@ use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 
-pub struct UnsupportedAuth;
+pub(super) struct UnsupportedAuth;
 
 impl UnsupportedAuth {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let applies = !source.definition.unsupported_auth().is_empty();
         applies.then(|| Box::new(UnsupportedAuth) as Box<dyn Middleware>)
     }

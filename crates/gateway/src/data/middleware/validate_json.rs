@@ -19,7 +19,7 @@ use tollgate_model::api::BodySchema;
 /// Bytes that the expression of one pattern may take.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-pub struct ValidateJson {
+pub(super) struct ValidateJson {
     by_endpoint: EndpointList<Schema>,
 }
 
@@ -31,7 +31,7 @@ struct Schema {
 }
 
 impl ValidateJson {
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.validate_json;
         let by_endpoint = source.checked_endpoints("validate_json", entries, |_, entry| Schema::new(entry));
         if by_endpoint.is_empty() { None } else { Some(Box::new(ValidateJson { by_endpoint })) }

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 
 /// Host patterns, each with a value.
 #[derive(Default)]
-pub struct Hosts<T> {
+pub(super) struct Hosts<T> {
     literal: HashMap<String, T>,
     patterns: Vec<(String, Regex, T)>,
 }
 
 impl<T: Default> Hosts<T> {
     /// The value of a pattern, made when it is new. An error tells why the pattern can't be used.
-    pub fn entry(&mut self, pattern: &str) -> Result<&mut T, regex::Error> {
+    pub(super) fn entry(&mut self, pattern: &str) -> Result<&mut T, regex::Error> {
         if !pattern.contains('{') {
             return Ok(self.literal.entry(pattern.to_owned()).or_default());
         }
@@ -29,7 +29,7 @@ impl<T: Default> Hosts<T> {
     }
 
     /// The values of all patterns that `host` (with or without a port) fits.
-    pub fn find<'s>(&'s self, host: &'s str) -> impl Iterator<Item = &'s T> {
+    pub(super) fn find<'s>(&'s self, host: &'s str) -> impl Iterator<Item = &'s T> {
         let name = without_port(host);
         let literal = [host, name].into_iter().take(if host == name { 1 } else { 2 }).filter_map(|host| self.literal.get(host));
         let fits = move |pattern: &&'s (String, Regex, T)| pattern.1.is_match(if pattern.0.contains(':') { host } else { name });
@@ -37,13 +37,13 @@ impl<T: Default> Hosts<T> {
     }
 
     /// No pattern at all.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.literal.is_empty() && self.patterns.is_empty()
     }
 }
 
 /// `host` without its port; an IPv6 address keeps its brackets.
-pub fn without_port(host: &str) -> &str {
+pub(super) fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty() => name,
         _ => host,

@@ -9,7 +9,7 @@ use regex::Regex;
 
 /// The router of one snapshot.
 #[derive(Default)]
-pub struct Router {
+pub(crate) struct Router {
     by_host: Hosts<Tree>,
     any_host: Tree,
     /// Host that all requests must have, if any.
@@ -18,7 +18,7 @@ pub struct Router {
 
 /// Where a request belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     /// Index of the API in the snapshot.
     pub api: usize,
     /// Bytes of the decoded path that are the listen path; 0 on the `/<api_id>/` route.
@@ -50,7 +50,7 @@ struct Route {
 
 /// Collects routes in the order in which they win.
 #[derive(Default)]
-pub struct RouterBuilder {
+pub(crate) struct RouterBuilder {
     router: Router,
     rank: usize,
     strict: bool,
@@ -58,7 +58,7 @@ pub struct RouterBuilder {
 
 impl RouterBuilder {
     /// `strict`: a listen path without trailing slash matches whole segments only. `only_host`: refuse all other hosts.
-    pub fn new(strict: bool, only_host: Option<&str>) -> Result<Self, regex::Error> {
+    pub(crate) fn new(strict: bool, only_host: Option<&str>) -> Result<Self, regex::Error> {
         let mut router = Router::default();
         if let Some(host) = only_host.filter(|host| !host.is_empty()) {
             let mut hosts = Hosts::default();
@@ -69,7 +69,7 @@ impl RouterBuilder {
     }
 
     /// Adds an API's listen path; later ones lose against earlier ones.
-    pub fn add_listen_path(&mut self, host: Option<&str>, listen_path: &str, api: usize) -> Result<(), regex::Error> {
+    pub(crate) fn add_listen_path(&mut self, host: Option<&str>, listen_path: &str, api: usize) -> Result<(), regex::Error> {
         let template = match listen_path.contains('{') {
             true => Some(re2::compile(&template_regex(listen_path, "[^/]+", false))?),
             false => None,
@@ -81,7 +81,7 @@ impl RouterBuilder {
     }
 
     /// Adds an API's `/<api_id>/`.
-    pub fn add_id(&mut self, host: Option<&str>, api_id: &str, api: usize) -> Result<(), regex::Error> {
+    pub(crate) fn add_id(&mut self, host: Option<&str>, api_id: &str, api: usize) -> Result<(), regex::Error> {
         let route = Route { rank: self.rank, api, listens: false, strict: false, template: None };
         self.insert(host, &format!("/{api_id}/"), route)
     }
@@ -97,7 +97,7 @@ impl RouterBuilder {
     }
 
     /// The finished router.
-    pub fn build(self) -> Router {
+    pub(crate) fn build(self) -> Router {
         self.router
     }
 }
@@ -105,13 +105,13 @@ impl RouterBuilder {
 impl Router {
     /// Whether the host matters at all.
     #[inline]
-    pub fn tells_hosts_apart(&self) -> bool {
+    pub(crate) fn tells_hosts_apart(&self) -> bool {
         self.only_host.is_some() || !self.by_host.is_empty()
     }
 
     /// The API for a host and a decoded path. APIs with a host of their own come before those without.
     #[inline]
-    pub fn find(&self, host: &str, path: &str) -> Option<Found> {
+    pub(crate) fn find(&self, host: &str, path: &str) -> Option<Found> {
         if let Some(only) = &self.only_host
             && only.find(host).next().is_none()
         {
@@ -205,7 +205,7 @@ impl RouteNode {
 }
 
 /// The length that decides the order of listen paths: a `{name}` counts nothing.
-pub fn listen_path_weight(listen_path: &str) -> usize {
+pub(crate) fn listen_path_weight(listen_path: &str) -> usize {
     let mut weight = 0;
     let mut open = 0usize;
     for byte in listen_path.bytes() {

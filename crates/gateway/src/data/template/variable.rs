@@ -7,7 +7,7 @@ use tollgate_model::api::ApiDefinition;
 
 /// A variable of `$tyk_context` or `$tyk_meta`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Variable {
+pub(super) enum Variable {
     Path,
     /// The path's segments, with commas between them.
     PathParts,
@@ -32,7 +32,7 @@ pub enum Variable {
 
 /// What is said of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
+pub(super) enum Figure {
     Limit,
     Remaining,
     Reset,
@@ -40,7 +40,7 @@ pub enum Figure {
 
 impl Variable {
     /// The variable of `$tyk_context` with a name.
-    pub fn of_context(name: &str) -> Variable {
+    pub(super) fn of_context(name: &str) -> Variable {
         let prefixed = |prefix: &str| name.strip_prefix(prefix).map(str::to_owned);
         match name {
             "path" => Variable::Path,
@@ -62,7 +62,7 @@ impl Variable {
         }
     }
 
-    pub fn value(&self, exchange: &Exchange<'_>) -> String {
+    pub(super) fn value(&self, exchange: &Exchange<'_>) -> String {
         let headers = &exchange.request.headers;
         match self {
             Variable::Path => exchange.full_path.to_owned(),
@@ -116,7 +116,7 @@ impl Figure {
 }
 
 /// Whether `$tyk_context.token` stands in a definition: who lets requests in then keeps it.
-pub fn uses_token(definition: &ApiDefinition) -> bool {
+pub(crate) fn uses_token(definition: &ApiDefinition) -> bool {
     let stands_there = || {
         let text = definition.raw.to_string();
         text.contains("$tyk_context.token") || text.contains("\"token\":")

@@ -13,7 +13,7 @@ const KINDS_MAX: usize = 1024;
 
 /// What makes lines of one kind: where they come from, which API they are about, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct LineKind {
+pub(super) struct LineKind {
     pub callsite: Identifier,
     pub api: Option<String>,
     pub cause: Option<String>,
@@ -21,7 +21,7 @@ pub struct LineKind {
 
 /// Lines that were left out.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Summary {
+pub(super) struct Summary {
     pub kind: LineKind,
     pub level: Level,
     pub message: String,
@@ -31,7 +31,7 @@ pub struct Summary {
 
 /// The kinds whose lines came lately.
 #[derive(Default)]
-pub struct LineLimiter {
+pub(super) struct LineLimiter {
     windows: HashMap<LineKind, LineWindow>,
     left_out: u64,
 }
@@ -46,7 +46,7 @@ struct LineWindow {
 
 impl LineLimiter {
     /// Whether a line is written.
-    pub fn admit(&mut self, mut kind: LineKind, level: Level, message: String, now_ms: u64) -> bool {
+    pub(super) fn admit(&mut self, mut kind: LineKind, level: Level, message: String, now_ms: u64) -> bool {
         if self.windows.len() >= KINDS_MAX && !self.windows.contains_key(&kind) {
             kind = LineKind { api: None, cause: None, ..kind };
         }
@@ -61,7 +61,7 @@ impl LineLimiter {
     }
 
     /// Ends the windows that are over, or `all`, and says what they left out.
-    pub fn take_left_out(&mut self, now_ms: u64, all: bool) -> Vec<Summary> {
+    pub(super) fn take_left_out(&mut self, now_ms: u64, all: bool) -> Vec<Summary> {
         let is_over = |window: &LineWindow| all || now_ms.saturating_sub(window.began_ms) >= WINDOW_MS;
         let over = self.windows.extract_if(|_, window| is_over(window));
         let left_out = over.filter(|(_, window)| window.left_out > 0);
@@ -76,7 +76,7 @@ impl LineLimiter {
     }
 
     /// Lines that were left out since the start.
-    pub fn left_out(&self) -> u64 {
+    pub(super) fn left_out(&self) -> u64 {
         self.left_out
     }
 }

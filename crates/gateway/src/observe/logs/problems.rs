@@ -12,7 +12,7 @@ const IGNORED_NAMED_MAX: usize = 20;
 const LINES_MAX: usize = 10_000;
 
 /// Logs what was found in documents: each problem by itself, but fields without effect in one line for each file.
-pub fn problems(problems: &[Problem]) {
+pub(crate) fn problems(problems: &[Problem]) {
     let mut ignored: BTreeMap<Option<&Path>, Vec<&str>> = BTreeMap::new();
     let (said, unsaid) = problems.split_at(problems.len().min(LINES_MAX));
     if !unsaid.is_empty() {

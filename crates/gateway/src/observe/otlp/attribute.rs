@@ -7,11 +7,11 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 /// Attributes of the resource that are not ours to know, as OpenTelemetry's libraries read them: `key=value,key=value`.
 const RESOURCE_VARIABLE: &str = "OTEL_RESOURCE_ATTRIBUTES";
 
-pub fn text(key: &str, value: impl Into<String>) -> KeyValue {
+pub(crate) fn text(key: &str, value: impl Into<String>) -> KeyValue {
     with(key, Value::StringValue(value.into()))
 }
 
-pub fn number(key: &str, value: impl Into<i64>) -> KeyValue {
+pub(crate) fn number(key: &str, value: impl Into<i64>) -> KeyValue {
     with(key, Value::IntValue(value.into()))
 }
 
@@ -20,7 +20,7 @@ fn with(key: &str, value: Value) -> KeyValue {
 }
 
 /// This gateway.
-pub fn resource(service_name: &str) -> Resource {
+pub(crate) fn resource(service_name: &str) -> Resource {
     let given = std::env::var(RESOURCE_VARIABLE).unwrap_or_default();
     let given: Vec<(&str, &str)> = given.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -32,7 +32,7 @@ pub fn resource(service_name: &str) -> Resource {
 }
 
 /// The part of the gateway that spans and figures come from.
-pub fn scope() -> InstrumentationScope {
+pub(crate) fn scope() -> InstrumentationScope {
     let (name, version) = ("tollgate".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     InstrumentationScope { name, version, ..InstrumentationScope::default() }
 }

@@ -31,13 +31,13 @@ const GRPC_PREFIX_BYTES: usize = 5;
 
 /// What is sent, and where that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
+pub(crate) enum Signal {
     Traces,
     Metrics,
 }
 
 /// A collector of one signal.
-pub struct Collector {
+pub(crate) struct Collector {
     runtime: Runtime,
     client: HttpClient,
     uri: Uri,
@@ -72,7 +72,7 @@ impl Signal {
 
 impl Collector {
     /// An error tells what is wrong with the settings.
-    pub fn new(settings: &CollectorSettings, signal: Signal, end: watch::Receiver<Option<Instant>>) -> Result<Self, String> {
+    pub(crate) fn new(settings: &CollectorSettings, signal: Signal, end: watch::Receiver<Option<Instant>>) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build();
         let connect_time_max = Some(settings.connect_time_max);
         let connections = HttpClientSettings { http2: !settings.over_http, idle_max: IDLE, connect_time_max };
@@ -88,7 +88,7 @@ impl Collector {
     }
 
     /// Sends a message; the collector's answer, as far as it is one.
-    pub fn send(&self, message: &impl Message) -> Result<Bytes, String> {
+    pub(crate) fn send(&self, message: &impl Message) -> Result<Bytes, String> {
         let message = message.encode_to_vec();
         let body = if self.over_http { message } else { framed(&message) };
         self.runtime.block_on(self.attempts(body.into()))
@@ -227,7 +227,7 @@ fn headers(settings: &CollectorSettings) -> Result<HeaderMap, String> {
 }
 
 /// What a collector's answer says that it did not take, and why.
-pub trait PartialSuccess: Message + Default {
+pub(crate) trait PartialSuccess: Message + Default {
     fn refused(self) -> Option<(u64, String)>;
 }
 
@@ -246,7 +246,7 @@ impl PartialSuccess for metrics::v1::ExportMetricsServiceResponse {
 }
 
 /// Sends a message; `Ok` holds how much of it the collector did not take.
-pub fn deliver<R: PartialSuccess>(collector: &Collector, message: &impl Message) -> Result<u64, String> {
+pub(crate) fn deliver<R: PartialSuccess>(collector: &Collector, message: &impl Message) -> Result<u64, String> {
     let answer = collector.send(message)?;
     // An answer that can't be read says nothing of what was sent; it was taken.
     let Some((count, why)) = R::decode(answer).ok().and_then(PartialSuccess::refused) else { return Ok(0) };

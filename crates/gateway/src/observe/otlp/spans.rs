@@ -30,7 +30,7 @@ const PARENT_KNOWN: u32 = 0x100;
 const PARENT_ELSEWHERE: u32 = 0x200;
 
 #[derive(Clone)]
-pub struct SpanSink {
+pub(crate) struct SpanSink {
     batch: Vec<Span>,
     spans_max: usize,
     time_max: Duration,
@@ -40,7 +40,7 @@ pub struct SpanSink {
 
 impl SpanSink {
     /// An error tells what is wrong with the settings.
-    pub fn start(traces: &Traces, figures: Arc<SinkFigures>) -> Result<(Self, SinkThread), String> {
+    pub(crate) fn start(traces: &Traces, figures: Arc<SinkFigures>) -> Result<(Self, SinkThread), String> {
         let (end, ended) = watch::channel(None);
         let settings = traces.collector();
         let collector = Collector::new(&settings, Signal::Traces, ended).map_err(|error| format!("opentelemetry: {error}"))?;

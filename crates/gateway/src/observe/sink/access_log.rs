@@ -46,7 +46,7 @@ const FIELDS: [(&str, FieldValue); 23] = [
 
 /// One core's log.
 #[derive(Clone)]
-pub struct AccessLogSink {
+pub(crate) struct AccessLogSink {
     analyst: Arc<Analyst>,
     lines: FileLineWriter,
     json: bool,
@@ -56,7 +56,7 @@ pub struct AccessLogSink {
 
 /// The identifiers that others know requests by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identifiers {
+pub(crate) struct Identifiers {
     /// Requests are traced.
     pub traces: bool,
     /// Clients and upstreams are told identifiers of requests.
@@ -66,7 +66,7 @@ pub struct Identifiers {
 impl AccessLogSink {
     /// A log with the fields that a template names; for an empty one with all, but for identifiers that nobody else knows. `prefix` is always
     /// there, a trace's identifier only when requests are traced.
-    pub fn new(analyst: Arc<Analyst>, lines: FileLineWriter, json: bool, template: &[String], known: Identifiers) -> Self {
+    pub(crate) fn new(analyst: Arc<Analyst>, lines: FileLineWriter, json: bool, template: &[String], known: Identifiers) -> Self {
         let before = |name: &str| if json { format!(",\"{name}\":") } else { format!(" {name}=") };
         let fields = wanted(template, known);
         let fields = fields.map(|(name, field)| (before(name).into(), field)).collect();

@@ -6,13 +6,13 @@ use crate::observe::hit::Hit;
 use std::sync::Arc;
 
 #[derive(Clone)]
-pub struct JsonLines {
+pub(crate) struct JsonLines {
     analyst: Arc<Analyst>,
     lines: FileLineWriter,
 }
 
 impl JsonLines {
-    pub fn new(analyst: Arc<Analyst>, lines: FileLineWriter) -> Self {
+    pub(crate) fn new(analyst: Arc<Analyst>, lines: FileLineWriter) -> Self {
         JsonLines { analyst, lines }
     }
 }

@@ -20,14 +20,14 @@ const BATCHES_MAX: usize = 128;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Where lines go.
-pub enum LogFile {
+pub(crate) enum LogFile {
     StandardError,
     Rotating(RotatingFile),
 }
 
 /// A file with a bound; `file.1` is the one before, and so on. What is no regular file, or a stream
 /// that the process was started with, has none, and keeps its name.
-pub struct RotatingFile {
+pub(crate) struct RotatingFile {
     path: PathBuf,
     bytes_max: u64,
     files_max: u32,
@@ -43,7 +43,7 @@ struct OpenFile {
 
 /// Gathers a core's lines for the thread that writes them.
 #[derive(Clone)]
-pub struct FileLineWriter {
+pub(crate) struct FileLineWriter {
     lines: Vec<u8>,
     count: u64,
     handoff: Handoff<Vec<u8>>,
@@ -51,7 +51,7 @@ pub struct FileLineWriter {
 
 impl LogFile {
     /// A file, or standard error for an empty path.
-    pub fn new(path: &Path, bytes_max: u64, files_max: u32) -> Self {
+    pub(crate) fn new(path: &Path, bytes_max: u64, files_max: u32) -> Self {
         if path.as_os_str().is_empty() {
             return LogFile::StandardError;
         }
@@ -72,7 +72,7 @@ impl LogFile {
     }
 
     /// Opens the file, so that a path that can't be written is known at the start.
-    pub fn check(&mut self) -> io::Result<()> {
+    pub(crate) fn check(&mut self) -> io::Result<()> {
         match self {
             LogFile::StandardError => Ok(()),
             LogFile::Rotating(file) => {
@@ -154,7 +154,7 @@ fn place(metadata: &Metadata) -> (u64, u64) {
 
 impl FileLineWriter {
     /// Opens the file, and starts its thread. So many lines may wait.
-    pub fn start(mut file: LogFile, lines_max: u64, figures: Arc<SinkFigures>) -> io::Result<(Self, SinkThread)> {
+    pub(crate) fn start(mut file: LogFile, lines_max: u64, figures: Arc<SinkFigures>) -> io::Result<(Self, SinkThread)> {
         file.check()?;
         let write = move |lines: Vec<u8>| file.write(&lines).map_err(|error| error.to_string());
         let (handoff, writer) = Handoff::start(figures, SinkRoom { batches: BATCHES_MAX, records: lines_max }, write)?;
@@ -162,7 +162,7 @@ impl FileLineWriter {
     }
 
     /// Adds a line; `write` writes it with its end.
-    pub fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.lines.capacity() == 0 {
             self.lines = Vec::with_capacity(BATCH_BYTES + LINE_BYTES);
         }
@@ -174,7 +174,7 @@ impl FileLineWriter {
     }
 
     /// Hands over what was gathered.
-    pub fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         if self.count > 0 {
             self.handoff.give(std::mem::take(&mut self.lines), std::mem::take(&mut self.count));
         }

@@ -32,7 +32,7 @@ const RETRY_EVERY: Duration = Duration::from_millis(100);
 const END_TIME_MAX: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
-pub struct RedisList {
+pub(crate) struct RedisList {
     analyst: Arc<Analyst>,
     records: Vec<Vec<u8>>,
     bytes: usize,
@@ -61,7 +61,7 @@ struct Appender {
 }
 
 impl RedisList {
-    pub fn start(
+    pub(crate) fn start(
         analyst: Arc<Analyst>,
         redis: Arc<Redis>,
         config: &GatewayConfig,

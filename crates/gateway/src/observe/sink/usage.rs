@@ -27,7 +27,7 @@ const NS_PER_US: u64 = 1_000;
 
 /// One core's sums.
 #[derive(Clone)]
-pub struct UsageSink {
+pub(crate) struct UsageSink {
     analyst: Arc<Analyst>,
     rows: HashMap<UsageKey, UsageCounts>,
     /// Sums of requests that say the same of themselves, and the rows they belong to: most requests are like one that was just seen.
@@ -91,7 +91,12 @@ impl UsageTable {
 }
 
 impl UsageSink {
-    pub fn start(analyst: Arc<Analyst>, usage: Usage, days: u32, figures: Arc<SinkFigures>) -> io::Result<(Self, SinkThread)> {
+    pub(crate) fn start(
+        analyst: Arc<Analyst>,
+        usage: Usage,
+        days: u32,
+        figures: Arc<SinkFigures>,
+    ) -> io::Result<(Self, SinkThread)> {
         let mut table = UsageTable { usage, days, forgot: None, paths: HashMap::new(), all_paths: 0 };
         let room = SinkRoom { batches: BATCHES_MAX, records: u64::MAX };
         let (handoff, writer) = Handoff::start(figures, room, move |rows| table.write(rows))?;

@@ -7,7 +7,7 @@ use tollgate_model::config::Traces;
 
 /// A request has a place in a trace, the same each time; and what goes on to the upstream is a head that another gateway finds the same
 /// trace in.
-pub fn trace(bytes: &[u8]) {
+pub(super) fn trace(bytes: &[u8]) {
     let mut storage = HeaderStorage::new();
     let Ok(Some(request)) = Request::parse(bytes, &mut storage) else { return };
     for (propagation, custom) in

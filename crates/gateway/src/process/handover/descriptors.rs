@@ -14,7 +14,7 @@ const MESSAGE_MAX: usize = 64;
 const SPACE: usize = cmsg_space!(ScmRights(MESSAGE_MAX));
 
 /// Sends descriptors, in their order.
-pub fn send(talk: &UnixStream, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub(super) fn send(talk: &UnixStream, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     for some in descriptors.chunks(MESSAGE_MAX) {
         let mut space = [MaybeUninit::uninit(); SPACE];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -26,7 +26,7 @@ pub fn send(talk: &UnixStream, descriptors: &[BorrowedFd<'_>]) -> io::Result<()>
 }
 
 /// Receives so many descriptors, in the order in which they were sent; children of this process do not get them.
-pub fn receive(talk: &UnixStream, count: usize) -> io::Result<Vec<OwnedFd>> {
+pub(super) fn receive(talk: &UnixStream, count: usize) -> io::Result<Vec<OwnedFd>> {
     let mut descriptors = Vec::new();
     while descriptors.len() < count {
         let mut space = [MaybeUninit::uninit(); SPACE];

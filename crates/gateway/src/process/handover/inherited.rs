@@ -20,7 +20,7 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// What this process was started with.
 #[derive(Debug, Default)]
-pub struct Inherited {
+pub(crate) struct Inherited {
     sockets: Vec<(Role, TcpListener)>,
     /// A service manager made them: it chose their addresses.
     is_managed: bool,
@@ -34,7 +34,7 @@ impl Inherited {
     ///
     /// # Errors
     /// The environment names something that is not there, or that is no listening TCP socket.
-    pub fn take() -> Result<Self, String> {
+    pub(crate) fn take() -> Result<Self, String> {
         let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
         if let Some(text) = variable(VARIABLE) {
             return Inherited::of_predecessor(&text);
@@ -85,7 +85,7 @@ impl Inherited {
 
     /// The sockets of the data plane: those of a service manager whatever their address, those of a predecessor when their
     /// address is still the configured one. And whether they are a service manager's.
-    pub fn data(&mut self, wanted: SocketAddr) -> (Vec<TcpListener>, bool) {
+    pub(crate) fn data(&mut self, wanted: SocketAddr) -> (Vec<TcpListener>, bool) {
         let given = self.take_sockets(|role, _| role == Role::Given);
         if !given.is_empty() {
             return (given, true);
@@ -94,7 +94,7 @@ impl Inherited {
     }
 
     /// The socket of another port.
-    pub fn port(&mut self, role: Role, wanted: SocketAddr) -> Option<TcpListener> {
+    pub(crate) fn port(&mut self, role: Role, wanted: SocketAddr) -> Option<TcpListener> {
         let is_managed = self.is_managed;
         let is_it = |has: Role, address| has == role && (is_managed || is_for(address, wanted));
         self.take_sockets(is_it).pop()
@@ -107,7 +107,7 @@ impl Inherited {
     }
 
     /// What nothing has asked for, in words.
-    pub fn unused(&self) -> Vec<String> {
+    pub(crate) fn unused(&self) -> Vec<String> {
         let text = |(role, socket): &(Role, TcpListener)| {
             let address = socket.local_addr().map_or("no address".to_owned(), |address| address.to_string());
             format!("{} ({address})", role.name())
@@ -119,7 +119,7 @@ impl Inherited {
     ///
     /// # Errors
     /// The socket to the predecessor can't be used.
-    pub fn predecessor(&self) -> Result<Option<Predecessor>, String> {
+    pub(crate) fn predecessor(&self) -> Result<Option<Predecessor>, String> {
         self.predecessor.as_ref().map(|talk| Predecessor::new(talk).map_err(|error| error.to_string())).transpose()
     }
 }
@@ -145,7 +145,7 @@ fn is_for(address: SocketAddr, wanted: SocketAddr) -> bool {
 }
 
 /// The process that this one takes over from.
-pub struct Predecessor(UnixStream);
+pub(crate) struct Predecessor(UnixStream);
 
 impl Predecessor {
     fn new(talk: &UnixStream) -> std::io::Result<Self> {
@@ -159,7 +159,7 @@ impl Predecessor {
     ///
     /// # Errors
     /// The predecessor lives and does not answer.
-    pub fn wait_for_go(&self) -> Result<(), String> {
+    pub(crate) fn wait_for_go(&self) -> Result<(), String> {
         if self.say(PREPARED).is_err() {
             return Ok(());
         }
@@ -173,13 +173,13 @@ impl Predecessor {
     }
 
     /// Says that this process serves.
-    pub fn say_ready(&self) {
+    pub(crate) fn say_ready(&self) {
         // Whether it still listens makes no difference here.
         let _ = self.say(READY);
     }
 
     /// Says why this process does not.
-    pub fn say_failed(&self, why: &str) {
+    pub(crate) fn say_failed(&self, why: &str) {
         let _ = self.say(&format!("{FAILED}{}", why.replace('\n', "; ")));
     }
 

@@ -20,7 +20,7 @@ const LINE_BYTES_MAX: u64 = 16 * 1024;
 const END_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// What is handed over, and what must not change meanwhile.
-pub struct Estate {
+pub(crate) struct Estate {
     /// Listening sockets and what each is for.
     pub sockets: Vec<(Role, TcpListener)>,
     /// The embedded store's lock.
@@ -39,7 +39,7 @@ impl Estate {
     ///
     /// # Errors
     /// Why there is no successor. Everything is as it was.
-    pub async fn hand_over(&self) -> Result<u32, String> {
+    pub(crate) async fn hand_over(&self) -> Result<u32, String> {
         self.freeze(true);
         let handed_over = self.try_hand_over().await;
         if handed_over.is_err() {

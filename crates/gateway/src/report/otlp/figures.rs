@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::metrics::v1::{
 use tollgate_model::distribution::{BOUNDS, Distribution};
 
 /// Figures under construction.
-pub struct OtlpFigures {
+pub(super) struct OtlpFigures {
     /// When counting began and when this is; nanoseconds since 1970.
     start: u64,
     now: u64,
@@ -19,12 +19,12 @@ pub struct OtlpFigures {
 }
 
 impl OtlpFigures {
-    pub fn new(start: u64, now: u64) -> Self {
+    pub(super) fn new(start: u64, now: u64) -> Self {
         OtlpFigures { start, now, metrics: Vec::new(), points: 0 }
     }
 
     /// All families that have a point, and how many points there are.
-    pub fn finish(mut self) -> (Vec<Metric>, u64) {
+    pub(super) fn finish(mut self) -> (Vec<Metric>, u64) {
         self.metrics.retain(|metric| match &metric.data {
             Some(Data::Gauge(gauge)) => !gauge.data_points.is_empty(),
             Some(Data::Sum(sum)) => !sum.data_points.is_empty(),

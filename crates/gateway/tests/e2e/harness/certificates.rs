@@ -15,39 +15,39 @@ use super::wire::Connection;
 
 /// A certificate and its key, as PEM.
 #[derive(Clone)]
-pub struct Made {
+pub(crate) struct Made {
     pub certificate: String,
     pub key: String,
 }
 
 /// An authority that issues certificates for as long as the test runs.
-pub struct Authority(CertifiedIssuer<'static, KeyPair>);
+pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    pub fn new(name: &str) -> Authority {
+    pub(crate) fn new(name: &str) -> Authority {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.distinguished_name.push(DnType::CommonName, name);
         Authority(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    pub fn pem(&self) -> String {
+    pub(crate) fn pem(&self) -> String {
         self.0.pem()
     }
 
-    pub fn issue(&self, names: &[&str]) -> Made {
+    pub(crate) fn issue(&self, names: &[&str]) -> Made {
         self.issue_with(names, |_| {})
     }
 
     /// One whose time is over.
-    pub fn issue_expired(&self, names: &[&str]) -> Made {
+    pub(crate) fn issue_expired(&self, names: &[&str]) -> Made {
         self.issue_with(names, |params| {
             params.not_before = date_time_ymd(2020, 1, 1);
             params.not_after = date_time_ymd(2021, 1, 1);
         })
     }
 
-    pub fn issue_with(&self, names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> Made {
+    pub(crate) fn issue_with(&self, names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> Made {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).unwrap();
         params.distinguished_name.push(DnType::CommonName, names.first().copied().unwrap_or("nobody"));
@@ -56,7 +56,7 @@ impl Authority {
     }
 
     /// What a client needs to trust this authority.
-    pub fn roots(&self) -> RootCertStore {
+    pub(crate) fn roots(&self) -> RootCertStore {
         let mut roots = RootCertStore::empty();
         roots.add(self.0.der().clone()).unwrap();
         roots
@@ -64,23 +64,23 @@ impl Authority {
 }
 
 impl Made {
-    pub fn der(&self) -> CertificateDer<'static> {
+    pub(crate) fn der(&self) -> CertificateDer<'static> {
         CertificateDer::from_pem_slice(self.certificate.as_bytes()).unwrap()
     }
 
-    pub fn private_key(&self) -> PrivateKeyDer<'static> {
+    pub(crate) fn private_key(&self) -> PrivateKeyDer<'static> {
         PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap()
     }
 
     /// Writes both into one file.
-    pub fn write(&self, dir: &Path, name: &str) -> PathBuf {
+    pub(crate) fn write(&self, dir: &Path, name: &str) -> PathBuf {
         let path = dir.join(name);
         fs::write(&path, format!("{}{}", self.certificate, self.key)).unwrap();
         path
     }
 
     /// SHA-256 of the certificate, hexadecimal.
-    pub fn fingerprint(&self) -> String {
+    pub(crate) fn fingerprint(&self) -> String {
         use sha2::{Digest, Sha256};
         Sha256::digest(self.der()).iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -91,7 +91,7 @@ fn provider() -> Arc<rustls::crypto::CryptoProvider> {
 }
 
 /// Settings of a client that trusts an authority, and shows a certificate if it has one.
-pub fn client(authority: &Authority, own: Option<&Made>) -> ClientConfig {
+pub(crate) fn client(authority: &Authority, own: Option<&Made>) -> ClientConfig {
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(authority.roots()), provider()).build().unwrap();
     let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions().unwrap();
     let builder = builder.with_webpki_verifier(verifier);
@@ -102,16 +102,16 @@ pub fn client(authority: &Authority, own: Option<&Made>) -> ClientConfig {
 }
 
 /// Settings of a server with a certificate.
-pub fn server(made: &Made) -> rustls::ServerConfig {
+pub(crate) fn server(made: &Made) -> rustls::ServerConfig {
     let builder = rustls::ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions().unwrap();
     builder.with_no_client_auth().with_single_cert(vec![made.der()], made.private_key()).unwrap()
 }
 
 /// A TLS connection that has shaken hands.
-pub type TlsStream = StreamOwned<ClientConnection, TcpStream>;
+pub(crate) type TlsStream = StreamOwned<ClientConnection, TcpStream>;
 
 /// Shakes hands with a port of this machine as a client that means `host`.
-pub fn shake_hands(config: &Arc<ClientConfig>, port: u16, host: &str) -> std::io::Result<TlsStream> {
+pub(crate) fn shake_hands(config: &Arc<ClientConfig>, port: u16, host: &str) -> std::io::Result<TlsStream> {
     let mut socket = TcpStream::connect(("127.0.0.1", port))?;
     socket.set_read_timeout(Some(super::PATIENCE))?;
     let name = ServerName::try_from(host.to_owned()).unwrap();
@@ -123,11 +123,11 @@ pub fn shake_hands(config: &Arc<ClientConfig>, port: u16, host: &str) -> std::io
 }
 
 /// The same as a connection to send requests on.
-pub fn connect(config: &Arc<ClientConfig>, port: u16, host: &str) -> Connection {
+pub(crate) fn connect(config: &Arc<ClientConfig>, port: u16, host: &str) -> Connection {
     over(shake_hands(config, port, host).expect("a handshake"))
 }
 
-pub fn over(stream: TlsStream) -> Connection {
+pub(crate) fn over(stream: TlsStream) -> Connection {
     let socket = stream.sock.try_clone().expect("a second handle");
     Connection::with(Box::new(stream), socket)
 }

@@ -21,7 +21,7 @@ use super::http2::{Http2Upstream, collect};
 use super::{Upstream, eventually, reply};
 
 /// A running collector.
-pub struct Collector {
+pub(crate) struct Collector {
     state: Arc<Mutex<Received>>,
     pub exporter: &'static str,
     pub address: SocketAddr,
@@ -37,7 +37,7 @@ enum Server {
 
 /// What it got.
 #[derive(Default, Clone)]
-pub struct Received {
+pub(crate) struct Received {
     pub spans: Vec<Span>,
     pub metrics: Vec<Metric>,
     /// Of the resource of the last message.
@@ -53,7 +53,7 @@ pub struct Received {
 }
 
 impl Collector {
-    pub fn http() -> Collector {
+    pub(crate) fn http() -> Collector {
         let state = Arc::<Mutex<Received>>::default();
         let own = state.clone();
         let server = Upstream::start(move |seen| {
@@ -64,7 +64,7 @@ impl Collector {
         Collector { state, exporter: "http", address: server.address, _server: Server::Http(server) }
     }
 
-    pub fn grpc(tls: Option<rustls::ServerConfig>) -> Collector {
+    pub(crate) fn grpc(tls: Option<rustls::ServerConfig>) -> Collector {
         let state = Arc::<Mutex<Received>>::default();
         let own = state.clone();
         let server = Http2Upstream::start(tls, move |request, respond| answer(own.clone(), request, respond));
@@ -72,17 +72,17 @@ impl Collector {
     }
 
     /// Answers this many messages with a failure that may pass.
-    pub fn turn_away(&self, messages: usize) {
+    pub(crate) fn turn_away(&self, messages: usize) {
         self.state.lock().unwrap().to_turn_away = messages;
     }
 
-    pub fn received(&self) -> Received {
+    pub(crate) fn received(&self) -> Received {
         self.state.lock().unwrap().clone()
     }
 
     /// The spans, once there are that many.
     #[track_caller]
-    pub fn spans(&self, count: usize) -> Vec<Span> {
+    pub(crate) fn spans(&self, count: usize) -> Vec<Span> {
         eventually("all spans are there", || self.received().spans.len() >= count);
         let mut spans = self.received().spans;
         assert_eq!(spans.len(), count, "{spans:#?}");
@@ -143,7 +143,7 @@ impl Received {
 }
 
 /// Attributes as text.
-pub fn attributes(attributes: &[KeyValue]) -> BTreeMap<String, String> {
+pub(crate) fn attributes(attributes: &[KeyValue]) -> BTreeMap<String, String> {
     let shown = |attribute: &KeyValue| match attribute.value.clone().and_then(|value| value.value) {
         Some(Value::StringValue(text)) => text,
         Some(Value::IntValue(number)) => number.to_string(),
@@ -153,7 +153,7 @@ pub fn attributes(attributes: &[KeyValue]) -> BTreeMap<String, String> {
 }
 
 /// `opentelemetry` for a collector, with a second at most before spans are sent.
-pub fn to(collector: &Collector, more: serde_json::Value) -> serde_json::Value {
+pub(crate) fn to(collector: &Collector, more: serde_json::Value) -> serde_json::Value {
     let mut settings = Map::new();
     settings.insert("enabled".to_owned(), json!(true));
     settings.insert("exporter".to_owned(), json!(collector.exporter));

@@ -6,24 +6,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Addresses for a name, and for how many seconds they hold; no addresses means that the name does not exist.
-pub struct Answer {
+pub(crate) struct Answer {
     pub addresses: Vec<IpAddr>,
     pub ttl_s: u32,
 }
 
-pub struct NameServer {
+pub(crate) struct NameServer {
     pub address: SocketAddr,
     asked: Arc<AtomicUsize>,
 }
 
 impl NameServer {
     /// `answer` gets the name in lower case, without its last dot.
-    pub fn start(answer: impl Fn(&str) -> Answer + Send + 'static) -> NameServer {
+    pub(crate) fn start(answer: impl Fn(&str) -> Answer + Send + 'static) -> NameServer {
         NameServer::dropping(&[], answer)
     }
 
     /// The same, which does not answer questions of these kinds: 1 is A, 28 is AAAA.
-    pub fn dropping(kinds: &'static [u16], answer: impl Fn(&str) -> Answer + Send + 'static) -> NameServer {
+    pub(crate) fn dropping(kinds: &'static [u16], answer: impl Fn(&str) -> Answer + Send + 'static) -> NameServer {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
         let address = socket.local_addr().expect("an address");
         let asked = Arc::new(AtomicUsize::new(0));
@@ -41,7 +41,7 @@ impl NameServer {
     }
 
     /// How many questions have come.
-    pub fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 }

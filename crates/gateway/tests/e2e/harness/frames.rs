@@ -5,27 +5,27 @@ use std::net::TcpStream;
 
 use super::PATIENCE;
 
-pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-pub const DATA: u8 = 0;
-pub const HEADERS: u8 = 1;
-pub const PRIORITY: u8 = 2;
-pub const RST_STREAM: u8 = 3;
-pub const SETTINGS: u8 = 4;
-pub const PUSH_PROMISE: u8 = 5;
-pub const PING: u8 = 6;
-pub const GOAWAY: u8 = 7;
-pub const WINDOW_UPDATE: u8 = 8;
-pub const CONTINUATION: u8 = 9;
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const PRIORITY: u8 = 2;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
+pub(crate) const PUSH_PROMISE: u8 = 5;
+pub(crate) const PING: u8 = 6;
+pub(crate) const GOAWAY: u8 = 7;
+pub(crate) const WINDOW_UPDATE: u8 = 8;
+pub(crate) const CONTINUATION: u8 = 9;
 
-pub const ACK: u8 = 1;
-pub const END_STREAM: u8 = 1;
-pub const END_HEADERS: u8 = 4;
-pub const PADDED: u8 = 8;
+pub(crate) const ACK: u8 = 1;
+pub(crate) const END_STREAM: u8 = 1;
+pub(crate) const END_HEADERS: u8 = 4;
+pub(crate) const PADDED: u8 = 8;
 
 /// One frame of either side.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
+pub(crate) struct Frame {
     pub kind: u8,
     pub flags: u8,
     pub stream: u32,
@@ -33,19 +33,19 @@ pub struct Frame {
 }
 
 /// A frame's bytes.
-pub fn frame(kind: u8, flags: u8, stream: u32, content: impl AsRef<[u8]>) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, content: impl AsRef<[u8]>) -> Vec<u8> {
     let content = content.as_ref();
     let length = u32::try_from(content.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), content].concat()
 }
 
 /// One entry of a SETTINGS frame.
-pub fn setting(name: u16, value: u32) -> Vec<u8> {
+pub(crate) fn setting(name: u16, value: u32) -> Vec<u8> {
     [name.to_be_bytes().as_slice(), &value.to_be_bytes()].concat()
 }
 
 /// A header line in a block, without compression (RFC 7541 §6.2.2).
-pub fn line(name: &str, value: &str) -> Vec<u8> {
+pub(crate) fn line(name: &str, value: &str) -> Vec<u8> {
     let text = |text: &str| {
         assert!(text.len() < 127, "longer than one byte of length says");
         [&[text.len() as u8], text.as_bytes()].concat()
@@ -54,22 +54,22 @@ pub fn line(name: &str, value: &str) -> Vec<u8> {
 }
 
 /// The header block of a request for a path, with more lines behind.
-pub fn block(method: &str, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn block(method: &str, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
     let pseudo = [(":method", method), (":scheme", "http"), (":path", path), (":authority", "gateway.test")];
     pseudo.iter().chain(more).flat_map(|(name, value)| line(name, value)).collect()
 }
 
 /// A whole request without a body.
-pub fn get(stream: u32, path: &str) -> Vec<u8> {
+pub(crate) fn get(stream: u32, path: &str) -> Vec<u8> {
     frame(HEADERS, END_HEADERS | END_STREAM, stream, block("GET", path, &[]))
 }
 
 /// A client's connection.
-pub struct Frames(pub TcpStream);
+pub(crate) struct Frames(pub TcpStream);
 
 impl Frames {
     /// Sends the preface and nothing else.
-    pub fn preface(port: u16) -> Frames {
+    pub(crate) fn preface(port: u16) -> Frames {
         let socket = TcpStream::connect(("127.0.0.1", port)).expect("the gateway listens");
         socket.set_nodelay(true).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -80,18 +80,18 @@ impl Frames {
     }
 
     /// Begins as a client should.
-    pub fn open(port: u16) -> Frames {
+    pub(crate) fn open(port: u16) -> Frames {
         let mut frames = Frames::preface(port);
         frames.send(frame(SETTINGS, 0, 0, b""));
         frames
     }
 
-    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         let _ = self.0.write_all(bytes.as_ref());
     }
 
     /// The next frame; `None` when the gateway has closed the connection.
-    pub fn next(&mut self) -> Option<Frame> {
+    pub(crate) fn next(&mut self) -> Option<Frame> {
         let mut header = [0; 9];
         self.fill(&mut header)?;
         let length = u32::from_be_bytes([0, header[0], header[1], header[2]]) as usize;
@@ -112,7 +112,7 @@ impl Frames {
     }
 
     /// Reads up to the first frame of this kind on this stream; `None` when the gateway closes before it.
-    pub fn until(&mut self, kind: u8, stream: u32) -> Option<Frame> {
+    pub(crate) fn until(&mut self, kind: u8, stream: u32) -> Option<Frame> {
         loop {
             let frame = self.next()?;
             if frame.kind == kind && frame.stream == stream && (kind != SETTINGS || frame.flags & ACK == 0) {
@@ -122,7 +122,7 @@ impl Frames {
     }
 
     /// Reads until the gateway closes the connection; what it said on the way.
-    pub fn rest(&mut self) -> Vec<Frame> {
+    pub(crate) fn rest(&mut self) -> Vec<Frame> {
         std::iter::from_fn(|| self.next()).collect()
     }
 }

@@ -14,11 +14,11 @@ use super::definition::{Definition, merge};
 use super::wire::{Connection, Response};
 use super::{PATIENCE, request};
 
-pub const SECRET: &str = "test-secret";
+pub(crate) const SECRET: &str = "test-secret";
 
 /// What a gateway is started with.
 #[derive(Default)]
-pub struct Setup {
+pub(crate) struct Setup {
     conf: Value,
     files: Vec<(String, Vec<u8>)>,
     env: Vec<(String, String)>,
@@ -28,45 +28,45 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub fn new(conf: Value) -> Setup {
+    pub(crate) fn new(conf: Value) -> Setup {
         Setup { conf, ..Setup::default() }
     }
 
-    pub fn api(self, definition: Definition) -> Setup {
+    pub(crate) fn api(self, definition: Definition) -> Setup {
         let name = format!("{}.json", definition.id());
         self.file(&name, definition.0.to_string())
     }
 
     /// A file in the folder of definitions.
-    pub fn file(mut self, name: &str, content: impl Into<Vec<u8>>) -> Setup {
+    pub(crate) fn file(mut self, name: &str, content: impl Into<Vec<u8>>) -> Setup {
         self.files.push((name.to_owned(), content.into()));
         self
     }
 
-    pub fn env(mut self, name: &str, value: impl Into<String>) -> Setup {
+    pub(crate) fn env(mut self, name: &str, value: impl Into<String>) -> Setup {
         self.env.push((name.to_owned(), value.into()));
         self
     }
 
     /// Starts a copy of the program.
-    pub fn program(mut self, program: &Path) -> Setup {
+    pub(crate) fn program(mut self, program: &Path) -> Setup {
         self.program = Some(program.to_owned());
         self
     }
 
     /// Has the process log into a pipe.
-    pub fn stderr(mut self, writer: std::io::PipeWriter) -> Setup {
+    pub(crate) fn stderr(mut self, writer: std::io::PipeWriter) -> Setup {
         self.stderr = Some(writer);
         self
     }
 
     /// Starts the process with a lower limit of open files.
-    pub fn open_files_max(mut self, count: u32) -> Setup {
+    pub(crate) fn open_files_max(mut self, count: u32) -> Setup {
         self.open_files_max = Some(count);
         self
     }
 
-    pub fn start(self) -> Gateway {
+    pub(crate) fn start(self) -> Gateway {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let apps = dir.path().join("apps");
         fs::create_dir(&apps).expect("a folder for definitions");
@@ -135,7 +135,7 @@ fn wait_for_port(mut stdout: BufReader<std::process::ChildStdout>) -> Option<u16
 }
 
 /// A running gateway.
-pub struct Gateway {
+pub(crate) struct Gateway {
     pub port: u16,
     /// The process that serves: another one than at first after a restart.
     pid: u32,
@@ -146,25 +146,25 @@ pub struct Gateway {
 
 impl Gateway {
     /// Starts one with these definitions and with `conf` laid over the tests' configuration.
-    pub fn start(conf: Value, apis: impl IntoIterator<Item = Definition>) -> Gateway {
+    pub(crate) fn start(conf: Value, apis: impl IntoIterator<Item = Definition>) -> Gateway {
         apis.into_iter().fold(Setup::new(conf), Setup::api).start()
     }
 
-    pub fn connect(&self) -> Connection {
+    pub(crate) fn connect(&self) -> Connection {
         Connection::open(self.port)
     }
 
     /// One request on a connection of its own.
-    pub fn send(&self, request: impl AsRef<[u8]>) -> Response {
+    pub(crate) fn send(&self, request: impl AsRef<[u8]>) -> Response {
         self.connect().ask(request)
     }
 
-    pub fn get(&self, target: &str) -> Response {
+    pub(crate) fn get(&self, target: &str) -> Response {
         self.send(super::get(target))
     }
 
     /// Sends bytes, says that no more will come, and returns all that the gateway answers until it closes.
-    pub fn raw(&self, bytes: impl AsRef<[u8]>) -> Vec<u8> {
+    pub(crate) fn raw(&self, bytes: impl AsRef<[u8]>) -> Vec<u8> {
         let mut connection = self.connect();
         let _ = connection.try_send(bytes);
         connection.finish_sending();
@@ -172,7 +172,7 @@ impl Gateway {
     }
 
     /// As `raw`, for bytes that may get the connection reset.
-    pub fn raw_or_reset(&self, bytes: impl AsRef<[u8]>) -> Vec<u8> {
+    pub(crate) fn raw_or_reset(&self, bytes: impl AsRef<[u8]>) -> Vec<u8> {
         let mut connection = self.connect();
         let _ = connection.try_send(bytes);
         connection.finish_sending();
@@ -184,50 +184,50 @@ impl Gateway {
     }
 
     /// A call of the control API with the right secret.
-    pub fn control(&self, method: &str, target: &str, body: &str) -> Response {
+    pub(crate) fn control(&self, method: &str, target: &str, body: &str) -> Response {
         let secret = format!("x-tyk-authorization: {SECRET}");
         self.send(request(method, target, &[&secret, "Connection: close"], body))
     }
 
-    pub fn reload(&self) -> Response {
+    pub(crate) fn reload(&self) -> Response {
         let response = self.control("GET", "/tyk/reload/?block=true", "");
         assert_eq!(response.status, 200, "{response}");
         response
     }
 
     /// The configuration that a new process would read.
-    pub fn conf(&self) -> PathBuf {
+    pub(crate) fn conf(&self) -> PathBuf {
         self.dir.path().join("tyk.conf")
     }
 
-    pub fn apps(&self) -> PathBuf {
+    pub(crate) fn apps(&self) -> PathBuf {
         self.dir.path().join("apps")
     }
 
-    pub fn dir(&self) -> &Path {
+    pub(crate) fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    pub fn write_api(&self, definition: &Definition) {
+    pub(crate) fn write_api(&self, definition: &Definition) {
         self.write_file(&format!("{}.json", definition.id()), definition.0.to_string());
     }
 
-    pub fn write_file(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write_file(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.apps().join(name), content).expect("a definition");
     }
 
-    pub fn remove_file(&self, name: &str) {
+    pub(crate) fn remove_file(&self, name: &str) {
         fs::remove_file(self.apps().join(name)).expect("a definition to remove");
     }
 
     /// Sends a signal by its name.
-    pub fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").arg(format!("-{name}")).arg(self.pid.to_string()).status();
         assert!(status.expect("kill runs").success());
     }
 
     /// Has the process hand over to a new one, and waits until that serves.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         let known = self.log().len();
         self.signal("USR2");
         super::eventually("the process hands over", || {
@@ -242,14 +242,14 @@ impl Gateway {
     }
 
     /// The processes that were started to take over, as the log names them.
-    pub fn successors(&self) -> Vec<u32> {
+    pub(crate) fn successors(&self) -> Vec<u32> {
         let log = self.log();
         let lines = log.lines().filter(|line| line.contains("new process started"));
         lines.filter_map(|line| line.split("pid=").nth(1)?.trim().parse().ok()).collect()
     }
 
     /// Waits for the process that was started first to end by itself.
-    pub fn wait_for_exit(&mut self) -> ExitStatus {
+    pub(crate) fn wait_for_exit(&mut self) -> ExitStatus {
         let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().expect("its own child") {
@@ -261,7 +261,7 @@ impl Gateway {
     }
 
     /// The log, once no more is written to it: a thread of the gateway's own does, behind whoever logs.
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         let read = || fs::read_to_string(&self.log).unwrap_or_default();
         let mut before = read();
         loop {
@@ -275,22 +275,22 @@ impl Gateway {
     }
 
     /// A figure of `/proc/<pid>/status` in KiB, such as `VmRSS` or `VmHWM`.
-    pub fn memory_kib(&self, name: &str) -> u64 {
+    pub(crate) fn memory_kib(&self, name: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).expect("a running process");
         let line = status.lines().find(|line| line.starts_with(name)).expect("the figure");
         line.split_whitespace().nth(1).expect("a number").parse().expect("a number")
     }
 
-    pub fn rss_kib(&self) -> u64 {
+    pub(crate) fn rss_kib(&self) -> u64 {
         self.memory_kib("VmRSS:")
     }
 
-    pub fn peak_rss_kib(&self) -> u64 {
+    pub(crate) fn peak_rss_kib(&self) -> u64 {
         self.memory_kib("VmHWM:")
     }
 
     /// Open files once no more are opened: right after the start some still are.
-    pub fn open_files_at_rest(&self) -> usize {
+    pub(crate) fn open_files_at_rest(&self) -> usize {
         let mut before = self.open_files();
         loop {
             thread::sleep(Duration::from_millis(300));
@@ -302,7 +302,7 @@ impl Gateway {
         }
     }
 
-    pub fn open_files(&self) -> usize {
+    pub(crate) fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.pid)).expect("a running process").count()
     }
 }

@@ -17,18 +17,18 @@ use tokio::net::{TcpListener, TcpStream};
 use super::PATIENCE;
 
 /// Runs a test's conversation, for as long as a test waits for anything.
-pub fn converse<T>(conversation: impl Future<Output = T>) -> T {
+pub(crate) fn converse<T>(conversation: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async { tokio::time::timeout(PATIENCE, conversation).await.expect("the conversation ends") })
 }
 
 /// A client's connection with prior knowledge.
-pub async fn connect(port: u16) -> SendRequest<Bytes> {
+pub(crate) async fn connect(port: u16) -> SendRequest<Bytes> {
     over(TcpStream::connect(("127.0.0.1", port)).await.unwrap()).await
 }
 
-pub async fn over(io: impl AsyncRead + AsyncWrite + Unpin + 'static) -> SendRequest<Bytes> {
+pub(crate) async fn over(io: impl AsyncRead + AsyncWrite + Unpin + 'static) -> SendRequest<Bytes> {
     // A stream that nobody reads must not use up what the others have together.
     let begun = h2::client::Builder::new().initial_connection_window_size(1024 * 1024).handshake(io).await;
     let (send, connection) = begun.expect("HTTP/2 begins");
@@ -40,7 +40,7 @@ pub async fn over(io: impl AsyncRead + AsyncWrite + Unpin + 'static) -> SendRequ
 
 /// A whole answer.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -48,32 +48,32 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 }
 
-pub fn get(path: &str) -> Request<()> {
+pub(crate) fn get(path: &str) -> Request<()> {
     Request::get(format!("http://gateway.test{path}")).body(()).unwrap()
 }
 
-pub fn post(path: &str) -> Request<()> {
+pub(crate) fn post(path: &str) -> Request<()> {
     Request::post(format!("http://gateway.test{path}")).body(()).unwrap()
 }
 
 /// Sends a request without a body.
-pub async fn ask(send: &SendRequest<Bytes>, request: Request<()>) -> Result<Answer, h2::Error> {
+pub(crate) async fn ask(send: &SendRequest<Bytes>, request: Request<()>) -> Result<Answer, h2::Error> {
     let mut send = send.clone().ready().await?;
     let (answer, _) = send.send_request(request, true)?;
     whole(answer.await?).await
 }
 
 /// Sends a request with a body, as fast as it is taken, and trailers if there are some.
-pub async fn upload(
+pub(crate) async fn upload(
     send: &SendRequest<Bytes>,
     request: Request<()>,
     body: &[u8],
@@ -89,7 +89,7 @@ pub async fn upload(
     answer.and_then(|answer| sent.map(|()| answer))
 }
 
-pub async fn write(stream: &mut SendStream<Bytes>, body: &[u8], ends: bool) -> Result<(), h2::Error> {
+pub(crate) async fn write(stream: &mut SendStream<Bytes>, body: &[u8], ends: bool) -> Result<(), h2::Error> {
     let mut rest = Bytes::copy_from_slice(body);
     while !rest.is_empty() {
         stream.reserve_capacity(rest.len());
@@ -100,14 +100,14 @@ pub async fn write(stream: &mut SendStream<Bytes>, body: &[u8], ends: bool) -> R
     if ends && body.is_empty() { stream.send_data(Bytes::new(), true) } else { Ok(()) }
 }
 
-pub async fn whole(answer: Response<RecvStream>) -> Result<Answer, h2::Error> {
+pub(crate) async fn whole(answer: Response<RecvStream>) -> Result<Answer, h2::Error> {
     let (head, mut content) = answer.into_parts();
     let body = collect(&mut content).await?;
     let trailers = content.trailers().await?;
     Ok(Answer { status: head.status.as_u16(), headers: head.headers, body, trailers })
 }
 
-pub async fn collect(content: &mut RecvStream) -> Result<Vec<u8>, h2::Error> {
+pub(crate) async fn collect(content: &mut RecvStream) -> Result<Vec<u8>, h2::Error> {
     let mut body = Vec::new();
     while let Some(data) = content.data().await {
         let data = data?;
@@ -118,14 +118,14 @@ pub async fn collect(content: &mut RecvStream) -> Result<Vec<u8>, h2::Error> {
 }
 
 /// An upstream that speaks HTTP/2 and nothing else.
-pub struct Http2Upstream {
+pub(crate) struct Http2Upstream {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
 }
 
 impl Http2Upstream {
     /// Answers each stream with what `handle` does; over TLS with a configuration.
-    pub fn start<F, Fut>(tls: Option<rustls::ServerConfig>, handle: F) -> Http2Upstream
+    pub(crate) fn start<F, Fut>(tls: Option<rustls::ServerConfig>, handle: F) -> Http2Upstream
     where
         F: Fn(Request<RecvStream>, SendResponse<Bytes>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = ()> + 'static,
@@ -163,7 +163,7 @@ impl Http2Upstream {
         Http2Upstream { address, connections }
     }
 
-    pub fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 }

@@ -9,7 +9,7 @@ const NAMES: [&str; 8] = ["client_id", "client_secret", "password", "code", "sta
 
 /// What is read is the same when it is written as a form and read again, and secrets are none of a query's. The first line is the query, the
 /// rest the body.
-pub fn oauth_parameters(bytes: &[u8]) {
+pub(super) fn oauth_parameters(bytes: &[u8]) {
     let cut = bytes.iter().position(|byte| *byte == b'\n');
     let (query, body) = cut.map_or((bytes, b"".as_slice()), |cut| (&bytes[..cut], &bytes[cut + 1..]));
     let query = std::str::from_utf8(query).ok();

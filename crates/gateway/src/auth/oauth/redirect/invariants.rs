@@ -7,7 +7,7 @@ use http::Uri;
 
 /// Only a URI of the same server below a registered one is allowed; a reader that is not ours must see it in the same place. The first line
 /// is what is registered.
-pub fn redirect_uri(bytes: &[u8]) {
+pub(super) fn redirect_uri(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (list, uri) = text.split_once('\n').unwrap_or(("https://app.test/back", text));
     let own = registered(list, ",");

@@ -11,14 +11,14 @@ use regex::bytes::Regex;
 const BODY_BYTES_MAX: usize = 64 << 10;
 
 /// The patterns; what their first groups find counts.
-pub struct BodyPatterns {
+pub(super) struct BodyPatterns {
     user: Regex,
     password: Regex,
 }
 
 impl BodyPatterns {
     /// The patterns of a definition that has them; a broken one is noted as a problem.
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Self> {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Self> {
         let basic = &source.definition.basic_auth;
         if !basic.extract_from_body {
             return None;
@@ -37,7 +37,7 @@ impl BodyPatterns {
     }
 
     /// User and password of a request, whose body is read for that.
-    pub fn find(&self, exchange: &mut Exchange<'_>) -> Result<(String, Vec<u8>), Step> {
+    pub(super) fn find(&self, exchange: &mut Exchange<'_>) -> Result<(String, Vec<u8>), Step> {
         exchange.read_body_up_to(BODY_BYTES_MAX)?;
         let body = exchange.body();
         let first = |pattern: &Regex| Some(pattern.captures(body)?.get(1)?.as_bytes().to_vec());

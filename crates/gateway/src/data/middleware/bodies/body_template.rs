@@ -18,7 +18,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 const MARK: char = '\u{10FFFE}';
 
 /// A transform, ready to use.
-pub struct CompiledBodyTemplate {
+pub(crate) struct CompiledBodyTemplate {
     template: Template,
     input: TemplateInput,
     enable_session: bool,
@@ -36,14 +36,14 @@ enum TemplateInput {
 
 /// What a template sees beside the body, taken down while the request is at hand.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub(crate) struct Surroundings {
     meta: Option<Value>,
     context: Option<Value>,
 }
 
 impl CompiledBodyTemplate {
     /// An error names the field of `template_data` and says what is wrong. `replaces_variables`: variables outside of actions act.
-    pub fn new(
+    pub(crate) fn new(
         data: &TemplateData,
         source: &MiddlewareSource<'_, '_>,
         replaces_variables: bool,
@@ -74,7 +74,7 @@ impl CompiledBodyTemplate {
     }
 
     /// What the template needs to know of the request.
-    pub fn surroundings(&self, exchange: &Exchange<'_>) -> Surroundings {
+    pub(crate) fn surroundings(&self, exchange: &Exchange<'_>) -> Surroundings {
         let meta = if self.enable_session { super::tyk_meta(exchange) } else { None };
         let context = self.context.then(|| super::tyk_context(exchange));
         let value = |members: Map<String, Json>| Value::from_json(&Json::Object(members));
@@ -82,7 +82,7 @@ impl CompiledBodyTemplate {
     }
 
     /// What is in a body. An error says why it is not what was said.
-    pub fn parse(&self, body: &[u8]) -> Result<Vec<(String, Value)>, String> {
+    pub(crate) fn parse(&self, body: &[u8]) -> Result<Vec<(String, Value)>, String> {
         let read = match self.input {
             TemplateInput::Xml => {
                 let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
@@ -102,7 +102,7 @@ impl CompiledBodyTemplate {
     }
 
     /// The new body.
-    pub fn render(&self, members: Vec<(String, Value)>, surroundings: &Surroundings) -> Result<String, String> {
+    pub(crate) fn render(&self, members: Vec<(String, Value)>, surroundings: &Surroundings) -> Result<String, String> {
         let named = |name: &str, value: &Option<Value>| value.clone().map(|value| (name.to_owned(), value));
         let around = named("_tyk_meta", &surroundings.meta).into_iter().chain(named("_tyk_context", &surroundings.context));
         let data = Value::map(members.into_iter().chain(around));
@@ -110,7 +110,7 @@ impl CompiledBodyTemplate {
     }
 
     /// A text that the template made with the variables of the request put in.
-    pub fn with_variables(&self, text: String, exchange: &Exchange<'_>) -> String {
+    pub(crate) fn with_variables(&self, text: String, exchange: &Exchange<'_>) -> String {
         if self.variables.is_empty() {
             return text;
         }

@@ -6,7 +6,7 @@ use crate::data::exchange::Exchange;
 use serde_json::{Map, Value};
 
 /// The context of the request, as Tyk's `_tyk_context`.
-pub fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
+pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
     let request = exchange.request;
     let mut context = Map::new();
     let mut headers: Map<String, Value> = Map::new();
@@ -48,7 +48,7 @@ pub fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
 }
 
 /// Metadata of the key that the request was let in with.
-pub fn tyk_meta(exchange: &Exchange<'_>) -> Option<Map<String, Value>> {
+pub(crate) fn tyk_meta(exchange: &Exchange<'_>) -> Option<Map<String, Value>> {
     exchange.key.as_ref().map(|key| key.session.meta_data.clone())
 }
 

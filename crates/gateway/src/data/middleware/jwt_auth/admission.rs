@@ -11,7 +11,7 @@ use tollgate_model::api::{ApiDefinition, ScopeClaim};
 use tollgate_model::key as key_format;
 
 /// The rules by which claims become sessions.
-pub struct ClaimRules {
+pub(super) struct ClaimRules {
     org_id: String,
     /// Each token belongs to a key that has its secret.
     by_key: bool,
@@ -27,7 +27,7 @@ pub struct ClaimRules {
 }
 
 /// A token that was found good.
-pub struct AdmittedToken {
+pub(super) struct AdmittedToken {
     holder: Holder,
     /// The claims that variables name.
     pub claims: Option<Arc<ClaimTexts>>,
@@ -44,12 +44,12 @@ enum Holder {
 
 impl AdmittedToken {
     /// Whether it can still be relied on.
-    pub fn holds(&self, generation: u64, unix_s: u64) -> bool {
+    pub(super) fn holds(&self, generation: u64, unix_s: u64) -> bool {
         self.generation == generation && self.validity.contains(unix_s)
     }
 
     /// The name of the key, or of the identity's session.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         match &self.holder {
             Holder::Key { name, .. } => name,
             Holder::Identity { identity, .. } => identity.session_id(),
@@ -58,7 +58,7 @@ impl AdmittedToken {
 }
 
 impl ClaimRules {
-    pub fn new(definition: &ApiDefinition, by_key: bool) -> Self {
+    pub(super) fn new(definition: &ApiDefinition, by_key: bool) -> Self {
         let (scopes, claims) = (definition.jwt_scopes(), ClaimNames::used_in(definition));
         let fields = [&definition.jwt_identity_base_field, &definition.jwt_policy_field_name, &definition.jwt_client_base_field];
         let named = fields.into_iter().map(String::as_str).chain([scopes.claim()]).chain(claims.iter());
@@ -82,7 +82,7 @@ impl ClaimRules {
     }
 
     /// The claims of a token that are looked at.
-    pub fn claims(&self, token: &JwtToken<'_>) -> Option<Claims> {
+    pub(super) fn claims(&self, token: &JwtToken<'_>) -> Option<Claims> {
         token.some_claims(|name| self.wanted.iter().any(|wanted| wanted == name))
     }
 
@@ -99,19 +99,19 @@ impl ClaimRules {
     }
 
     /// Asks the store for the keys that a token names when they are not in memory.
-    pub fn ask_for_keys(&self, token: &JwtToken<'_>, claims: &Claims, exchange: &mut Exchange<'_>) -> Result<(), Step> {
+    pub(super) fn ask_for_keys(&self, token: &JwtToken<'_>, claims: &Claims, exchange: &mut Exchange<'_>) -> Result<(), Step> {
         let name = if self.by_key { self.key_name(token, claims) } else { self.client(claims) };
         name.map_or(Ok(()), |name| exchange.key_or_ask(name, &self.org_id).map(drop))
     }
 
     /// The secret of the key that a token says it belongs to.
-    pub fn own_secret(&self, token: &JwtToken<'_>, claims: &Claims, exchange: &Exchange<'_>) -> Option<String> {
+    pub(super) fn own_secret(&self, token: &JwtToken<'_>, claims: &Claims, exchange: &Exchange<'_>) -> Option<String> {
         let key = exchange.known_key(self.key_name(token, claims)?, &self.org_id)?;
         Some(key.session.jwt_data.secret.clone()).filter(|secret| !secret.is_empty())
     }
 
     /// What a token whose signature and times are good stands for.
-    pub fn admission(
+    pub(super) fn admission(
         &self,
         token: &JwtToken<'_>,
         claims: &Claims,
@@ -187,7 +187,7 @@ impl ClaimRules {
     }
 
     /// The session of an admission; `None` when what it was decided with is no longer so.
-    pub fn key(&self, admission: &AdmittedToken, exchange: &Exchange<'_>) -> Option<HeldKey> {
+    pub(super) fn key(&self, admission: &AdmittedToken, exchange: &Exchange<'_>) -> Option<HeldKey> {
         match &admission.holder {
             Holder::Key { name, secret } => {
                 let key = exchange.known_key(name, &self.org_id)?;

@@ -10,7 +10,7 @@ const HEADERS_MAX: usize = 64;
 
 /// The fields.
 #[derive(Debug, PartialEq, Eq)]
-pub struct SignatureFields {
+pub(super) struct SignatureFields {
     pub key_id: String,
     /// Empty when none is named.
     pub algorithm: String,
@@ -21,7 +21,7 @@ pub struct SignatureFields {
 
 impl SignatureFields {
     /// Reads the value of a header; `None` when it is no signature.
-    pub fn parse(value: &str) -> Option<Self> {
+    pub(super) fn parse(value: &str) -> Option<Self> {
         let text = std::str::from_utf8(without_scheme(value.as_bytes(), b"signature ")).ok()?;
         let (mut key_id, mut algorithm, mut headers, mut signature) = (None, String::new(), Vec::new(), None);
         for (name, value) in pairs(text)? {

@@ -15,13 +15,13 @@ const KEYS_MAX: usize = 8_192;
 const ALGORITHM: &str = "RS256";
 
 /// All keys that were used lately.
-pub struct PublicKeys {
+pub(super) struct PublicKeys {
     certificates: Arc<Library>,
     prepared: Recent<PublicKey>,
 }
 
 /// One key.
-pub struct PublicKey {
+pub(super) struct PublicKey {
     /// `None`: there is no such certificate, or it has no RSA key.
     key: Option<VerifyKey>,
     facts: Option<Facts>,
@@ -30,12 +30,12 @@ pub struct PublicKey {
 }
 
 impl PublicKeys {
-    pub fn new(certificates: Arc<Library>) -> Self {
+    pub(super) fn new(certificates: Arc<Library>) -> Self {
         PublicKeys { certificates, prepared: Recent::new(KEYS_MAX) }
     }
 
     /// The key of an identifier.
-    pub fn get(&self, id: &str, unix_s: u64) -> Option<Arc<PublicKey>> {
+    pub(super) fn get(&self, id: &str, unix_s: u64) -> Option<Arc<PublicKey>> {
         let digest = key_format::digest(id);
         let generation = self.certificates.generation();
         let known = self.prepared.get(&digest).filter(|known| known.generation == generation);
@@ -61,7 +61,7 @@ impl PublicKeys {
 
 impl PublicKey {
     /// Whether its holder has signed a message.
-    pub fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
+    pub(super) fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
         let algorithm = SigningAlgorithm::named(ALGORITHM);
         let check = |(key, algorithm): (&VerifyKey, &SigningAlgorithm)| key.verifies_message(algorithm, message, signature);
         self.key.as_ref().zip(algorithm).is_some_and(check)

@@ -14,7 +14,7 @@ use tollgate_model::api::{AuthConfig, SignatureAlgorithm};
 use tollgate_model::key as key_format;
 
 /// What a definition says of signatures.
-pub struct KeySignature {
+pub(super) struct KeySignature {
     /// `None`: one that nobody knows, with which nobody is let in.
     algorithm: Option<SignatureAlgorithm>,
     header: String,
@@ -32,7 +32,7 @@ enum SignatureSecret {
 
 impl KeySignature {
     /// `None` if keys are enough.
-    pub fn compile(places: &AuthConfig, scope: VariableScope<'_>) -> Option<Self> {
+    pub(super) fn compile(places: &AuthConfig, scope: VariableScope<'_>) -> Option<Self> {
         let written = &places.signature;
         let mut refusal = RefusalText { status: written.status(), ..(*refusal::KEY_SIGNATURE).clone() };
         if !written.error_message.is_empty() {
@@ -56,7 +56,7 @@ impl KeySignature {
     ///
     /// # Errors
     /// What the client is told.
-    pub fn check(&self, exchange: &Exchange<'_>, token: &str, key: &Key) -> Result<(), Refusal> {
+    pub(super) fn check(&self, exchange: &Exchange<'_>, token: &str, key: &Key) -> Result<(), Refusal> {
         let algorithm = self.algorithm.ok_or(refusal::KEY_SIGNATURE_ALGORITHM)?;
         let in_query = || parameter(exchange.query()?, self.parameter.as_deref()?).filter(|found| !found.is_empty());
         let in_header = || {

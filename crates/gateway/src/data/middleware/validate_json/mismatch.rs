@@ -10,7 +10,7 @@ const MISMATCHES_MAX: usize = 50;
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// All mismatches, joined by `; `; `None` when the document fits.
-pub fn all(validator: &Validator, document: &Value) -> Option<String> {
+pub(super) fn all(validator: &Validator, document: &Value) -> Option<String> {
     if validator.is_valid(document) {
         return None;
     }

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 /// What is read can be written, and is then read as the same.
-pub fn signature_fields(bytes: &[u8]) {
+pub(super) fn signature_fields(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Some(fields) = SignatureFields::parse(text) else { return };
     assert!((1..=64).contains(&fields.headers.len()));

@@ -22,11 +22,11 @@ mod refused {
         InvalidRequest,
     }
 
-    pub struct Refused;
+    pub struct OauthRefusal;
 
-    impl Refused {
+    impl OauthRefusal {
         pub fn because(_: ErrorCode, _: &'static str) -> Self {
-            Refused
+            OauthRefusal
         }
     }
 }

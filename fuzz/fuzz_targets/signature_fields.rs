@@ -32,6 +32,6 @@ mod base {
 #[path = "../../crates/gateway/src/data/middleware/signature_auth/fields/invariants.rs"]
 mod invariants;
 
-use fields::Fields;
+use fields::SignatureFields;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::signature_fields(bytes));

@@ -16,7 +16,7 @@ use claims::Claims;
 /// As much of the gateway's module as takes tokens apart.
 mod auth {
     pub mod jwt {
-        pub use crate::token::Token;
+        pub(crate) use crate::token::JwtToken;
     }
 }
 

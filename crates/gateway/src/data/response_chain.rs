@@ -58,12 +58,6 @@ impl ResponseHead<'_> {
         if self.outgoing.status == 0 { self.upstream.status } else { self.outgoing.status }
     }
 
-    /// Changes the status. It has an effect on a response whose body was kept.
-    #[allow(dead_code)] // for what overrides errors
-    pub(crate) fn set_status(&mut self, status: u16) {
-        self.outgoing.status = status;
-    }
-
     /// The value of a header so far; the first one's, if there are several.
     pub(crate) fn header(&self, name: &str) -> Option<&[u8]> {
         self.outgoing.edits.current(&self.upstream.headers, name)

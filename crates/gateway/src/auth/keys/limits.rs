@@ -51,7 +51,7 @@ pub(crate) enum LimitRejection {
     /// A rate; it may come again after this long.
     Rate(Duration),
     Quota,
-    /// Other gateways count as well, and their store is asked; see [`Limits::pending`].
+    /// Other gateways count as well, and their store is asked; see [`SessionLimits::pending`].
     Asked,
     /// That store does not answer, and nothing may pass meanwhile.
     Silent,
@@ -163,7 +163,7 @@ impl SessionLimits {
         }
     }
 
-    /// What a request that is [`Rejection::Asked`] waits for; `None` when it is there already.
+    /// What a request that is [`LimitRejection::Asked`] waits for; `None` when it is there already.
     pub(crate) fn pending(&self) -> Option<Pending<()>> {
         let rates = self.rates.iter().filter_map(|rule| rule.counter.shared()?.pending());
         rates.chain(self.quota.iter().filter_map(|quota| quota.counter.shared()?.pending())).next()

@@ -27,7 +27,7 @@ impl TokenFamily {
     /// A new refresh token.
     ///
     /// # Errors
-    /// As for [`Family::new`].
+    /// As for [`TokenFamily::new`].
     pub(super) fn new_token(&self) -> io::Result<String> {
         Ok(format!("{}{SEPARATOR}{}", self.0, new_opaque_text()?))
     }

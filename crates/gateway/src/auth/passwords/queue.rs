@@ -74,7 +74,7 @@ impl<T> PasswordQueue<T> {
         lines.take()
     }
 
-    /// Lets those who wait in [`Queue::take`] go when the lines are empty.
+    /// Lets those who wait in [`PasswordQueue::take`] go when the lines are empty.
     pub(super) fn end(&self) {
         self.lock().has_ended = true;
         self.is_filled.notify_all();

@@ -73,7 +73,7 @@ struct CodeGiven {
 /// An error in the words of OAuth 2.0.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what `Refused` and `NotAsked` answer")]
+#[expect(dead_code, reason = "describes what `OauthRefusal` and `NotAsked` answer")]
 struct OAuthError {
     error: String,
     error_description: String,

@@ -1,5 +1,5 @@
-//! Certificates that operators upload: checked once, kept in the store under Tyk's ids, and held in memory for whoever speaks TLS. What
-//! they are used for is not decided here.
+//! Certificates that operators upload: checked once, stored under Tyk's ids, and held in memory for every component that speaks TLS. Each
+//! of those components decides how to use them.
 
 mod details;
 mod pem;
@@ -12,36 +12,36 @@ use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 pub(crate) use details::{CertificateInfo, CertificateSummary, details, summary};
 pub(crate) use pem::UploadedCertificate;
 
-/// Hexadecimal digits at the end of an id: SHA-256 of the certificate.
+/// Hexadecimal digits at the end of an id: the SHA-256 of the certificate.
 const FINGERPRINT_DIGITS: usize = 64;
 
-/// Longest organisation in an id; Tyk's have 24 characters.
+/// Longest organisation id in a certificate id, in bytes; Tyk's have 24.
 const ORG_BYTES_MAX: usize = 256;
 
 /// All certificates.
 pub(crate) struct Certificates {
     store: Arc<dyn Store>,
     by_id: RwLock<BTreeMap<String, Arc<UploadedCertificate>>>,
-    /// What the store has was read once.
+    /// Whether the stored certificates have been read once.
     is_read: AtomicBool,
 }
 
-/// Why a certificate is not taken.
+/// Why a certificate is rejected.
 #[derive(Debug)]
 pub(crate) enum CertificateRejection {
-    /// It is not one that can be used.
+    /// The certificate is unusable.
     Bad(String),
-    /// The store did not take it.
+    /// The store failed to save it.
     Store(StoreFault),
 }
 
 impl Certificates {
-    /// None yet of those of a store.
+    /// Starts empty; `read` loads the certificates of the store.
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         Certificates { store, by_id: RwLock::default(), is_read: AtomicBool::new(false) }
     }
 
-    /// Reads the certificates of the store. Blocks.
+    /// Reads the stored certificates. Blocks.
     pub(crate) fn read(&self) -> Result<(), StoreFault> {
         let mut found = BTreeMap::new();
         self.store.for_each(DocumentSpace::Certificate, &mut |id, text| match UploadedCertificate::parse(text) {
@@ -53,12 +53,12 @@ impl Certificates {
         Ok(())
     }
 
-    /// Whether those of the store are known.
+    /// Whether the stored certificates have been read.
     pub(crate) fn are_read(&self) -> bool {
         self.is_read.load(Ordering::Acquire)
     }
 
-    /// Reads them if the store was silent until now. Blocks.
+    /// Reads the stored certificates if the store has not answered so far. Blocks.
     pub(crate) fn read_if_missing(&self) {
         if !self.are_read() && self.read().is_ok() {
             tracing::info!("stored certificates are read");
@@ -70,14 +70,14 @@ impl Certificates {
         self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
-    /// The ids of an organisation, or of all of them when `org` is empty, sorted.
+    /// Certificate ids of an organisation, or of all organisations when `org` is empty; sorted.
     pub(crate) fn ids(&self, org: &str) -> Vec<String> {
         let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
         let is_of_org = |id: &&String| org.is_empty() || org_of(id) == org;
         by_id.keys().filter(is_of_org).cloned().collect()
     }
 
-    /// Checks and stores PEM text: a chain with or without its private key, or a public key. Its id.
+    /// Checks PEM text, stores it and returns its id. The text is a chain with or without its private key, or a public key.
     pub(crate) async fn add(&self, org: &str, text: &[u8], now_unix_s: u64) -> Result<String, CertificateRejection> {
         if org.len() > ORG_BYTES_MAX || org.contains([',', '/']) || org.contains(char::is_control) {
             return Err(CertificateRejection::Bad(format!(
@@ -108,7 +108,7 @@ impl Certificates {
     }
 }
 
-/// What stands before the fingerprint.
+/// The organisation in an id: everything before the fingerprint.
 fn org_of(id: &str) -> &str {
     id.len().checked_sub(FINGERPRINT_DIGITS).and_then(|bytes| id.get(..bytes)).unwrap_or_default()
 }

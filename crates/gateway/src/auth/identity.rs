@@ -1,5 +1,5 @@
-//! Somebody whom another server vouches for, and the session that the gateway gives them: one for each, made from policies, or with the
-//! right to one API alone. It is named as Tyk names it, so that scripts find it.
+//! Identities that another server vouches for, and the session that the gateway gives to each. A session is made from policies, or with the
+//! right to call one API only. It is named as Tyk names it, so that scripts find it.
 
 use crate::auth::keys::{HeldKey, Keys, identity_digest};
 use crate::base::digest::Digest;
@@ -9,21 +9,22 @@ use tollgate_model::api::ApiDefinition;
 use tollgate_model::policy;
 use tollgate_model::session::{AccessRight, Session};
 
-/// An identity and what its session is made of.
+/// An identity and the data that its session is made from.
 pub(crate) struct Identity {
     digest: Digest,
-    /// The session's name, which the control API knows it by.
+    /// Name of the session in the control API.
     session_id: String,
     alias: String,
     policies: Vec<String>,
-    /// The API that may be called when there are no policies.
+    /// The one API that the identity may call when it has no policies.
     right: Option<Arc<AccessRight>>,
-    /// When the session may end at the earliest; 0 when it does not end.
+    /// Earliest time at which the session may expire, in Unix seconds; 0 when it does not expire.
     expires: i64,
 }
 
 impl Identity {
-    /// An identity with policies. `subject` names the session, `token_expires` is the end of what vouches for it.
+    /// Makes an identity with policies. `subject` names the session; `token_expires` is the expiry of the token that vouches for the
+    /// identity.
     pub(crate) fn with_policies(
         keys: &Keys,
         org_id: &str,
@@ -36,12 +37,12 @@ impl Identity {
         let lookup = keys.policies_now();
         let lifetime = policy::key_expires_in(&policies, &|id| lookup.get(id));
         let now = i64::try_from(unix_s).unwrap_or_default();
-        // Without a lifetime the token's own end is the only one.
+        // Without a lifetime in the policies, only the token itself expires.
         let expires = lifetime.map_or(0, |seconds| now.saturating_add(seconds).max(token_expires.unwrap_or_default()));
         Identity { policies, expires, ..Identity::named(keys, org_id, subject, alias) }
     }
 
-    /// An identity that may call one API. Its session is that API's alone.
+    /// Makes an identity that may call one API. Its session is valid for that API only.
     pub(crate) fn with_right(keys: &Keys, org_id: &str, subject: &str, right: &Arc<AccessRight>) -> Self {
         let name = format!("{}/{subject}", right.api_id);
         Identity { right: Some(right.clone()), ..Identity::named(keys, org_id, &name, subject.to_owned()) }
@@ -53,17 +54,17 @@ impl Identity {
         Identity { digest, session_id, alias, policies: Vec::new(), right: None, expires: 0 }
     }
 
-    /// The name of its session.
+    /// Name of the identity's session.
     pub(crate) fn session_id(&self) -> &str {
         &self.session_id
     }
 
-    /// The first of its policies.
+    /// First of the identity's policies.
     pub(crate) fn first_policy(&self) -> Option<&String> {
         self.policies.first()
     }
 
-    /// Its session, in the organisation that it was made for.
+    /// Returns the identity's session, in the organisation that it was made for.
     #[inline]
     pub(crate) fn key(&self, keys: &Keys, org_id: &str) -> Option<HeldKey> {
         keys.identity(&self.digest, &self.session_id, &self.policies, self.expires, &|| self.session(org_id))
@@ -82,7 +83,7 @@ impl Identity {
     }
 }
 
-/// The right to call one API, in all its versions.
+/// The right to call all versions of one API.
 pub(crate) fn right_to(definition: &ApiDefinition) -> Arc<AccessRight> {
     Arc::new(AccessRight {
         api_id: definition.api_id.clone(),
@@ -92,7 +93,7 @@ pub(crate) fn right_to(definition: &ApiDefinition) -> Arc<AccessRight> {
     })
 }
 
-/// The first of some policies can be given to identities of an organisation.
+/// Whether identities of an organisation can be given the first of these policies.
 pub(crate) fn is_usable(policies: &[String], org_id: &str, keys: &Keys) -> bool {
     let lookup = keys.policies_now();
     policies.first().and_then(|id| lookup.get(id)).is_some_and(|policy| policy.org_id == org_id)

@@ -1,5 +1,5 @@
-//! JSON Web Tokens: the compact form (RFC 7515), signatures (RFC 7518, 8037), the claims that Tollgate looks at (RFC 7519), and key sets
-//! (RFC 7517). Knows nothing of requests and sessions.
+//! JSON Web Tokens: the compact form (RFC 7515), signatures (RFC 7518, 8037), the claims that Tollgate checks (RFC 7519), and key sets (RFC
+//! 7517). Independent of requests and sessions.
 
 mod algorithm;
 mod claim_texts;

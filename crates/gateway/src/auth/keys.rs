@@ -1,6 +1,6 @@
-//! Keys and their sessions, in memory: what every request is checked against. The store keeps them; this table is loaded from it at
-//! start and changed only after the store has acknowledged the change. Of a store that several gateways share, memory has only what was
-//! used lately: see `shared`.
+//! Keys and their sessions, in memory: every request is checked against them. With the embedded store, this table is loaded at start and
+//! changes only after the store has acknowledged the change. With a store that several gateways share, memory holds only recently used
+//! sessions: see `shared`.
 
 mod ends;
 mod held_key;
@@ -61,35 +61,35 @@ pub(crate) use terms::KeyTerms;
 pub(crate) use view::KeyView;
 pub(crate) use writes::{KeyName, in_place_of, prepared};
 
-/// How old a stored quota may be.
+/// Interval of the quota writer: a stored quota is at most this old.
 const WRITE_BEHIND: Duration = Duration::from_secs(1);
 
-/// Keys that are listed before other work of the control plane has its turn; some milliseconds.
+/// Keys that a listing reads before it yields to other work of the control plane; takes some milliseconds.
 const SHOWN_AT_ONCE: usize = 1_024;
 
 /// All keys.
 pub(crate) struct Keys {
     pub rules: KeyRules,
     store: Arc<dyn Store>,
-    /// The sessions of a store that several gateways share.
+    /// Sessions of a shared store; `None` with the embedded store.
     shared: Option<Arc<SharedKeys>>,
     table: KeyTable,
     orgs: HashMap<String, Arc<Org>>,
     policies: ArcSwap<Policies>,
-    /// The URLs and endpoints in access rights.
+    /// Compiled URLs and endpoints of access rights.
     patterns: RightPatterns,
-    /// Grows with the policies: compiled keys of an older number are compiled again.
+    /// Grows when the policies change: a key compiled with an older generation is compiled again.
     generation: AtomicU64,
     dirty: Arc<DirtyQuotas>,
-    /// Some keys came from a shared store, where only their hashes are known: they are filed under those.
+    /// Whether some keys came from a shared store, which knows only their hashes: they are stored under those.
     has_named: AtomicBool,
     saved: SavedQuotas,
-    /// Quotas are not stored for now: another process takes over.
+    /// Whether quota writes are paused because another process takes over.
     holds_quotas: AtomicBool,
     identities: Mutex<Identities>,
-    /// Keys that are not kept for ever.
+    /// Expiry times of keys that are not kept forever.
     ends: Mutex<Ends>,
-    /// What the APIs say of their keys, by id.
+    /// What each API says of its keys, by API id.
     terms: ArcSwap<BTreeMap<String, KeyTerms>>,
     order: WriteOrder,
 }
@@ -102,19 +102,19 @@ pub(crate) struct KeyRules {
     pub token_bytes_min: usize,
     pub allow_master_keys: bool,
     pub lists_hashed: bool,
-    /// How rates are counted.
+    /// Algorithm that counts rates.
     limiter: LimitAlgorithm,
-    /// How endpoint patterns in access rights are read.
+    /// Rules for endpoint patterns in access rights.
     patterns: PatternRules,
-    /// Where they are kept, together with those of APIs.
+    /// Pool of compiled patterns, shared with those of APIs.
     pool: Arc<PatternPool>,
-    /// How long sessions are kept.
+    /// Rules for how long the store keeps sessions.
     lifetime: LifetimeRules,
-    /// Keys are known by their whole text alone, and not by what an operator called them.
+    /// Whether a key is found only by its full text, not by the name that an operator gave it.
     only_whole: bool,
 }
 
-/// The counters of one key, by scope and use. They outlive changes of the session that do not reset them.
+/// The counters of one key, by scope and use. They survive changes of the session that do not reset them.
 #[derive(Default)]
 pub(crate) struct Counters {
     rates: Mutex<BTreeMap<String, Arc<Limiter>>>,
@@ -139,13 +139,13 @@ impl KeyRules {
         }
     }
 
-    /// The keys that a presented text may stand for, in Tyk's order.
+    /// The keys that a presented text may mean, in Tyk's order.
     fn texts(&self, token: &str, org: &str) -> Vec<String> {
         let functions = if self.only_whole { &[] } else { self.functions.as_slice() };
         key_format::candidates(token, org, functions)
     }
 
-    /// The text to look for a key under that an operator made for somebody known by this name: a user, or who has a certificate.
+    /// The text under which to look up a key that an operator created for a user name or a certificate.
     pub(crate) fn text_of<'t>(&self, name: &'t str, org: &str) -> Cow<'t, str> {
         if self.only_whole { Cow::Owned(key_format::custom(org, name, self.function())) } else { Cow::Borrowed(name) }
     }
@@ -156,12 +156,12 @@ impl KeyRules {
 }
 
 impl Keys {
-    /// The keys of a store.
+    /// Loads the keys of an embedded store.
     pub(crate) fn load(rules: KeyRules, store: Arc<dyn Store>) -> Result<Self, StoreFault> {
         let keys = Keys::new(rules, store.clone(), None);
         store.for_each_counter(&mut |counter| keys.saved.add(&counter))?;
         let mut unreadable = 0usize;
-        // A session is taken apart when it is first used: a million of them would hold up the start.
+        // A session is parsed on first use: parsing a million at start would take too long.
         store.for_each(
             DocumentSpace::Session,
             &mut |id, document| match parse_digest(id).zip(StoredSession::outline(document)) {
@@ -189,13 +189,13 @@ impl Keys {
         &self.patterns
     }
 
-    /// Grows with the policies.
+    /// Grows when the policies change.
     #[inline]
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// The keys of a store that several gateways share: none are loaded before they are used, so that the store may come later.
+    /// Makes the keys of a shared store. Nothing is loaded before its first use, so the store may become available later.
     pub(crate) fn shared(rules: KeyRules, shared: SharedKeys) -> Self {
         let shared = Arc::new(shared);
         let (heard, swept) = (shared.clone(), Arc::downgrade(&shared));
@@ -233,33 +233,33 @@ impl Keys {
         }
     }
 
-    /// Where keys are kept.
+    /// The store that keeps the keys.
     pub(crate) fn store(&self) -> &dyn Store {
         self.store.as_ref()
     }
 
-    /// What is shared with other gateways, if anything is.
+    /// The sessions of a shared store; `None` with the embedded store.
     pub(crate) fn shared_keys(&self) -> Option<&Arc<SharedKeys>> {
         self.shared.as_ref()
     }
 
-    /// How many keys are in memory.
+    /// Number of keys in memory.
     pub(crate) fn len(&self) -> usize {
         self.shared.as_ref().map_or(0, |shared| shared.len()) + self.table.len()
     }
 
-    /// What a shared store calls the session of a key.
+    /// The name of a key's session in a shared store.
     fn name(&self, token: &str) -> String {
         self.shown_hash(token).unwrap_or_else(|| token.to_owned())
     }
 
-    /// What a key is filed under. Sessions of a shared store are known by their names alone.
+    /// The digest that a key is stored under. In a shared store, sessions have only their names.
     #[inline]
     fn digest(&self, token: &str) -> Digest {
         if self.shared.is_some() { key_format::digest(&self.name(token)) } else { key_format::digest(token) }
     }
 
-    /// The key that a request presents, compiled.
+    /// Finds the key that a request presents, and compiles it if needed.
     #[inline]
     pub(crate) fn find(&self, token: &str, org: &str) -> Option<HeldKey> {
         if token.len() < self.rules.token_bytes_min {
@@ -276,8 +276,8 @@ impl Keys {
         found
     }
 
-    /// Where [`Keys::find`] looks for a key, in that order. The first place that has one decides, so that who remembers them finds the
-    /// same key as long as it is there, and no other when one comes before it.
+    /// The places where [`Keys::find`] looks for a key, in order. The first place with a key decides. A caller that remembers the places
+    /// therefore finds the same key while it exists, and no other unless one appears in an earlier place.
     pub(crate) fn places(&self, token: &str, org: &str) -> Vec<Digest> {
         if token.len() < self.rules.token_bytes_min {
             return Vec::new();
@@ -287,7 +287,7 @@ impl Keys {
         own.chain(others.iter().filter(|text| *text != token).map(|text| self.digest(text))).collect()
     }
 
-    /// The text of the key that [`Keys::find`] finds: a custom key is written with its organisation.
+    /// The full text of the key that [`Keys::find`] finds: a custom key's text includes its organisation.
     pub(crate) fn written(&self, token: &str, org: &str) -> String {
         let is_known = |text: &&String| self.compiled(&self.digest(text)).is_some();
         let others = self.rules.texts(token, org);
@@ -296,7 +296,7 @@ impl Keys {
         if is_own { None } else { other() }.map_or_else(|| token.to_owned(), String::clone)
     }
 
-    /// The key in the first of some places that has one.
+    /// The key in the first of these places that has one.
     #[inline]
     pub(crate) fn find_in(&self, places: &[Digest]) -> Option<HeldKey> {
         places.iter().find_map(|digest| self.compiled(digest))
@@ -321,7 +321,7 @@ impl Keys {
             compiled.store(self.compile(digest, entry, generation));
             return HeldKey::of(compiled);
         }
-        // Compiled before, so that nobody who comes at the same time has to wait for it.
+        // Compiled outside `get_or_init`, so that concurrent requests do not wait.
         let key = self.compile(digest, entry, generation);
         HeldKey::of(entry.compiled.get_or_init(|| ArcSwap::new(key)))
     }
@@ -349,12 +349,12 @@ impl Keys {
         };
         let mut key = Key::compile(applied, generation, &source);
         key.shown = shown.into();
-        // They are compiled, and of every key there would be a copy of its policy's.
+        // They are compiled already; keeping them would copy the policy's list into each key.
         key.session.access_rights.values_mut().for_each(|right| right.allowed_urls = Vec::new());
         Arc::new(key)
     }
 
-    /// A key's quota counter, as it was stored if it is used for the first time.
+    /// The quota counter of a key. On first use it starts with the stored value.
     fn quota(&self, digest: &Digest, shown: &str, scope: &str, counters: &Counters) -> Arc<Quota> {
         let mut quotas = counters.quotas.lock().unwrap_or_else(PoisonError::into_inner);
         quotas.get(scope).and_then(|known| known.shared()).into_iter().for_each(SharedQuota::revise);
@@ -369,7 +369,7 @@ impl Keys {
         quotas.entry(scope.to_owned()).or_insert_with(make).clone()
     }
 
-    /// A rate of which nothing is used.
+    /// A fresh rate counter.
     fn new_rate(&self, shown: &str, name: &str) -> Limiter {
         match &self.shared {
             Some(shared) => Limiter::Shared(shared.limits.rate(&format!("{shown}{name}"), self.rules.limiter)),
@@ -377,7 +377,7 @@ impl Keys {
         }
     }
 
-    /// Tyk's name in a shared store; in one of our own, one that no other key can have.
+    /// The name of a quota: Tyk's in a shared store; in the embedded store, one that no other key can have.
     fn quota_name(&self, digest: &Digest, shown: &str, scope: &str) -> String {
         match &self.shared {
             Some(_) => shared_quota_name(shown, scope),
@@ -385,33 +385,33 @@ impl Keys {
         }
     }
 
-    /// A new key of an organisation.
+    /// Makes a new key for an organisation.
     pub(crate) fn generate(&self, org: &str, random: [u8; 16]) -> String {
         key_format::generate(org, self.rules.function(), random)
     }
 
-    /// The hash that a key is shown by, when keys are hashed.
+    /// The hash that stands for a key in listings, when keys are hashed.
     pub(crate) fn shown_hash(&self, token: &str) -> Option<String> {
         self.rules.hash_keys.then(|| key_format::hash(token, KeyFunction::Plain))
     }
 
-    /// How a key in memory is shown: by itself, or by its hash.
+    /// The listed form of a key in memory: the key or its hash.
     pub(crate) fn shown_of(&self, digest: &Digest) -> Option<String> {
         self.table.with(digest, StoredKey::shown)
     }
 
-    /// The session of a key in memory as it is written.
+    /// The session of a key in memory, without policies applied.
     fn session(&self, digest: &Digest) -> Option<Session> {
         self.table.with(digest, StoredKey::session).flatten()
     }
 
-    /// A session as it would be with its policies.
+    /// A session with its policies applied.
     pub(crate) fn with_policies(&self, session: &Session) -> Result<Session, policy::PolicyError> {
         let policies = self.policies.load();
         policy::apply(session, &|id| policies.get(id))
     }
 
-    /// How all keys are shown, sorted.
+    /// The listed forms of all keys, sorted.
     pub(crate) async fn shown(&self) -> Result<Vec<String>, StoreFault> {
         let mut shown = self.shown_in_table(|_| true).await;
         if let Some(shared) = &self.shared {
@@ -420,7 +420,7 @@ impl Keys {
         Ok(sorted(shown))
     }
 
-    /// How the keys are shown that may call an API, sorted. A shared store is read from end to end for it.
+    /// The listed forms of the keys that may call an API, sorted. Scans a shared store completely.
     pub(crate) async fn shown_for(&self, api: &str) -> Result<Vec<String>, StoreFault> {
         let policies = self.policies();
         let may_call = |entry: &StoredKey| entry.session().is_some_and(|session| lets_call(session, &policies, api));
@@ -431,7 +431,7 @@ impl Keys {
         Ok(sorted(shown))
     }
 
-    /// How those keys in memory are shown that fit. Others have their turn meanwhile: a million of them take seconds.
+    /// The listed forms of matching keys in memory. Yields to other work in between: a million keys take seconds.
     async fn shown_in_table(&self, fits: impl Fn(&StoredKey) -> bool) -> Vec<String> {
         let mut shown = Vec::new();
         for some in self.table.digests().chunks(SHOWN_AT_ONCE) {
@@ -447,14 +447,14 @@ impl Keys {
         self.policies.load_full()
     }
 
-    /// The same for a moment: it writes to no counter that all cores write to.
+    /// Like [`Keys::policies`], for a short time: it does not write to a reference counter that all cores share.
     #[inline]
     pub(crate) fn policies_now(&self) -> Guard<Arc<Policies>> {
         self.policies.load()
     }
 
-    /// Puts policies into effect, for every key at its next request. The same policies again leave all compiled keys as they are. Says
-    /// which of their patterns have no effect.
+    /// Puts policies into effect, for every key from its next request. Unchanged policies leave all compiled keys valid. Reports patterns
+    /// that have no effect.
     pub(crate) fn set_policies(&self, policies: Policies) -> Vec<Problem> {
         let problems = self.patterns.keep(&policies);
         if **self.policies.load() != policies {
@@ -464,7 +464,7 @@ impl Keys {
         problems
     }
 
-    /// Stores quotas that have changed, once a second, for as long as the process lives.
+    /// Stores changed quotas once a second, for the lifetime of the process.
     pub(crate) async fn write_behind(self: Arc<Self>) {
         loop {
             tokio::time::sleep(WRITE_BEHIND).await;
@@ -480,12 +480,12 @@ impl Keys {
         }
     }
 
-    /// Whether quotas are stored only when somebody asks.
+    /// Pauses or resumes the quota writer; [`Keys::save_quotas`] still works.
     pub(crate) fn hold_quotas(&self, hold: bool) {
         self.holds_quotas.store(hold, Ordering::Release);
     }
 
-    /// Reads stored quotas once more, before the first request: the process before this one may have changed them meanwhile.
+    /// Reads stored quotas again before the first request: the previous process may have changed them.
     pub(crate) fn read_quotas_again(&self) -> Result<(), StoreFault> {
         if self.shared.is_some() {
             return Ok(());
@@ -496,13 +496,13 @@ impl Keys {
         self.load_orgs()
     }
 
-    /// Stores the quotas that have changed since the last time.
+    /// Stores the quotas that have changed since the last call.
     pub(crate) async fn save_quotas(&self) -> Result<(), StoreFault> {
         let changed = self.dirty.take();
         let mut rest = changed.as_slice();
         while !rest.is_empty() {
             let (some, later) = rest.split_at(rest.len().min(COUNTERS_MAX));
-            // Read right before they are handed over: what a key that goes meanwhile has in the store is deleted behind them.
+            // Read just before the request: if a key is deleted meanwhile, its counters are deleted after this write.
             let counters: Vec<CounterValue> = some.iter().filter_map(|quota| quota.counter()).collect();
             if let Err(fault) = self.store.ask(Question::SaveCounters { counters }).await {
                 rest.iter().for_each(|quota| self.dirty.add(quota));
@@ -515,7 +515,7 @@ impl Keys {
 }
 
 impl Counters {
-    /// Their key was reset or deleted: what they count is not stored any more.
+    /// Marks the counters of a reset or deleted key: they are no longer stored.
     fn retire(&self) {
         self.retired.store(true, Ordering::Release);
     }
@@ -528,7 +528,7 @@ impl Counters {
         self.retired.load(Ordering::Acquire)
     }
 
-    /// The counter of one rate limit.
+    /// The counter of one rate limit, made on first use.
     fn rate(&self, name: String, make: impl FnOnce(&str) -> Limiter) -> Arc<Limiter> {
         let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(known) = rates.get(&name) else {
@@ -540,7 +540,7 @@ impl Counters {
     }
 }
 
-/// Whether a session may call an API with these policies.
+/// Whether a session with these policies may call an API.
 fn lets_call(session: Session, policies: &Policies, api: &str) -> bool {
     let session = policy::apply(&session, &|id| policies.get(id)).unwrap_or(session);
     session.access_rights.is_empty() || session.access_rights.contains_key(api)
@@ -552,12 +552,12 @@ fn sorted(mut shown: Vec<String>) -> Vec<String> {
     shown
 }
 
-/// What a shared store calls a quota.
+/// The name of a quota in a shared store.
 pub(crate) fn shared_quota_name(shown: &str, scope: &str) -> String {
     if scope.is_empty() { format!("quota-{shown}") } else { format!("quota-{scope}-{shown}") }
 }
 
-/// What the embedded store calls a quota; with no scope, what the names of all of a key begin with.
+/// The name of a quota in the embedded store; with an empty scope, the prefix of all of a key's quotas.
 pub(crate) fn own_quota_name(digest: &Digest, scope: &str) -> String {
     format!("quota-{}-{scope}", hex(digest))
 }

@@ -1,6 +1,6 @@
-//! The gateway as an OAuth 2.0 server (RFC 6749) for the APIs that ask for it, with Tyk's endpoints, answers and names in the store. Each API
-//! has clients of its own; a token is a key, whose session is made from the policy of its client. Nothing here runs on a data thread but
-//! the look whether a client is still there (`clients`).
+//! The gateway as an OAuth 2.0 server (RFC 6749) for the APIs that enable it, with Tyk's endpoints, answers and store names. Each API has
+//! its own clients; a token is a key, whose session is made from its client's policy. Only one thing runs on a data thread: the check that
+//! a client still exists (`clients`).
 
 mod access;
 mod authorize;
@@ -39,11 +39,11 @@ use crate::auth::passwords::LazyPasswords;
 use crate::base::outside::LazyOutside;
 use std::sync::Arc;
 
-/// What the endpoints of one API work with.
+/// Everything that the endpoints of one API need.
 pub(crate) struct OauthProvider<'a> {
     pub rules: &'a Rules,
     pub ledger: &'a Ledger,
-    /// Calls to other servers, for notices.
+    /// HTTP client for notices to other servers.
     pub outside: &'a LazyOutside,
     pub passwords: &'a LazyPasswords,
     pub notices: &'a Arc<Notices>,

@@ -1,5 +1,5 @@
-//! Passwords as sessions keep them, and the threads that check them: a hash that is slow on purpose must not stop a data thread. What
-//! waits to be checked is bounded, and whoever sends many has to wait for himself: see `queue`.
+//! Stored passwords, and the threads that check them: a hash that is slow by design must not block a data thread. The queue is bounded, and
+//! a client that sends many passwords waits behind its own: see `queue`.
 
 mod queue;
 
@@ -17,16 +17,17 @@ use tollgate_model::session::BasicAuthData;
 
 pub(crate) use queue::PasswordWaiter;
 
-/// For which a request is held at most.
+/// How long a request is held for a password check.
 pub(crate) const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
-/// As in Tyk; some 50 ms.
+/// Cost of new hashes, as in Tyk; about 50 ms.
 const BCRYPT_COST: u32 = 10;
-/// A hash of a higher cost would hold a thread for minutes.
+/// Highest accepted cost; a higher one would occupy a thread for minutes.
 const BCRYPT_COST_MAX: u32 = 16;
-/// What a password is compared with when there is no such user, so that it takes the same time: a hash of that cost.
+/// Hash that a password is compared with when the user does not exist, so that the check takes the same time. Its cost is that of new
+/// hashes.
 const NOBODY: &str = "$2b$10$abcdefghijklmnopqrstuuGLZAQbmLZlVqWqNZ1zTTLIaZ5qvQ8yG";
 
-/// A password as it is kept.
+/// A password in its stored form.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct StoredPassword {
     text: String,
@@ -37,13 +38,13 @@ pub(crate) struct StoredPassword {
 enum HashKind {
     Bcrypt,
     Argon2,
-    /// One of the functions that keys are hashed with: fast, so that there is nothing to gain from a thread.
+    /// One of the functions that keys are hashed with. It is fast enough to run on the calling thread.
     Fast(KeyFunction),
     Plain,
 }
 
 impl StoredPassword {
-    /// A session's password; `None` when it has none.
+    /// The password of a session; `None` when it has none or its hash type is unknown.
     pub(crate) fn of(data: &BasicAuthData) -> Option<Self> {
         if data.password.is_empty() {
             return None;
@@ -59,27 +60,27 @@ impl StoredPassword {
         Some(StoredPassword { text: data.password.clone(), kind })
     }
 
-    /// What stands in for the password of somebody who does not exist.
+    /// Stand-in for the password of a user who does not exist.
     pub(crate) fn nobodys() -> Self {
         StoredPassword { text: NOBODY.to_owned(), kind: HashKind::Bcrypt }
     }
 
-    /// The text as it is kept, which changes with the password.
+    /// The stored text, which changes with the password.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether checking it takes long on purpose.
+    /// Whether the hash is slow by design.
     pub(crate) fn is_slow(&self) -> bool {
         matches!(self.kind, HashKind::Bcrypt | HashKind::Argon2)
     }
 
-    /// Whether it is that password.
+    /// Whether `password` matches.
     pub(crate) fn is(&self, password: &[u8]) -> bool {
         match self.kind {
             HashKind::Bcrypt => {
                 bcrypt_cost(&self.text).is_some_and(|cost| cost <= BCRYPT_COST_MAX) && {
-                    // Go's bcrypt, which made these hashes, looks at 72 bytes; what follows was refused when the password was set.
+                    // Go's bcrypt, which made these hashes, reads 72 bytes; longer passwords are rejected when they are set.
                     bcrypt::verify(password, &self.text).unwrap_or(false)
                 }
             }
@@ -94,17 +95,17 @@ impl StoredPassword {
     }
 }
 
-/// Compares in a time that does not depend on where they differ, nor on their lengths.
+/// Compares in constant time: the time depends neither on where the texts differ nor on their lengths.
 fn same(one: &[u8], other: &[u8]) -> bool {
     blake3::hash(one).as_bytes().ct_eq(blake3::hash(other).as_bytes()).into()
 }
 
-/// `$2b$10$…`
+/// The cost `10` of `$2b$10$…`.
 fn bcrypt_cost(text: &str) -> Option<u32> {
     text.split('$').nth(2)?.parse().ok()
 }
 
-/// Puts the hash of a new password in its place; what is a hash already stays. Takes long on purpose.
+/// Replaces a new password by its hash; a hash stays as it is. Slow by design.
 pub(crate) fn hash(data: &mut BasicAuthData) -> Result<(), String> {
     let is_hashed = !data.hash_type.is_empty() && StoredPassword::of(data).is_some_and(|stored| stored.looks_right());
     if data.password.is_empty() || is_hashed {
@@ -119,7 +120,7 @@ pub(crate) fn hash(data: &mut BasicAuthData) -> Result<(), String> {
 }
 
 impl StoredPassword {
-    /// Whether the text can be what the kind says.
+    /// Whether the text has the form of its hash type.
     fn looks_right(&self) -> bool {
         match self.kind {
             HashKind::Bcrypt => self.text.starts_with("$2") && self.text.len() == 60,
@@ -132,10 +133,10 @@ impl StoredPassword {
     }
 }
 
-/// The threads that check.
+/// The threads that check passwords.
 pub(crate) struct Passwords {
     queue: Arc<PasswordQueue<Check>>,
-    /// Checks that were made.
+    /// Number of checks made.
     checked: Arc<AtomicU64>,
 }
 
@@ -157,7 +158,7 @@ impl Passwords {
         Ok(Passwords { queue, checked })
     }
 
-    /// Checks a password; `None` when too many wait. There may be no answer: when others come, who sends many gives way to them.
+    /// Queues a password check; `None` when the queue is full. The answer may never come: a client with many checks is displaced by others.
     pub(crate) fn check(&self, asker: PasswordWaiter, stored: StoredPassword, password: Vec<u8>) -> Option<Pending<bool>> {
         let (completer, answer) = Pending::pair();
         self.queue.put(asker, Check { stored, password, completer }).then_some(answer)
@@ -172,7 +173,7 @@ impl Drop for Passwords {
 
 fn check_all(queue: &PasswordQueue<Check>, checked: &AtomicU64) {
     while let Some(Check { stored, password, completer }) = queue.take() {
-        // Whoever asked may have gone.
+        // The request may have gone meanwhile.
         if completer.is_awaited() {
             checked.fetch_add(1, Ordering::Relaxed);
             completer.complete(stored.is(&password));
@@ -180,12 +181,12 @@ fn check_all(queue: &PasswordQueue<Check>, checked: &AtomicU64) {
     }
 }
 
-/// The threads, started when they are first needed.
+/// The password threads, started on first use.
 #[derive(Default)]
 pub(crate) struct LazyPasswords(OnceLock<Option<Arc<Passwords>>>);
 
 impl LazyPasswords {
-    /// The threads; `None` when the system has none to give.
+    /// The threads; `None` when the system cannot start them.
     pub(crate) fn get(&self) -> Option<Arc<Passwords>> {
         let start = || {
             let started = Passwords::start().map(Arc::new);
@@ -194,7 +195,7 @@ impl LazyPasswords {
         self.0.get_or_init(start).clone()
     }
 
-    /// Checks that were made so far.
+    /// Number of checks made so far.
     pub(crate) fn checked(&self) -> u64 {
         self.0.get().and_then(Option::as_ref).map_or(0, |passwords| passwords.checked.load(Ordering::Relaxed))
     }

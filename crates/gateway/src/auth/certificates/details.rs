@@ -1,4 +1,5 @@
-//! What the control API tells of a certificate, in the shape of Tyk's answers, which are Go's: names by their parts, absent lists as null.
+//! Certificate details in the control API's answers. They have the shape of Tyk's answers, which are Go's: names by their parts, absent
+//! lists as null.
 
 use super::pem::UploadedCertificate;
 use serde::Serialize;
@@ -7,7 +8,7 @@ use utoipa::ToSchema;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{X509Certificate, X509Name};
 
-/// Parts of a name, as object identifiers below 2.5.4.
+/// Parts of a name: object identifiers below 2.5.4.
 const COMMON_NAME: u64 = 3;
 const SERIAL_NUMBER: u64 = 5;
 const COUNTRY: u64 = 6;
@@ -18,7 +19,7 @@ const ORGANIZATION: u64 = 10;
 const ORGANIZATIONAL_UNIT: u64 = 11;
 const POSTAL_CODE: u64 = 17;
 
-/// From here on a date cannot be written.
+/// First second that RFC 3339 cannot express.
 const YEAR_10000_UNIX_S: u64 = 253_402_300_800;
 
 /// One line of a detailed list.
@@ -28,22 +29,22 @@ const YEAR_10000_UNIX_S: u64 = 253_402_300_800;
 pub(crate) struct CertificateSummary {
     id: String,
     issuer_cn: String,
-    /// Of a public key, its fingerprint.
+    /// Common name of the subject; for a public key, its fingerprint.
     subject_cn: String,
-    /// Hosts that it is for.
+    /// Host names that the certificate is valid for.
     #[schema(required)]
     dns_names: Option<Vec<String>>,
-    /// The private key is stored with it.
+    /// Whether the private key is stored as well.
     has_private: bool,
     #[schema(format = DateTime)]
     not_before: String,
     #[schema(format = DateTime)]
     not_after: String,
-    /// It may sign certificates.
+    /// Whether the certificate may sign others.
     is_ca: bool,
 }
 
-/// Everything that is told of one certificate.
+/// Details of one certificate.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Certificate)]
@@ -51,11 +52,11 @@ pub(crate) struct CertificateInfo {
     id: String,
     /// SHA-256, hexadecimal.
     fingerprint: String,
-    /// The private key is stored with it.
+    /// Whether the private key is stored as well.
     has_private: bool,
     issuer: CertificateName,
     subject: CertificateName,
-    /// Hosts that it is for.
+    /// Host names that the certificate is valid for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     dns_names: Option<Vec<String>>,
@@ -63,11 +64,11 @@ pub(crate) struct CertificateInfo {
     not_before: String,
     #[schema(format = DateTime)]
     not_after: String,
-    /// It may sign certificates.
+    /// Whether the certificate may sign others.
     is_ca: bool,
 }
 
-/// Who a certificate is for, or from.
+/// Subject or issuer of a certificate.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 struct CertificateName {
@@ -96,14 +97,14 @@ struct NamePart {
     value: String,
 }
 
-/// When a certificate is valid, and what for.
+/// Validity period of a certificate, and whether it is a CA.
 struct ValidityPeriod {
     not_before: String,
     not_after: String,
     is_ca: bool,
 }
 
-/// What a detailed list says of a certificate.
+/// Makes one line of a detailed list.
 pub(crate) fn summary(id: &str, certificate: &UploadedCertificate) -> CertificateSummary {
     let leaf = certificate.leaf();
     let ValidityPeriod { not_before, not_after, is_ca } = ValidityPeriod::of(leaf.as_ref());
@@ -119,7 +120,7 @@ pub(crate) fn summary(id: &str, certificate: &UploadedCertificate) -> Certificat
     }
 }
 
-/// What is told of one certificate.
+/// Makes the details of one certificate.
 pub(crate) fn details(id: &str, certificate: &UploadedCertificate) -> CertificateInfo {
     let leaf = certificate.leaf();
     let ValidityPeriod { not_before, not_after, is_ca } = ValidityPeriod::of(leaf.as_ref());
@@ -154,7 +155,7 @@ impl ValidityPeriod {
     }
 }
 
-/// RFC 3339; Go's zero time for what has none.
+/// Formats a time as RFC 3339; Go's zero time when there is none.
 fn date(unix_s: Option<i64>) -> String {
     match unix_s.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds < YEAR_10000_UNIX_S) {
         Some(seconds) => calendar::rfc3339(seconds),

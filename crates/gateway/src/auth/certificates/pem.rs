@@ -1,5 +1,5 @@
-//! PEM text to a certificate and back: which blocks may stand together, and whether a private key fits. Messages are Tyk's where it has
-//! them.
+//! Converts PEM text to a certificate and back: checks which blocks may stand together and whether the private key fits. Messages are Tyk's
+//! where it has them.
 
 use crate::base::tls::{Facts, hex_sha256};
 use rustls::crypto::aws_lc_rs;
@@ -11,21 +11,21 @@ use rustls::sign::CertifiedKey;
 use std::fmt::Write as _;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// Longest text; a chain with its key has some 10 KiB.
+/// Longest PEM text, in bytes; a chain with its key has some 10 KiB.
 const PEM_BYTES_MAX: usize = 1 << 20;
 
-/// What was uploaded, taken apart.
+/// An uploaded certificate or public key, parsed.
 pub(crate) struct UploadedCertificate {
     /// SHA-256 of the first certificate or of the public key, lower-case hexadecimal.
     pub fingerprint: String,
     pub material: Material,
 }
 
-/// What it consists of.
+/// Content of an upload.
 pub(crate) enum Material {
-    /// A certificate with those that signed it, its own first.
+    /// A certificate chain, leaf first, with its private key if it was uploaded.
     Chain { chain: Vec<CertificateDer<'static>>, key: Option<PrivateKeyDer<'static>> },
-    /// A key to check signatures or pins with.
+    /// A public key for checking signatures or pins.
     PublicKey(SubjectPublicKeyInfoDer<'static>),
 }
 
@@ -65,7 +65,7 @@ impl UploadedCertificate {
         Ok(UploadedCertificate { fingerprint, material })
     }
 
-    /// Whether it can be used: certificates can be read and have not expired, and a private key belongs to the first.
+    /// Whether the upload is usable: every certificate can be parsed and has not expired, and a private key belongs to the leaf.
     pub(crate) fn check(&self, now_unix_s: u64) -> Result<(), String> {
         let Material::Chain { chain, key } = &self.material else { return Ok(()) };
         for der in chain {
@@ -81,7 +81,7 @@ impl UploadedCertificate {
         }
     }
 
-    /// The certificate itself, if it is one.
+    /// The leaf certificate; `None` for a public key.
     pub(crate) fn leaf(&self) -> Option<X509Certificate<'_>> {
         match &self.material {
             Material::Chain { chain, .. } => X509Certificate::from_der(chain.first()?).ok().map(|(_, certificate)| certificate),
@@ -93,7 +93,7 @@ impl UploadedCertificate {
         matches!(&self.material, Material::Chain { key: Some(_), .. })
     }
 
-    /// The text to store: the same blocks, and nothing that stood between them.
+    /// PEM text to store: the same blocks, without any text between them.
     pub(crate) fn to_pem(&self) -> String {
         let mut text = String::new();
         match &self.material {

@@ -40,7 +40,7 @@ fn a_chain_a_chain_with_its_key_and_a_public_key_are_taken() {
 }
 
 impl Material {
-    /// All of it, to compare.
+    /// All blocks, for comparison.
     fn blocks(&self) -> Vec<Vec<u8>> {
         match self {
             Material::PublicKey(der) => vec![der.to_vec()],

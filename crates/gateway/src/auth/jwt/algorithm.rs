@@ -5,14 +5,14 @@ use aws_lc_rs::signature::{self, VerificationAlgorithm};
 
 /// One row of the table.
 pub(crate) struct SigningAlgorithm {
-    /// Its `alg`.
+    /// The `alg` value.
     pub name: &'static str,
     pub family: AlgorithmFamily,
     pub scheme: Scheme,
 }
 
-/// What a definition's `jwt_signing_method` can ask for. A token of another family is refused before a key is looked for, so that a
-/// public key is never taken for a secret.
+/// Algorithm family, as a definition's `jwt_signing_method` selects it. A token of another family is rejected before a key is looked up, so
+/// that a public key is never used as an HMAC secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlgorithmFamily {
     Hmac,
@@ -21,7 +21,7 @@ pub(crate) enum AlgorithmFamily {
     EdDsa,
 }
 
-/// How it is checked.
+/// How a signature is verified.
 pub(crate) enum Scheme {
     Hmac(hmac::Algorithm),
     Signature(&'static dyn VerificationAlgorithm),
@@ -85,7 +85,7 @@ static ALGORITHMS: [SigningAlgorithm; 14] = [
 ];
 
 impl SigningAlgorithm {
-    /// The algorithm of a token's `alg`.
+    /// The algorithm with this `alg` value.
     pub(crate) fn named(name: &str) -> Option<&'static SigningAlgorithm> {
         // RFC 9864 gives Ed25519 a name of its own.
         let name = if name == "Ed25519" { "EdDSA" } else { name };
@@ -99,7 +99,7 @@ impl SigningAlgorithm {
 }
 
 impl AlgorithmFamily {
-    /// What `jwt_signing_method` asks for; HMAC when it says nothing that is known, as in Tyk.
+    /// The family that `jwt_signing_method` selects; HMAC for an empty or unknown name, as in Tyk.
     pub(crate) fn of_method(name: &str) -> AlgorithmFamily {
         match name {
             "rsa" => AlgorithmFamily::Rsa,

@@ -1,5 +1,5 @@
-//! Claims as values of variables, `$tyk_context.jwt_claims_NAME`. Which of them a definition uses is found out when it is compiled; the
-//! others are not kept.
+//! Claims as values of the variables `$tyk_context.jwt_claims_NAME`. Compiling a definition finds the claims that it uses; other claims are
+//! not kept.
 
 use super::{Claims, JwtToken};
 use crate::base::form::encode_form;
@@ -7,18 +7,18 @@ use serde_json::Value;
 use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
 
-/// What the names of such variables begin with.
+/// Prefix of these variables' names.
 pub(crate) const CLAIM: &str = "jwt_claims_";
 
 /// The names of the claims that a definition uses.
 pub(crate) struct ClaimNames(Vec<String>);
 
-/// Their values in one token.
+/// The values of these claims in one token.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ClaimTexts(Vec<(String, String)>);
 
 impl ClaimNames {
-    /// The claims that stand anywhere in a definition; none without context variables.
+    /// The claims that occur anywhere in a definition; empty when context variables are off.
     pub(crate) fn used_in(definition: &ApiDefinition) -> Self {
         let text = if definition.enable_context_vars { definition.raw.to_string() } else { String::new() };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -30,12 +30,12 @@ impl ClaimNames {
         ClaimNames(names)
     }
 
-    /// Their names.
+    /// The claim names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// Their values in a token; `None` when none is used. Of header and claims, the claims count.
+    /// The values in a token; `None` when the definition uses no claims. Claims take precedence over header fields.
     pub(crate) fn texts(&self, token: &JwtToken<'_>, claims: &Claims) -> Option<Arc<ClaimTexts>> {
         if self.0.is_empty() {
             return None;
@@ -51,13 +51,13 @@ impl ClaimTexts {
         self.0.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
     }
 
-    /// Names and values of all that are kept.
+    /// Names and values of all claims that are kept.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 }
 
-/// A value as Tyk writes it: items of a list escaped for a URL and separated by commas. An object is nothing.
+/// Formats a value as Tyk does: list items are URL-escaped and joined by commas; an object gives an empty text.
 pub(crate) fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

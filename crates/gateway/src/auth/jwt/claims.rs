@@ -1,24 +1,24 @@
-//! The claims of a token whose signature is good.
+//! Claims of a token whose signature is valid.
 
 use serde_json::Value;
 use tollgate_model::members::Members;
 
-/// The claims.
+/// The claims of one token.
 #[derive(Clone, Debug)]
 pub(crate) struct Claims(pub Members);
 
-/// Which times are looked at, and by how many seconds clocks may differ.
+/// Which times are checked, and the clock skew in seconds that each check allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeChecks {
-    /// `None`: `exp` is not looked at.
+    /// Skew for `exp`; `None` when `exp` is not checked.
     pub expires_skew: Option<u64>,
-    /// `None`: `iat` is not looked at.
+    /// Skew for `iat`; `None` when `iat` is not checked.
     pub issued_skew: Option<u64>,
-    /// `None`: `nbf` is not looked at.
+    /// Skew for `nbf`; `None` when `nbf` is not checked.
     pub not_before_skew: Option<u64>,
 }
 
-/// Why a token can't be used at a moment. When several are true the last counts, as in Tyk.
+/// Why a token is not valid at a given time. When several reasons apply, the last one is reported, as in Tyk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimeFault {
     Expired,
@@ -26,7 +26,7 @@ pub(crate) enum TimeFault {
     NotYet,
 }
 
-/// The seconds since 1970 within which a token can be used.
+/// The period in which a token is valid, in Unix seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Validity {
     pub from: u64,
@@ -39,21 +39,21 @@ impl Validity {
     }
 }
 
-/// A time as a claim says it.
+/// The time in a claim.
 enum ClaimTime {
     Missing,
     At(f64),
-    /// Not a number: never right.
+    /// Not a number: the token is never valid.
     Wrong,
 }
 
 impl Claims {
-    /// A claim that is a text and not empty.
+    /// A claim that is a non-empty text.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.called(name).filter_map(Value::as_str).find(|text| !text.is_empty())
     }
 
-    /// The claim of a name; and if the name has dots, what they lead to within objects.
+    /// The claim with this name. If the name contains dots, also the nested value that the dots lead to.
     pub(crate) fn called<'c>(&'c self, name: &str) -> impl Iterator<Item = &'c Value> + use<'c> {
         let mut steps = name.split('.');
         let first = steps.next().and_then(|step| self.0.get(step));
@@ -61,7 +61,7 @@ impl Claims {
         self.0.get(name).into_iter().chain(within.flatten())
     }
 
-    /// When the token can be used, if that is now.
+    /// The token's validity period, if it is valid now.
     pub(crate) fn validity(&self, unix_s: u64, checks: &TimeChecks) -> Result<Validity, TimeFault> {
         let now = unix_s as f64;
         let until = match checks.expires_skew.map(|skew| (self.time("exp"), skew)) {
@@ -88,7 +88,7 @@ impl Claims {
         }
     }
 
-    /// When the token expires, whether that is looked at or not.
+    /// Expiry time of the token, even when `exp` is not checked.
     pub(crate) fn expires_unix_s(&self) -> Option<i64> {
         match self.time("exp") {
             ClaimTime::At(time) => Some(time as i64),
@@ -96,7 +96,7 @@ impl Claims {
         }
     }
 
-    /// Zero is the same as nothing, as in Tyk.
+    /// Zero counts as missing, as in Tyk.
     fn time(&self, name: &str) -> ClaimTime {
         match self.0.get(name) {
             None => ClaimTime::Missing,
@@ -108,7 +108,7 @@ impl Claims {
         }
     }
 
-    /// Who the token is for: the claim that the definition names, else `sub`. `Err` is what the client is told.
+    /// The user of the token: the claim that the definition names, else `sub`. `Err` is the message for the client.
     pub(crate) fn identity(&self, base_field: &str) -> Result<&str, String> {
         if !base_field.is_empty() {
             if let Some(text) = self.text(base_field) {
@@ -125,7 +125,7 @@ impl Claims {
         }
     }
 
-    /// The scopes in a claim: words of a text, or texts of a list. Dots in the name lead into objects.
+    /// The scopes in a claim: space-separated words of a text, or a list of texts. Dots in the name lead into objects.
     pub(crate) fn scopes(&self, name: &str) -> Vec<&str> {
         match self.called(name).next() {
             Some(Value::String(text)) => text.split(' ').filter(|scope| !scope.is_empty()).collect(),

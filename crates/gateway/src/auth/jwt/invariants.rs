@@ -1,11 +1,11 @@
-//! What must hold for any text in the place of a token. The function panics when it does not. The fuzzer calls it, and the tests do with the
+//! Invariants of token parsing, for any text. The function panics when one is violated. The fuzzer calls it, and so do the tests, with the
 //! same corpus.
 
 use crate::auth::jwt::JwtToken;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// A text is a token in one way only: two dots, and parts that no other text decodes to.
+/// A text is a token in exactly one way: two dots, and parts that no other text decodes to.
 pub(super) fn token(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Some(token) = JwtToken::parse(text) else { return };

@@ -1,4 +1,4 @@
-//! What a signature is checked with: a secret or a public key, prepared for each algorithm it may be used with.
+//! Verification keys: a secret or a public key, prepared for each algorithm that it may be used with.
 
 use super::algorithm::Scheme;
 use super::{AlgorithmFamily, JwtToken, SigningAlgorithm};
@@ -11,7 +11,7 @@ use rustls::pki_types::pem::{self, SectionKind};
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 use serde_json::Value;
 
-/// A shorter RSA key can be factored by those who want to (RFC 7518, 3.3).
+/// Smallest RSA key, in bits; a shorter one can be factored (RFC 7518, 3.3).
 const RSA_BITS_MIN: usize = 2048;
 
 /// A key for checking signatures.
@@ -48,7 +48,7 @@ impl VerifyKey {
         }
     }
 
-    /// A key for what a definition's signing method asks for.
+    /// Makes a key for the family that a definition's signing method selects.
     pub(crate) fn for_family(bytes: &[u8], family: AlgorithmFamily) -> Result<Self, &'static str> {
         match family {
             AlgorithmFamily::Hmac => Self::secret(bytes),
@@ -56,7 +56,7 @@ impl VerifyKey {
         }
     }
 
-    /// One key of a key set.
+    /// Makes a key from one member of a key set.
     pub(crate) fn jwk(jwk: &Value) -> Result<Self, &'static str> {
         let text = |name: &str| jwk.get(name).and_then(Value::as_str);
         if text("use").is_some_and(|use_| use_ != "sig") {
@@ -89,7 +89,7 @@ impl VerifyKey {
         }
     }
 
-    /// A key in DER, for one algorithm or for all of the family that it fits.
+    /// Makes a key from DER, for one algorithm or for every algorithm of the family that it fits.
     fn from_der(der: &[u8], family: AlgorithmFamily, only: Option<&str>) -> Result<Self, &'static str> {
         let fitting = SigningAlgorithm::of(family).filter(|algorithm| only.is_none_or(|only| only == algorithm.name));
         let prepared: Vec<_> = fitting
@@ -101,12 +101,12 @@ impl VerifyKey {
         if prepared.is_empty() { Err("it is no public key for this signing method") } else { Ok(VerifyKey(prepared)) }
     }
 
-    /// Whether the key made the token's signature, with the algorithm that the token names.
+    /// Whether this key made the token's signature with the algorithm that the token names.
     pub(crate) fn verifies(&self, token: &JwtToken<'_>, algorithm: &SigningAlgorithm) -> bool {
         self.verifies_message(algorithm, token.signed(), token.signature())
     }
 
-    /// The same for any message.
+    /// Like [`VerifyKey::verifies`], for any message.
     pub(crate) fn verifies_message(&self, algorithm: &SigningAlgorithm, message: &[u8], signature: &[u8]) -> bool {
         let key = self.0.iter().find(|(name, _)| *name == algorithm.name);
         match key {
@@ -142,7 +142,7 @@ fn elliptic(curve: &str, x: &[u8], y: &[u8], only: Option<&str>) -> Result<Verif
     VerifyKey::from_der(&[&[4], x, y].concat(), AlgorithmFamily::Ecdsa, Some(name))
 }
 
-/// The key of the first certificate of `x5c`, which may be PEM where it should be DER.
+/// The public key of the first certificate in `x5c`, which may be PEM although the RFC asks for DER.
 fn first_certificate(jwk: &Value) -> Result<Vec<u8>, &'static str> {
     let text = jwk.pointer("/x5c/0").and_then(Value::as_str).ok_or("it has neither a key nor a certificate")?;
     let bytes = STANDARD.decode(text).map_err(|_| "x5c is not Base64")?;

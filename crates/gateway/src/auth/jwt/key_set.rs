@@ -1,5 +1,5 @@
-//! The key set behind one URL (RFC 7517), fetched beside the data path: when it is first needed, when it is old, and when a token names a
-//! key that it does not have. While it can't be fetched the old one is used.
+//! The key set at one URL (RFC 7517). It is fetched off the data path: on first use, when it is too old, and when a token names a key that
+//! it lacks. If a fetch fails, the old set stays in use.
 
 use super::VerifyKey;
 use crate::base::outside::{Call, LazyOutside, Outside};
@@ -14,28 +14,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tollgate_engine::Pending;
 
-/// A key set has a few KiB; a provider's whole page of them, some ten.
+/// Largest key set, in bytes. A set has a few KiB; a provider's whole page of sets has some ten.
 const SET_BYTES_MAX: usize = 1 << 20;
-/// Keys of one set. Real ones have less than ten.
+/// Most keys in one set. Real sets have fewer than ten.
 const KEYS_MAX: usize = 256;
-/// For fetching: no request is held longer for it.
+/// Deadline of a fetch; no request waits longer for it.
 pub(crate) const FETCH_TIME_MAX: Duration = Duration::from_secs(5);
-/// Between two fetches for names that are not known, and after a failure: strangers choose those names.
+/// Pause between two fetches for unknown key names, and after a failure. Strangers choose the names.
 const FETCH_PAUSE: Duration = Duration::from_secs(10);
-/// The same while there is no set at all.
+/// The same pause while no set has been fetched yet.
 const FIRST_FETCH_PAUSE: Duration = Duration::from_secs(1);
-/// How often a set is fetched anew because it was forgotten meanwhile.
+/// How often a fetch is repeated because the set was dropped meanwhile.
 const FETCH_ROUNDS_MAX: usize = 2;
-/// How old a set may be when it can't be fetched again. Longer outages of a provider happen, but a key that it withdrew must end.
+/// Maximum age of a set that cannot be fetched again. Providers have long outages, but a withdrawn key must expire.
 const STALE_MAX: Duration = Duration::from_secs(24 * 3600);
 
-/// How sets are fetched and kept.
+/// How key sets are fetched and kept.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SetRules {
     pub tls: TlsRules,
-    /// After which a set is fetched again.
+    /// Age after which a set is fetched again.
     pub age_max: Duration,
-    /// The URL is that of a provider's discovery document, which says where the set is.
+    /// Whether the URL is a provider's discovery document, which names the URL of the set.
     pub discovered: bool,
 }
 
@@ -45,11 +45,11 @@ pub(crate) struct KeySet {
     rules: SetRules,
     outside: Arc<Outside>,
     keys: ArcSwapOption<Fetched>,
-    /// Grows when the keys change, so that what was checked with the old ones is checked again.
+    /// Grows when the keys change, so that tokens checked with the old keys are checked again.
     generation: AtomicU64,
-    /// When it should be fetched again, in milliseconds since the gateway's start.
+    /// When the next fetch is due, in milliseconds since the gateway started.
     due_ms: AtomicU64,
-    /// How often it was forgotten.
+    /// How often the set was dropped.
     forgotten: AtomicU64,
     fetching: Mutex<Fetching>,
 }
@@ -63,12 +63,12 @@ struct Fetched {
 #[derive(Default)]
 struct Fetching {
     running: Option<Pending<()>>,
-    /// When the last fetch was begun.
+    /// Start of the last fetch.
     last: Option<Duration>,
 }
 
 impl KeySet {
-    /// The set of a URL; nothing is fetched yet.
+    /// Makes the set of a URL without fetching it.
     pub(crate) fn new(url: &str, rules: &SetRules, outside: &LazyOutside) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|error| format!("is not a URL: {error}"))?;
         let outside = outside.get().ok_or("no thread to fetch it with")?;
@@ -89,7 +89,7 @@ impl KeySet {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Shows the keys of a name to `see`, until it has seen enough.
+    /// Passes the keys with this name to `see` until it breaks.
     pub(crate) fn show<T>(
         self: &Arc<Self>,
         kid: &str,
@@ -103,7 +103,7 @@ impl KeySet {
         keys.try_for_each(|(name, key)| if name == kid { see(key) } else { ControlFlow::Continue(()) })
     }
 
-    /// Fetches the set in the background if it is old. Costs one load if it is not.
+    /// Fetches the set in the background if it is too old. Costs one load otherwise.
     #[inline]
     pub(crate) fn keep_young(self: &Arc<Self>, now: Duration) {
         let due_ms = self.due_ms.load(Ordering::Relaxed);
@@ -113,12 +113,12 @@ impl KeySet {
         }
     }
 
-    /// Fetches the set because it lacks a key; `None` when that was just done.
+    /// Fetches the set because it lacks a key; `None` when it was fetched just before.
     pub(crate) fn look_again(self: &Arc<Self>, now: Duration) -> Option<Pending<()>> {
         self.fetch(now)
     }
 
-    /// Forgets the keys: the next token that needs one waits for a new set, and tokens that were checked are checked again.
+    /// Drops the keys. The next token that needs one waits for a new set, and tokens that were checked are checked again.
     pub(crate) fn forget(&self) {
         let mut fetching = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
         fetching.last = None;
@@ -152,7 +152,7 @@ impl KeySet {
         for _ in 0..FETCH_ROUNDS_MAX {
             let forgotten = self.forgotten.load(Ordering::Acquire);
             match self.fetched().await {
-                // What was asked for before the set was forgotten may be what was to be forgotten.
+                // The set was dropped while the fetch was in flight, so the answer may contain the keys that had to go.
                 Ok(_) if self.forgotten.load(Ordering::Acquire) != forgotten => continue,
                 Ok(body) => {
                     let now = now + begun.elapsed();
@@ -198,7 +198,7 @@ impl KeySet {
         }
     }
 
-    /// The keys that signatures can be checked with, by name.
+    /// The keys that can verify signatures, by name.
     fn usable(&self, keys: &[Value]) -> Vec<(String, Arc<VerifyKey>)> {
         let mut usable: Vec<(String, Arc<VerifyKey>)> = Vec::new();
         for (index, jwk) in keys.iter().enumerate() {
@@ -217,7 +217,7 @@ impl KeySet {
     }
 }
 
-/// Where the key set of a discovery document is. The document must be its issuer's own (OpenID Connect Discovery, 4.3).
+/// The URL of the key set in a discovery document. The document must belong to its own issuer (OpenID Connect Discovery, 4.3).
 fn set_of(document: &[u8], at: &Uri) -> Result<Uri, String> {
     let document: Value = serde_json::from_slice(document).map_err(|error| format!("is not JSON: {error}"))?;
     let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();

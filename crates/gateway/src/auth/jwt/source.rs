@@ -1,4 +1,4 @@
-//! Where the keys for a definition's tokens come from, found out when it is compiled.
+//! Sources of the verification keys for a definition's tokens, determined when the definition is compiled.
 
 use super::{AlgorithmFamily, KeySet, SetRules, VerifyKey};
 use base64::Engine as _;
@@ -9,33 +9,33 @@ use std::time::Duration;
 use tollgate_engine::Pending;
 use tollgate_model::api::ApiDefinition;
 
-/// The keys that a name may mean. More would only be tried by somebody who wants to keep the gateway busy.
+/// How many keys with the same name are tried. Only an attacker who wants to keep the gateway busy would need more.
 const SAME_NAME_MAX: usize = 4;
 
-/// Where keys come from.
+/// Where verification keys come from.
 pub(crate) enum KeySource {
-    /// One key for all tokens.
+    /// The same key for all tokens.
     Fixed(Box<VerifyKey>),
-    /// Key sets, by `kid`.
+    /// Key sets; a token's `kid` selects the key.
     Sets(Vec<Arc<KeySet>>),
-    /// Each session has its own.
+    /// Each session has its own key.
     Sessions,
-    /// What the definition names is none: no token is good.
+    /// The definition names no usable source: every token is rejected.
     Nothing,
 }
 
-/// What a check with the keys of key sets came to.
+/// Result of a check against key sets.
 pub(crate) enum Checked {
-    /// One of the keys fits.
+    /// One of the keys verifies the signature.
     Good,
-    /// None does, or there is none of that name.
+    /// No key verifies it, or no key has this name.
     Bad,
-    /// There is none of that name, and sets are being fetched.
+    /// No key has this name, and the sets are being fetched.
     Coming(Vec<Pending<()>>),
 }
 
 impl KeySource {
-    /// The source that a definition names; `Err` says what is wrong, and with which field. `key_set` gives the key set of a URL.
+    /// Makes the source that a definition names; `Err` is the faulty field and the reason. `key_set` returns the key set of a URL.
     pub(crate) fn new(
         definition: &ApiDefinition,
         family: AlgorithmFamily,
@@ -68,8 +68,8 @@ impl KeySource {
         Ok(KeySource::Fixed(Box::new(key)))
     }
 
-    /// Tries the keys of a name in any of the sets. A name that nobody knows makes the sets look again, if they have not just done so;
-    /// with `may_fetch` false nothing is waited for.
+    /// Tries the keys with this name in all sets. An unknown name makes the sets fetch again, unless they have just done so; with
+    /// `may_fetch` false, nothing is waited for.
     pub(crate) fn check(
         sets: &[Arc<KeySet>],
         kid: &str,

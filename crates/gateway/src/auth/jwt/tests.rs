@@ -1,4 +1,4 @@
-//! The examples of the RFCs, and what must be refused.
+//! The examples of the RFCs, and tokens that must be rejected.
 
 use super::*;
 use base64::Engine as _;
@@ -28,7 +28,7 @@ const ES256: (&str, &str) =
 /// RFC 7515, A.4
 const ES512: &str = "eyJhbGciOiJFUzUxMiJ9.UGF5bG9hZA.AdwMgeerwtHoh-l192l60hp9wAHZFVJbLfD_UxMi70cwnZOYaRI1bKPWROc-mZZqwqT2SI-KGDKB34XO0aw_7XdtAG8GaSwFKdCAPZgoXD2YBJZCPEX3xKpRwcdOO8KpEHwJjyqOgzDO7iKvU8vcnwNrmxYbSW9ERBXukOXolLzeO_Jn";
 
-/// RFC 7515, A.5, which is also RFC 7519, 6.1: nobody has signed it.
+/// RFC 7515, A.5, which is also RFC 7519, 6.1: it has no signature.
 const UNSECURED: (&str, &str) = ("eyJhbGciOiJub25lIn0", "");
 
 /// RFC 7520, 4.2
@@ -88,7 +88,7 @@ fn the_examples_of_the_rfcs_are_good() {
     }
     let claims = JwtToken::parse(&token(HS256)).unwrap().claims().unwrap();
     assert_eq!((claims.text("iss"), claims.expires_unix_s()), (Some("joe"), Some(1_300_819_380)));
-    // RFC 7519, 3.1: the same claims; a name with a collision-resistant form is a claim as any other.
+    // RFC 7519, 3.1: the same claims; a collision-resistant name is a claim like any other.
     assert_eq!(claims.0.get("http://example.com/is_root"), Some(&json!(true)));
 }
 
@@ -98,7 +98,7 @@ fn the_unsecured_example_has_no_algorithm_that_could_be_checked() {
     let token = JwtToken::parse(&text).expect("a token in form");
     assert_eq!((token.algorithm(), token.signature().len()), (Some("none"), 0));
     assert!(SigningAlgorithm::named("none").is_none());
-    // Nor with a name that is known, and no signature.
+    // A known algorithm name without a signature fails as well.
     for (_, jwk) in examples() {
         for family in [AlgorithmFamily::Hmac, AlgorithmFamily::Rsa, AlgorithmFamily::Ecdsa, AlgorithmFamily::EdDsa] {
             for algorithm in SigningAlgorithm::of(family) {
@@ -145,7 +145,7 @@ fn a_changed_byte_anywhere_is_noticed() {
 
 #[test]
 fn a_public_key_is_no_secret() {
-    // The classic confusion: the public key's text is known to all, and used as the secret of an HMAC.
+    // The classic confusion attack: the public key's text, known to everyone, is used as an HMAC secret.
     let token = JwtToken::parse("eyJhbGciOiJIUzI1NiJ9.e30.AAAA").unwrap();
     let algorithm = SigningAlgorithm::named("HS256").unwrap();
     for jwk in [rsa(), p256(), ed25519()] {
@@ -337,7 +337,7 @@ fn mutated_tokens_never_panic() {
     }
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn a_text_is_a_token_in_one_way_only() {
     crate::mutation::Corpus::read("token").each_and_mutated(20_000, invariants::token);

@@ -1,4 +1,4 @@
-//! The compact form of a token, taken apart. Nothing in it is believed before its signature is checked.
+//! The compact form of a token, parsed. Nothing in it is trusted before its signature is verified.
 
 use super::Claims;
 use base64::Engine as _;
@@ -6,30 +6,30 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 use tollgate_model::members::Members;
 
-/// A longer token is refused before it is decoded. A request's head is not longer by default.
+/// Longest token, in bytes; a longer one is rejected before it is decoded. By default a request's head is no longer than this.
 const TOKEN_BYTES_MAX: usize = 32 << 10;
 
-/// A token.
+/// A parsed token.
 pub(crate) struct JwtToken<'t> {
-    /// `alg`, `kid` and what else the header says.
+    /// Header: `alg`, `kid` and other fields.
     header: Members,
-    /// What was signed: header and payload as they were sent.
+    /// Signed bytes: header and payload as they were sent.
     signed: &'t [u8],
     payload: &'t str,
     signature: Vec<u8>,
 }
 
 impl<'t> JwtToken<'t> {
-    /// Takes a text apart; `None` when it is no token in compact form, or asks for an extension (RFC 7515, 4.1.11).
+    /// Parses a text; `None` when it is not a token in compact form, or requires an extension (RFC 7515, 4.1.11).
     pub(crate) fn parse(text: &'t str) -> Option<Self> {
         if text.len() > TOKEN_BYTES_MAX {
             return None;
         }
         let (header, rest) = text.split_once('.')?;
-        // One more dot would be no Base64.
+        // Another dot would not be valid Base64.
         let (payload, signature) = rest.split_once('.')?;
         let signed = text.as_bytes().get(..header.len() + 1 + payload.len())?;
-        // Two parts in turn, and no more memory than for one.
+        // Decodes both parts in turn into one buffer.
         let mut decoded = Vec::with_capacity(text.len());
         URL_SAFE_NO_PAD.decode_vec(header, &mut decoded).ok()?;
         let header = Members::parse(&decoded)?;
@@ -41,22 +41,22 @@ impl<'t> JwtToken<'t> {
         Some(JwtToken { header, signed, payload, signature: decoded })
     }
 
-    /// The algorithm that it says it is signed with.
+    /// The algorithm that the token claims (`alg`).
     pub(crate) fn algorithm(&self) -> Option<&str> {
         self.header.get("alg")?.as_str()
     }
 
-    /// What its header says under a name.
+    /// A header field.
     pub(crate) fn header(&self, name: &str) -> Option<&Value> {
         self.header.get(name)
     }
 
-    /// The name of the key.
+    /// Name of the key.
     pub(crate) fn kid(&self) -> Option<&str> {
         self.header.get("kid")?.as_str()
     }
 
-    /// What was signed.
+    /// The signed bytes.
     pub(crate) fn signed(&self) -> &[u8] {
         self.signed
     }
@@ -66,12 +66,12 @@ impl<'t> JwtToken<'t> {
         &self.signature
     }
 
-    /// The claims; `None` when the payload is no JSON object.
+    /// All claims; `None` when the payload is not a JSON object.
     pub(crate) fn claims(&self) -> Option<Claims> {
         self.some_claims(|_| true)
     }
 
-    /// The claims of some names, which cost less than all.
+    /// Only the claims with wanted names; cheaper than parsing all.
     pub(crate) fn some_claims(&self, is_wanted: impl Fn(&str) -> bool) -> Option<Claims> {
         Members::parse_some(&URL_SAFE_NO_PAD.decode(self.payload).ok()?, is_wanted).map(Claims)
     }

@@ -1,5 +1,5 @@
-//! Keys that are not kept for ever: those with a lifetime, and tokens that were given to an OAuth client. There is a new one of these for
-//! each login, so that those that have ended must go; for a while they stay, and their holders are told that they have ended.
+//! Expiry of keys that are not kept forever: keys with a lifetime, and tokens of OAuth clients. Every login makes a new token, so expired
+//! tokens must be deleted. They stay for a while after expiry, so that their holders are told that they have expired.
 
 use super::{Digest, Keys, StoredKey, hex};
 use std::cmp::Reverse;
@@ -8,21 +8,21 @@ use std::sync::{MutexGuard, PoisonError};
 use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{DocumentSpace, Question, StoreFault};
 
-/// For which a token is known after its end.
+/// Seconds for which a token is known after its expiry.
 const KNOWN_AFTER_END_S: u64 = 600;
-/// Keys that are forgotten in one go; the rest comes a second later.
+/// Most keys deleted per run; the rest follows a second later.
 const FORGOTTEN_MAX: usize = 10_000;
 
-/// What is to be forgotten, the first to go on top.
+/// Keys to delete, the earliest on top.
 pub(super) type Ends = BinaryHeap<Reverse<(u64, Digest)>>;
 
-/// The second since 1970 in which the session of a token is forgotten when nothing else says how long it is kept.
+/// When a token's session is deleted if nothing else sets its lifetime, in Unix seconds.
 pub(crate) fn forgotten_at(session: &Session) -> Option<u64> {
     let ends = u64::try_from(session.expires).ok().filter(|ends| *ends > 0)?;
     (!session.oauth_client_id.is_empty()).then_some(ends.saturating_add(KNOWN_AFTER_END_S))
 }
 
-/// Whether a stored document may be of a session that is forgotten one day; it is not taken apart.
+/// Whether a stored document may be a session that is deleted some day; checked without parsing it.
 pub(super) fn may_be_forgotten(document: &[u8]) -> bool {
     const NAME: &str = "\"oauth_client_id\":\"";
     let after_name = |text: &str| text.find(NAME).and_then(|start| text.as_bytes().get(start + NAME.len()).copied());
@@ -30,29 +30,29 @@ pub(super) fn may_be_forgotten(document: &[u8]) -> bool {
 }
 
 impl StoredKey {
-    /// The second since 1970 in which it is forgotten, if it ever is.
+    /// When the session is deleted, in Unix seconds; `None` for never.
     pub(super) fn kept_until(&self) -> Option<u64> {
         let (_, kept_until) = StoredSession::outline(self.document())?;
-        // Earlier versions did not write it.
+        // Earlier versions did not store this time.
         kept_until.or_else(|| self.session().and_then(|session| forgotten_at(&session)))
     }
 }
 
 impl Keys {
-    /// A session is in memory from now on, until then.
+    /// Notes when a session in memory is to be deleted.
     pub(super) fn note_end(&self, digest: Digest, kept_until: Option<u64>) {
         if let Some(at) = kept_until {
             self.ends().push(Reverse((at, digest)));
         }
     }
 
-    /// Forgets the keys whose time has come, here and in the store; only so many in one turn.
+    /// Deletes keys whose time has come, in memory and in the store; at most `FORGOTTEN_MAX` per call.
     pub(super) async fn forget_ended(&self, unix_s: u64) -> Result<(), StoreFault> {
         let mut told = Vec::new();
         for _ in 0..FORGOTTEN_MAX {
             let Some(digest) = self.next_ended(unix_s) else { break };
             let _turn = self.order.turn(&digest).await;
-            // It may have been given more time since.
+            // Its lifetime may have been extended since.
             let is_over = |entry: &StoredKey| entry.kept_until().is_some_and(|at| at <= unix_s);
             let Some(counters) = self.table.remove_if(&digest, is_over) else { continue };
             told.push(self.store.ask(Question::Delete { kind: DocumentSpace::Session, id: hex(&digest) }));

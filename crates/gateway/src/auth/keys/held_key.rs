@@ -1,5 +1,5 @@
-//! A key in the hands of a request. Having one writes to no counter that other cores write to, as long as a thread has few of them at a
-//! time; so cores that serve the same key do not wait for each other.
+//! A key that a request holds. Holding one does not write to a reference counter that cores share, as long as a thread holds only a few at
+//! a time. Cores that serve the same key therefore do not slow each other down.
 
 use super::Key;
 use arc_swap::{ArcSwap, Guard};
@@ -10,13 +10,13 @@ use std::sync::Arc;
 pub(crate) struct HeldKey(Guard<Arc<Key>>);
 
 impl HeldKey {
-    /// The key that is there now.
+    /// Takes the current key.
     #[inline]
     pub(crate) fn of(place: &ArcSwap<Key>) -> Self {
         HeldKey(place.load())
     }
 
-    /// The same key for keeps; this does count.
+    /// Converts it to a counted reference, for longer use.
     pub(crate) fn to_arc(&self) -> Arc<Key> {
         (*self.0).clone()
     }

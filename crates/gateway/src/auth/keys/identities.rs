@@ -1,28 +1,28 @@
-//! Sessions of identities that are known by something else than a key: a token of another server, say. They are made when they are first
-//! needed, kept in memory only, and made again the same when they are gone; what is used of their quotas is stored as that of keys.
+//! Sessions of identities that are known by something other than a key, such as a token of another server. They are made on first use, kept
+//! only in memory, and made again identically after eviction. The used part of their quotas is stored like that of keys.
 
 use super::{Counters, Digest, HeldKey, Keys, StoredKey};
 use std::collections::VecDeque;
 use std::sync::PoisonError;
 use tollgate_model::session::{Session, StoredSession};
 
-/// Identities at one time. Each takes some KiB with its limits; the longest known goes when there are more. Only those whom a trusted
-/// server vouches for get here, so this is a safeguard.
+/// Most identities at one time. Each takes some KiB with its limits; the oldest is evicted first. Only identities that a trusted server
+/// vouches for get here, so this is a safeguard.
 const IDENTITIES_MAX: usize = 262_144;
 
-/// The identities that have a session, the longest known first.
+/// The identities that have a session, oldest first.
 #[derive(Default)]
 pub(super) struct Identities(VecDeque<Digest>);
 
-/// What an identity's session is filed under. Its name can be guessed by whoever knows the identity, so that it must not be found by
-/// somebody who presents the name as a key.
+/// The digest that an identity's session is stored under. Anyone who knows the identity can guess its name, so presenting the name as a key
+/// must not find the session.
 pub(crate) fn identity_digest(token: &str) -> Digest {
     blake3::hash(&[b"identity\0", token.as_bytes()].concat()).into()
 }
 
 impl Keys {
-    /// The session of an identity, named `token`, with these policies and at least until `expires` if it ends at all. `make` makes it when
-    /// there is none.
+    /// The session of the identity named `token`, with these policies, valid at least until `expires` if it expires at all. `make` makes
+    /// the session when there is none.
     #[inline]
     pub(crate) fn identity(
         &self,
@@ -41,7 +41,7 @@ impl Keys {
         let mut identities = self.identities.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = self.shown_hash(token).unwrap_or_else(|| token.to_owned());
         let mut is_new = false;
-        // In one step: what an operator writes at the same time comes before it or after it, and is not lost.
+        // One step: an operator's concurrent write comes before or after it, and is not lost.
         self.table.change(*digest, |old| {
             let stored = |session| StoredSession { shown, session }.to_bytes().into();
             let Some(old) = old else {
@@ -58,7 +58,7 @@ impl Keys {
             if session.expires > 0 {
                 session.expires = session.expires.max(expires);
             }
-            // What an operator stored stays stored; only what its tokens say is laid over it.
+            // What an operator stored stays stored; only the token's policies and expiry are applied to it.
             Some(StoredKey::new(stored(session), Some(old.counters().clone()), old.transient))
         });
         if is_new {
@@ -79,7 +79,7 @@ impl Keys {
         }
     }
 
-    /// Keeps what is used of quotas for when the identity comes back.
+    /// Keeps the used part of quotas until the identity comes back.
     fn save_for_later(&self, digest: &Digest, counters: &Counters) {
         let quotas = counters.quotas.lock().unwrap_or_else(PoisonError::into_inner);
         if self.saved.len() > 2 * IDENTITIES_MAX {

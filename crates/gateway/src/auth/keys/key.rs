@@ -1,4 +1,4 @@
-//! A key as requests meet it: its session with all policies applied, taken apart once.
+//! A key as requests use it: its session with all policies applied, compiled once.
 
 use super::limits::{LimitSource, SessionLimits};
 use super::rights::PatternList;
@@ -9,23 +9,23 @@ use tollgate_model::session::{AccessRight, DryRun, Session};
 
 /// One key.
 pub(crate) struct Key {
-    /// The policies' number that it was compiled with.
+    /// Generation of the policies that it was compiled with.
     pub generation: u64,
-    /// The key, or the hash it is shown by.
+    /// Listed form: the key or its hash.
     pub shown: Box<str>,
     /// The session with policies applied.
     pub session: Session,
     pub dry_run: DryRun,
     expires_unix_s: Option<u64>,
-    /// Certificates of which the client must have one, by fingerprint; empty when any client will do.
+    /// Fingerprints of client certificates; the client must present one of them. Empty when no certificate is needed.
     bindings: Vec<String>,
     rights: Rights,
-    /// Limits of the key as a whole.
+    /// Limits of the whole key.
     limits: SessionLimits,
 }
 
 enum Rights {
-    /// No rights are written: everything may be called.
+    /// The session lists no rights: it may call everything.
     Everything,
     Listed(BTreeMap<String, ApiRight>),
 }
@@ -40,23 +40,23 @@ pub(crate) enum Permission<'k> {
 /// What a key may do on one API that it may call.
 pub(crate) struct ApiRight {
     versions: Vec<String>,
-    /// `None` for all.
+    /// Allowed URLs; `None` allows all.
     urls: Option<Arc<PatternList>>,
     limits: SessionLimits,
-    /// Endpoints with a rate of their own in place of the API's.
+    /// Endpoints whose own rate replaces the API's.
     endpoints: Vec<EndpointLimits>,
-    /// The patterns of the endpoints, if there are any.
+    /// Patterns of these endpoints, if there are any.
     endpoint_patterns: Option<Arc<PatternList>>,
 }
 
 struct EndpointLimits {
-    /// The place of its pattern.
+    /// Index of its pattern.
     pattern: usize,
     method: String,
     limits: SessionLimits,
 }
 
-/// Whether a key can be used at all.
+/// Whether a key is usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyState {
     Good,
@@ -81,14 +81,14 @@ impl Key {
         }
     }
 
-    /// The key's name is no secret, because a password, a signature or a token goes with it.
+    /// Whether the key's name is not secret, because a password, a signature or a token must accompany it.
     pub(crate) fn is_only_a_name(&self) -> bool {
         let session = &self.session;
         let is_signed_for = session.hmac_enabled || session.enable_http_signature_validation;
         is_signed_for || !session.basic_auth_data.password.is_empty() || !session.jwt_data.secret.is_empty()
     }
 
-    /// The key is good with certain client certificates only.
+    /// Whether the key requires certain client certificates.
     pub(crate) fn is_bound(&self) -> bool {
         !self.bindings.is_empty()
     }
@@ -115,7 +115,7 @@ impl Key {
         }
     }
 
-    /// The limits that hold for this key on an API.
+    /// The limits of this key on an API.
     pub(crate) fn limits(&self, api: &str) -> &SessionLimits {
         match &self.rights {
             Rights::Everything => &self.limits,
@@ -123,8 +123,7 @@ impl Key {
         }
     }
 
-    /// The limits that hold for a request to an API: those of the first endpoint that it fits, else the API's. `path` is what comes
-    /// behind the listen path.
+    /// The limits of a request to an API: those of the first matching endpoint, else the API's. `path` is the path after the listen path.
     pub(crate) fn limits_at<'p>(&self, api: &str, method: &str, path: impl FnOnce() -> Cow<'p, str>) -> &SessionLimits {
         let Rights::Listed(rights) = &self.rights else { return &self.limits };
         let Some(right) = rights.get(api) else { return &self.limits };
@@ -135,7 +134,7 @@ impl Key {
         right.endpoints.iter().find(fits).map_or(&right.limits, |endpoint| &endpoint.limits)
     }
 
-    /// The key's session with what is left of its quotas.
+    /// The session with the remaining quotas filled in.
     pub(crate) fn live_session(&self, mut session: Session, now_unix_s: u64) -> Session {
         if let Some((_, view)) = self.limits.quota(now_unix_s) {
             session.quota_remaining = view.remaining;
@@ -173,23 +172,23 @@ impl ApiRight {
         self.versions.iter().any(|allowed| allowed == name)
     }
 
-    /// No endpoint has to be looked at.
+    /// Whether all endpoints are allowed, so that none needs a check.
     pub(crate) fn has_all_endpoints(&self) -> bool {
         self.urls.is_none()
     }
 
-    /// The patterns that are not compiled yet.
+    /// A list of patterns that is not compiled yet.
     pub(crate) fn unprepared(&self) -> Option<&Arc<PatternList>> {
         [&self.urls, &self.endpoint_patterns].into_iter().flatten().find(|list| !list.is_ready())
     }
 
-    /// With a list of URLs, one must fit the method and one of the path's forms.
+    /// Whether a request is allowed: with a list of URLs, an entry must match the method and one of the path's forms.
     pub(crate) fn allows(&self, method: &str, paths: &[&str]) -> bool {
         self.urls.as_ref().is_none_or(|urls| urls.allows(method, paths))
     }
 }
 
-/// A right's endpoints; one whose pattern is none limits nothing, as nobody can tell which requests it means.
+/// A right's endpoints. An endpoint whose pattern is invalid limits nothing, because nobody can tell which requests it means.
 fn endpoint_limits(
     api: &str,
     right: &AccessRight,

@@ -1,4 +1,4 @@
-//! The limits that hold for a key on an API: rates and a quota, all of them or none.
+//! The limits of a key on an API: rates and a quota. A request is counted against all of them or against none.
 
 use super::quota::{Quota, QuotaView};
 use super::rights::RightPatterns;
@@ -13,14 +13,14 @@ use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit}
 pub(crate) struct SessionLimits {
     rates: Vec<RateRule>,
     quota: Option<QuotaRule>,
-    /// How long a request over the rate is held, and how often.
+    /// How long a request over the rate is held before a retry, and how many retries it gets.
     pub throttle: Option<(Duration, u32)>,
     on_store_failure: LimitStoreFailure,
 }
 
-/// One rate as it was written, and its counter.
+/// One rate as it is configured, and its counter.
 pub(crate) struct RateRule {
-    /// For clients; letters, digits, `-`, `_` and `.`.
+    /// Name for clients; letters, digits, `-`, `_` and `.`.
     pub name: String,
     pub requests: f64,
     pub window_s: f64,
@@ -36,7 +36,7 @@ struct QuotaRule {
     counter: Arc<Quota>,
 }
 
-/// What limits are made from.
+/// Sources of the counters and patterns that limits use.
 pub(crate) struct LimitSource<'a> {
     /// The counter of a rate, by name.
     pub rate: &'a dyn Fn(String) -> Arc<Limiter>,
@@ -45,28 +45,28 @@ pub(crate) struct LimitSource<'a> {
     pub patterns: &'a RightPatterns,
 }
 
-/// Why a request is over a limit.
+/// Why a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitRejection {
-    /// A rate; it may come again after this long.
+    /// A rate is exceeded; the client may retry after this time.
     Rate(Duration),
     Quota,
-    /// Other gateways count as well, and their store is asked; see [`SessionLimits::pending`].
+    /// Other gateways count as well, and the shared store is being asked; see [`SessionLimits::pending`].
     Asked,
-    /// That store does not answer, and nothing may pass meanwhile.
+    /// The shared store does not answer, and no request may pass meanwhile.
     Silent,
 }
 
-/// Which limits an API asks for.
+/// Which limits an API enforces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checks {
     pub rates: bool,
     pub quota: bool,
-    /// What holds while the store is silent, for limits that do not say it themselves.
+    /// Default behaviour while the store does not answer, for limits without a setting of their own.
     pub on_store_failure: Option<OnStoreFailure>,
 }
 
-/// What was counted of a request, and is to be taken back when it is refused for another reason.
+/// What was counted for a request; it is taken back when the request is refused for another reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CountedRequest {
     rates: bool,
@@ -74,7 +74,8 @@ pub(crate) struct CountedRequest {
 }
 
 impl CountedRequest {
-    /// Of a request that passed. What would have been refused counted nothing; of several rates it is not known which that was.
+    /// The counts of a request that passed. A limit in dry run that would have refused it has counted nothing; with several rates, it is
+    /// unknown which one that was.
     pub(crate) fn of(checks: Checks, would_refuse: Option<LimitRejection>) -> Self {
         let is_over_rate = matches!(would_refuse, Some(LimitRejection::Rate(_)));
         CountedRequest { rates: checks.rates && !is_over_rate, quota: checks.quota && would_refuse != Some(LimitRejection::Quota) }
@@ -86,7 +87,7 @@ impl Checks {
 }
 
 impl SessionLimits {
-    /// The limits of a document, with the counters of a scope.
+    /// Makes the limits of a document, with the counters of a scope.
     pub(crate) fn new(limit: &AccessLimit, scope: &str, source: &LimitSource<'_>) -> Self {
         let rules = limit.rate_limits().enumerate();
         let on_store_failure = limit.on_store_failure;
@@ -101,15 +102,15 @@ impl SessionLimits {
         SessionLimits { rates, quota: limit.quota().map(rule), throttle, on_store_failure }
     }
 
-    /// The same limits with another rate, or with none, in place of theirs.
+    /// The same limits with this rate in place of theirs, or without a rate.
     pub(crate) fn with_rate(&self, written: &RateLimit, counter: String, source: &LimitSource<'_>) -> Self {
         let on_store_failure = self.on_store_failure;
         let rates = RateRule::new(written, 0, counter, source, on_store_failure.rate_limit).into_iter().collect();
         SessionLimits { rates, quota: self.quota.clone(), throttle: self.throttle, on_store_failure }
     }
 
-    /// Counts a request against all limits, or against none if one of them is used up. What is in dry run is counted and never
-    /// refuses: then the answer says what would have.
+    /// Counts a request against all limits, or against none if one of them is exhausted. Limits in dry run count and never refuse: the
+    /// result then says which one would have refused.
     pub(crate) fn admit(
         &self,
         now: Duration,
@@ -119,14 +120,14 @@ impl SessionLimits {
         patience: Patience,
     ) -> Result<Option<LimitRejection>, LimitRejection> {
         let mut would_refuse = None;
-        // Rates in dry run that had no room: they counted nothing. Takes no memory while there are none.
+        // Indexes of rates in dry run that were exceeded and counted nothing. Allocates only when there are some.
         let mut over = Vec::new();
         let rates = if checks.rates { self.rates.as_slice() } else { &[] };
         if rates.len() > 1
             && !dry_run.rate_limit
             && let Some(wait) = rates.iter().find_map(|rule| rule.counter.shared()?.refuses(now))
         {
-            // Without taking places under the others only to give them back.
+            // Avoids counting against the other rates only to refund them.
             return Err(LimitRejection::Rate(wait));
         }
         for (index, rule) in rates.iter().enumerate() {
@@ -153,7 +154,7 @@ impl SessionLimits {
         }
     }
 
-    /// Takes back what was counted of a request in this second.
+    /// Takes back what was counted for a request in this second.
     pub(crate) fn take_back(&self, now: Duration, now_unix_s: u64, counted: CountedRequest) {
         if counted.rates {
             refund(&self.rates, &[], now);
@@ -163,13 +164,13 @@ impl SessionLimits {
         }
     }
 
-    /// What a request that is [`LimitRejection::Asked`] waits for; `None` when it is there already.
+    /// The answer that a request with [`LimitRejection::Asked`] waits for; `None` when it has arrived.
     pub(crate) fn pending(&self) -> Option<Pending<()>> {
         let rates = self.rates.iter().filter_map(|rule| rule.counter.shared()?.pending());
         rates.chain(self.quota.iter().filter_map(|quota| quota.counter.shared()?.pending())).next()
     }
 
-    /// Room under each rate, and how long until it is all there again.
+    /// Remaining requests under each rate, and the time until it is completely free again.
     pub(crate) fn rooms(&self, now: Duration) -> impl Iterator<Item = (&RateRule, u64, Duration)> {
         self.rates.iter().map(move |rule| {
             let (room, full) = rule.counter.room(rule.rate, now);
@@ -177,7 +178,7 @@ impl SessionLimits {
         })
     }
 
-    /// The quota's size and what is left of it.
+    /// Size of the quota and what remains of it.
     pub(crate) fn quota(&self, now_unix_s: u64) -> Option<(i64, QuotaView)> {
         let quota = self.quota.as_ref()?;
         let unused = QuotaView { remaining: quota.max, renews_unix_s: 0 };
@@ -185,7 +186,7 @@ impl SessionLimits {
     }
 }
 
-/// Takes back what rates have counted at `now`, but for those in `over`, which have counted nothing.
+/// Refunds a request to the rates that counted it at `now`; rates in `over` have counted nothing.
 fn refund(rates: &[RateRule], over: &[usize], now: Duration) {
     let counted = rates.iter().enumerate().filter(|(index, _)| !over.contains(index));
     counted.for_each(|(_, rule)| rule.counter.refund(rule.rate, now));
@@ -222,7 +223,7 @@ impl RateRule {
         }
     }
 
-    /// The rule of a rate, `None` if it limits nothing.
+    /// Makes the rule of a rate; `None` if it does not limit anything.
     fn new(
         written: &RateLimit,
         index: usize,

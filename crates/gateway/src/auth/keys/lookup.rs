@@ -1,5 +1,5 @@
-//! Reading sessions that are not in memory. Requests with the same key wait for one answer; a change that is heard of while the answer is
-//! on its way makes it be asked again.
+//! Look-ups of sessions that are not in memory. Requests with the same key wait for one look-up. If a session changes while its look-up is
+//! in flight, the look-up is repeated.
 
 use super::{Digest, StoredKey};
 use std::collections::{BTreeMap, HashMap};
@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tollgate_engine::{Completer, Pending};
 
-/// Keys that are asked for at one time. Whoever comes with another one is told that the store does not answer.
+/// Most keys that are looked up at one time. Beyond this, a request is told that the store does not answer.
 const PENDING_MAX: usize = 10_000;
 
-/// What the store says of a key.
+/// Result of a look-up.
 #[derive(Clone)]
 pub(super) enum Looked {
     Found(Arc<StoredKey>),
@@ -19,23 +19,23 @@ pub(super) enum Looked {
     Failed,
 }
 
-/// Look-ups on their way, by what was presented.
+/// Look-ups in flight, by presented text.
 pub(crate) struct Lookups {
     pending: Mutex<HashMap<Digest, Pending<Looked>>>,
-    /// All that is being read, by number.
+    /// All reads in flight, by number.
     readings: Mutex<BTreeMap<u64, Arc<Reading>>>,
     next: AtomicU64,
     pub time_max: Duration,
 }
 
-/// Sessions that are being read.
+/// Sessions that one read covers.
 struct Reading {
     sessions: Vec<Digest>,
-    /// One of them has changed since.
+    /// Whether one of them has changed since the read began.
     is_outdated: AtomicBool,
 }
 
-/// A reading, for as long as it takes.
+/// Handle of a read; dropping it ends the read.
 pub(super) struct OwnReading<'l> {
     lookups: &'l Lookups,
     number: u64,
@@ -43,7 +43,7 @@ pub(super) struct OwnReading<'l> {
 }
 
 impl OwnReading<'_> {
-    /// One of the sessions has changed since the reading began.
+    /// Whether one of the sessions has changed since the read began.
     pub(super) fn is_outdated(&self) -> bool {
         self.reading.is_outdated.load(Ordering::Acquire)
     }
@@ -55,7 +55,7 @@ impl Drop for OwnReading<'_> {
     }
 }
 
-/// A session that a key may stand for.
+/// A session that a presented text may mean.
 #[derive(Clone)]
 pub(super) struct Candidate {
     pub name: String,
@@ -67,7 +67,7 @@ impl Lookups {
         Lookups { pending: Mutex::default(), readings: Mutex::default(), next: AtomicU64::new(0), time_max }
     }
 
-    /// The answer that is on its way already, or one that `start` begins to fetch; `None` when there are too many.
+    /// Joins the look-up that is in flight, or starts one with `start`; `None` when there are too many.
     pub(super) fn join(&self, asked: Digest, start: impl FnOnce(Completer<Looked>)) -> Option<Pending<Looked>> {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = pending.get(&asked) {
@@ -87,7 +87,7 @@ impl Lookups {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).remove(asked);
     }
 
-    /// Some sessions are being read from now on.
+    /// Registers a read of these sessions.
     pub(super) fn begin(&self, candidates: &[Candidate]) -> OwnReading<'_> {
         let sessions = candidates.iter().map(|candidate| candidate.digest).collect();
         let reading = Arc::new(Reading { sessions, is_outdated: AtomicBool::new(false) });
@@ -96,14 +96,14 @@ impl Lookups {
         OwnReading { lookups: self, number, reading }
     }
 
-    /// What is being read of this session may be out of date.
+    /// Marks reads of this session as outdated.
     pub(crate) fn changed(&self, session: &Digest) {
         let readings = self.readings();
         let of_it = readings.values().filter(|reading| reading.sessions.contains(session));
         of_it.for_each(|reading| reading.is_outdated.store(true, Ordering::Release));
     }
 
-    /// Everything that is being read may be out of date.
+    /// Marks all reads as outdated.
     pub(crate) fn all_changed(&self) {
         self.readings().values().for_each(|reading| reading.is_outdated.store(true, Ordering::Release));
     }

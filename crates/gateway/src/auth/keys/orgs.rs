@@ -1,4 +1,5 @@
-//! Organisations with a session: limits that all APIs of one share. Few, so they are kept compiled; stored like keys.
+//! Organisations with a session: limits that all APIs of an organisation share. There are few, so all are kept compiled. They are stored
+//! like keys.
 
 use super::limits::LimitSource;
 use super::shared::SharedKeys;
@@ -10,7 +11,7 @@ use tollgate_model::key as key_format;
 use tollgate_model::session::Session;
 use tollgate_store::{DocumentSpace, Question, StoreFault};
 
-/// Between attempts to read what a shared store has of organisations.
+/// Pause between attempts to read the organisations of a shared store.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 /// Seconds after which records of an organisation without a session expire, with `enforce_org_data_age`; a week, as in Tyk.
@@ -23,7 +24,7 @@ pub(super) struct Org {
 }
 
 impl Keys {
-    /// Lets `see` look at the session of an organisation, if it has one.
+    /// Passes the session of an organisation to `see`, if it has one.
     #[inline]
     pub(crate) fn with_org<T>(&self, id: &str, see: impl FnOnce(&Key) -> T) -> Option<T> {
         self.orgs.pin().get(id).map(|org| see(&org.key))
@@ -36,17 +37,17 @@ impl Keys {
         ids
     }
 
-    /// The session of an organisation with what is left of its quotas.
+    /// The session of an organisation with the remaining quotas filled in.
     pub(crate) fn org_session(&self, id: &str, now_unix_s: u64) -> Option<Session> {
         self.with_org(id, |key| key.live_session(key.session.clone(), now_unix_s))
     }
 
-    /// Seconds after which records of an organisation's requests expire; not more than 0 when it does not say.
+    /// Seconds after which the records of an organisation's requests expire; 0 or less when the organisation does not set it.
     pub(crate) fn data_age_s(&self, id: &str) -> i64 {
         self.with_org(id, |key| key.session.data_expires).unwrap_or(DATA_AGE_S)
     }
 
-    /// Stores the session of an organisation. Its counters go on, unless they are to begin anew.
+    /// Stores the session of an organisation. Its counters continue unless `reset_quota` is set.
     pub(crate) async fn put_org(self: &Arc<Self>, id: &str, session: Session, reset_quota: bool) -> Result<(), StoreFault> {
         let (keys, id) = (self.clone(), id.to_owned());
         to_its_end(async move {
@@ -68,7 +69,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Removes the session of an organisation, and what it counted. False when there was none.
+    /// Removes the session and the counters of an organisation. False when there was none.
     pub(crate) async fn remove_org(self: &Arc<Self>, id: &str) -> Result<bool, StoreFault> {
         let (keys, id) = (self.clone(), id.to_owned());
         to_its_end(async move {
@@ -105,8 +106,8 @@ impl Keys {
         }
     }
 
-    /// Keeps the organisations of a shared store as they are there, for as long as the process lives. They are few: all are read again
-    /// when one changes.
+    /// Keeps the organisations in memory equal to those of a shared store, for the lifetime of the process. They are few: all are read
+    /// again when one changes.
     pub(crate) async fn follow_orgs(self: Arc<Self>) {
         let Some(shared) = self.shared.clone() else { return };
         loop {
@@ -152,7 +153,7 @@ impl Keys {
     }
 }
 
-/// What an organisation's counters are filed under; no key has such a text.
+/// The digest that an organisation's counters are stored under; no key has such a text.
 fn digest(id: &str) -> super::Digest {
     key_format::digest(&format!("\0org\0{id}"))
 }

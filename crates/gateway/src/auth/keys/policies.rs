@@ -12,8 +12,8 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
-    /// Reads `directory` if it is named, else `file`. Of a file that cannot be read the policies of `last` stay: a typing error must not
-    /// lock out everybody whose key has that policy.
+    /// Reads `directory` if it is set, else `file`. If a file cannot be read, its policies from `last` stay in effect: a typing error must
+    /// not lock out every key with such a policy.
     pub(crate) fn load(directory: &Path, file: &Path, last: &Policies) -> (Self, Vec<Problem>) {
         let mut policies = Policies::default();
         let mut problems = Vec::new();
@@ -25,7 +25,7 @@ impl Policies {
         (policies, problems)
     }
 
-    /// Keeps what `last` had from a file, or everything it had from below a directory.
+    /// Keeps the policies that `last` has from a file, or from all files below a directory.
     fn keep(&mut self, last: &Policies, place: &Path) {
         let kept = last.by_id.iter().filter(|(_, (_, path))| path.starts_with(place));
         self.by_id.extend(kept.map(|(id, entry)| (id.clone(), entry.clone())));
@@ -89,7 +89,7 @@ impl Policies {
         self.by_id.get(id).map(|(policy, _)| policy)
     }
 
-    /// The file that a policy came from.
+    /// The file that contains a policy.
     pub(crate) fn file_of(&self, id: &str) -> Option<&Path> {
         self.by_id.get(id).map(|(_, path)| path.as_path())
     }

@@ -1,4 +1,4 @@
-//! Finding the key that a request presents, when it is not in memory, in the store that gateways share.
+//! Look-up of a presented key that is not in memory, in a shared store.
 
 use super::lookup::{Candidate, Looked};
 use super::shared::SharedKeys;
@@ -13,21 +13,21 @@ use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{DocumentSpace, StoreFault};
 
-/// How often an answer is asked for again because the session changed meanwhile.
+/// How often a read is repeated because the session changed meanwhile.
 const ROUNDS_MAX: usize = 16;
 
-/// What a request that presents a key gets.
+/// Result of looking up the presented key.
 pub(crate) enum Presented {
     Known(HeldKey),
     Unknown,
-    /// The store does not say, and what was last known must not be used or is nothing.
+    /// The store does not answer, and there is no last known session that may be used.
     Unanswered,
-    /// Not known yet: the request is held for this, at most so long.
+    /// The look-up is in flight: the request is held for it, at most this long.
     Asked(Work, Duration),
 }
 
 impl SharedKeys {
-    /// The first of some sessions that there is, as the store has it now.
+    /// Reads the first of these sessions that exists, as the store has it now.
     pub(super) async fn read(&self, candidates: &[Candidate]) -> Result<Looked, StoreFault> {
         for _ in 0..ROUNDS_MAX {
             let own = self.lookups.begin(candidates);
@@ -55,7 +55,7 @@ impl SharedKeys {
                     Err(_) => tracing::error!(key = candidate.name, "a stored key can't be read and is refused"),
                 }
             }
-            // A change that is noted later than this finds what was kept.
+            // A change that is noted after this point finds the kept session.
             if !own.is_outdated() {
                 return Ok(found.map_or(Looked::Unknown, |kept| Looked::Found(kept.trust(epoch))));
             }
@@ -64,7 +64,7 @@ impl SharedKeys {
         Ok(Looked::Failed)
     }
 
-    /// Begins to ask, or joins those who have asked already.
+    /// Starts a look-up, or joins the one in flight.
     fn ask(self: &Arc<Self>, asked: Digest, candidates: Vec<Candidate>) -> Option<Pending<Looked>> {
         self.lookups.join(asked, |completer| {
             let shared = self.clone();
@@ -92,7 +92,7 @@ impl SharedKeys {
 }
 
 impl Keys {
-    /// The key that a request presents when it is not in memory: asks the shared store, if there is one.
+    /// Looks up a presented key that is not in memory, in the shared store if there is one.
     pub(crate) fn look_up(&self, token: &str, org: &str, answers: &mut Answers) -> Presented {
         let Some(shared) = self.shared.as_ref().filter(|_| token.len() >= self.rules.token_bytes_min) else {
             return Presented::Unknown;
@@ -114,7 +114,7 @@ impl Keys {
         }
     }
 
-    /// The key that the shared store has answered with to a request that asked before, if it has.
+    /// The key from a look-up that the request waited for, if it was found.
     pub(crate) fn answered_key(&self, token: &str, org: &str, answers: &Answers) -> Option<HeldKey> {
         match self.answered(self.shared.as_ref()?, &asked(token, org), token, org, answers)? {
             Presented::Known(key) => Some(key),
@@ -134,7 +134,7 @@ impl Keys {
         })
     }
 
-    /// What holds while the store does not answer.
+    /// The result while the store does not answer.
     fn last_known(&self, shared: &SharedKeys, token: &str, org: &str) -> Presented {
         if shared.rules.on_failure == OnStoreFailure::Deny {
             return Presented::Unanswered;
@@ -146,19 +146,19 @@ impl Keys {
         known.map_or(Presented::Unanswered, Presented::Known)
     }
 
-    /// The sessions that a text may stand for, in Tyk's order.
+    /// The sessions that a text may mean, in Tyk's order.
     pub(super) fn candidates(&self, token: &str, org: &str) -> Vec<Candidate> {
         let texts = self.rules.texts(token, org);
         texts.iter().map(|text| self.name(text)).map(|name| Candidate { digest: key_format::digest(&name), name }).collect()
     }
 }
 
-/// What a question about a presented text is known by.
+/// Identifies a look-up of a presented text.
 fn asked(token: &str, org: &str) -> Digest {
     key_format::digest(&format!("{org}\0{token}"))
 }
 
-/// Under what a request keeps the answer to a question; the serial numbers of middlewares are small.
+/// The number under which a request keeps the look-up; the top bit keeps it apart from the small serial numbers of middlewares.
 fn serial(asked: &Digest) -> u64 {
     asked.first_chunk::<8>().map_or(u64::MAX, |first| u64::from_le_bytes(*first) | 1 << 63)
 }

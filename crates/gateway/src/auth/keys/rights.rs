@@ -1,6 +1,6 @@
-//! What access rights say of URLs, compiled. Keys that may call the same URLs have one list of them: a hundred thousand keys of a policy take
-//! no more than the policy. Policies are compiled when they are read. What a key has for itself is compiled by a thread of its own when the
-//! key is first used; its first request is held meanwhile, and no other.
+//! Compiled URLs and endpoints of access rights. Keys that may call the same URLs share one list: a hundred thousand keys of a policy take
+//! no more memory than the policy. Policies are compiled when they are read. A key's own patterns are compiled on a separate thread when
+//! the key is first used; only that first request waits.
 
 use super::policies::Policies;
 use crate::base::pattern::PatternRules;
@@ -12,29 +12,29 @@ use tollgate_engine::{Completer, Pending};
 use tollgate_model::session::{AllowedUrl, EndpointLimit};
 use tollgate_model::{Level, Problem};
 
-/// How many lists there are at least before those that nobody uses are looked for.
+/// Number of lists from which on unused ones are searched and dropped.
 const SWEPT_MIN: usize = 1_024;
-/// Lists that wait to be compiled. Who comes with one more compiles it himself.
+/// Most lists in the compile queue. When it is full, a request compiles its list itself.
 const WAITING_MAX: usize = 1_024;
 
-/// The lists of patterns of all keys.
+/// The pattern lists of all keys.
 pub(crate) struct RightPatterns {
     rules: PatternRules,
     pool: Arc<PatternPool>,
     lists: Mutex<Lists>,
-    /// What the policies in effect use, so that it is there when a key comes.
+    /// Lists of the policies in effect, kept so that they are compiled before a key needs them.
     of_policies: Mutex<Vec<Arc<PatternList>>>,
-    /// Where lists are compiled; `None` when there is no thread for it.
+    /// Sends lists to the compile thread; `None` when the thread could not be started.
     thread: OnceLock<Option<SyncSender<Unprepared>>>,
 }
 
-/// A list to be compiled, and who waits for it.
+/// A list to compile, and the completer for its waiters.
 type Unprepared = (Arc<PatternList>, Completer<()>);
 
 #[derive(Default)]
 struct Lists {
     by_content: HashMap<[u8; 32], Weak<PatternList>>,
-    /// How many there may be before unused ones are looked for.
+    /// Number of lists at which unused ones are dropped.
     sweep_at: usize,
 }
 
@@ -43,19 +43,19 @@ struct Lists {
 pub(crate) struct PatternList {
     pool: Arc<PatternPool>,
     entries: Box<[UrlRight]>,
-    /// The patterns of the entries. `None` for one that can't be used: it fits nothing.
+    /// Compiled patterns of the entries. `None` for an invalid pattern, which matches nothing.
     patterns: OnceLock<Box<[Option<Arc<PooledPattern>>]>>,
 }
 
 #[derive(Debug)]
 struct UrlRight {
-    /// `None` when what is written says nothing.
+    /// `None` for an empty pattern.
     expression: Option<String>,
     methods: Box<[String]>,
 }
 
 impl PatternList {
-    /// Whether an entry has the method and fits one of the path's forms.
+    /// Whether an entry has the method and matches one of the path's forms.
     pub(crate) fn allows(&self, method: &str, paths: &[&str]) -> bool {
         let entries = self.entries.iter().zip(self.patterns());
         entries
@@ -63,12 +63,12 @@ impl PatternList {
             .any(|(_, pattern)| pattern.as_ref().is_some_and(|pattern| paths.iter().any(|path| pattern.is_match(path))))
     }
 
-    /// Whether the pattern of an entry is found in a path.
+    /// Whether the pattern of an entry matches a path.
     pub(crate) fn fits(&self, entry: usize, path: &str) -> bool {
         self.patterns().get(entry).and_then(Option::as_ref).is_some_and(|pattern| pattern.is_match(path))
     }
 
-    /// Nothing is left to compile.
+    /// Whether the list is compiled.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         self.patterns.get().is_some()
@@ -81,7 +81,7 @@ impl PatternList {
         })
     }
 
-    /// Makes the list ready if that takes no time: all of its patterns are known, or are templates.
+    /// Compiles the list now if that is quick: all of its patterns are in the pool or are templates.
     fn get_ready(&self) {
         let quick = |entry: &UrlRight| match &entry.expression {
             None => Some(None),
@@ -98,9 +98,9 @@ impl RightPatterns {
         RightPatterns { rules, pool, lists: Mutex::default(), of_policies: Mutex::default(), thread: OnceLock::new() }
     }
 
-    /// The list of these URLs.
+    /// The shared list of these URLs.
     pub(crate) fn urls(&self, urls: &[AllowedUrl]) -> Arc<PatternList> {
-        // With prefix matching, a pattern that says nothing fits nothing, as in Tyk.
+        // With prefix matching, an empty pattern matches nothing, as in Tyk.
         let says_nothing = |url: &str| self.rules.prefix && url.chars().all(|c| matches!(c, '^' | '$'));
         let expression = |url: &str| (!says_nothing(url)).then(|| self.rules.expression(url, false));
         self.list(
@@ -108,7 +108,7 @@ impl RightPatterns {
         )
     }
 
-    /// The list of the patterns of these endpoints, which have limits for each method.
+    /// The shared list of these endpoints' patterns; the endpoints have limits for each method.
     pub(crate) fn endpoints(&self, endpoints: &[EndpointLimit]) -> Arc<PatternList> {
         let expression = |endpoint: &EndpointLimit| Some(self.rules.expression(&endpoint.path, false));
         self.list(endpoints.iter().map(|endpoint| UrlRight { expression: expression(endpoint), methods: [].into() }).collect())
@@ -130,17 +130,17 @@ impl RightPatterns {
         made
     }
 
-    /// Compiles a list elsewhere.
+    /// Compiles a list on the compile thread.
     pub(crate) fn prepare(&self, list: &Arc<PatternList>) -> Pending<()> {
         let (completer, done) = Pending::pair();
         if let Some(thread) = self.thread.get_or_init(compiling_thread) {
-            // Without a place the completer is dropped: the request goes on, and compiles the list itself.
+            // If the queue is full, the completer is dropped: the request continues and compiles the list itself.
             let _ = thread.try_send((list.clone(), completer));
         }
         done
     }
 
-    /// Compiles what policies have, and keeps it for as long as they are in effect. Says which patterns have no effect.
+    /// Compiles the patterns of policies, and keeps them while the policies are in effect. Reports patterns that have no effect.
     pub(crate) fn keep(&self, policies: &Policies) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut kept = Vec::new();
@@ -173,7 +173,7 @@ impl RightPatterns {
     }
 }
 
-/// Starts the thread, which ends when nobody can send any more.
+/// Starts the compile thread, which ends when all senders are gone.
 fn compiling_thread() -> Option<SyncSender<Unprepared>> {
     let (sender, receiver) = sync_channel::<Unprepared>(WAITING_MAX);
     let compile = move || {
@@ -186,7 +186,7 @@ fn compiling_thread() -> Option<SyncSender<Unprepared>> {
     started.inspect_err(|error| tracing::warn!(%error, "there is no thread to compile patterns of keys")).ok().map(|_| sender)
 }
 
-/// What a list is known by: its texts with their lengths between them.
+/// The identity of a list: a digest of its texts, each with its length.
 fn digest(entries: &[UrlRight]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     let mut add = |text: &str| {

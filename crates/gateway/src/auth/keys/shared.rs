@@ -1,6 +1,6 @@
-//! Sessions that several gateways share: what is kept of them in memory, and how long it may be trusted. A session is read when a request
-//! first presents its key, and stays until somebody changes it, which every gateway is told at once. While nothing can be heard of
-//! changes, every request has its session read again; when nothing can be read either, `on_failure` says what holds.
+//! Cache of the sessions that several gateways share. A session is read when a request first presents its key, and stays cached until it
+//! changes; every gateway is notified of changes at once. While notifications are not received, every request reads its session again. When
+//! the store cannot be read either, `on_failure` decides.
 
 use super::lookup::Lookups;
 use super::{Digest, DigestHasher, Policies, StoredKey, lets_call, shared_quota_name};
@@ -19,63 +19,63 @@ use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{DocumentSpace, Heard, Question, Redis, Store, StoreFault, StoreFaultKind};
 
-/// Answers "there is no such key" that are remembered, so that a client with a wrong key does not ask the store with every request. With
-/// more of them all are forgotten.
+/// Most cached answers "there is no such key". They keep a client with a wrong key from asking the store with every request. When the cache
+/// is full, it is cleared.
 const UNKNOWN_MAX: usize = 65_536;
-/// For which such an answer holds; it is forgotten sooner when any session changes.
+/// Time to live of such an answer. Any change of a session clears it earlier.
 const UNKNOWN_FOR: Duration = Duration::from_secs(1);
-/// For which a session is kept without being read again. A safeguard for changes that nobody tells of, such as an operator's own in
-/// a cluster.
+/// Time to live of a cached session. A safeguard against changes that no gateway announces, such as an operator's own in a cluster.
 const KEPT_FOR: Duration = Duration::from_secs(60);
-/// How often sessions are looked for that are kept for too long.
+/// Interval between searches for sessions past their time to live.
 pub(super) const SWEEP_EVERY: Duration = Duration::from_secs(1);
-/// Sessions that are looked at before others have their turn: some hundred microseconds.
+/// Sessions that one search visits before it yields: some hundred microseconds.
 const SWEPT_AT_ONCE: usize = 1_000;
-/// How often a session is written that is made from what is there, while other gateways write it too.
+/// How often a read-modify-write of a session is tried while other gateways write it too.
 const REWRITES_MAX: usize = 32;
 
-/// What the name of an organisation's session begins with, in the store and in messages.
+/// Prefix of the names of organisations' sessions, in the store and in messages.
 const ORG_PREFIX: &str = "orgkey.";
 
-/// No longer what the store has: changed, or gone. Never used again.
+/// State of a session that no longer equals the stored one: changed or deleted. It is never used again.
 const CHANGED: u64 = 0;
-/// Just read, and it may have changed meanwhile.
+/// State of a session that was just read and may have changed meanwhile.
 const READ: u64 = 1;
-/// Kept for long: only used when the store can't be asked.
+/// State of a session past its time to live: used only when the store can't be asked.
 const AGED: u64 = 2;
 
-/// The sessions in memory.
+/// The cached sessions.
 pub(crate) struct SharedKeys {
     pub redis: Arc<Redis>,
     pub bus: Bus,
     pub rules: SharedStore,
     pub lookups: Lookups,
     pub limits: Arc<SharedLimits>,
-    /// Sessions of organisations have to be read again.
+    /// Wakes the task that reads the sessions of organisations again.
     pub orgs_changed: Notify,
     table: HashMap<Digest, Arc<Cached>, BuildHasherDefault<DigestHasher>>,
-    /// Odd while changes are heard of. Grows by one when that begins and when it ends, so that what was read before is not trusted.
+    /// Odd while notifications of changes are received. Grows by one whenever that begins or ends, so that sessions read before are not
+    /// trusted.
     epoch: AtomicU64,
     order: Mutex<Order>,
     unknown: HashMap<Digest, Instant, BuildHasherDefault<DigestHasher>>,
     start: Instant,
 }
 
-/// A session in memory.
+/// A cached session.
 struct Cached {
     entry: Arc<StoredKey>,
-    /// The epoch it was read in, [`READ`], [`CHANGED`] or [`AGED`].
+    /// The epoch in which it was read, or [`READ`], [`CHANGED`] or [`AGED`].
     state: AtomicU64,
-    /// Since the last look of the one who evicts.
+    /// Whether it has been used since the last eviction pass.
     is_used: AtomicBool,
-    /// When it has been kept for long, in nanoseconds since the start: its place in [`Order::ages`], and written with that alone.
+    /// When its time to live ends, in nanoseconds since the start. Equals its entry in [`Order::ages`], and changes only together with it.
     ends_ns: AtomicU64,
 }
 
-/// A session that was read and kept.
+/// A session that was read and cached.
 pub(super) struct KeptSession(Arc<Cached>);
 
-/// Who has to go next: by use, and by age. Each has exactly the sessions of the table.
+/// Eviction order, by use (`turn`) and by age (`ages`). Each contains exactly the sessions of the table.
 #[derive(Default)]
 struct Order {
     turn: VecDeque<Digest>,
@@ -83,7 +83,7 @@ struct Order {
 }
 
 impl KeptSession {
-    /// Uses it from now on, unless it has changed since it was kept.
+    /// Makes the session usable, unless it has changed since it was cached.
     pub(super) fn trust(self, epoch: u64) -> Arc<StoredKey> {
         let _ = self.0.state.compare_exchange(READ, epoch, Ordering::AcqRel, Ordering::Relaxed);
         self.0.entry.clone()
@@ -96,7 +96,7 @@ impl SharedKeys {
         let id = random_text().unwrap_or_else(|_| std::process::id().to_string());
         let limits = SharedLimits::start(redis.clone(), rules.clone(), id);
         let (table, order, unknown) = (HashMap::default(), Mutex::default(), HashMap::default());
-        // Above the values that have a meaning of their own, and even: nothing is heard yet.
+        // The epoch starts above the states with a meaning of their own, and even: no notifications are received yet.
         SharedKeys {
             redis,
             bus,
@@ -112,12 +112,12 @@ impl SharedKeys {
         }
     }
 
-    /// The epoch, and whether what was read in it can be trusted.
+    /// The current epoch; what was read in it is trusted if it is odd.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// From now on changes are heard of.
+    /// Notifications of changes are received from now on.
     pub(crate) fn begin_to_trust(&self) {
         self.unknown.pin().clear();
         if self.epoch().is_multiple_of(2) {
@@ -125,7 +125,7 @@ impl SharedKeys {
         }
     }
 
-    /// From now on changes may be missed.
+    /// Notifications of changes may be missed from now on.
     pub(crate) fn distrust(&self) {
         if !self.epoch().is_multiple_of(2) {
             self.epoch.fetch_add(1, Ordering::AcqRel);
@@ -137,7 +137,7 @@ impl SharedKeys {
         self.table.len()
     }
 
-    /// A session that is known to be what the store has.
+    /// A cached session that is known to equal the stored one.
     #[inline]
     pub(super) fn get(&self, digest: &Digest) -> Option<Arc<StoredKey>> {
         let table = self.table.pin();
@@ -152,21 +152,21 @@ impl SharedKeys {
         Some(cached.entry.clone())
     }
 
-    /// A session as it was last known, unless it is known to have changed since.
+    /// The last known session, unless it is known to have changed since.
     pub(super) fn last_known(&self, digest: &Digest) -> Option<Arc<StoredKey>> {
         let table = self.table.pin();
         let cached = table.get(digest)?;
         (cached.state.load(Ordering::Acquire) != CHANGED).then(|| cached.entry.clone())
     }
 
-    /// Keeps a session that was read, and what its key has counted so far.
+    /// Caches a session that was read, with the counters that its key has so far.
     pub(super) fn keep(&self, digest: Digest, stored: &StoredSession, ends_after: Option<Duration>) -> KeptSession {
         let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let table = self.table.pin();
         let old = table.get(&digest);
         let counters = old.map(|cached| cached.entry.counters().clone()).filter(|counters| !counters.is_retired());
         let ends_ns = nanoseconds(self.start.elapsed() + ends_after.unwrap_or(KEPT_FOR).min(KEPT_FOR));
-        // One that is new gives way before those that are in use.
+        // A new session is evicted before sessions that are in use.
         let cached = Arc::new(Cached {
             entry: Arc::new(StoredKey::new(stored.to_bytes().into(), counters, false)),
             state: AtomicU64::new(READ),
@@ -183,7 +183,7 @@ impl SharedKeys {
             let Some(first) = order.turn.pop_front() else { break };
             let Some(cached) = table.get(&first) else { continue };
             if cached.is_used.swap(false, Ordering::Relaxed) {
-                // Used since the last time: gets another turn.
+                // Used since the last pass: it stays for another round.
                 order.turn.push_back(first);
             } else {
                 order.ages.remove(&(cached.ends_ns.load(Ordering::Relaxed), first));
@@ -193,7 +193,7 @@ impl SharedKeys {
         KeptSession(cached)
     }
 
-    /// Sessions that were kept for long are read again when they are next needed. True when there may be more of them.
+    /// Marks sessions past their time to live, so that they are read again on their next use. True when there may be more of them.
     pub(crate) fn sweep(&self) -> bool {
         let now_ns = nanoseconds(self.start.elapsed());
         let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
@@ -215,21 +215,21 @@ impl SharedKeys {
         true
     }
 
-    /// The store has no such session.
+    /// Marks a session as deleted from the store.
     pub(crate) fn gone(&self, digest: &Digest) {
         if let Some(cached) = self.table.pin().get(digest) {
             cached.state.store(CHANGED, Ordering::Release);
         }
     }
 
-    /// A session was changed or is gone. Who is reading it is told first: whatever that one has kept by then is found here.
+    /// Handles the change or deletion of a session. Reads in flight are told first: whatever they have cached by then is found here.
     pub(crate) fn changed(&self, digest: &Digest) {
         self.lookups.changed(digest);
         self.gone(digest);
         self.unknown.pin().clear();
     }
 
-    /// Any session may have changed.
+    /// Handles a notification that any session may have changed.
     pub(crate) fn all_changed(&self) {
         self.lookups.all_changed();
         self.table.pin().iter().for_each(|(_, cached)| cached.state.store(CHANGED, Ordering::Release));
@@ -237,7 +237,7 @@ impl SharedKeys {
         self.unknown.pin().clear();
     }
 
-    /// Whether the store has said lately that there is no such key.
+    /// Whether the store has recently said that there is no such key.
     pub(crate) fn is_unknown(&self, asked: &Digest) -> bool {
         let unknown = self.unknown.pin();
         let until = unknown.get(asked);
@@ -252,7 +252,7 @@ impl SharedKeys {
         unknown.insert(asked, Instant::now() + UNKNOWN_FOR);
     }
 
-    /// Something was heard.
+    /// Handles a notification.
     pub(crate) fn hear(&self, heard: Heard) {
         match heard {
             Heard::Up => {
@@ -278,7 +278,7 @@ impl SharedKeys {
         }
     }
 
-    /// Stores a session, for all gateways.
+    /// Stores a session for all gateways.
     pub(super) async fn put(
         &self,
         stored: &StoredSession,
@@ -291,7 +291,7 @@ impl SharedKeys {
         self.written(&stored.shown, &stored.session, keep_counters).await
     }
 
-    /// Stores what `change` makes of a session, for all gateways. False when it makes nothing.
+    /// Stores the result of `change` for all gateways. False when `change` returns `None`.
     pub(super) async fn rewrite(
         &self,
         name: &str,
@@ -319,7 +319,7 @@ impl SharedKeys {
         Err(StoreFault::new(StoreFaultKind::Unavailable, detail))
     }
 
-    /// Removes a session, for all gateways. False when there was none.
+    /// Removes a session for all gateways. False when there was none.
     pub(super) async fn remove(&self, name: &str) -> Result<bool, StoreFault> {
         let old = self.document(name).await?;
         let existed = self.redis.ask(Question::Delete { kind: DocumentSpace::Session, id: name.to_owned() }).await?.existed()?;
@@ -334,14 +334,14 @@ impl SharedKeys {
         self.redis.ask(Question::Get { kind: DocumentSpace::Session, id: name.to_owned() }).await?.into_document()
     }
 
-    /// A session was written: tells everybody, also when its counters can't begin anew.
+    /// Announces a written session, even when its counters can't be reset.
     async fn written(&self, name: &str, session: &Session, keep_counters: bool) -> Result<(), StoreFault> {
         let forgotten = if keep_counters { Ok(()) } else { self.forget_counters(name, session).await };
         self.announce(name).await;
         forgotten
     }
 
-    /// The names of the sessions that may call an API with these policies.
+    /// Names of the sessions that may call an API with these policies.
     pub(super) async fn names_for(&self, api: &str, policies: Arc<Policies>) -> Result<Vec<String>, StoreFault> {
         let (redis, api) = (self.redis.clone(), api.to_owned());
         let read = tokio::task::spawn_blocking(move || {
@@ -357,7 +357,7 @@ impl SharedKeys {
         read.await.unwrap_or_else(|error| Err(StoreFault::new(StoreFaultKind::Unavailable, error)))
     }
 
-    /// Forgets what was used of the quotas of a session, here and in the store.
+    /// Resets the used quotas of a session, in memory and in the store.
     async fn forget_counters(&self, name: &str, session: &Session) -> Result<(), StoreFault> {
         if let Some(cached) = self.table.pin().get(&key_format::digest(name)) {
             cached.entry.counters().retire();
@@ -367,20 +367,20 @@ impl SharedKeys {
         self.forget_quotas(std::iter::once("").chain(scopes).map(|scope| shared_quota_name(name, scope))).await
     }
 
-    /// What was used of these quotas.
+    /// Deletes these quotas from the store.
     pub(super) async fn forget_quotas(&self, names: impl Iterator<Item = String>) -> Result<(), StoreFault> {
         self.redis.ask(Question::DeleteCounters { names: names.collect() }).await.map(|_| ())
     }
 
-    /// The session of an organisation has changed: tells all gateways.
+    /// Announces a changed session of an organisation to all gateways.
     pub(super) async fn announce_org(&self, id: &str) {
         if let Err(fault) = self.tell(&format!("{ORG_PREFIX}{id}")).await {
             tracing::warn!(%fault, "other gateways could not be notified of a changed organisation");
         }
     }
 
-    /// A session has changed: forgets it here, and tells the others. They hear of it from the server as well, or know that they hear
-    /// nothing.
+    /// Announces a changed session and drops it from the cache. The other gateways are notified by the server as well, or know that they
+    /// receive nothing.
     async fn announce(&self, name: &str) {
         self.changed(&key_format::digest(name));
         if let Err(fault) = self.tell(name).await {

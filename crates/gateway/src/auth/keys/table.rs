@@ -1,5 +1,5 @@
-//! All keys in memory: by what they are filed under, which every request asks, and by how they are shown, which the control API asks.
-//! A key that is not in use is its document and little more, so that a million of them fit.
+//! All keys in memory: indexed by digest for requests, and by listed form for the control API. An unused key is little more than its
+//! document, so that a million of them fit.
 
 use super::{Counters, Key};
 use crate::base::digest::{Digest, DigestHasher};
@@ -15,45 +15,45 @@ use tollgate_model::session::{Session, StoredSession};
 #[derive(Default)]
 pub(super) struct KeyTable {
     entries: HashMap<Digest, StoredKey, BuildHasherDefault<DigestHasher>>,
-    /// Keys by 64 bits of a hash of how they are shown; short hashes collide, and so may these.
+    /// Keys by 64 bits of a hash of their listed form; short hashes collide, and so may these.
     by_shown: Mutex<BTreeSet<(u64, Digest)>>,
 }
 
-/// One key as it is stored.
+/// One stored key.
 pub(super) struct StoredKey {
-    /// As in the store.
+    /// The document in the store.
     document: Box<[u8]>,
-    /// Made when the key is first used, and again when policies change.
+    /// Compiled on first use, and again when policies change.
     pub compiled: OnceLock<ArcSwap<Key>>,
-    /// Made when the key is first used.
+    /// Made on first use.
     counters: OnceLock<Arc<Counters>>,
-    /// In memory only; see `identities`.
+    /// Whether the key is only in memory; see `identities`.
     pub transient: bool,
 }
 
 impl StoredKey {
-    /// A key with the counters that it goes on with, if it had any.
+    /// Makes a key; it continues with `counters` if there are any.
     pub(super) fn new(document: Box<[u8]>, counters: Option<Arc<Counters>>, transient: bool) -> Self {
         let counters = counters.map_or_else(OnceLock::new, OnceLock::from);
         StoredKey { document, compiled: OnceLock::new(), counters, transient }
     }
 
-    /// As in the store.
+    /// The document in the store.
     pub(super) fn document(&self) -> &[u8] {
         &self.document
     }
 
-    /// The session as written; `None` when it is none.
+    /// The session without policies applied; `None` when the document is invalid.
     pub(super) fn session(&self) -> Option<Session> {
         StoredSession::parse(&self.document).map(|stored| stored.session)
     }
 
-    /// How the key is shown.
+    /// The listed form of the key.
     pub(super) fn shown(&self) -> String {
         StoredSession::shown(&self.document).unwrap_or_default().into_owned()
     }
 
-    /// What the key counts. Also who resets a key asks for it: a request may be about to begin with the same counters.
+    /// The key's counters. A reset of a key calls this too: a request may be about to start with the same counters.
     pub(super) fn counters(&self) -> &Arc<Counters> {
         self.counters.get_or_init(Arc::default)
     }
@@ -68,13 +68,13 @@ impl KeyTable {
         self.entries.pin().contains_key(digest)
     }
 
-    /// Lets `see` look at a key, if it is there.
+    /// Passes a key to `see`, if it exists.
     #[inline]
     pub(super) fn with<T>(&self, digest: &Digest, see: impl FnOnce(&StoredKey) -> T) -> Option<T> {
         self.entries.pin().get(digest).map(see)
     }
 
-    /// Adds a key that is shown so, or replaces it.
+    /// Adds or replaces a key with this listed form.
     pub(super) fn insert(&self, digest: Digest, shown: &str, entry: StoredKey) {
         let mut by_shown = self.by_shown();
         let entries = self.entries.pin();
@@ -84,7 +84,7 @@ impl KeyTable {
         by_shown.insert((fingerprint(shown), digest));
     }
 
-    /// Puts in place of a key what `make` makes of it, in one step: nobody else writes meanwhile. `None` leaves it as it is.
+    /// Replaces a key by the result of `make` in one step, without writes in between. `None` leaves the key as it is.
     pub(super) fn change(&self, digest: Digest, make: impl FnOnce(Option<&StoredKey>) -> Option<StoredKey>) {
         let mut by_shown = self.by_shown();
         let entries = self.entries.pin();
@@ -96,12 +96,12 @@ impl KeyTable {
         by_shown.insert((shown, digest));
     }
 
-    /// Removes a key, and says what it counts. `None` when there was none.
+    /// Removes a key and returns its counters. `None` when there was none.
     pub(super) fn remove(&self, digest: &Digest) -> Option<Arc<Counters>> {
         self.remove_if(digest, |_| true)
     }
 
-    /// The same if the key is as it is meant to be, in one step.
+    /// Removes a key if `is_meant` holds for it, in one step.
     pub(super) fn remove_if(&self, digest: &Digest, is_meant: impl FnOnce(&StoredKey) -> bool) -> Option<Arc<Counters>> {
         let mut by_shown = self.by_shown();
         let entries = self.entries.pin();
@@ -111,7 +111,7 @@ impl KeyTable {
         Some(entry.counters().clone())
     }
 
-    /// The keys that are shown so.
+    /// The keys with this listed form.
     pub(super) fn shown_as(&self, shown: &str) -> Vec<Digest> {
         let fingerprint = fingerprint(shown);
         let range = (fingerprint, [0; 32])..=(fingerprint, [255; 32]);
@@ -120,7 +120,7 @@ impl KeyTable {
         alike
     }
 
-    /// What all keys are filed under.
+    /// The digests of all keys.
     pub(super) fn digests(&self) -> Vec<Digest> {
         self.entries.pin().keys().copied().collect()
     }

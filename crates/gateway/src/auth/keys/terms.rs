@@ -1,11 +1,11 @@
-//! What APIs say of the keys that may call them: how long the store keeps their sessions, and whether a write resets their quotas.
+//! Settings of APIs for the keys that may call them: how long the store keeps their sessions, and whether a write resets their quotas.
 
 use super::{Keys, ends};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_model::session::{ApiLifetime, Lifetime, Session};
 
-/// What one API says.
+/// Settings of one API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeyTerms {
     pub lifetime: ApiLifetime,
@@ -14,12 +14,13 @@ pub(crate) struct KeyTerms {
 }
 
 impl Keys {
-    /// Puts into effect what the APIs say that are served from now on.
+    /// Puts the settings of all served APIs into effect.
     pub(crate) fn set_terms(&self, terms: BTreeMap<String, KeyTerms>) {
         self.terms.store(Arc::new(terms));
     }
 
-    /// Whether a write of this session leaves its quotas as they are, whatever the caller asks for: all APIs that it names must say so.
+    /// Whether a write of this session leaves its quotas unchanged, whatever the caller asks for: all APIs that the session names must
+    /// demand it.
     pub(crate) fn keeps_quotas(&self, session: &Session) -> bool {
         let applied = self.applied(session);
         let terms = self.terms.load();
@@ -27,7 +28,7 @@ impl Keys {
         !applied.access_rights.is_empty() && applied.access_rights.keys().all(keeps)
     }
 
-    /// The second since 1970 in which the store forgets a session that is written now, if it ever does.
+    /// When the store deletes a session that is written now, in Unix seconds; `None` for never.
     pub(super) fn kept_until(&self, session: &Session, now_unix_s: u64) -> Option<u64> {
         let applied = self.applied(session);
         let terms = self.terms.load();
@@ -42,7 +43,7 @@ impl Keys {
         }
     }
 
-    /// The session with its policies, or as it is written when they can't be applied.
+    /// The session with its policies applied, or unchanged when they can't be applied.
     fn applied(&self, session: &Session) -> Session {
         self.with_policies(session).unwrap_or_else(|_| session.clone())
     }

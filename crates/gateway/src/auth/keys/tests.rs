@@ -6,11 +6,11 @@ use tokio::sync::Semaphore;
 use tollgate_store::fault::StoreFaultKind;
 use tollgate_store::{Memory, PendingAnswer, clock};
 
-/// A store that can be switched off, and that can keep its answers to itself for a while.
+/// A store that can be switched off and can hold its answers back.
 struct Switched {
     store: Memory,
     is_off: AtomicBool,
-    /// An answer needs one of these.
+    /// Each answer needs one permit.
     answers: Arc<Semaphore>,
 }
 
@@ -35,12 +35,12 @@ impl Store for Switched {
     }
 }
 
-/// The outcome of what hardly has to wait.
+/// Runs a future that hardly has to wait.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
-/// Keys on a store, with a key `k` that has a quota.
+/// Keys on such a store, with a key `k` that has a quota.
 struct Stage {
     store: Arc<Switched>,
     keys: Arc<Keys>,
@@ -76,7 +76,7 @@ impl Stage {
         self.keys.find("k-1", "").expect("the key")
     }
 
-    /// The values that a process that starts now would find.
+    /// The counter values that a newly started process would find.
     fn stored(&self) -> Vec<i64> {
         let mut values = Vec::new();
         self.store.for_each_counter(&mut |counter| values.push(counter.value)).unwrap();
@@ -145,7 +145,7 @@ fn tokens_of_clients_are_forgotten_some_time_after_they_end_and_keys_are_not() {
     put("token-2", 1_000, "shop");
     put("token-3", 0, "shop");
     put("key-1", 1_000, "");
-    // It is given more time.
+    // Its lifetime is extended.
     put("token-2", 2_000, "shop");
     let known = |token: &str| stage.keys.find(token, "").is_some();
     at_once(stage.keys.forget_ended(1_599)).unwrap();
@@ -165,7 +165,7 @@ fn a_caller_who_hangs_up_in_the_middle_of_a_write_leaves_memory_and_store_the_sa
         let write = stage.keys.put(stage.keys.new_name("k-1"), session, true);
         assert!(tokio::time::timeout(Duration::ZERO, write).await.is_err(), "the store has not answered");
         drop(all);
-        // Whoever writes next has to wait for it.
+        // The next writer has to wait for it.
         let seen = Arc::new(Mutex::new(String::new()));
         let see = seen.clone();
         let look = move |old: Option<Session>| {

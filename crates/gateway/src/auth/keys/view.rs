@@ -1,5 +1,5 @@
-//! Keys as the control plane names them: by the key, by the hash that it is shown by, or by what an operator called it. Of a store that
-//! gateways share a view has what was just read from it, so that a change that is heard of meanwhile makes nothing disappear.
+//! Keys as the control plane names them: by the key, by its hash, or by the name that an operator gave it. With a shared store, a view
+//! holds the sessions it has just read, so that a notification meanwhile makes none of them disappear.
 
 use super::lookup::{Candidate, Looked};
 use super::{Digest, KeyName, Keys, StoredKey, identity_digest};
@@ -8,19 +8,19 @@ use tollgate_model::key as key_format;
 use tollgate_model::session::Session;
 use tollgate_store::{StoreFault, StoreFaultKind};
 
-/// The keys in memory, and the sessions of a shared store that a text may stand for.
+/// The keys in memory, and the sessions of a shared store that a text may mean.
 pub(crate) struct KeyView<'k> {
     keys: &'k Keys,
     read: Vec<(Digest, Arc<StoredKey>)>,
 }
 
 impl Keys {
-    /// What the control API is about to work on: the keys that a text may stand for.
+    /// Makes the view of the keys that a text may mean.
     pub(crate) async fn view(&self, token: &str, org: &str) -> Result<KeyView<'_>, StoreFault> {
         let mut view = KeyView { keys: self, read: Vec::new() };
         let Some(shared) = &self.shared else { return Ok(view) };
         let mut candidates = self.candidates(token, org);
-        // The text may be a hash, and it may be a key of another organisation.
+        // The text may be a hash, or a key of another organisation.
         for name in [self.name(token), token.to_owned()] {
             if candidates.iter().all(|candidate| candidate.name != name) {
                 candidates.push(Candidate { digest: key_format::digest(&name), name });
@@ -41,46 +41,46 @@ impl Keys {
 }
 
 impl KeyView<'_> {
-    /// The digest of a key or of an identity's session, by its name.
+    /// The digest of a key, or of an identity's session, by its name.
     pub(crate) fn digest_of(&self, token: &str) -> Option<Digest> {
         let digest = self.keys.digest(token);
         let named = || Some(key_format::digest(&self.keys.name(token))).filter(|digest| self.has(digest));
         [digest, identity_digest(token)].into_iter().find(|digest| self.has(digest)).or_else(named)
     }
 
-    /// The digests of the keys that are shown by a hash.
+    /// The digests of the keys with this hash.
     pub(crate) fn digests_of_hash(&self, hash: &str) -> Vec<Digest> {
         let digest = key_format::digest(hash);
         if self.read(&digest).is_some() { vec![digest] } else { self.keys.table.shown_as(hash) }
     }
 
-    /// The key that is there for what an operator names.
+    /// The existing key that an operator's text means.
     pub(crate) fn known(&self, token: &str, org: &str) -> Option<String> {
         self.keys.rules.texts(token, org).into_iter().find(|text| self.digest_of(text).is_some())
     }
 
-    /// The same, or the key that is made from it.
+    /// The existing key that an operator's text means, or the key that would be made from it.
     pub(crate) fn named(&self, token: &str, org: &str) -> String {
         self.known(token, org).unwrap_or_else(|| key_format::custom(org, token, self.keys.rules.function()))
     }
 
-    /// What a key is filed under, or will be if it is new.
+    /// The digest and listed form of a key that exists, or of a new one.
     pub(crate) fn name_of(&self, token: &str) -> KeyName {
         let KeyName { digest, shown } = self.keys.new_name(token);
         KeyName { digest: self.digest_of(token).unwrap_or(digest), shown }
     }
 
-    /// How a key is shown: by itself, or by its hash.
+    /// The listed form of a key: the key or its hash.
     pub(crate) fn shown_of(&self, digest: &Digest) -> Option<String> {
         self.see(digest, StoredKey::shown)
     }
 
-    /// The session of a key as it is written.
+    /// The session of a key without policies applied.
     pub(crate) fn session(&self, digest: &Digest) -> Option<Session> {
         self.see(digest, StoredKey::session).flatten()
     }
 
-    /// The session of a key with its policies and what is left of its quotas.
+    /// The session of a key with its policies and remaining quotas.
     pub(crate) fn live_session(&self, digest: &Digest, now_unix_s: u64) -> Option<Session> {
         let (key, session) = self.see(digest, |entry| (self.keys.compiled_entry(digest, entry), entry.session()))?;
         let applied = session.and_then(|session| self.keys.with_policies(&session).ok());
@@ -95,7 +95,7 @@ impl KeyView<'_> {
         self.read.iter().find_map(|(read, entry)| (read == digest).then_some(entry))
     }
 
-    /// Lets `see` look at what is stored of a key.
+    /// Passes a stored key to `see`.
     fn see<T>(&self, digest: &Digest, see: impl FnOnce(&StoredKey) -> T) -> Option<T> {
         match self.read(digest) {
             Some(entry) => Some(see(entry)),

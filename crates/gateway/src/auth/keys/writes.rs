@@ -1,6 +1,6 @@
-//! Writes to keys, one after the other for each key. A write reads what is there, stores its result and changes memory before the next one
-//! begins, so that memory and store always end up the same. Between gateways the shared store decides the order: a write that is made
-//! from what is there takes effect only in place of that.
+//! Writes to keys, serialised per key. A write reads the key, stores its result and updates memory before the next write begins, so that
+//! memory and store always agree. Between gateways the shared store decides the order: a read-modify-write takes effect only if the value
+//! it read is still there.
 
 use super::{Counters, Digest, Keys, StoredKey, hex, own_quota_name};
 use crate::auth::passwords;
@@ -12,17 +12,17 @@ use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{DocumentSpace, PendingAnswer, Question, StoreFault, StoreFaultKind};
 
-/// Keys that share a lock wait for each other without need. With so many, a hundred writers hardly ever do.
+/// Number of locks. Keys that share one wait for each other needlessly; with so many, a hundred writers hardly ever do.
 const LOCKS: usize = 1_024;
 
-/// What a session is filed under, and how its key is shown.
+/// Digest that a session is stored under, and the listed form of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyName {
     pub digest: Digest,
     pub shown: String,
 }
 
-/// Who may write a key.
+/// The locks that serialise writes per key.
 pub(super) struct WriteOrder {
     locks: Box<[Mutex<()>]>,
     last: Mutex<()>,
@@ -35,7 +35,7 @@ impl Default for WriteOrder {
 }
 
 impl WriteOrder {
-    /// Waits until nobody else writes the key. Whoever holds a turn must not ask for another one: it may be the same lock.
+    /// Locks a key for writing. The holder must not lock another key: that may be the same lock.
     pub(super) async fn turn(&self, digest: &Digest) -> MutexGuard<'_, ()> {
         let [first, second, ..] = digest;
         let index = usize::from(u16::from_le_bytes([*first, *second])) % LOCKS;
@@ -43,15 +43,15 @@ impl WriteOrder {
     }
 }
 
-/// Does work that goes on when nobody waits for it any longer: a caller who hangs up in the middle of a write must not leave it half done.
+/// Runs work to its end even when the caller is gone: a caller who disconnects in the middle of a write must not leave it half done.
 pub(super) async fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = Result<T, StoreFault>> + Send + 'static,
 ) -> Result<T, StoreFault> {
     tokio::spawn(work).await.unwrap_or_else(|error| Err(StoreFault::new(StoreFaultKind::Unavailable, error)))
 }
 
-/// A session as it is stored: a password is hashed, and a key that must sign its requests has a secret for that. Takes a twentieth of a
-/// second for a password, on a thread of its own.
+/// Prepares a session for the store: hashes its password, and makes an HMAC secret if the key signs requests and has none. Hashing takes a
+/// twentieth of a second, on a thread of its own.
 pub(crate) async fn prepared(mut session: Session) -> Result<Session, String> {
     if session.hmac_enabled && session.hmac_string.is_empty() {
         session.hmac_string = random_text().map_err(|error| error.to_string())?;
@@ -66,7 +66,7 @@ pub(crate) async fn prepared(mut session: Session) -> Result<Session, String> {
     hashed.await.unwrap_or_else(|error| Err(error.to_string()))
 }
 
-/// A session in place of another one: a password that is left out stays as it was.
+/// Prepares a session that replaces another one: if it has no password, the old one stays.
 pub(crate) fn in_place_of(old: &Session, mut session: Session) -> Session {
     if session.basic_auth_data.password.is_empty() {
         session.basic_auth_data = old.basic_auth_data.clone();
@@ -75,12 +75,12 @@ pub(crate) fn in_place_of(old: &Session, mut session: Session) -> Session {
 }
 
 impl Keys {
-    /// What a key that is not there yet will be filed under.
+    /// Digest and listed form of a key that does not exist yet.
     pub(crate) fn new_name(&self, token: &str) -> KeyName {
         KeyName { digest: self.digest(token), shown: self.name(token) }
     }
 
-    /// Stores a session under a key, whatever is there; with `keep_counters` rates and quotas go on.
+    /// Stores a session under a key, replacing any other; with `keep_counters`, rates and quotas continue.
     pub(crate) async fn put(self: &Arc<Self>, name: KeyName, session: Session, keep_counters: bool) -> Result<(), StoreFault> {
         let keys = self.clone();
         to_its_end(async move {
@@ -97,8 +97,8 @@ impl Keys {
         .await
     }
 
-    /// Stores what `change` makes of the session that is there, if any. False when it makes nothing: then nothing is changed. It may be
-    /// asked several times, when other gateways write too.
+    /// Stores the result of `change` for the current session, if any. False when `change` returns `None`: nothing changes then. It may be
+    /// called several times when other gateways write too.
     pub(crate) async fn rewrite(
         self: &Arc<Self>,
         name: KeyName,
@@ -119,7 +119,7 @@ impl Keys {
         .await
     }
 
-    /// Removes a key; the next request with it is refused. False when there was none.
+    /// Removes a key; the next request with it is rejected. False when there was none.
     pub(crate) async fn remove(self: &Arc<Self>, name: KeyName) -> Result<bool, StoreFault> {
         let keys = self.clone();
         to_its_end(async move {
@@ -132,12 +132,13 @@ impl Keys {
         .await
     }
 
-    /// Removes the session that a shared store has under a name, if it is there.
+    /// Removes the session with this name from a shared store, if it exists.
     pub(crate) async fn remove_named(self: &Arc<Self>, name: &str) -> Result<bool, StoreFault> {
         self.remove(KeyName { digest: key_format::digest(name), shown: name.to_owned() }).await
     }
 
-    /// Under its name the session of an identity could be presented as a key, once it is in a store where names are all there is.
+    /// Refuses to store the session of an identity in a shared store: sessions there have only names, and its name could be presented as a
+    /// key.
     fn refuse_identity(&self, digest: &Digest) -> Result<(), StoreFault> {
         if self.table.contains(digest) {
             let detail = "the session of an identity can't be kept in a store that gateways share";
@@ -162,7 +163,7 @@ impl Keys {
             Some(StoredKey::new(document.into(), counters, false))
         });
         self.note_end(name.digest, expires_unix_s);
-        // Memory has changed as the store has, also when this fails.
+        // Memory already equals the store, even if this fails.
         match forgotten {
             Some(forgotten) => forgotten.await.map(|_| ()),
             None => Ok(()),
@@ -179,19 +180,19 @@ impl Keys {
         Ok(existed || removed.is_some())
     }
 
-    /// Forgets what a key has used of its quotas, in memory at once and in the store with the reply, if there is anything.
+    /// Resets the used quotas of a key: in memory at once, in the store when the reply arrives. `None` when there is nothing to delete.
     fn forget_quotas(&self, digest: &Digest) -> Option<PendingAnswer> {
         let counters = self.table.with(digest, |entry| entry.counters().clone());
         self.forget_quotas_of(digest, counters.as_deref())
     }
 
-    /// The same for counters that are not in the table.
+    /// Like [`Keys::forget_quotas`], for counters that may not be in the table.
     pub(super) fn forget_quotas_of(&self, digest: &Digest, counters: Option<&Counters>) -> Option<PendingAnswer> {
         if let Some(counters) = counters {
             counters.retire();
         }
         let was_saved = self.saved.forget(digest);
-        // A key that is new has nothing in the store.
+        // A new key has nothing in the store.
         let is_needed = counters.is_some() || was_saved;
         is_needed.then(|| self.store.ask(Question::DeleteCountersUnder { prefix: own_quota_name(digest, "") }))
     }

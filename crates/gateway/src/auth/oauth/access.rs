@@ -1,4 +1,4 @@
-//! What is kept of a token beside its session: whose it is and how it can be renewed. Written down as Tyk does.
+//! The stored data of a token beside its session: its client, and how it can be refreshed. Stored in Tyk's form.
 
 use serde_json::{Map, Value, json};
 use tollgate_model::calendar;
@@ -8,22 +8,22 @@ use tollgate_model::calendar;
 pub(crate) struct AccessToken {
     pub client_id: String,
     pub redirect_uri: String,
-    /// The token, or what stands for it where tokens are not kept.
+    /// The token, or its digest where tokens are not stored.
     pub token: String,
-    /// The same for the refresh token; empty when there is none.
+    /// The refresh token in the same form; empty when there is none.
     pub refresh: String,
     pub expires_in_s: u64,
     pub scope: String,
     pub created_unix_s: u64,
-    /// The session that was asked for in place of the client's policy, JSON.
+    /// JSON of the session that was requested in place of the client's policy.
     pub session: Option<String>,
 }
 
 impl AccessToken {
-    /// As it is stored.
+    /// The stored form.
     pub(crate) fn to_stored(&self) -> Value {
         let mut fields = Map::new();
-        // Tyk wants to know both of a client.
+        // Tyk needs both members of a client.
         fields.insert("Client".to_owned(), json!({ "id": self.client_id, "redirecturi": self.redirect_uri }));
         fields.insert("AccessToken".to_owned(), self.token.as_str().into());
         fields.insert("RefreshToken".to_owned(), self.refresh.as_str().into());
@@ -37,7 +37,7 @@ impl AccessToken {
         Value::Object(fields)
     }
 
-    /// What was stored, here or by Tyk.
+    /// Parses the stored form, written here or by Tyk.
     pub(crate) fn parse(document: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(document).ok()?;
         Some(AccessToken {
@@ -53,19 +53,19 @@ impl AccessToken {
     }
 }
 
-/// A member of a document that is a text.
+/// A text member of a document; empty when it is missing or not a text.
 pub(super) fn text(value: &Value, name: &str) -> String {
     value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// The client of a document.
+/// The client id in a document.
 pub(super) fn client_id(value: &Value) -> Option<String> {
     let client = value.get("Client")?;
     let id = client.get("id").or_else(|| client.get("Id"))?.as_str()?;
     Some(id.to_owned()).filter(|id| !id.is_empty())
 }
 
-/// The Unix time of a date; 0 when it is none.
+/// The Unix time of a date; 0 when it cannot be parsed.
 fn unix_s(date: &str) -> u64 {
     calendar::parse(date).and_then(|unix_s| u64::try_from(unix_s).ok()).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! The authorisation endpoint (RFC 6749, section 4.1.1 and 4.2.1) in Tyk's two halves: the client's request is checked and sent on to the
-//! login page, and the login page, which knows the gateway's secret, asks for the code when the user has consented.
+//! The authorisation endpoint (RFC 6749, sections 4.1.1 and 4.2.1) in Tyk's two halves. First the client's request is checked and
+//! redirected to the login page. Then the login page, which knows the gateway's secret, requests the code when the user has consented.
 
 use super::OauthProvider;
 use super::client::OauthClient;
@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
-/// A request that is in order.
+/// A valid authorisation request.
 pub(crate) struct AuthorizeRequest {
     client: OauthClient,
     redirect_uri: String,
@@ -24,7 +24,7 @@ pub(crate) struct AuthorizeRequest {
     challenge: Option<Challenge>,
 }
 
-/// A refusal, and where the user can be sent back to with it.
+/// A refusal, and the URI that the user can be sent back to with it.
 pub(crate) struct NotAsked {
     pub refused: OauthRefusal,
     redirect_uri: Option<String>,
@@ -38,7 +38,7 @@ impl From<OauthRefusal> for NotAsked {
 }
 
 impl NotAsked {
-    /// What the login page is told.
+    /// The answer to the login page.
     pub(crate) fn to_json(&self) -> Value {
         let (error, description) = (self.refused.code.name(), self.refused.description());
         let mut told = Map::new();
@@ -58,7 +58,7 @@ impl NotAsked {
     }
 }
 
-/// Checks what a client asks for.
+/// Checks an authorisation request.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -92,7 +92,7 @@ pub(crate) async fn check_request(
     }
     let wants_token = kind == "token";
     if wants_token && client.is_public {
-        // A token in a URL is bound to nobody.
+        // A token in a URL is not bound to a client.
         return Err(refuse(ErrorCode::UnauthorizedClient.into(), Some(&redirect_uri)));
     }
     let challenge = match wants_token {
@@ -102,8 +102,8 @@ pub(crate) async fn check_request(
     Ok(AuthorizeRequest { redirect_uri, scope, state, wants_token, challenge, client })
 }
 
-/// Gives a code, or with `response_type=token` the token itself, to a login page whose user has consented. The answer is Tyk's: its members, and
-/// where to send the user.
+/// Issues a code, or with `response_type=token` the token itself, to a login page whose user has consented. The answer is Tyk's: its
+/// members, and the URI to send the user to.
 ///
 /// # Errors
 /// What is wrong with the request.

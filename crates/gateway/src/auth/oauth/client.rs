@@ -1,4 +1,4 @@
-//! A client: a program that may ask for tokens. Written down as Tyk does.
+//! A client: a program that may request tokens. Stored in Tyk's form.
 
 use super::redirect;
 use crate::base::form::decode_form;
@@ -12,85 +12,86 @@ use std::io;
 use subtle::ConstantTimeEq;
 use utoipa::ToSchema;
 
-/// Longest id and secret. Those that are made here have 32 and 48 bytes.
+/// Longest id and secret, in bytes. Generated ones have 32 and 48.
 const TEXT_BYTES_MAX: usize = 1_024;
 
 /// One client.
 #[derive(Clone, Default)]
 pub(crate) struct OauthClient {
     pub id: String,
-    /// A program that can keep no secret, such as an app on a phone or in a browser (RFC 6749, section 2.1). It has one all the same, which is
-    /// told to nobody and not accepted: a Tyk node on the same store would take an empty one.
+    /// Whether the program cannot keep a secret, such as an app on a phone or in a browser (RFC 6749, section 2.1). It has a secret all the
+    /// same, which is never shown and never accepted: a Tyk node on the same store would accept an empty one.
     pub is_public: bool,
     pub secret: String,
-    /// One or several.
+    /// One URI or several.
     pub redirect_uri: String,
     pub policy_id: String,
-    /// Null, or what tokens get as metadata.
+    /// Null, or an object that becomes the metadata of the client's tokens.
     pub meta_data: Value,
     pub description: String,
 }
 
-/// A client as an operator sees it.
+/// A client in answers to operators.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = OAuthClient)]
 pub(crate) struct ClientShown {
-    /// Its name.
+    /// Name of the client.
     client_id: String,
-    /// Where its users may be sent back to; several with `oauth_redirect_uri_separator` between them.
+    /// Redirect URI; several are separated by `oauth_redirect_uri_separator`.
     redirect_uri: String,
-    /// The policy of its tokens.
+    /// Policy of the client's tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     policy_id: Option<String>,
-    /// It can keep no secret and has none: it gets tokens for codes with a proof (PKCE, `S256`) and refresh tokens alone.
+    /// Whether the client cannot keep a secret. It has none then, and gets tokens only with refresh tokens and with codes that have a PKCE
+    /// proof (`S256`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     public: bool,
-    /// What it shows for a token; not there for a public client.
+    /// Secret that the client presents to get a token; absent for a public client.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     secret: Option<String>,
-    /// An object that tokens get as metadata.
+    /// Object that becomes the metadata of the client's tokens.
     meta_data: Value,
     description: String,
 }
 
-/// A client as an operator writes it.
+/// A client in requests of operators.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = OAuthClientWritten)]
 pub(crate) struct ClientWritten {
-    /// Its name.
+    /// Name of the client.
     client_id: Option<String>,
-    /// Where its users may be sent back to; several with `oauth_redirect_uri_separator` between them.
+    /// Redirect URI; several are separated by `oauth_redirect_uri_separator`.
     redirect_uri: Option<String>,
-    /// The policy of its tokens.
+    /// Policy of the client's tokens.
     policy_id: Option<String>,
-    /// What it shows for a token.
+    /// Secret that the client presents to get a token.
     secret: Option<String>,
-    /// It can keep no secret and has none: it gets tokens for codes with a proof (PKCE, `S256`) and refresh tokens alone. An update does
-    /// not change it.
+    /// Whether the client cannot keep a secret. It has none then, and gets tokens only with refresh tokens and with codes that have a PKCE
+    /// proof (`S256`). An update does not change it.
     public: Option<bool>,
-    /// An object that tokens get as metadata.
+    /// Object that becomes the metadata of the client's tokens.
     #[serde(default)]
     meta_data: Value,
-    /// For people.
+    /// Description for people.
     description: Option<String>,
-    /// The API that it is for.
+    /// API that the client is for.
     api_id: Option<String>,
 }
 
-/// What an operator writes about a client.
+/// A parsed request of an operator.
 #[derive(Default)]
 pub(crate) struct Written {
     pub client: OauthClient,
-    /// The API that it is for; empty for those of its policy.
+    /// API that the client is for; empty for the APIs of its policy.
     pub api_id: String,
 }
 
 impl OauthClient {
-    /// A client as it is stored.
+    /// Parses the stored form.
     pub(crate) fn parse(document: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(document).ok()?;
         let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -105,7 +106,7 @@ impl OauthClient {
         })
     }
 
-    /// As it is stored.
+    /// The stored form.
     pub(crate) fn to_stored(&self) -> Value {
         let mut fields = Map::new();
         fields.insert("id".to_owned(), self.id.as_str().into());
@@ -122,12 +123,12 @@ impl OauthClient {
         Value::Object(fields)
     }
 
-    /// A client as an operator writes it.
+    /// Parses an operator's request.
     ///
     /// # Errors
-    /// What is wrong with it; `None` when it is no client at all.
+    /// The reason why the client is invalid; `None` when the request is not a client at all.
     pub(crate) fn from_written(text: &[u8]) -> Result<Written, Option<&'static str>> {
-        // An object alone: a list of its members' values is none.
+        // Only an object: serde would also accept a list of the members' values.
         let Ok(document @ Value::Object(_)) = serde_json::from_slice(text) else { return Err(None) };
         let written = ClientWritten::deserialize(document).map_err(|_| None)?;
         let client = OauthClient {
@@ -152,7 +153,7 @@ impl OauthClient {
         Ok(Written { client, api_id: written.api_id.unwrap_or_default() })
     }
 
-    /// As operators see it.
+    /// The form that operators see.
     pub(crate) fn to_shown(&self) -> ClientShown {
         ClientShown {
             client_id: self.id.clone(),
@@ -165,8 +166,8 @@ impl OauthClient {
         }
     }
 
-    /// Whether this is its secret, in a time that does not depend on either. Some programs escape secrets before they encode them, as
-    /// RFC 6749 wants it (section 2.3.1); more do not. A public client has none.
+    /// Whether this is the client's secret, in constant time. Some programs form-encode secrets before they encode them in Base64, as RFC
+    /// 6749 requires (section 2.3.1); more do not. False for a public client.
     pub(crate) fn secret_is(&self, guess: &str) -> bool {
         let is = |guess: &str| {
             bool::from(blake3::hash(guess.as_bytes()).as_bytes().ct_eq(blake3::hash(self.secret.as_bytes()).as_bytes()))
@@ -175,7 +176,7 @@ impl OauthClient {
         (is(guess) | is(&unescaped)) && !self.secret.is_empty() && !self.is_public
     }
 
-    /// Where its users may be sent back to, the usual one first.
+    /// The client's redirect URIs, the default one first.
     pub(crate) fn redirect_uris(&self, separator: &str) -> Vec<&str> {
         redirect::registered(&self.redirect_uri, separator)
     }
@@ -184,7 +185,7 @@ impl OauthClient {
 /// The id of a new client.
 ///
 /// # Errors
-/// The system has no randomness to give.
+/// The system has no randomness.
 pub(crate) fn new_client_id() -> io::Result<String> {
     random_text()
 }
@@ -197,7 +198,7 @@ pub(crate) fn new_client_secret() -> io::Result<String> {
     new_opaque_text()
 }
 
-/// A text of 122 random bits that means nothing: a UUID in Base64, which is the form that Tyk gives to secrets and refresh tokens.
+/// A meaningless text of 122 random bits: a UUID in Base64, which is Tyk's form of secrets and refresh tokens.
 pub(super) fn new_opaque_text() -> io::Result<String> {
     Ok(STANDARD.encode(RequestId(u128::from_be_bytes(random_bytes()?)).to_string()))
 }

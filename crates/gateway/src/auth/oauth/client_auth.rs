@@ -1,4 +1,4 @@
-//! Who asks: a client shows its id and secret, in a header (RFC 7617) or, as RFC 6749 allows and Tyk does not, in the body.
+//! Client authentication: a client presents its id and secret in a header (RFC 7617) or, as RFC 6749 allows and Tyk does not, in the body.
 
 use super::OauthProvider;
 use super::client::OauthClient;
@@ -8,7 +8,7 @@ use crate::base::form::decode_form;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// What a request says of its client.
+/// The credentials that a request presents.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Credentials {
     id: String,
@@ -16,16 +16,16 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// What a request shows; `None` when it shows nothing.
+    /// Reads the credentials of a request; `None` when there are none.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidRequest`] for a header that can't be read, and for a client that shows something else in the body.
+    /// [`ErrorCode::InvalidRequest`] for a header that can't be read, and when header and body differ.
     pub(crate) fn of(authorization: Option<&[u8]>, parameters: &OauthParameters) -> Result<Option<Self>, OauthRefusal> {
         let in_body = parameters.find("client_secret").zip(parameters.find("client_id"));
         let in_body = in_body.map(|(secret, id)| Credentials { id: id.to_owned(), secret: secret.to_owned() });
         let Some(header) = authorization.filter(|header| !header.is_empty()) else { return Ok(in_body) };
         let in_header = basic(header).ok_or(ErrorCode::InvalidRequest)?;
-        // Tyk's examples show the same twice.
+        // Tyk's examples send the same credentials twice.
         if in_body.is_some_and(|in_body| !in_header.says_the_same_as(&in_body)) {
             let message = "the client shows another secret in the header than in the body";
             return Err(OauthRefusal::because(ErrorCode::InvalidRequest, message));
@@ -33,7 +33,7 @@ impl Credentials {
         Ok(Some(in_header))
     }
 
-    /// Whether a header says the same as a body, which is decoded; what the header has may be encoded like a form, or not.
+    /// Whether a header's credentials equal a body's, which are decoded already; the header's may be form-encoded.
     fn says_the_same_as(&self, in_body: &Credentials) -> bool {
         let is_same = |own: &str, other: &str| own == other || decode_form(own).is_some_and(|own| own == other);
         is_same(&self.id, &in_body.id) && is_same(&self.secret, &in_body.secret)
@@ -47,11 +47,11 @@ fn basic(header: &[u8]) -> Option<Credentials> {
     Some(Credentials { id: id.to_owned(), secret: secret.to_owned() })
 }
 
-/// The client that asks, when it has shown its secret.
+/// Authenticates the client of a request.
 ///
 /// # Errors
-/// [`ErrorCode::InvalidRequest`] when it has shown nothing, [`ErrorCode::UnauthorizedClient`] when there is no such client or the secret is
-/// another's: who guesses does not learn which.
+/// [`ErrorCode::InvalidRequest`] without credentials; [`ErrorCode::UnauthorizedClient`] when the client does not exist or the secret is
+/// wrong. An attacker does not learn which.
 pub(crate) async fn named_client(
     provider: &OauthProvider<'_>,
     credentials: Option<Credentials>,
@@ -64,16 +64,16 @@ pub(crate) async fn named_client(
     {
         client = provider.ledger.client(api, &unescaped).await?;
     }
-    // Compared with something in any case, so that it takes the same time.
+    // Always compares with some secret, so that the check takes the same time.
     let nobody = OauthClient { secret: "nobody".to_owned(), ..OauthClient::default() };
     let is_right = client.as_ref().unwrap_or(&nobody).secret_is(&secret);
     client.filter(|_| is_right).ok_or(ErrorCode::UnauthorizedClient.into())
 }
 
-/// The public client that a request names without showing anything else.
+/// The public client that a request names without presenting a secret.
 ///
 /// # Errors
-/// [`ErrorCode::InvalidRequest`] when there is no such client, or it has a secret to show.
+/// [`ErrorCode::InvalidRequest`] when the client does not exist or is not public.
 pub(super) async fn public_client(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<OauthClient, OauthRefusal> {
     let id = parameters.find("client_id").ok_or(ErrorCode::InvalidRequest)?;
     let client = provider.ledger.client(&provider.rules.api_id, id).await?;

@@ -1,6 +1,6 @@
-//! Which clients there are, in memory: what requests with a token are checked against. With a store of one's own it is complete, and a
-//! change is in it before it is answered. Of a store that gateways share it has what was asked for lately, and asks again each second
-//! without holding up anybody.
+//! The clients that exist, in memory: requests with a token are checked against this list. With the embedded store the list is complete,
+//! and a change is in it before the change is answered. With a shared store it holds recently used clients; an entry older than a second is
+//! refreshed in the background when it is used.
 
 use super::client::OauthClient;
 use crate::base::clock::unix_s;
@@ -11,18 +11,18 @@ use std::time::Duration;
 use tollgate_engine::{Completer, Pending};
 use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
 
-/// What stands between an API and a client in the name of the latter.
+/// Separator between API and client in the store's name of a client.
 const MARK: &str = ".oauth-clientid.";
-/// What the name of a set has that lists clients.
+/// Mark in the name of a set that lists clients.
 const SET_MARK: &str = ".oauth-clientset.";
-/// Seconds for which an answer of a shared store counts, as in Tyk.
+/// Seconds for which an answer of a shared store is valid, as in Tyk.
 const ASKED_AGAIN_S: u64 = 1;
-/// For which a request waits for the store.
+/// How long a request waits for the store.
 pub(crate) const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
-/// Clients of one API that are known; with more of a shared store's all are forgotten.
+/// Most clients of one API to remember with a shared store; beyond this, all are forgotten.
 const KNOWN_MAX: usize = 65_536;
 
-/// Whether the name of what a store has of the provider is that of a client.
+/// Whether a name in the provider's part of the store is a client's.
 pub(crate) fn is_client(id: &str) -> bool {
     id.contains(MARK) && !id.contains(SET_MARK)
 }
@@ -48,28 +48,28 @@ pub(crate) struct ApiClients {
     redis: OnceLock<Arc<Redis>>,
 }
 
-/// What is known of a client.
+/// Cached state of one client.
 struct KnownClient {
     is_there: AtomicBool,
-    /// When the store was asked last.
+    /// When the store was last asked.
     asked_unix_s: AtomicU64,
     is_asked: AtomicBool,
 }
 
-/// What is known of a client.
+/// Whether a client exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
     There,
     Gone,
-    /// The store has to be asked.
+    /// The store must be asked.
     Unknown,
 }
 
 impl OauthClients {
-    /// Reads the clients of a store of one's own, or remembers whom to ask. Blocks.
+    /// Loads the clients of an embedded store, or keeps the shared store for later questions. Blocks.
     ///
     /// # Errors
-    /// What the store says.
+    /// The store's fault.
     pub(crate) fn connect(&self, store: &dyn Store, redis: Option<Arc<Redis>>) -> Result<(), StoreFault> {
         if let Some(redis) = redis {
             self.apis.pin().iter().for_each(|(_, clients)| drop(clients.redis.set(redis.clone())));
@@ -85,7 +85,7 @@ impl OauthClients {
         })
     }
 
-    /// Those of an API.
+    /// The clients of one API.
     pub(crate) fn of(&self, api: &str) -> Arc<ApiClients> {
         let make = || {
             let clients = ApiClients { api: api.to_owned(), ..ApiClients::default() };
@@ -99,7 +99,7 @@ impl OauthClients {
 }
 
 impl ApiClients {
-    /// Whether a client is there.
+    /// Whether a client exists.
     #[inline]
     pub(crate) fn presence(&self, client: &str, now_unix_s: u64) -> Presence {
         let known = self.known.pin();
@@ -112,7 +112,7 @@ impl ApiClients {
         if known.is_there.load(Ordering::Acquire) { Presence::There } else { Presence::Gone }
     }
 
-    /// Asks again in the background what is known for too long.
+    /// Asks the store again in the background when the cached answer is too old.
     #[inline]
     fn keep_young(&self, client: &str, known: &Arc<KnownClient>, redis: &Arc<Redis>, now_unix_s: u64) {
         let age = now_unix_s.saturating_sub(known.asked_unix_s.load(Ordering::Relaxed));
@@ -121,7 +121,7 @@ impl ApiClients {
         }
         let (known, answer, name) = (known.clone(), redis.clone(), client_name(&self.api, client));
         redis.runtime().spawn(async move {
-            // While the store is silent what was known holds.
+            // While the store does not answer, the cached answer stays valid.
             if let Ok(is_there) = exists(&answer, name).await {
                 known.is_there.store(is_there, Ordering::Release);
             }
@@ -130,7 +130,7 @@ impl ApiClients {
         });
     }
 
-    /// Asks the store for a client that is not known; the answer is whether it is there, `None` when the store does not say.
+    /// Asks the store whether an unknown client exists; the answer is `None` when the store fails or is too slow.
     pub(crate) fn ask(self: &Arc<Self>, client: &str) -> Pending<Option<bool>> {
         let (completer, answer): (Completer<Option<bool>>, _) = Pending::pair();
         let Some(redis) = self.redis.get().cloned() else {
@@ -149,12 +149,12 @@ impl ApiClients {
         answer
     }
 
-    /// A client is there.
+    /// Notes that a client exists.
     pub(crate) fn put(&self, client: &str) {
         self.note(client, true);
     }
 
-    /// A client is gone.
+    /// Notes that a client is gone.
     pub(crate) fn remove(&self, client: &str) {
         match self.redis.get() {
             Some(_) => self.note(client, false),

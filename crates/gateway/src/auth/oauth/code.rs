@@ -1,5 +1,4 @@
-//! An authorisation code: what a user has consented to, until the client redeems it. Written down as Tyk does, with the challenge of
-//! RFC 7636 beside it.
+//! An authorisation code: a user's consent, until the client redeems it. Stored in Tyk's form, with the challenge of RFC 7636 added.
 
 use super::access::{client_id, text};
 use super::pkce::Challenge;
@@ -7,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tollgate_model::api::PkceMethod;
 use tollgate_model::calendar::rfc3339;
 
-/// For which a code can be redeemed.
+/// Seconds for which a code can be redeemed.
 pub(super) const CODE_S: u64 = 250;
 
 /// One code.
@@ -17,13 +16,13 @@ pub(crate) struct Code {
     pub redirect_uri: String,
     pub scope: String,
     pub state: String,
-    /// The session that the token will have in place of the client's policy, JSON.
+    /// JSON of the session that the token gets in place of the client's policy.
     pub session: Option<String>,
     pub challenge: Option<Challenge>,
 }
 
 impl Code {
-    /// As it is stored; `kept` stands for the code itself.
+    /// The stored form; `kept` is the code or its digest.
     pub(crate) fn to_stored(&self, kept: &str, created_unix_s: u64) -> Value {
         let mut fields = Map::new();
         fields.insert("Client".to_owned(), json!({ "id": self.client_id, "redirecturi": self.redirect_uri }));
@@ -41,13 +40,13 @@ impl Code {
         Value::Object(fields)
     }
 
-    /// What was stored, here or by Tyk.
+    /// Parses the stored form, written here or by Tyk.
     pub(crate) fn parse(document: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(document).ok()?;
         let challenge = text(&value, "CodeChallenge");
         let challenge = match challenge.is_empty() {
             true => None,
-            // A challenge that can't be understood must not count as none.
+            // An unreadable challenge must not count as a missing one.
             false => Some(Challenge { method: PkceMethod::from_name(&text(&value, "CodeChallengeMethod"))?, text: challenge }),
         };
         Some(Code {

@@ -1,17 +1,17 @@
-//! The refresh tokens of one login of a public client, which has no secret that a thief would need too. Each is good once; who shows one
-//! again ends what was made from it (RFC 9700, section 4.14.2). Of what is kept of a family the ledger knows more.
+//! The refresh tokens of one login of a public client, which has no secret to stop a thief. Each token is valid once; reuse ends every
+//! token made from it (RFC 9700, section 4.14.2). `ledger` stores the families.
 
 use super::client::new_opaque_text;
 use std::io;
 
-/// Between the family's own text and that of one token; neither has it.
+/// Separates the family's text from the rest of a token; neither part contains it.
 const SEPARATOR: char = '.';
 
-/// A family. Its text is the beginning of each of its tokens, so that one that is not kept any more still says where it belongs.
+/// A token family. Its text is the prefix of each of its tokens, so that a token that is no longer stored still names its family.
 pub(super) struct TokenFamily(String);
 
 impl TokenFamily {
-    /// That of a new login.
+    /// Makes the family of a new login.
     ///
     /// # Errors
     /// The system has no randomness.
@@ -19,12 +19,12 @@ impl TokenFamily {
         new_opaque_text().map(TokenFamily)
     }
 
-    /// That of a refresh token; `None` when it has none: it is another client's, or was made by Tyk.
+    /// The family of a refresh token; `None` for a token of a confidential client or of Tyk.
     pub(super) fn of(token: &str) -> Option<Self> {
         token.split_once(SEPARATOR).map(|(family, _)| TokenFamily(family.to_owned()))
     }
 
-    /// A new refresh token.
+    /// Makes a new refresh token.
     ///
     /// # Errors
     /// As for [`TokenFamily::new`].
@@ -32,7 +32,7 @@ impl TokenFamily {
         Ok(format!("{}{SEPARATOR}{}", self.0, new_opaque_text()?))
     }
 
-    /// The beginning of all its tokens.
+    /// The prefix of all its tokens.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,8 +1,8 @@
-//! A token that a client was given, as it is told.
+//! An issued token, as the answer shows it.
 
 use serde_json::{Map, Value};
 
-/// A token that was given.
+/// A token that was issued.
 pub(crate) struct Given {
     pub token: String,
     pub refresh: Option<String>,
@@ -11,7 +11,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// As the body of an answer; members are in the order of their names.
+    /// The answer's body, with its members sorted by name.
     pub(crate) fn to_json(&self) -> Value {
         let mut told = Map::new();
         told.insert("access_token".to_owned(), self.token.as_str().into());

@@ -1,4 +1,4 @@
-//! What a token is given for, and how it is made.
+//! Grants, and how a token is made from one.
 
 use super::OauthProvider;
 use super::access::AccessToken;
@@ -11,19 +11,19 @@ use crate::base::secret::random_bytes;
 use serde_json::Value;
 use tollgate_model::session::Session;
 
-/// What a token is given for.
+/// What a token is issued for.
 pub(super) struct Grant {
     pub redirect_uri: String,
     pub scope: String,
-    /// The session that the token gets in place of the client's policy, JSON.
+    /// JSON of the session that the token gets in place of the client's policy.
     pub session: Option<String>,
-    /// With a refresh token.
+    /// Whether a refresh token is issued as well.
     pub renewable: bool,
-    /// What the refresh token belongs to.
+    /// Family of the refresh token.
     pub family: Option<TokenFamily>,
 }
 
-/// Makes a token and stores it. With a code the token is given only if nobody else has redeemed that.
+/// Makes a token and stores it. With a code, the token is issued only if nobody else has redeemed the code.
 pub(super) async fn give(
     provider: &OauthProvider<'_>,
     client: &OauthClient,
@@ -66,7 +66,7 @@ pub(super) async fn give(
     Ok(Given { token, refresh, expires_in_s, scope: grant.scope })
 }
 
-/// The session of a new token: what was asked for with the code, else of the client's policy.
+/// The session of a new token: the one requested with the code, else the one of the client's policy.
 fn session(provider: &OauthProvider<'_>, client: &OauthClient, asked: Option<&str>) -> Result<Session, OauthRefusal> {
     let keys = provider.ledger.keys();
     if let Some((mut session, _)) = asked.and_then(|asked| Session::parse(asked.as_bytes()).ok()) {

@@ -1,14 +1,14 @@
-//! What a token is worth (RFC 7662), for those who are shown one: any client of the API may ask.
+//! Token introspection (RFC 7662) for servers that receive a token: any client of the API may ask.
 
 use super::OauthProvider;
 use super::parameters::OauthParameters;
 use super::refused::OauthRefusal;
 use serde_json::{Map, Value, json};
 
-/// What there is to say of a token. Of one that is not good nothing is told but that.
+/// Describes a token. An invalid token gets `active: false` and nothing else.
 ///
 /// # Errors
-/// The store is silent.
+/// The store does not answer.
 pub(crate) async fn introspect(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<Value, OauthRefusal> {
     let (api, token) = (&provider.rules.api_id, parameters.get("token"));
     let of_refresh = || async {
@@ -20,12 +20,12 @@ pub(crate) async fn introspect(provider: &OauthProvider<'_>, parameters: &OauthP
         let ledger = provider.ledger;
         let Some(access) = ledger.access(api, token).await? else { return Ok(None) };
         let view = ledger.keys().view(token, "").await?;
-        // An operator may have switched the session off, or taken it away.
+        // An operator may have deactivated or deleted the session.
         let session = view.digest_of(token).and_then(|digest| view.live_session(&digest, provider.unix_s));
         let session = session.filter(|session| !session.is_inactive && session.expires.unsigned_abs() > provider.unix_s);
         Ok::<_, OauthRefusal>(session.map(|session| ((access, session.expires.unsigned_abs()), "bearer")))
     };
-    // The hint says where to look first (section 2.1); it need not be right.
+    // The hint selects which kind to look up first (section 2.1); it may be wrong.
     let found = match parameters.get("token_type_hint") {
         "refresh_token" => match of_refresh().await? {
             None => of_access().await?,

@@ -1,5 +1,5 @@
-//! What the provider keeps: clients, codes and tokens. In a shared store under Tyk's names and in Tyk's form; in a store of one's own
-//! codes and tokens are filed under their digests, and the texts themselves are nowhere.
+//! The provider's stored data: clients, codes and tokens. A shared store has them under Tyk's names and in Tyk's form. In the embedded
+//! store, codes and tokens are stored under their digests, and the texts themselves nowhere.
 
 use super::OauthProvider;
 use super::access::{AccessToken, text};
@@ -28,22 +28,22 @@ pub(crate) struct Ledger {
     redis: Option<Arc<Redis>>,
 }
 
-/// A token of a client, as operators see it.
+/// A token of a client in an operator's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// The token, or the hash that it is shown by.
+    /// The token, or the hash that stands for it.
     pub shown: String,
     pub expires_unix_s: u64,
-    /// What it is filed under.
+    /// Name that the token is stored under.
     name: String,
 }
 
-/// A token that is about to be given.
+/// A token to store.
 pub(crate) struct NewToken<'a> {
     pub token: &'a str,
     pub refresh: Option<&'a str>,
     pub session: Session,
-    /// The tokens in it are still to be filled in.
+    /// Its `token` and `refresh` are filled in when it is stored.
     pub access: AccessToken,
     pub refresh_s: u64,
     pub retained_s: u64,
@@ -55,7 +55,7 @@ impl Ledger {
         Ledger { store, keys, clients, redis }
     }
 
-    /// The keys that tokens are.
+    /// The keys; each token is one of them.
     pub(crate) fn keys(&self) -> &Arc<Keys> {
         &self.keys
     }
@@ -77,7 +77,7 @@ impl Ledger {
         let mut ids: BTreeSet<String> =
             listed.iter().filter_map(|name| Some(name.strip_prefix("oauth-clientid.")?.to_owned())).collect();
         if ids.is_empty() {
-            // Clients of before there was such a list.
+            // Clients from before this list existed.
             let all = redis.ids(KIND).await?;
             let own = all.iter().filter(|id| is_client(id)).filter_map(|id| id.strip_prefix(prefix.as_str()));
             ids.extend(own.map(str::to_owned));
@@ -106,7 +106,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes a client and all its tokens; the next request with one of them is refused.
+    /// Removes a client and all its tokens; the next request with one of them is rejected.
     pub(crate) async fn remove_client(&self, api: &str, org: &str, client: &str) -> Result<(), StoreFault> {
         let name = client_name(api, client);
         let old = self.get(name.clone()).await?;
@@ -128,13 +128,13 @@ impl Ledger {
         self.put(code_name(api, &kept), value, Some(now_unix_s + CODE_S)).await
     }
 
-    /// A code that can be redeemed.
+    /// The code with this text, if it can be redeemed.
     pub(crate) async fn code(&self, api: &str, text: &str) -> Result<Option<Code>, StoreFault> {
         let document = self.get(code_name(api, &self.kept(text))).await?;
         Ok(document.and_then(|document| Code::parse(&document)))
     }
 
-    /// Redeems a code for a token. False when somebody was faster.
+    /// Redeems a code for a token. False when another request was faster.
     pub(crate) async fn redeem(&self, api: &str, text: &str, token: &str, now_unix_s: u64) -> Result<bool, StoreFault> {
         let kept = self.kept(text);
         let value = json!({ "AccessToken": self.kept(token) }).to_string().into_bytes();
@@ -147,7 +147,7 @@ impl Ledger {
         Ok(true)
     }
 
-    /// A code comes that is not there: if it was redeemed before, somebody has stolen it, and what it was redeemed for is revoked (RFC 6749,
+    /// Handles an unknown code: if it was redeemed before, it has been stolen, and the token that it was redeemed for is revoked (RFC 6749,
     /// section 4.1.2).
     pub(crate) async fn punish_replay(&self, api: &str, text: &str) -> Result<(), StoreFault> {
         let Some(document) = self.get(redeemed_name(api, &self.kept(text))).await? else { return Ok(()) };
@@ -157,14 +157,14 @@ impl Ledger {
         self.revoke_with_refresh(api, &self.name_of_kept(kept)).await
     }
 
-    /// Stores a token with its session. When this fails nothing of it can be used.
+    /// Stores a token with its session. After a failure nothing of it can be used.
     pub(crate) async fn put_token(&self, api: &str, new: NewToken<'_>) -> Result<(), StoreFault> {
         let NewToken { token, refresh, session, mut access, refresh_s, retained_s } = new;
         access.token = self.kept(token);
         access.refresh = refresh.map(|refresh| self.kept(refresh)).unwrap_or_default();
         let name = self.name(token);
         let ends = access.created_unix_s.saturating_add(access.expires_in_s);
-        // Its refresh token is found through it, also when it has ended itself.
+        // The refresh token is found through the access token's document, even after the access token has expired.
         let refresh_s = refresh.map_or(0, |_| refresh_s);
         let kept_until = access.created_unix_s.saturating_add(refresh_s).max(ends);
         let value = access.to_stored().to_string().into_bytes();
@@ -175,7 +175,7 @@ impl Ledger {
                 None => Ok(()),
             }
         };
-        // Asked together they are one write.
+        // Asked together, they make one write.
         let (session, access, listed, refresh) = tokio::join!(
             self.keys.put(self.keys.new_name(token), session, false),
             self.put(access_name(api, &name), value.clone(), Some(kept_until)),
@@ -198,7 +198,7 @@ impl Ledger {
         stored
     }
 
-    /// The tokens of a client that have not ended, the first to end first.
+    /// The unexpired tokens of a client, sorted by expiry.
     pub(crate) async fn tokens(&self, api: &str, client: &str, now_unix_s: u64) -> Result<Vec<Listed>, StoreFault> {
         if let Some(redis) = &self.redis {
             let listed = redis.not_ended(KIND, &tokens_name(api, client), now_unix_s).await?;
@@ -208,7 +208,7 @@ impl Ledger {
         let prefix = format!("{}.", tokens_name(api, client));
         let mut listed = Vec::new();
         for (id, document) in self.under(&prefix).await? {
-            // What has more than a digest behind the prefix belongs to a client with a longer id.
+            // An id with more than a digest after the prefix belongs to a client with a longer id.
             let Some(digest) = id.strip_prefix(&prefix).and_then(parse_digest) else { continue };
             let expires_unix_s = std::str::from_utf8(&document).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
             let name = hex(&digest);
@@ -220,24 +220,24 @@ impl Ledger {
         Ok(listed)
     }
 
-    /// What is kept of an access token.
+    /// The stored data of an access token.
     pub(crate) async fn access(&self, api: &str, token: &str) -> Result<Option<AccessToken>, StoreFault> {
         let document = self.get(access_name(api, &self.name(token))).await?;
         Ok(document.and_then(|document| AccessToken::parse(&document)))
     }
 
-    /// What is kept of a refresh token.
+    /// The stored data of a refresh token.
     pub(crate) async fn refresh(&self, api: &str, token: &str) -> Result<Option<AccessToken>, StoreFault> {
         let document = self.get(refresh_name(api, &self.kept(token))).await?;
         Ok(document.and_then(|document| AccessToken::parse(&document)))
     }
 
-    /// Takes a refresh token away. False when there was none: of several who use one at the same time, one has it.
+    /// Deletes a refresh token. False when there was none: of several concurrent requests with one token, only one succeeds.
     pub(crate) async fn take_refresh(&self, api: &str, token: &str) -> Result<bool, StoreFault> {
         self.delete(refresh_name(api, &self.kept(token))).await
     }
 
-    /// Notes which tokens of a family are the good ones now. False when the family has ended meanwhile: then they are not.
+    /// Notes which tokens of a family are valid now. False when the family has ended meanwhile: then they are not valid.
     pub(crate) async fn lead_family(
         &self,
         provider: &OauthProvider<'_>,
@@ -249,12 +249,12 @@ impl Ledger {
         let (name, ended) = self.family_names(provider, client, &family);
         let tokens = json!({ "AccessToken": self.kept(&given.token), "RefreshToken": self.kept(refresh) });
         self.put(name, tokens.to_string().into_bytes(), Some(family_end(provider))).await?;
-        // Looked at last: who ends a family notes that first, and looks for its tokens then. One of the two sees the other.
+        // Must be the last step: ending a family first notes the end and then reads the tokens. One of the two therefore sees the other.
         Ok(self.get(ended).await?.is_none())
     }
 
-    /// A refresh token comes that is not there: if it was used before, somebody has stolen it or its successors, and all of them end. Not
-    /// at the word of a client that it was never for.
+    /// Handles an unknown refresh token: if it was used before, it or its successors have been stolen, and the whole family ends. Only the
+    /// token's own client can cause this.
     pub(crate) async fn punish_reuse(
         &self,
         provider: &OauthProvider<'_>,
@@ -281,19 +281,19 @@ impl Ledger {
         self.revoke_named(api, &self.name(token)).await
     }
 
-    /// The same for a token as it is kept in its refresh token's document.
+    /// Like [`Ledger::revoke_access`], for a token in the form that its refresh token's document has.
     pub(crate) async fn revoke_kept(&self, api: &str, kept: &str) -> Result<bool, StoreFault> {
         self.revoke_named(api, &self.name_of_kept(kept)).await
     }
 
-    /// How a token is kept in documents.
+    /// The form of a token in documents: its text, or its digest in the embedded store.
     pub(crate) fn kept(&self, token: &str) -> String {
         if self.redis.is_some() { token.to_owned() } else { hex(&key_format::digest(token)) }
     }
 
-    /// Revokes all tokens of a client, with their refresh tokens. The answer is how many access tokens there were.
+    /// Revokes all tokens of a client, including refresh tokens. Returns the number of access tokens.
     pub(crate) async fn revoke_all(&self, api: &str, client: &str) -> Result<usize, StoreFault> {
-        // Also those that have ended: their refresh tokens may still be good.
+        // Includes expired access tokens: their refresh tokens may still be valid.
         let listed = self.tokens(api, client, 0).await?;
         for token in &listed {
             self.revoke_with_refresh(api, &token.name).await?;
@@ -301,7 +301,7 @@ impl Ledger {
         Ok(listed.len())
     }
 
-    /// Revokes the access tokens of a client, as Tyk does when its policy changes.
+    /// Revokes the access tokens of a client, as Tyk does when the client's policy changes.
     pub(crate) async fn revoke_access_of(&self, api: &str, client: &str, now_unix_s: u64) -> Result<(), StoreFault> {
         for token in self.tokens(api, client, now_unix_s).await? {
             self.revoke_named(api, &token.name).await?;
@@ -309,7 +309,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes tokens that have ended out of the lists of a shared store; the other store does so by itself.
+    /// Removes expired tokens from the lists of a shared store; the embedded store does so by itself.
     pub(crate) async fn purge(&self, ended_unix_s: u64) -> Result<(), StoreFault> {
         let Some(redis) = &self.redis else { return Ok(()) };
         for id in redis.ids(KIND).await?.iter().filter(|id| id.contains(".oauth-client-tokens.")) {
@@ -320,7 +320,7 @@ impl Ledger {
 }
 
 impl Ledger {
-    /// What a token's session and its document are filed under.
+    /// Name that a token's session and its document are stored under.
     fn name(&self, token: &str) -> String {
         match &self.redis {
             Some(_) => self.keys.shown_hash(token).unwrap_or_else(|| token.to_owned()),
@@ -328,12 +328,12 @@ impl Ledger {
         }
     }
 
-    /// The same for a token as it is kept.
+    /// Like [`Ledger::name`], for a token in the form that documents have.
     fn name_of_kept(&self, kept: &str) -> String {
         if self.redis.is_some() { self.name(kept) } else { kept.to_owned() }
     }
 
-    /// What is kept of a family: its good tokens, and that it has ended.
+    /// Names of a family's two documents: its valid tokens, and the note that it has ended.
     fn family_names(&self, provider: &OauthProvider<'_>, client: &OauthClient, family: &TokenFamily) -> (String, String) {
         let (api, kept) = (&provider.rules.api_id, self.kept(family.as_str()));
         let name = |what: &str| format!("{api}.{what}.{}.{kept}", client.id);
@@ -350,10 +350,10 @@ impl Ledger {
         self.revoke_named(api, name).await.map(|_| ())
     }
 
-    /// Revokes a token by what it is filed under. Only tokens of the API: the name of any other key is nothing here.
+    /// Revokes a token by its stored name. Affects only tokens of the API: any other key's name is ignored.
     async fn revoke_named(&self, api: &str, name: &str) -> Result<bool, StoreFault> {
         let Some(document) = self.get(access_name(api, name)).await? else { return Ok(false) };
-        // The session first: without it nothing else is of use.
+        // The session goes first: without it, the rest is useless.
         match (&self.redis, parse_digest(name)) {
             (None, Some(digest)) => drop(self.keys.remove(KeyName { digest, shown: name.to_owned() }).await?),
             (None, None) => {}
@@ -382,7 +382,7 @@ impl Ledger {
         self.store.ask(Question::Delete { kind: KIND, id }).await?.existed()
     }
 
-    /// All documents whose names begin so; not for a shared store, which has no order.
+    /// All documents whose names have this prefix; embedded store only, because a shared store has no order.
     async fn under(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreFault> {
         let (mut documents, mut after) = (Vec::new(), None);
         loop {
@@ -397,7 +397,7 @@ impl Ledger {
     }
 }
 
-/// When nothing of a family is good any more that is made now.
+/// Time after which no token of a family that is issued now is valid.
 fn family_end(provider: &OauthProvider<'_>) -> u64 {
     let settings = &provider.rules.settings;
     provider.unix_s.saturating_add(settings.refresh_s.max(settings.token_s))
@@ -419,7 +419,7 @@ fn code_name(api: &str, kept: &str) -> String {
     format!("{api}.oauth-authorize.{kept}")
 }
 
-/// Tyk has no such document: there a code that is redeemed is like one that never was.
+/// Tyk has no such document: it treats a redeemed code like an unknown one.
 fn redeemed_name(api: &str, kept: &str) -> String {
     format!("{api}.oauth-redeemed.{kept}")
 }

@@ -1,5 +1,5 @@
-//! Telling an API's owner of new tokens, as Tyk does: a POST to `notifications.oauth_on_keychange_url`. It goes out beside the request and is tried
-//! four times in half a minute; what it says is never logged.
+//! Notifies an API's owner of new tokens, as Tyk does: a POST to `notifications.oauth_on_keychange_url`. It is sent in the background, with
+//! four attempts in half a minute; its content is never logged.
 
 use crate::base::outside::{Call, Outside};
 use crate::base::tls::TlsRules;
@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tollgate_model::api::Notifications;
 
-/// Attempts, and what lies between them.
+/// Number of attempts, and the pause between them.
 const ATTEMPTS: u32 = 4;
 const BETWEEN: Duration = Duration::from_secs(10);
-/// For one attempt.
+/// Deadline of one attempt.
 const CALL_TIME_MAX: Duration = Duration::from_secs(10);
-/// Nobody looks at what the receiver says.
+/// Longest answer that is read; nobody uses it.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
-/// Notices on their way: some KiB each. With more of them the receiver has been gone for long, and what is new is dropped.
+/// Most notices in flight, some KiB each. If there are more, the receiver has been down for long, and new notices are dropped.
 const ON_THE_WAY_MAX: usize = 1_024;
 
 /// A new token.
@@ -36,7 +36,7 @@ pub(crate) struct Notices {
 }
 
 impl Notices {
-    /// Sends a notice if anybody wants it, and returns at once.
+    /// Sends a notice in the background if the API has a URL for it; returns at once.
     pub(crate) fn send(self: &Arc<Self>, outside: Option<Arc<Outside>>, to: &Notifications, notice: &TokenNotice) {
         if to.oauth_on_keychange_url.is_empty() {
             return;
@@ -60,7 +60,7 @@ impl Notices {
             "notification_type": kind,
         });
         let mut headers = HeaderMap::new();
-        // Tyk's own spelling, which receivers may look for.
+        // Tyk's own spelling, which receivers may match.
         headers.insert(USER_AGENT, HeaderValue::from_static("Tyk-Gatewy-Notifications"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert("x-tyk-shared-secret", secret);

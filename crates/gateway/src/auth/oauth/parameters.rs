@@ -1,17 +1,17 @@
-//! The parameters of a request to the provider: of its query and of its body, which is a form or, as in Tyk, a JSON object of texts.
-//! One that comes twice is an error (RFC 6749, section 3.2), as nobody can say which of them counts.
+//! The parameters of a request to the provider, from its query and its body. The body is a form or, as in Tyk, a JSON object of texts. A
+//! repeated parameter is an error (RFC 6749, section 3.2), because nobody can say which one counts.
 
 use super::refused::{ErrorCode, OauthRefusal};
 use crate::base::form::decode_form;
 use serde_json::Value;
 
-/// Most parameters of a request; there are no more than a dozen.
+/// Most parameters of a request; the endpoints use no more than a dozen.
 const PARAMETERS_MAX: usize = 64;
-/// Longest name or value, but for `key_rules`. Challenges and tokens have some hundred bytes.
+/// Longest name or value, in bytes, except for `key_rules`. Challenges and tokens have some hundred bytes.
 const TEXT_BYTES_MAX: usize = 8 << 10;
-/// Parameters that hold a whole session.
+/// Parameter that may be longer: it holds a whole session.
 const LONG: &str = "key_rules";
-/// What must not stand in a URL, where logs see it (RFC 6749, section 2.3.1).
+/// Parameters that a URL must not contain, because URLs are logged (RFC 6749, section 2.3.1).
 const NEVER_IN_QUERY: [&str; 2] = ["client_secret", "password"];
 
 /// Names and values.
@@ -22,7 +22,7 @@ impl OauthParameters {
     /// The parameters of a request.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidRequest`] with what is wrong.
+    /// [`ErrorCode::InvalidRequest`] with the reason.
     pub(crate) fn read(query: Option<&str>, content_type: Option<&str>, body: &[u8]) -> Result<Self, OauthRefusal> {
         let mut parameters = OauthParameters::default();
         parameters.add_form(query.unwrap_or_default())?;
@@ -43,7 +43,7 @@ impl OauthParameters {
         self.0.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value)
     }
 
-    /// The value of a parameter that is there and not empty.
+    /// The value of a parameter that is present and not empty.
     pub(crate) fn find(&self, name: &str) -> Option<&str> {
         Some(self.get(name)).filter(|value| !value.is_empty())
     }
@@ -79,7 +79,7 @@ impl OauthParameters {
             return Err(wrong("a parameter is too long"));
         }
         if self.0.iter().any(is_known) {
-            // Its name may be anything, and is not repeated.
+            // The message does not repeat the name, which may be any text.
             return Err(wrong("a parameter comes more than once"));
         }
         if self.0.len() >= PARAMETERS_MAX {

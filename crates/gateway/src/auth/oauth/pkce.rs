@@ -1,4 +1,4 @@
-//! Proof that whoever redeems a code is who asked for it (RFC 7636).
+//! Proof that the client that redeems a code is the one that requested it (RFC 7636).
 
 use super::client::OauthClient;
 use super::parameters::OauthParameters;
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tollgate_model::api::{OAuthRules, PkceMethod};
 
-/// What a code was asked for with.
+/// The code challenge of an authorisation request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Challenge {
     pub method: PkceMethod,
@@ -17,10 +17,11 @@ pub(crate) struct Challenge {
 }
 
 impl Challenge {
-    /// The challenge of an authorisation request (section 4.3), if it has one. That of a public client must have one that shows nothing.
+    /// The challenge of an authorisation request (section 4.3), if it has one. A public client must send one, and it must not reveal the
+    /// verifier.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidRequest`], as section 4.4.1 has it.
+    /// [`ErrorCode::InvalidRequest`], as section 4.4.1 requires.
     pub(crate) fn of(parameters: &OauthParameters, rules: &OAuthRules, client: &OauthClient) -> Result<Option<Self>, OauthRefusal> {
         let wrong = |what: &'static str| Err(OauthRefusal::because(ErrorCode::InvalidRequest, what));
         let Some(text) = parameters.find("code_challenge") else {
@@ -37,19 +38,19 @@ impl Challenge {
         Ok(Some(Challenge { method, text: text.to_owned() }))
     }
 
-    /// Whether a code that was asked for with or without a challenge may be redeemed by a client that shows this.
+    /// Whether a client that presents `verifier` may redeem a code that was requested with this challenge, or without one.
     pub(crate) fn is_met(challenge: Option<&Self>, client: &OauthClient, verifier: Option<&str>) -> bool {
         match (challenge, verifier) {
             (Some(challenge), verifier) => {
                 is_fit(challenge.method, client) && verifier.is_some_and(|verifier| challenge.is_met_by(verifier))
             }
-            // Somebody took the challenge out of the request (RFC 9700, section 4.8.2).
+            // An attacker removed the challenge from the request (RFC 9700, section 4.8.2).
             (None, Some(_)) => false,
             (None, None) => !client.is_public,
         }
     }
 
-    /// Whether a verifier fits (section 4.6).
+    /// Whether a verifier matches the challenge (section 4.6).
     fn is_met_by(&self, verifier: &str) -> bool {
         let made = match self.method {
             PkceMethod::Plain => verifier.to_owned(),
@@ -59,12 +60,12 @@ impl Challenge {
     }
 }
 
-/// Whether a client may make its challenges so: a public one has nothing but the verifier to prove itself with.
+/// Whether a client may use this method: the verifier is a public client's only proof, so it must use `S256`.
 fn is_fit(method: PkceMethod, client: &OauthClient) -> bool {
     method == PkceMethod::S256 || !client.is_public
 }
 
-/// Whether a text has the form of a verifier (section 4.1), which is that of a challenge too.
+/// Whether a text has the form of a verifier (section 4.1), which is also the form of a challenge.
 fn is_verifier(text: &str) -> bool {
     (43..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
 }

@@ -1,4 +1,4 @@
-//! Where users are sent back to: whether a URI is a client's own, and what is added to it.
+//! Redirect URIs: whether a URI belongs to a client, and which parameters are added to it.
 
 use crate::base::form::{decode_form, encode_form};
 
@@ -8,8 +8,8 @@ pub(super) fn registered<'a>(list: &'a str, separator: &str) -> Vec<&'a str> {
     all.into_iter().map(str::trim).filter(|uri| !uri.is_empty()).collect()
 }
 
-/// Whether a URI is one that is registered, or as in Tyk, unless `exact`, lies below one. Unlike in Tyk `/call` is not below `/ca`, and
-/// nothing that climbs is below anything.
+/// Whether a URI is registered or, unless `exact`, lies below a registered one, as in Tyk. Unlike in Tyk, `/call` is not below `/ca`, and a
+/// URI with dot segments is not below any.
 pub(super) fn is_allowed(own: &[&str], uri: &str, exact: bool) -> bool {
     if uri.contains('#') || uri.bytes().any(|byte| byte <= b' ' || byte == b'\\' || byte == 0x7f) {
         return false;
@@ -20,7 +20,7 @@ pub(super) fn is_allowed(own: &[&str], uri: &str, exact: bool) -> bool {
 fn is_below(own: &str, uri: &str) -> bool {
     let base = own.split('?').next().unwrap_or_default();
     let Some(rest) = uri.strip_prefix(base) else { return false };
-    // Without a host there is nothing that the rest could be told from.
+    // Without a host, nothing separates the base from the rest.
     let has_host = base.split_once("://").is_some_and(|(_, after)| !after.trim_matches('/').is_empty());
     let (path, _) = rest.split_once('?').unwrap_or((rest, ""));
     let begins = rest.is_empty() || rest.starts_with(['/', '?']) || base.ends_with('/') && base.matches('/').count() > 2;
@@ -32,11 +32,11 @@ fn climbs(segment: &str) -> bool {
     matches!(segment.as_str(), "." | "..") || segment.contains("%2f") || segment.contains("%5c")
 }
 
-/// A URI with parameters in its query, in the order of their names and in place of those that it has itself.
+/// Adds parameters to a URI's query, sorted by name; they replace its own parameters with these names.
 pub(super) fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
     let (base, own) = uri.split_once('?').unwrap_or((uri, ""));
     let is_other = |pair: &&str| {
-        // Written with an escape it is the same parameter to whoever reads it, and would come first.
+        // An escaped name is the same parameter to its reader, and would come first.
         let name = decode_form(pair.split('=').next().unwrap_or_default());
         !pair.is_empty() && !parameters.iter().any(|(own, _)| Some(*own) == name.as_deref())
     };
@@ -46,7 +46,7 @@ pub(super) fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
     format!("{base}?{}", pairs.join("&"))
 }
 
-/// A URI with parameters in its fragment.
+/// Adds parameters to a URI's fragment.
 pub(super) fn with_fragment(uri: &str, parameters: &[(&str, &str)]) -> String {
     let mut pairs: Vec<String> = encoded(parameters).collect();
     pairs.sort();

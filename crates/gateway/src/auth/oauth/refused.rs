@@ -1,10 +1,10 @@
-//! What a client is told when it gets nothing: the errors of RFC 6749, sections 4.1.2.1 and 5.2, in the wording that Tyk's clients know.
+//! Error answers of the OAuth endpoints: the errors of RFC 6749, sections 4.1.2.1 and 5.2, in the wording that Tyk's clients know.
 
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use tollgate_store::StoreFault;
 
-/// `error` of a refusal.
+/// The `error` value of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorCode {
     InvalidRequest,
@@ -22,12 +22,12 @@ pub(crate) enum ErrorCode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OauthRefusal {
     pub code: ErrorCode,
-    /// In place of the usual one.
+    /// Replaces the default description.
     description: Option<Cow<'static, str>>,
 }
 
 impl ErrorCode {
-    /// Its name.
+    /// The code as RFC 6749 writes it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             ErrorCode::InvalidRequest => "invalid_request",
@@ -69,22 +69,22 @@ impl ErrorCode {
 }
 
 impl OauthRefusal {
-    /// One with a description of its own, which names no secret.
+    /// Makes a refusal with its own description, which must not contain secrets.
     pub(crate) fn because(code: ErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
         OauthRefusal { code, description: Some(description.into()) }
     }
 
-    /// `error_description`.
+    /// The `error_description` value.
     pub(crate) fn description(&self) -> &str {
         self.description.as_deref().unwrap_or(self.code.description())
     }
 
-    /// As the body of an answer; members are in the order of their names.
+    /// The answer's body, with its members sorted by name.
     pub(crate) fn to_json(&self) -> Value {
         json!({ "error": self.code.name(), "error_description": self.description() })
     }
 
-    /// Its status, where refusals have `usual`. That the store is silent is nobody's fault who asks.
+    /// HTTP status of the answer; `usual` except when the store does not answer, which is not the client's fault.
     pub(crate) fn status(&self, usual: u16) -> u16 {
         if self.code == ErrorCode::TemporarilyUnavailable { 503 } else { usual }
     }

@@ -1,13 +1,13 @@
-//! Revocation by whoever has a token (RFC 7009). What is no token of the API, or another client's, is left alone, and nobody is told so.
+//! Revocation by the holder of a token (RFC 7009). An unknown token, or another client's, is left alone, and the answer does not say so.
 
 use super::ledger::Ledger;
 use super::refused::OauthRefusal;
 
-/// Revokes a token. `hint` is what kind it is, if it says so; `owner` the client that asks, if it is known. With a refresh token goes its
-/// access token (section 2.1).
+/// Revokes a token. `hint` is its kind, if the request names one; `owner` is the requesting client, if it is known. Revoking a refresh
+/// token revokes its access token as well (section 2.1).
 ///
 /// # Errors
-/// The store is silent.
+/// The store does not answer.
 pub(crate) async fn revoke(ledger: &Ledger, api: &str, token: &str, hint: &str, owner: Option<&str>) -> Result<(), OauthRefusal> {
     let is_own = |client: &str| owner.is_none_or(|owner| owner == client);
     if hint != "refresh_token"

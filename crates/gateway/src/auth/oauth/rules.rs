@@ -1,18 +1,18 @@
-//! What an API's provider allows, compiled from its definition and the gateway's configuration.
+//! Settings of an API's provider, compiled from its definition and the gateway's configuration.
 
 use tollgate_model::api::{ApiDefinition, Notifications, OAuthRules};
 use tollgate_model::config::GatewayConfig;
 
-/// For which access tokens are good when the configuration does not say.
+/// Default lifetime of access tokens, in seconds.
 const TOKEN_S: u64 = 3_600;
-/// For which refresh tokens are good when the configuration does not say.
+/// Default lifetime of refresh tokens, in seconds.
 const REFRESH_S: u64 = 1_209_600;
-/// For which tokens that have ended stay in lists when the configuration does not say.
+/// How long expired tokens stay in lists by default, in seconds.
 const RETAINED_S: u64 = 86_400;
-/// Status of refusals when the configuration does not say.
+/// Default status of refusals.
 const ERROR_STATUS: u16 = 403;
 
-/// What holds for all APIs.
+/// Settings that all APIs share.
 #[derive(Clone, Debug)]
 pub(crate) struct OAuthSettings {
     pub token_s: u64,
@@ -22,7 +22,7 @@ pub(crate) struct OAuthSettings {
     pub error_status: u16,
 }
 
-/// What holds for one.
+/// Settings of one API.
 pub(crate) struct Rules {
     pub api_id: String,
     pub org_id: String,

@@ -1,4 +1,4 @@
-//! The token endpoint (RFC 6749, section 3.2): what a client shows is turned into a token.
+//! The token endpoint (RFC 6749, section 3.2): exchanges credentials, a code or a refresh token for a token.
 
 use super::OauthProvider;
 use super::client::OauthClient;
@@ -16,10 +16,10 @@ use crate::auth::keys::KeyName;
 use crate::auth::passwords::{PasswordWaiter, StoredPassword};
 use tollgate_model::session::{BasicAuthData, Session};
 
-/// Gives a token for what a request shows, and tells whoever wants to be told.
+/// Issues a token for a request's credentials, and notifies the API's owner.
 ///
 /// # Errors
-/// Why there is none.
+/// Why no token is issued.
 pub(crate) async fn give_token(
     provider: &OauthProvider<'_>,
     authorization: Option<&[u8]>,
@@ -32,7 +32,7 @@ pub(crate) async fn give_token(
     if !is_scope(parameters.get("scope")) {
         return Err(ErrorCode::InvalidScope.into());
     }
-    // A client that shows nothing is told so before anything else is looked at.
+    // Missing credentials are reported before anything else is checked.
     let credentials = Credentials::of(authorization, parameters)?;
     let public = match &credentials {
         Some(_) => None,
@@ -72,14 +72,14 @@ pub(crate) async fn give_token(
 }
 
 impl Grant {
-    /// The grant of a client that asks in its own name or shows its user's password.
+    /// The grant of a client that asks for itself or presents its user's password.
     fn of(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &OauthParameters, renewable: bool) -> Self {
         let redirect_uri = first_uri(provider, client);
         Grant { redirect_uri, scope: parameters.get("scope").to_owned(), session: None, renewable, family: None }
     }
 }
 
-/// Section 4.1.3.
+/// Redeems a code (section 4.1.3).
 async fn redeem_code(
     provider: &OauthProvider<'_>,
     client: &OauthClient,
@@ -109,12 +109,12 @@ async fn redeem_code(
     Ok(given)
 }
 
-/// That of a login; clients that have a secret need none.
+/// The family of a new login; clients with a secret need none.
 fn new_family(client: &OauthClient) -> Result<Option<TokenFamily>, OauthRefusal> {
     client.is_public.then(TokenFamily::new).transpose().map_err(|_| ErrorCode::ServerError.into())
 }
 
-/// Section 6. The old tokens end when the new ones are stored, so that a fault on the way does not log anybody out.
+/// Refreshes a token (section 6). The old tokens are revoked after the new ones are stored, so that a fault in between logs nobody out.
 async fn renew(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &OauthParameters) -> Result<Given, OauthRefusal> {
     let (api, text) = (&provider.rules.api_id, parameters.get("refresh_token"));
     let Some(old) = provider.ledger.refresh(api, text).await? else {
@@ -135,7 +135,7 @@ async fn renew(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &
     let grant = Grant { redirect_uri: old.redirect_uri, scope: asked.to_owned(), session: old.session, renewable: true, family };
     let given = give(provider, client, grant, None).await?;
     if !provider.ledger.take_refresh(api, text).await? {
-        // Somebody else has renewed with it at the same time.
+        // Another request used the same refresh token at the same time.
         take_back(provider, &given).await?;
         provider.ledger.punish_reuse(provider, client, text).await?;
         return Err(ErrorCode::InvalidGrant.into());
@@ -148,7 +148,7 @@ async fn renew(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &
     Ok(given)
 }
 
-/// Revokes what was just made and is told to nobody.
+/// Revokes tokens that were just made and have not been sent.
 async fn take_back(provider: &OauthProvider<'_>, given: &Given) -> Result<(), OauthRefusal> {
     let api = &provider.rules.api_id;
     provider.ledger.take_refresh(api, given.refresh.as_deref().unwrap_or_default()).await?;
@@ -156,7 +156,8 @@ async fn take_back(provider: &OauthProvider<'_>, given: &Given) -> Result<(), Oa
     Ok(())
 }
 
-/// Section 4.3: the user is a key with a password, as for HTTP basic, and the token has a copy of its session.
+/// Logs a user in with a password (section 4.3): the user is a key with a password, as in HTTP Basic, and the token gets a copy of its
+/// session.
 async fn log_in(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &OauthParameters) -> Result<Given, OauthRefusal> {
     let (ledger, org) = (provider.ledger, provider.rules.org_id.as_str());
     let keys = ledger.keys();
@@ -171,7 +172,7 @@ async fn log_in(provider: &OauthProvider<'_>, client: &OauthClient, parameters: 
     let Some((digest, session)) = found.filter(|(_, session)| is_right && !session.is_inactive && !is_over(session)) else {
         return Err(ErrorCode::AccessDenied.into());
     };
-    // A user has one token of a client at a time, as in Tyk.
+    // A user has one token per client at a time, as in Tyk.
     if let Some(old) = session.oauth_keys.get(&client.id) {
         ledger.revoke_kept(&provider.rules.api_id, old).await?;
     }
@@ -181,7 +182,7 @@ async fn log_in(provider: &OauthProvider<'_>, client: &OauthClient, parameters: 
     let given = give(provider, client, grant, None).await?;
     let name = KeyName { digest, shown: view.shown_of(&digest).unwrap_or(name) };
     let (client, kept) = (client.id.clone(), ledger.kept(&given.token));
-    // An operator may have changed the user meanwhile: only this is laid over it, and who may not log in any more has no token.
+    // An operator may have changed the user meanwhile: only the token is added, and a user who may no longer log in gets none.
     let noted = move |user: Option<Session>| {
         let mut user = user.filter(|user| !user.is_inactive)?;
         user.oauth_keys.insert(client.clone(), kept.clone());
@@ -194,7 +195,7 @@ async fn log_in(provider: &OauthProvider<'_>, client: &OauthClient, parameters: 
     Ok(given)
 }
 
-/// Checks a password on the threads for that, as long for users who do not exist.
+/// Checks a password on the password threads. Takes as long for a user who does not exist.
 async fn is_password(
     provider: &OauthProvider<'_>,
     client: &OauthClient,

@@ -1,32 +1,32 @@
-//! What waits for a thread, fair to those who ask: each has a line of his own, and the lines are served in turn. When there is no room left
-//! the longest line gives way, so that one who sends more than can be served neither keeps others out nor makes them wait for what he
-//! sent before.
+//! A fair queue for the password threads: each client has its own line, and the lines are served round-robin. When the queue is full, the
+//! longest line loses its last entry. A client that sends too much therefore neither shuts others out nor makes them wait behind its
+//! earlier requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tollgate_engine::client_network;
 
-/// Places in all lines together. At a twentieth of a second each, the last of them is served within `CHECK_TIME_MAX` on two threads.
+/// Places in all lines together. At a twentieth of a second each, two threads serve the last one within `CHECK_TIME_MAX`.
 pub(super) const WAITING_MAX: usize = 256;
 
-/// Who asks.
+/// The client that a check is queued for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PasswordWaiter {
-    /// A client address, of IPv6 its network.
+    /// A client address; for IPv6, its network.
     Network(u128),
-    /// A program that asks for its users: API and client.
+    /// An OAuth client that logs its users in: API and client id.
     Program(String, String),
 }
 
 impl PasswordWaiter {
-    /// The one at an address.
+    /// The client at an address.
     pub(crate) fn at(address: IpAddr) -> Self {
         PasswordWaiter::Network(client_network(address))
     }
 }
 
-/// The lines.
+/// The queue: one line per client.
 pub(super) struct PasswordQueue<T> {
     lines: Mutex<WaitingLines<T>>,
     is_filled: Condvar,
@@ -34,7 +34,7 @@ pub(super) struct PasswordQueue<T> {
 
 struct WaitingLines<T> {
     by_asker: HashMap<PasswordWaiter, VecDeque<T>>,
-    /// Those who have a line, in the order in which they are served.
+    /// Clients with a non-empty line, in the order in which they are served.
     turn: VecDeque<PasswordWaiter>,
     waiting: usize,
     has_ended: bool,
@@ -48,10 +48,10 @@ impl<T> Default for PasswordQueue<T> {
 }
 
 impl<T> PasswordQueue<T> {
-    /// Puts something at the end of an asker's line. False when there is no room for it.
+    /// Appends an item to a client's line. Returns false when there is no room for it.
     pub(super) fn put(&self, asker: PasswordWaiter, item: T) -> bool {
         let mut lines = self.lock();
-        // Dropped when nobody waits for the lock any longer.
+        // Dropped after the lock is released.
         let displaced = match lines.waiting < WAITING_MAX {
             true => None,
             false => match lines.displace(&asker) {
@@ -66,7 +66,7 @@ impl<T> PasswordQueue<T> {
         true
     }
 
-    /// What is to be served next; waits for it. `None` at the end.
+    /// Waits for the next item to serve. `None` after [`PasswordQueue::end`] when the lines are empty.
     pub(super) fn take(&self) -> Option<T> {
         let lines = self.lock();
         let is_empty = |lines: &mut WaitingLines<T>| lines.waiting == 0 && !lines.has_ended;
@@ -74,7 +74,7 @@ impl<T> PasswordQueue<T> {
         lines.take()
     }
 
-    /// Lets those who wait in [`PasswordQueue::take`] go when the lines are empty.
+    /// Makes [`PasswordQueue::take`] return `None` once the lines are empty.
     pub(super) fn end(&self) {
         self.lock().has_ended = true;
         self.is_filled.notify_all();
@@ -108,10 +108,10 @@ impl<T> WaitingLines<T> {
         Some(item)
     }
 
-    /// Takes the last of the longest line, unless that of the asker would then be as long.
+    /// Removes the last entry of the longest line, unless the client's own line would then be as long.
     fn displace(&mut self, asker: &PasswordWaiter) -> Option<T> {
         let own = self.by_asker.get(asker).map_or(0, VecDeque::len);
-        // At most `WAITING_MAX` lines, and only when there is no room.
+        // Visits at most `WAITING_MAX` lines, and only when the queue is full.
         let longest = self.by_asker.values_mut().max_by_key(|line| line.len())?;
         if longest.len() <= own + 1 {
             return None;

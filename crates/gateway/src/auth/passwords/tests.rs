@@ -8,7 +8,7 @@ fn is(password: &str, hash_type: &str, guess: &str) -> bool {
     StoredPassword::of(&data(password, hash_type)).is_some_and(|stored| stored.is(guess.as_bytes()))
 }
 
-/// Of the word `U*U`, from the test vectors that come with bcrypt's first implementation.
+/// Hash of `U*U`, from the test vectors of bcrypt's first implementation.
 const BCRYPT: &str = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
 
 #[test]

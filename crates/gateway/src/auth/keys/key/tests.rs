@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_limit::{LimitAlgorithm, Limiter};
 
-/// A key with these endpoints on the API `a` beside a rate of 9.
+/// Makes a key with these endpoints on API `a`, and a rate of 9 for the key.
 fn key(endpoints: Value, rules: PatternRules) -> Key {
     let patterns = RightPatterns::new(rules, Arc::default());
     let session = json!({"rate": 9, "per": 3600, "access_rights": {
@@ -29,7 +29,7 @@ fn key(endpoints: Value, rules: PatternRules) -> Key {
 const EXACT: PatternRules = PatternRules { prefix: true, suffix: true, ignore_case: false };
 const LOOSE: PatternRules = PatternRules { prefix: false, suffix: false, ignore_case: false };
 
-/// Room for requests to an endpoint, `None` for any number.
+/// Remaining requests to an endpoint; `None` for unlimited.
 fn room(key: &Key, api: &str, method: &str, path: &str) -> Option<u64> {
     key.limits_at(api, method, || path.into()).rooms(Duration::ZERO).map(|(_, room, _)| room).min()
 }

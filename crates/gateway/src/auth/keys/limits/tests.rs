@@ -4,7 +4,7 @@ use crate::base::pattern::PatternRules;
 use proptest::prelude::*;
 use tollgate_limit::LimitAlgorithm;
 
-/// Limits as they are written.
+/// Makes limits as they are configured.
 fn written(rates: &[(u32, u32)], quota: i64) -> AccessLimit {
     let limits = rates.iter().map(|(rate, per)| RateLimit { rate: f64::from(*rate), per: f64::from(*per), ..RateLimit::default() });
     AccessLimit { limits: limits.collect(), quota_max: quota, quota_renewal_rate: 60, ..AccessLimit::default() }

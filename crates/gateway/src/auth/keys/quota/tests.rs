@@ -40,7 +40,7 @@ fn threads_that_meet_at_a_renewal_get_exactly_the_quota_of_each_period() {
             let threads: Vec<_> = (0..8)
                 .map(|thread| {
                     let quota = &quota;
-                    // Some still go by the time before the renewal: what they get belongs to either period.
+                    // Some threads still use a time before the renewal: their requests count in either period.
                     let at = move |number: usize| if (number + thread).is_multiple_of(3) { 1_009 } else { 1_010 };
                     scope.spawn(move || (0..100).filter(|number| quota.take(100, 10, at(*number)).is_ok()).count())
                 })
@@ -103,11 +103,11 @@ fn what_is_given_back_can_be_taken_again_but_not_in_a_later_period() {
     assert!(quota.take(1, 10, 100).is_ok() && quota.take(1, 10, 100).is_err());
     quota.give_back(10, 100);
     assert!(quota.take(1, 10, 101).is_ok());
-    // The period of the first request is over: the second one is another's.
+    // The first request's period is over: the second request belongs to the next one.
     assert!(quota.take(1, 10, 110).is_ok());
     quota.give_back(10, 101);
     assert!(quota.take(1, 10, 111).is_err());
-    // Never more than was taken.
+    // No more is given back than was taken.
     let quota = self::quota();
     quota.give_back(0, 100);
     assert!(quota.take(1, 0, 100).is_ok());

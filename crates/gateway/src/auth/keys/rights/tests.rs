@@ -64,7 +64,7 @@ fn templates_are_ready_at_once_and_expressions_when_they_were_prepared() {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(done.clone().wait());
     assert!(done.get().is_some() && list.is_ready());
     assert!(list.allows("GET", &["/b/x"]) && !list.allows("GET", &["/b/"]) && !list.allows("GET", &["/c("]));
-    // Others with the same expressions find them.
+    // Other lists with the same expressions find them in the pool.
     assert!(patterns.urls(&urls(&[(r"/b/\w+", &["PUT"])])).is_ready());
 }
 

@@ -1,14 +1,14 @@
-//! What must hold for the query and the body of any request to the provider. The function panics when it does not. The fuzzer calls it, and
-//! the tests do with the same corpus.
+//! Invariants of parameter parsing, for any query and body. The function panics when one is violated. The fuzzer calls it, and so do the
+//! tests, with the same corpus.
 
 use crate::auth::oauth::parameters::OauthParameters;
 use crate::base::form::encode_form;
 
-/// Names that are asked for.
+/// Names that the endpoints read.
 const NAMES: [&str; 8] = ["client_id", "client_secret", "password", "code", "state", "scope", "redirect_uri", "key_rules"];
 
-/// What is read is the same when it is written as a form and read again, and secrets are none of a query's. The first line is the query, the
-/// rest the body.
+/// Parameters that are written as a form and read again stay the same, and the query's secrets are ignored. The first line of the input is
+/// the query, the rest the body.
 pub(super) fn oauth_parameters(bytes: &[u8]) {
     let cut = bytes.iter().position(|byte| *byte == b'\n');
     let (query, body) = cut.map_or((bytes, b"".as_slice()), |cut| (&bytes[..cut], &bytes[cut + 1..]));

@@ -52,7 +52,7 @@ fn what_is_wrong_is_told() {
     assert!(read(None, FORM, &long.replace("code", "key_rules")).is_ok());
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn any_request_is_read_in_one_way() {
     crate::mutation::Corpus::read("oauth_parameters").each_and_mutated(20_000, invariants::oauth_parameters);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Of RFC 7636, appendix B.
+/// The example of RFC 7636, appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
@@ -60,7 +60,7 @@ fn a_public_client_has_nothing_but_its_proof() {
     let made = of(&format!("code_challenge={CHALLENGE}&code_challenge_method=S256")).unwrap();
     assert!(Challenge::is_met(made.as_ref(), &app, Some(VERIFIER)));
     assert!(!Challenge::is_met(made.as_ref(), &app, None) && !Challenge::is_met(None, &app, None));
-    // What was asked for while the client still had a secret.
+    // A challenge from the time when the client still had a secret.
     let plain = Challenge { method: PkceMethod::Plain, text: VERIFIER.to_owned() };
     assert!(Challenge::is_met(Some(&plain), &shop, Some(VERIFIER)) && !Challenge::is_met(Some(&plain), &app, Some(VERIFIER)));
     assert!(Challenge::is_met(None, &shop, None) && !Challenge::is_met(None, &shop, Some(VERIFIER)));

@@ -1,12 +1,12 @@
-//! What must hold for any URI that a client asks to be sent back to. The function panics when it does not. The fuzzer calls it, and the
-//! tests do with the same corpus.
+//! Invariants of redirect URIs, for any URI in a request. The function panics when one is violated. The fuzzer calls it, and so do the
+//! tests, with the same corpus.
 
 use crate::auth::oauth::redirect::{is_allowed, registered, with_fragment, with_query};
 use crate::base::form::parameter;
 use http::Uri;
 
-/// Only a URI of the same server below a registered one is allowed; a reader that is not ours must see it in the same place. The first line
-/// is what is registered.
+/// An allowed URI has the server of a registered one and lies below it, also for another URI parser. The first line of the input is the
+/// list of registered URIs.
 pub(super) fn redirect_uri(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (list, uri) = text.split_once('\n').unwrap_or(("https://app.test/back", text));
@@ -37,7 +37,7 @@ pub(super) fn redirect_uri(bytes: &[u8]) {
     }
 }
 
-/// Where a path leads, as a browser would find out.
+/// The path that a browser would request.
 fn segments(path: &str) -> Vec<String> {
     let mut segments = Vec::new();
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {

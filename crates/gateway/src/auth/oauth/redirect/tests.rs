@@ -55,7 +55,7 @@ fn parameters_are_added() {
     assert_eq!(with_fragment("https://a.test/cb?z=1", &[("b", "/"), ("a", "1")]), "https://a.test/cb?z=1#a=1&b=%2F");
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn only_a_place_below_a_registered_one_is_allowed() {
     crate::mutation::Corpus::read("redirect_uri").each_and_mutated(20_000, invariants::redirect_uri);

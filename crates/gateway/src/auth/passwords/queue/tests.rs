@@ -4,7 +4,7 @@ fn asker(number: u128) -> PasswordWaiter {
     PasswordWaiter::Network(number)
 }
 
-/// A queue in which these askers have put so many each, numbered from 0; and how many of them were refused.
+/// Makes a queue to which each client has added this many items, numbered from 0. Also returns how many were rejected.
 fn filled(lines: &[(u128, usize)]) -> (PasswordQueue<(u128, usize)>, usize) {
     let queue = PasswordQueue::default();
     let mut refused = 0;
@@ -14,7 +14,7 @@ fn filled(lines: &[(u128, usize)]) -> (PasswordQueue<(u128, usize)>, usize) {
     (queue, refused)
 }
 
-/// What is served, in order.
+/// The items in the order in which they are served.
 fn served(queue: &PasswordQueue<(u128, usize)>) -> Vec<(u128, usize)> {
     queue.end();
     std::iter::from_fn(|| queue.take()).collect()

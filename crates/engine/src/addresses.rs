@@ -1,6 +1,6 @@
-//! Connections by client address: how many each has open, so that one client alone can't take them all. An address is in the table for
-//! as long as it has a connection, so the table is as bounded as connections are. Asked once for each connection, and only where
-//! a bound is configured.
+//! Counts the open connections of each client address, so that a single client cannot use them all up. An address is in the table
+//! only while it has a connection, so the number of connections bounds the table. Checked once per connection, and only if a limit
+//! is configured.
 
 use crate::listen::TrustedProxies;
 use std::collections::HashMap;
@@ -8,9 +8,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Parts of the table, each with a lock of its own, so that cores that accept at the same time seldom meet.
+/// Shards of the table. Each has its own lock, so that cores that accept at the same time rarely contend.
 const PARTS: usize = 16;
-/// The part of an IPv6 address that one customer of a network has to himself: within it he has as many addresses as he likes.
+/// The part of an IPv6 address that identifies one customer of a network: a customer can use any number of addresses within a /64.
 const IPV6_PREFIX: u128 = !(u64::MAX as u128);
 
 /// What counts as one client: an IPv4 address, or the /64 network of an IPv6 address.
@@ -21,33 +21,33 @@ pub fn client_network(address: IpAddr) -> u128 {
     }
 }
 
-/// The connections that each address has open, and the most that it may have.
+/// Counts connections by client address and limits them.
 pub struct AddressLimit {
     connections_max: u32,
-    /// Proxies, whose connections are those of many clients.
+    /// Addresses of proxies, which are not limited: their connections belong to many clients.
     is_exempt: TrustedProxies,
     hasher: RandomState,
     parts: [Mutex<HashMap<u128, u32>>; PARTS],
 }
 
-/// One connection in its address's count, for as long as this lives.
+/// One connection in the count of its address; dropping it decrements the count.
 pub(crate) struct Seat {
     limit: Arc<AddressLimit>,
     network: u128,
 }
 
-/// The address has as many connections as it may.
+/// Error: the address already has the maximum number of connections.
 #[derive(Debug)]
 pub(crate) struct Full;
 
 impl AddressLimit {
-    /// At most `connections_max` for each address but those that are exempt.
+    /// Allows each address `connections_max` connections; exempt addresses are not limited.
     pub fn new(connections_max: u32, is_exempt: TrustedProxies) -> Arc<Self> {
         let (hasher, parts) = (RandomState::new(), Default::default());
         Arc::new(AddressLimit { connections_max, is_exempt, hasher, parts })
     }
 
-    /// A seat for one more connection; none for an address that is not counted.
+    /// Counts one more connection. `Ok(None)` if the address is exempt.
     pub(crate) fn seat(self: &Arc<Self>, address: IpAddr) -> Result<Option<Seat>, Full> {
         if (self.is_exempt)(address.to_canonical()) {
             return Ok(None);
@@ -77,7 +77,7 @@ impl Drop for Seat {
             Some(open) if *open > 1 => *open -= 1,
             _ => {
                 part.remove(&self.network);
-                // What a crowd took is given back when it is gone.
+                // Returns the memory that a burst of clients needed.
                 if part.is_empty() {
                     part.shrink_to_fit();
                 }

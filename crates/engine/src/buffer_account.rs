@@ -1,43 +1,43 @@
-//! Counts the bytes that HTTP/2 streams hold for readers that have not taken them yet: of one stream, of its connection, and of the
-//! whole core. Where the connection holds too much, each of its streams keeps no more than its share; where the core does, no more than a
-//! small piece. So readers that do not read cannot fill the memory, and readers that do read go on.
+//! Counts the bytes that HTTP/2 streams buffer for slow readers: per stream, per connection and per core. If a connection buffers
+//! too much, each of its streams is limited to an equal share; if the core does, to a small fixed size. Slow readers therefore
+//! cannot exhaust memory, and other readers are not blocked.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Waker};
 
-/// Bytes that a stream may hold where others hold too much: enough for a response's head, and for what one wakeup is worth.
+/// Bytes that a stream may buffer when the core is over its limit: enough for a response head and for the work of one wakeup.
 const STREAM_BYTES_MIN: usize = 4 * 1024;
 
-/// The bytes of one stream, one connection or one core. Bytes count for all that an account is part of.
+/// Bytes buffered by one stream, connection or core. Bytes charged to an account are also charged to its parents.
 pub(crate) struct BufferAccount {
     bytes: Cell<usize>,
     bytes_max: usize,
     whole: Option<Rc<BufferAccount>>,
-    /// Streams that share it.
+    /// Streams that share this account.
     streams: Cell<usize>,
-    /// The task that waits until fewer bytes are held.
+    /// The task that waits until fewer bytes are buffered.
     waiting: RefCell<Option<Waker>>,
 }
 
-/// Bytes in an account, until they are dropped.
+/// Bytes charged to an account until this is dropped.
 pub(crate) struct BufferCharge {
     account: Rc<BufferAccount>,
     bytes: usize,
 }
 
 impl BufferAccount {
-    /// One that is no part of another.
+    /// An account without a parent.
     pub(crate) fn new(bytes_max: usize) -> Rc<Self> {
         Rc::new(Self::part_of(None, bytes_max))
     }
 
-    /// One that is a part of `whole`.
+    /// An account with the parent `whole`.
     pub(crate) fn of_connection(whole: &Rc<Self>, bytes_max: usize) -> Rc<Self> {
         Rc::new(Self::part_of(Some(whole.clone()), bytes_max))
     }
 
-    /// One direction of a stream, which is bounded by what it is part of.
+    /// An account for one direction of a stream. Only its parents limit it.
     pub(crate) fn of_stream(whole: &Rc<Self>) -> Rc<Self> {
         Self::of_connection(whole, usize::MAX)
     }
@@ -46,7 +46,7 @@ impl BufferAccount {
         BufferAccount { bytes: Cell::new(0), bytes_max, whole, streams: Cell::new(0), waiting: RefCell::default() }
     }
 
-    /// Tells a connection's account how many streams share it.
+    /// Sets the number of streams that share a connection's account.
     pub(crate) fn set_streams(&self, streams: usize) {
         self.streams.set(streams);
     }
@@ -55,12 +55,12 @@ impl BufferAccount {
         self.bytes.get()
     }
 
-    /// It, or what it is part of, holds as much as it may.
+    /// Whether this account or one of its parents has reached its limit.
     pub(crate) fn is_full(&self) -> bool {
         self.bytes.get() >= self.bytes_max || self.whole.as_ref().is_some_and(|whole| whole.is_full())
     }
 
-    /// How many more bytes a stream's pipe may hold that would take `room` without an account.
+    /// How many more bytes the pipe of a stream may buffer. `room` is its limit without an account.
     pub(crate) fn room(&self, room: usize) -> usize {
         match &self.whole {
             Some(whole) if whole.is_full() => room.min(whole.share().saturating_sub(self.bytes.get())),
@@ -68,14 +68,14 @@ impl BufferAccount {
         }
     }
 
-    /// Bytes that one of its streams may hold when it is full, or what it is part of.
+    /// Bytes that one stream may buffer when this account or a parent is full.
     fn share(&self) -> usize {
         let is_alone = self.whole.as_ref().is_none_or(|whole| !whole.is_full());
         let share = if is_alone { self.bytes_max.checked_div(self.streams.get()) } else { None };
         share.unwrap_or_default().max(STREAM_BYTES_MIN)
     }
 
-    /// Wakes the task of `cx` when fewer bytes are held.
+    /// Wakes the task of `cx` when fewer bytes are buffered.
     pub(crate) fn wait(&self, cx: &Context<'_>) {
         let mut waiting = self.waiting.borrow_mut();
         if !waiting.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
@@ -107,7 +107,7 @@ impl BufferAccount {
 }
 
 impl BufferCharge {
-    /// A part of it.
+    /// Splits off a charge of up to `bytes`.
     pub(crate) fn split(&mut self, bytes: usize) -> BufferCharge {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;

@@ -1,5 +1,5 @@
-//! One client connection: reads heads, sends requests on, relays both bodies, and starts over. A state machine driven by one
-//! task; between polls it holds no buffer unless a socket is full.
+//! One client connection: reads heads, forwards requests, relays both bodies, and starts over. It is a state machine that one task
+//! drives. Between polls it holds no buffer unless a socket is full.
 
 mod collect;
 mod exchange;
@@ -35,18 +35,19 @@ use tollgate_http::{
     write_request,
 };
 
-/// Bytes that a client may send ahead while its last request is being answered.
+/// Maximum bytes that a client may pipeline while its current request is being answered.
 const AHEAD_BYTES_MAX: usize = 64 * 1024;
-/// How long the head of an answer waits for its small body.
+/// How long a response head waits for its small body.
 const HEAD_HELD_MS: u64 = 500;
-/// An answer that takes longer than this makes the connection look whether its client is still there. Looking costs a little, and
-/// most answers are faster.
+/// If a response takes longer than this, the connection starts to check whether its client is still there. A check has a small
+/// cost, and most responses are faster.
 const WATCH_AFTER_MS: u64 = 200;
-/// After an early answer, what the client still sends is read for this long and this much, so that a reset does not destroy the
-/// answer on its way.
+/// After an early response, the connection keeps reading from the client for this long and up to this many bytes, so that a TCP
+/// reset does not destroy the response in transit.
 const LINGER_MS: u64 = 2_000;
 const LINGER_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// After an early answer a body of this size is read to its end, if that comes soon: cheaper for both sides than another connection.
+/// After an early response, a remaining request body up to this size is read to its end if it arrives soon. That is cheaper for
+/// both sides than a new connection.
 const DRAIN_BYTES_MAX: u64 = 64 * 1024;
 const DRAIN_MS: u64 = 2_000;
 
@@ -56,58 +57,59 @@ pub(crate) struct Connection {
     client_address: SocketAddr,
     /// The client's IP address as text.
     client_ip: ClientIp,
-    /// Held for as long as the connection lives; a stream of HTTP/2 is counted with its connection.
+    /// Held while the connection lives. None for an HTTP/2 stream, which is counted with its connection.
     counted: Option<CountedConnection>,
     handler: Box<dyn Handler>,
     deadline: usize,
-    /// Coarse time of the last progress in this stage.
+    /// Coarse time of the last progress in the current stage.
     since_ms: u64,
-    /// Bytes from the client that are not used yet: a part of a head, or the next requests.
+    /// Bytes from the client that are not consumed yet: part of a head, or pipelined requests.
     input: Vec<u8>,
     to_client: Outbox,
-    /// Looks at whether the client takes what the system holds for it.
+    /// Checks whether the client reads what the kernel has buffered for it.
     looks: Looks,
     stage: Stage,
     exchange: ExchangeState,
-    /// Nothing was done yet since the task was woken.
+    /// Whether nothing was done yet since the task was woken.
     woken: bool,
     turn: Turn,
 }
 
 enum Stage {
-    /// Waiting for a request's head. `unread`: `input` has not been looked at since it grew.
+    /// Waiting for the head of a request. `unread`: `input` has grown since it was last parsed.
     Head {
         unread: bool,
     },
-    /// Holding a request, whose bytes are in `input`, until this coarse time or until some work is done.
+    /// Holding a request, whose bytes are in `input`, until this coarse time or until the work completes.
     Pause(u64, Option<Work>),
     /// Reading the body of a request, whose bytes are in `input`.
     Collect(Box<Collected>),
     /// Waiting for a new upstream connection.
     Dial(Dial),
-    /// Request and response are passing.
+    /// Relaying request and response.
     Relay,
-    /// The protocol was switched; bytes pass both ways.
+    /// The protocol was switched; bytes pass in both directions.
     Tunnel(Box<Tunnel>),
-    /// The answer is given: reads what is still to come of the request's body, for the next request behind it. Counts the bytes.
+    /// The response is sent: discards the rest of the request's body to reach the next request. Holds the number of bytes
+    /// discarded.
     Drain(u64),
-    /// Everything is said: reads on for a moment, then closes. Counts the bytes.
+    /// Everything is sent: keeps reading for a moment, then closes. Holds the number of bytes read.
     Linger(u64),
-    /// The client speaks HTTP/2: this connection is over, and its parts go on.
+    /// The client speaks HTTP/2: this connection ends, and its parts move on.
     Http2(Box<Http2Start>),
     Closed,
 }
 
-/// A client's connection that begins with HTTP/2's preface.
+/// A client connection that starts with the HTTP/2 preface.
 pub(crate) struct Http2Start {
     pub stream: Stream,
-    /// What was read of it.
+    /// The bytes already read from it.
     pub bytes: Vec<u8>,
     pub client: ClientInfo,
     pub counted: CountedConnection,
 }
 
-/// Text of an address without a heap allocation of its own.
+/// Text of an IP address, without a heap allocation.
 struct ClientIp {
     text: [u8; 46],
     length: usize,
@@ -127,7 +129,7 @@ impl ClientIp {
     }
 }
 
-/// A switch to HTTP/2 would let requests pass in the tunnel behind it that nobody looks at.
+/// Whether a request asks to switch to HTTP/2. Such a tunnel would carry requests that the gateway does not inspect.
 fn names_http2(protocols: &[u8]) -> bool {
     protocols.split(|byte| *byte == b',').any(|protocol| {
         let name = protocol.split(|byte| *byte == b'/').next().unwrap_or_default().trim_ascii();
@@ -135,29 +137,29 @@ fn names_http2(protocols: &[u8]) -> bool {
     })
 }
 
-/// A request of gRPC may be one side of a conversation, whose pace nobody can demand.
+/// Whether a request is gRPC. Its body may be one side of a conversation, for which no minimum speed can be required.
 fn is_grpc(request: &Request<'_>) -> bool {
     request.headers.known(KnownHeader::ContentType).is_some_and(|kind| kind.starts_with(b"application/grpc"))
 }
 
-/// Says how long the body is that the request gets in place of its own.
+/// Sets the header lines that frame the replacement body.
 #[cold]
 fn replace_framing(request: &Request<'_>, bytes: usize, edits: &mut HeaderEdits) {
     let headers = &request.headers;
     edits.remove_known(headers, KnownHeader::ContentLength);
     edits.remove_known(headers, KnownHeader::TransferEncoding);
-    // The body was read, and goes out with the head.
+    // The body was read and is sent together with the head.
     edits.remove_known(headers, KnownHeader::Expect);
     if bytes > 0 || request.body != Body::None || headers.has(KnownHeader::ContentLength) {
         edits.add("Content-Length", bytes.to_string().as_bytes());
     }
 }
 
-/// What a head at the start of some bytes led to.
+/// Result of parsing a head at the start of some bytes.
 enum Begun {
-    /// The head is not complete.
+    /// The head is incomplete.
     Incomplete,
-    /// This many bytes are used.
+    /// This many bytes were consumed.
     Used(usize),
 }
 
@@ -169,7 +171,7 @@ impl Connection {
         connection
     }
 
-    /// One that is part of another: a stream of HTTP/2.
+    /// A connection that serves one HTTP/2 stream.
     pub(crate) fn of_stream(core: Rc<Core>, stream: Stream, client: ClientInfo) -> Self {
         core.deadlines.set_now(Moment::now());
         Connection {
@@ -191,19 +193,19 @@ impl Connection {
         }
     }
 
-    /// It waits for a request, and nothing of the last one is left.
+    /// Whether the connection waits for a request and has no leftovers of the last one.
     #[inline]
     pub(crate) fn is_at_rest(&self) -> bool {
         matches!(self.stage, Stage::Head { .. }) && self.input.is_empty() && self.to_client.is_empty()
     }
 
-    /// The same of a client's own connection.
+    /// Whether a client's own connection, not an HTTP/2 stream, is at rest.
     #[inline]
     fn is_idle(&self) -> bool {
         self.is_at_rest() && !matches!(self.client, Stream::Pipe(_))
     }
 
-    /// Nobody looks after it until [`Connection::resume`].
+    /// Disables the time limit until [`Connection::resume`] is called.
     pub(crate) fn suspend(&mut self) {
         self.core.deadlines.set(self.deadline, NEVER, Waker::noop());
     }
@@ -283,7 +285,7 @@ impl Connection {
             }
         };
         if self.input.is_empty() {
-            // The whole head in one read is the rule: it is parsed where it lies.
+            // Usually one read brings the whole head: it is parsed in place.
             let bytes = scratch.get(..read).unwrap_or_default();
             let rest = match self.begin(cx, bytes, out, outgoing, lines) {
                 Begun::Incomplete => {
@@ -304,7 +306,7 @@ impl Connection {
         Poll::Ready(())
     }
 
-    /// A request is held until its time is over, whatever comes behind it. A client that goes away is noticed.
+    /// Holds a request until its pause ends; pipelined bytes do not end it. Notices a client that disconnects.
     fn poll_pause(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
         if self.input.len() >= AHEAD_BYTES_MAX {
             return Poll::Pending;
@@ -316,7 +318,7 @@ impl Connection {
         Poll::Ready(())
     }
 
-    /// The connection waits for its next request: the moment at which another core can take it.
+    /// Moves the connection to a less busy core. Called between requests, the only time when that is possible.
     fn move_if_crowded(&mut self) {
         if !self.input.is_empty() || self.core.draining.get() {
             return;
@@ -334,14 +336,14 @@ impl Connection {
         }
     }
 
-    /// Keeps what is left of the client's bytes, and no memory when nothing is.
+    /// Keeps the unconsumed bytes of the client; frees the memory if there are none.
     fn keep_input(&mut self, input: Vec<u8>) {
         if !input.is_empty() {
             self.input = input;
         }
     }
 
-    /// Looks at the head at the start of `bytes` and starts the exchange.
+    /// Parses the head at the start of `bytes` and starts the exchange.
     fn begin(
         &mut self,
         cx: &mut Context<'_>,
@@ -351,7 +353,7 @@ impl Connection {
         lines: &mut HeaderStorage,
     ) -> Begun {
         let limits = &self.core.limits;
-        // Matched where it lies: a request is large to move.
+        // Matched in place: a request is expensive to move.
         let parsed = Request::parse(bytes, lines);
         let request = match &parsed {
             Ok(Some(request)) if request.head_len > limits.head_bytes_max || request.headers.len() > limits.header_lines_max => {
@@ -380,7 +382,7 @@ impl Connection {
             Verdict::Forward(forward) => Some(forward),
         };
         let rest = bytes.get(request.head_len..).unwrap_or_default();
-        // Most bodies go on as they are, so that nothing is put here.
+        // Stays empty for most bodies, which are forwarded unchanged.
         let mut rewritten = Vec::new();
         let exchange = &mut self.exchange;
         let passes = |name: &str| self.handler.passes_request_trailer(name);
@@ -430,8 +432,8 @@ impl Connection {
         Begun::Incomplete
     }
 
-    /// Whether the connection's first bytes are, or may become, the beginning of HTTP/2 with prior knowledge (RFC 9113 §3.3). Over TLS it
-    /// would have been agreed on.
+    /// Whether the first bytes of the connection are, or may become, the HTTP/2 preface (prior knowledge, RFC 9113 §3.3). Over TLS,
+    /// ALPN selects HTTP/2 instead.
     #[cold]
     fn may_begin_http2(&self, bytes: &[u8]) -> bool {
         let is_first = !self.exchange.keep_alive;
@@ -440,7 +442,7 @@ impl Connection {
             && bytes.iter().zip(tollgate_http2::PREFACE).all(|(byte, wanted)| byte == wanted)
     }
 
-    /// Gives the client up to HTTP/2 once its preface is complete.
+    /// Hands the client over to HTTP/2 once its preface is complete.
     fn begin_http2(&mut self, bytes: &[u8]) -> Begun {
         if bytes.len() < tollgate_http2::PREFACE.len() {
             return Begun::Incomplete;
@@ -454,7 +456,7 @@ impl Connection {
         Begun::Used(bytes.len())
     }
 
-    /// Sends the request on: on a pooled connection at once, else when one is made.
+    /// Forwards the request: at once if a pooled connection is available, otherwise when a new one is open.
     fn forward(
         &mut self,
         cx: &mut Context<'_>,
@@ -486,7 +488,7 @@ impl Connection {
                 return self.start_dial();
             };
             if self.exchange.to_upstream.send(cx, &mut upstream.stream, out, &[]).is_err() {
-                // Nothing was taken: the connection died unnoticed.
+                // Nothing was sent: the pooled connection had died unnoticed.
                 self.exchange.to_upstream.clear();
                 continue;
             }
@@ -506,7 +508,7 @@ impl Connection {
         }
     }
 
-    /// The body of a request that was kept takes no room any longer once it was sent. What may be sent again is kept.
+    /// Frees the memory of a buffered request body that was sent, unless the request may be sent again.
     fn free_sent_body(&mut self) {
         let exchange = &mut self.exchange;
         if let Some(room) = &mut exchange.room
@@ -516,7 +518,7 @@ impl Connection {
         }
     }
 
-    /// Takes a place among the core's tunnels, if there is one.
+    /// Reserves a slot for a tunnel on this core, if one is free.
     fn reserve_tunnel(&mut self) -> bool {
         self.exchange.tunnel = PoolSlot::take(&self.core.tunnels_open, self.core.limits.tunnels_max);
         self.exchange.tunnel.is_some()
@@ -545,7 +547,7 @@ impl Connection {
         Poll::Ready(())
     }
 
-    /// Answers a head that is no request, and closes.
+    /// Answers an invalid head and closes the connection.
     fn refuse_head(&mut self, cx: &mut Context<'_>, bytes: &[u8], status: u16, out: &mut Vec<u8>) -> Begun {
         self.core.stats.heads_refused.add(1);
         let body = format!("{status} {}", tollgate_http::reason(status)).into_bytes();
@@ -558,10 +560,10 @@ impl Connection {
         Begun::Used(bytes.len())
     }
 
-    /// Sends the handler's own answer.
+    /// Sends the handler's own response.
     fn reply(&mut self, cx: &mut Context<'_>, outgoing: &Outgoing, out: &mut Vec<u8>) {
         self.handler.on_end(self.exchange.ended());
-        // A body that has not arrived is not waited for: the answer would come too late to spare it.
+        // Does not wait for a body that has not arrived: the response is meant to spare the client from sending it.
         let close = outgoing.close || !self.exchange.keep_alive || !(self.exchange.request_body.is_done() || self.can_drain());
         self.send_reply(cx, outgoing, close, out);
     }
@@ -589,7 +591,8 @@ impl Connection {
         }
     }
 
-    /// The exchange failed: tells the client if nothing was sent yet, else cuts the connection so that the failure shows.
+    /// Handles a failed exchange: sends an error if no byte of the response was sent, otherwise cuts the connection so that the
+    /// client notices.
     fn fail(&mut self, cx: &mut Context<'_>, fault: Fault, out: &mut Vec<u8>, outgoing: &mut Outgoing) {
         tracing::debug!(%fault, "exchange failed");
         let can_answer = !self.exchange.response_started && fault.kind != FaultKind::ClientGone;
@@ -601,7 +604,7 @@ impl Connection {
             self.exchange.upstream = None;
             self.reply(cx, outgoing, out);
         } else {
-            // An answer that begins and is cut tells more than none.
+            // A truncated response tells the client more than no response.
             let _ = self.send_held_head(cx);
             self.handler.on_end(self.exchange.ended());
             self.exchange.end(&self.core);
@@ -609,8 +612,9 @@ impl Connection {
         }
     }
 
-    /// Whether what is still to come of the request's body may be little. Who waits to be told to send it may never send it, so that
-    /// nobody could say where the next request begins (RFC 9110 §10.1.1); a stream of HTTP/2 has no next request.
+    /// Whether the rest of the request's body may be small enough to discard. False for a client that waits for `100 Continue`: it
+    /// may never send the body, so the start of the next request would be unknown (RFC 9110 §10.1.1). False for an HTTP/2 stream,
+    /// which has no next request.
     fn can_drain(&self) -> bool {
         let is_small = match self.exchange.request_body {
             BodyReader::Length(left) => left <= DRAIN_BYTES_MAX,
@@ -661,14 +665,14 @@ impl Connection {
         Poll::Ready(())
     }
 
-    /// When the current wait has lasted too long, in coarse time.
+    /// When the current wait times out, in coarse time.
     #[inline]
     fn due_ms(&self) -> u64 {
         let limits = &self.core.limits;
         let client_is_late = !self.to_client.is_empty();
         let wait_ms = match &self.stage {
             Stage::Pause(until_ms, _) => return *until_ms,
-            // Interim responses may wait for the client while the final one is waited for: both limits hold.
+            // Interim responses may wait for the client while the final response is awaited: both limits apply.
             Stage::Relay if client_is_late && self.exchange.response_body.is_none() => {
                 self.exchange.wait_ms(limits).min(limits.client_write_ms)
             }
@@ -686,13 +690,13 @@ impl Connection {
             Stage::Tunnel(_) => limits.tunnel_idle_ms,
             Stage::Drain(_) => DRAIN_MS,
             Stage::Linger(_) => LINGER_MS,
-            // A dial has its own limit.
+            // A dial has its own time limit.
             Stage::Dial(_) | Stage::Http2(_) | Stage::Closed => return NEVER,
         };
         self.since_ms.saturating_add(wait_ms).min(self.pace_end_ms())
     }
 
-    /// When a connection without a request ends, in coarse time. A stream of HTTP/2 ends with its request, drained or not.
+    /// When a connection without a request times out, in coarse time. An HTTP/2 stream ends with its request, even during a drain.
     fn idle_end_ms(&self) -> u64 {
         match self.client {
             Stream::Pipe(_) => self.since_ms.saturating_add(self.core.limits.client_idle_ms),
@@ -700,7 +704,7 @@ impl Connection {
         }
     }
 
-    /// The current wait has lasted too long.
+    /// Handles a wait that timed out.
     fn expire(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) {
         self.exchange.watches_client = true;
         if self.core.deadlines.take_unwanted(self.deadline) && self.is_idle() {
@@ -752,7 +756,7 @@ impl Connection {
 }
 
 impl Future for Connection {
-    /// What goes on over HTTP/2; nothing when the connection is closed.
+    /// The parts that continue over HTTP/2; `None` when the connection is closed.
     type Output = Option<Box<Http2Start>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -1,4 +1,4 @@
-//! What one core owns: its buffers, its upstream pools, its clock, its service. Never shared, so nothing here is locked.
+//! State owned by one core: its buffers, upstream pools, clock and service. Never shared, so nothing here needs a lock.
 
 use crate::addresses::AddressLimit;
 use crate::buffer_account::BufferAccount;
@@ -22,13 +22,13 @@ use std::time::{Duration, SystemTime};
 use tokio::net::TcpStream;
 use tollgate_http::HeaderStorage;
 
-/// One read takes at most this much. Larger reads mean fewer system calls for large bodies.
+/// Maximum bytes of one read. Larger reads mean fewer system calls for large bodies.
 const SCRATCH_BYTES: usize = 64 * 1024;
-/// By how much the Date header may lag.
+/// Maximum age of the Date header's value.
 const DATE_MS: u64 = 100;
-/// Spare buffers that a core keeps for replays.
+/// Spare buffers that a core keeps for reuse.
 const SPARE_BUFFERS_MAX: usize = 64;
-/// A spare buffer larger than this is given back to the allocator.
+/// Spare buffers larger than this are freed.
 const SPARE_BYTES_MAX: usize = 16 * 1024;
 
 pub(crate) struct Core {
@@ -40,21 +40,21 @@ pub(crate) struct Core {
     pub http2_buffers: OutputBuffers,
     /// Connections to upstreams, in use and idle.
     pub upstreams_open: Rc<Cell<usize>>,
-    /// Bytes that HTTP/2 streams hold for readers that have not taken them.
+    /// Bytes that HTTP/2 streams buffer for readers that have not taken them.
     pub buffered: Rc<BufferAccount>,
-    /// Bytes of bodies that are kept because something must see them whole.
+    /// Bytes of bodies that are buffered because something must see them whole.
     pub kept_bodies: Rc<KeptBodies>,
-    /// Tunnels that are open or asked for.
+    /// Tunnels that are open or reserved.
     pub tunnels_open: Rc<Cell<usize>>,
     pub deadlines: Deadlines,
     pub resolver: Resolver,
     pub draining: Cell<bool>,
     /// Coarse time from which a draining core closes connections without a request.
     idle_end_ms: Cell<u64>,
-    /// What is listened on.
+    /// The listening addresses and their settings.
     pub listens: Rc<[Listen]>,
     pub handshakes: Handshakes,
-    /// Connections that one address may have, if that is bounded.
+    /// Limits connections by client address, if configured.
     pub address_limit: Option<Arc<AddressLimit>>,
     /// The other cores.
     pub peers: Rc<Peers>,
@@ -65,20 +65,20 @@ pub(crate) struct Core {
     date: RefCell<Date>,
 }
 
-/// Something that keeps memory for its next use, and gives it back when that does not come.
+/// A component that keeps memory for reuse and can free it when it stays unused.
 pub(crate) trait Tidied {
-    /// Called now and then, as long as it lives.
+    /// Frees unused memory. Called periodically while the component lives.
     fn tidy(&self);
 }
 
-/// The line of the Date header, and since when it is known in coarse time.
+/// The line of the Date header, with the coarse time at which it was made.
 #[derive(Default)]
 struct Date {
     read_ms: u64,
     line: String,
 }
 
-/// The buffers that one poll uses. A connection that waits holds none of them.
+/// Buffers for the duration of one poll. A waiting connection holds none of them.
 pub(crate) struct Buffers {
     pub scratch: Vec<u8>,
     pub out: Vec<u8>,
@@ -130,7 +130,7 @@ impl Core {
         }
     }
 
-    /// From now on connections are closed behind their requests, and after this time without one too.
+    /// Starts to drain: connections close after their current request, and after `idle_time` even without one.
     pub(crate) fn drain(&self, idle_time: Duration) {
         self.deadlines.set_now(Moment::now());
         self.draining.set(true);
@@ -138,19 +138,19 @@ impl Core {
         self.deadlines.wake_all();
     }
 
-    /// Coarse time at which a connection ends that has waited for a request since `since_ms`.
+    /// Coarse time at which a connection that has waited for a request since `since_ms` times out.
     #[inline]
     pub(crate) fn idle_end_ms(&self, since_ms: u64) -> u64 {
         since_ms.saturating_add(self.limits.client_idle_ms).min(self.idle_end_ms.get())
     }
 
-    /// An empty buffer, with memory if there is a spare one.
+    /// An empty buffer, a spare one with memory if available.
     #[inline]
     pub(crate) fn spare(&self) -> Vec<u8> {
         self.spare.borrow_mut().pop().unwrap_or_default()
     }
 
-    /// Takes a buffer back.
+    /// Returns a buffer to the spare ones.
     #[inline]
     pub(crate) fn give_back(&self, mut buffer: Vec<u8>) {
         let mut spare = self.spare.borrow_mut();
@@ -160,14 +160,14 @@ impl Core {
         }
     }
 
-    /// A number that turns with each call.
+    /// A number that increases with each call, for round robin.
     pub(crate) fn next_address(&self) -> usize {
         let turn = self.address_turn.get();
         self.address_turn.set(turn.wrapping_add(1));
         turn
     }
 
-    /// Calls `f` with the whole line of the Date header for now; the clock is read for it only now and then.
+    /// Calls `f` with the complete line of the Date header. The clock is read at most every `DATE_MS`.
     #[inline]
     pub(crate) fn with_date_line<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
         let mut date = self.date.borrow_mut();
@@ -178,7 +178,8 @@ impl Core {
         f(date.line.as_bytes())
     }
 
-    /// Closes so many of this core's connections that are idle, those of clients before those to upstreams, as no file descriptor is left.
+    /// Frees file descriptors by closing up to this many idle connections of this core, client connections first, then upstream
+    /// connections.
     pub(crate) fn close_idle(&self, connections: usize) {
         let closed = self.deadlines.end_idle(connections);
         self.stats.clients_evicted.add(closed as u64);
@@ -188,13 +189,13 @@ impl Core {
         }
     }
 
-    /// Ends a connection that its address may not have, so that nothing of it is left in the kernel either.
+    /// Rejects a connection over its address's limit. It is reset, so that nothing of it stays in the kernel.
     pub(crate) fn turn_away(&self, stream: &TcpStream) {
         self.stats.clients_refused.add(1);
         let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
     }
 
-    /// Has something tidied now and then, as long as somebody else holds it.
+    /// Registers a component to be tidied periodically while someone else holds it.
     pub(crate) fn tidy_later<T: Tidied + 'static>(&self, tidied: &Rc<T>) {
         let weak: Weak<T> = Rc::downgrade(tidied);
         self.tidied.borrow_mut().push(weak);
@@ -208,7 +209,7 @@ impl Core {
         self.peers.is_empty()
     }
 
-    /// Looks after time limits and idle upstream connections for as long as the core lives.
+    /// Maintains time limits and idle upstream connections while the core lives.
     pub(crate) async fn keep_time(self: Rc<Self>) {
         let prune_every = 1_000 / SWEEP_MS;
         for turn in 0u64.. {

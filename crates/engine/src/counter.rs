@@ -1,19 +1,19 @@
-//! A counter that one thread writes and any thread reads. Counting is a load and a store, without a locked instruction.
+//! A counter that one thread writes and any thread reads. An increment is a load and a store, without a locked instruction.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A figure with one writer.
+/// A number with a single writer.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Counts `more`. Only the counter's own thread may: with two writers, some of what they count is lost.
+    /// Adds `more`. Only the owning thread may call this: with two writers, updates are lost.
     #[inline]
     pub fn add(&self, more: u64) {
         self.set(self.get().wrapping_add(more));
     }
 
-    /// Puts another value in place.
+    /// Sets the value.
     #[inline]
     pub fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);

@@ -1,22 +1,22 @@
-//! The time limits of one core's connections: one stamp each in a dense list, swept every `SWEEP_MS`. Nothing is inserted into a
-//! timer when a request passes.
+//! Time limits of one core's connections: one timestamp per connection in a dense list, swept every `SWEEP_MS`. Requests insert
+//! nothing into a timer.
 
 use crate::moment::Moment;
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 use std::time::Duration;
 
-/// How often the stamps are looked at, and so how late a limit can be noticed.
+/// Interval between sweeps, and so the maximum delay until an expired limit is noticed.
 pub(crate) const SWEEP_MS: u64 = 100;
 const NS_PER_MS: u64 = 1_000_000;
 /// No limit.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// A core's stamps and its coarse clock.
+/// Timestamps and coarse clock of a core.
 pub(crate) struct Deadlines {
     start: Moment,
     now_ms: Cell<u64>,
-    /// When `now_ms` is over.
+    /// When `now_ms` must advance.
     next: Cell<Moment>,
     entries: RefCell<Vec<DeadlineEntry>>,
     free: RefCell<Vec<usize>>,
@@ -25,9 +25,9 @@ pub(crate) struct Deadlines {
 struct DeadlineEntry {
     at_ms: u64,
     expired: bool,
-    /// Who waits does nothing but wait for a request, and would not be missed.
+    /// The connection only waits for a request, so it can be closed to free resources.
     idle: bool,
-    /// It is to go although its limit has not passed.
+    /// The connection must close although its limit has not passed.
     unwanted: bool,
     waker: Option<Waker>,
 }
@@ -41,13 +41,14 @@ impl Deadlines {
         Deadlines { start: now, now_ms: Cell::new(0), next: Cell::new(now), entries: RefCell::default(), free: RefCell::default() }
     }
 
-    /// Milliseconds since the core's start, at most one sweep old.
+    /// Milliseconds since the core started, at most one sweep old.
     #[inline]
     pub(crate) fn now_ms(&self) -> u64 {
         self.now_ms.get()
     }
 
-    /// Moves the coarse clock. Most requests of a busy core come in the millisecond of the one before: for them, nothing is reckoned.
+    /// Advances the coarse clock. On a busy core, most requests arrive in the same millisecond as the one before and compute
+    /// nothing here.
     #[inline]
     pub(crate) fn set_now(&self, now: Moment) {
         if now >= self.next.get() {
@@ -62,7 +63,7 @@ impl Deadlines {
         self.next.set(self.start + Duration::from_millis(now_ms + 1));
     }
 
-    /// A place for one connection.
+    /// Allocates an entry for one connection.
     pub(crate) fn register(&self) -> usize {
         let mut entries = self.entries.borrow_mut();
         self.free.borrow_mut().pop().unwrap_or_else(|| {
@@ -78,13 +79,13 @@ impl Deadlines {
         }
     }
 
-    /// Sets the limit of a connection, and whom to wake when it passes.
+    /// Sets the time limit of a connection and the task to wake when it passes.
     #[inline]
     pub(crate) fn set(&self, id: usize, at_ms: u64, waker: &Waker) {
         self.set_wait(id, at_ms, false, waker);
     }
 
-    /// The same of one that is `idle`, or is not.
+    /// Same as `set`, and marks the connection as `idle` or busy.
     #[inline]
     pub(crate) fn set_wait(&self, id: usize, at_ms: u64, idle: bool, waker: &Waker) {
         if let Some(entry) = self.entries.borrow_mut().get_mut(id) {
@@ -96,13 +97,13 @@ impl Deadlines {
         }
     }
 
-    /// Whether the limit has passed; asking resets it.
+    /// Whether the limit has passed; resets the flag.
     #[inline]
     pub(crate) fn take_expired(&self, id: usize) -> bool {
         self.entries.borrow_mut().get_mut(id).is_some_and(|entry| std::mem::take(&mut entry.expired))
     }
 
-    /// Wakes all whose limit has passed.
+    /// Wakes all tasks whose limit has passed.
     pub(crate) fn sweep(&self, now: Moment) {
         self.set_now(now);
         let now_ms = self.now_ms();
@@ -113,7 +114,7 @@ impl Deadlines {
         }
     }
 
-    /// Ends the waits of so many idle connections, of those whose limit would pass first: they have waited the longest. Says how many.
+    /// Expires up to this many idle connections, those with the earliest limit first: they have waited longest. Returns how many.
     pub(crate) fn end_idle(&self, connections: usize) -> usize {
         let mut entries = self.entries.borrow_mut();
         let mut idle: Vec<&mut DeadlineEntry> = entries.iter_mut().filter(|entry| entry.idle && entry.waker.is_some()).collect();
@@ -126,12 +127,12 @@ impl Deadlines {
         idle.len()
     }
 
-    /// Whether an expired connection is to go because others need its place; asking resets it.
+    /// Whether an expired connection must close to free resources; resets the flag.
     pub(crate) fn take_unwanted(&self, id: usize) -> bool {
         self.entries.borrow_mut().get_mut(id).is_some_and(|entry| std::mem::take(&mut entry.unwanted))
     }
 
-    /// Wakes everyone, as a drain does.
+    /// Wakes all tasks, for a drain.
     pub(crate) fn wake_all(&self) {
         self.entries.borrow().iter().filter_map(|entry| entry.waker.as_ref()).for_each(Waker::wake_by_ref);
     }

@@ -1,4 +1,4 @@
-//! A new connection to an upstream: resolve, try every address, shake hands.
+//! Opens a new connection to an upstream: resolves the name, tries every address, performs the handshake.
 
 use crate::core::Core;
 use crate::deadlines::NEVER;
@@ -17,12 +17,12 @@ use std::time::{Duration, Instant};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
-/// What connections that are closed because no file descriptor is left get to be gone.
+/// How long to wait for closed connections to free their file descriptors.
 const FILES_PAUSE: Duration = Duration::from_millis(10);
 
 pub(crate) type Dial = Pin<Box<dyn Future<Output = Result<PooledConnection, Fault>>>>;
 
-/// Connects to `target` within the connect limit; over HTTP/1.1 alone when the request `switches` protocols.
+/// Connects to `target` within the connect limit. A request that `switches` protocols gets HTTP/1.1.
 pub(crate) fn dial(core: Rc<Core>, target: Arc<Target>, switches: bool) -> Dial {
     Box::pin(async move {
         let limit = Duration::from_millis(core.limits.upstream_connect_ms);
@@ -56,7 +56,7 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Poole
             let answer = core.resolver.lookup(host).await.map_err(|error| Fault::with(FaultKind::Lookup, error))?;
             let left = answer.valid_until.saturating_duration_since(Instant::now()).as_millis() as u64;
             valid_until_ms = valid_until_ms.min(core.deadlines.now_ms() + left.max(1));
-            // Each connection begins with another address, so that all of them get their share.
+            // Each connection starts with the next address, to distribute connections over all of them.
             let first = core.next_address() % answer.addresses.len();
             let rotated = answer.addresses.iter().cycle().skip(first).take(answer.addresses.len());
             let addresses: Vec<SocketAddr> = rotated.map(|ip| SocketAddr::new(*ip, *port)).collect();
@@ -77,7 +77,7 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Poole
         }
     };
     if http2 == Http2::Always || stream.speaks_http2() {
-        // The stream is one of many on the connection, which has a slot of its own.
+        // The connection needs a slot of its own: this stream is one of many on it.
         let Some(own) = PoolSlot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
             return Err(Fault::with(FaultKind::Connect, "too many connections to upstreams are open"));
         };
@@ -88,7 +88,7 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Poole
     Ok(PooledConnection { stream, serial: target.serial, reused: false, valid_until_ms, slot })
 }
 
-/// The target's settings, without HTTP/2 where the request can't have it.
+/// TLS settings of the target, without HTTP/2 in ALPN if the request cannot use it.
 fn config(tls: &TargetTls, http2: Http2) -> Arc<rustls::ClientConfig> {
     if http2 != Http2::Never || tls.config.alpn_protocols.is_empty() {
         return tls.config.clone();
@@ -98,7 +98,7 @@ fn config(tls: &TargetTls, http2: Http2) -> Arc<rustls::ClientConfig> {
     Arc::new(config)
 }
 
-/// Connects to the first address that takes it. One that does not answer leaves time for the others.
+/// Connects to the first address that accepts. Each address gets an equal share of the time limit.
 async fn any_of(core: &Core, addresses: &[SocketAddr]) -> Result<TcpStream, Fault> {
     let share = Duration::from_millis(core.limits.upstream_connect_ms / addresses.len().max(1) as u64);
     let mut last = Fault::new(FaultKind::Lookup);
@@ -115,7 +115,7 @@ async fn any_of(core: &Core, addresses: &[SocketAddr]) -> Result<TcpStream, Faul
     Err(last)
 }
 
-/// Opens something, once more when no file descriptor was left: a request that is under way is worth more than a connection without one.
+/// Opens something, with one retry if no file descriptor was left: a request in progress is worth more than an idle connection.
 async fn with_files<T>(core: &Core, open: impl AsyncFn() -> io::Result<T>) -> io::Result<T> {
     match open().await {
         Err(error) if is_out_of_files(&error) => {

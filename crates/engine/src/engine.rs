@@ -1,4 +1,4 @@
-//! The engine: a thread and a runtime per core, started together, drained together.
+//! The engine: one thread and one runtime per core, started and drained together.
 
 use crate::addresses::AddressLimit;
 use crate::core::Core;
@@ -17,40 +17,40 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 
-/// How often a draining core looks whether its last connection is gone.
+/// How often a draining core checks whether its last connection is closed.
 const DRAIN_TICK: Duration = Duration::from_millis(10);
 
-/// What an engine is started with.
+/// Settings to start an engine with.
 pub struct EngineConfig {
-    /// What to listen on.
+    /// Addresses to listen on.
     pub listen: Vec<Listen>,
     /// Data-plane threads, at least 1.
     pub threads: usize,
-    /// The bounds.
+    /// Configurable limits.
     pub limits: Limits,
-    /// Name servers to ask instead of the system's.
+    /// Name servers to use instead of the system's.
     pub name_servers: Vec<SocketAddr>,
-    /// Makes each core's service.
+    /// Creates the service of each core.
     pub services: ServiceFactory,
-    /// What each core counts, one for each thread; a core without one counts for itself.
+    /// Statistics, one per thread; a core without one creates its own.
     pub stats: Vec<Arc<CoreStats>>,
-    /// Connections that one client address may have open, if that is bounded.
+    /// Limits connections by client address, if configured.
     pub address_limit: Option<Arc<AddressLimit>>,
 }
 
 /// A running data plane.
 pub struct Engine {
-    /// The addresses it listens on, with real ports.
+    /// The addresses it listens on, with the actual ports.
     pub addresses: Vec<SocketAddr>,
-    /// Its listening sockets once more, to hand them to another process.
+    /// Duplicates of its listening sockets, to hand over to another process.
     pub listeners: Vec<TcpListener>,
     drain: watch::Sender<Option<Duration>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Engine {
-    /// Binds every address on every core and starts serving. Where `sockets` has some for an address they are used instead; all of
-    /// them, as each has a queue of its own.
+    /// Binds every address on every core and starts serving. If `sockets` contains sockets for an address, all of them are used
+    /// instead, because each has its own accept queue.
     pub fn start(config: EngineConfig, sockets: Vec<Vec<TcpListener>>) -> io::Result<Engine> {
         let threads = config.threads.max(1);
         let mut by_core: Vec<Vec<(usize, TcpListener)>> = (0..threads).map(|_| Vec::new()).collect();
@@ -90,8 +90,9 @@ impl Engine {
         Ok(Engine { addresses, listeners, drain, threads: handles })
     }
 
-    /// Stops accepting, lets what is in flight finish within the drain limit, and ends the threads. Connections without a request get
-    /// `idle_time` for one more, whose response tells the client to close: one that is closed at once can meet a request on its way.
+    /// Stops accepting, lets requests in flight finish within the drain limit, and ends the threads. Idle connections stay for
+    /// `idle_time`: a request within that time gets a response with `Connection: close`. A connection closed at once could drop a
+    /// request in transit.
     pub fn drain(self, idle_time: Duration) {
         drop(self.listeners);
         let _ = self.drain.send(Some(idle_time));
@@ -103,7 +104,7 @@ impl Engine {
     }
 }
 
-/// A socket for each core, on one port.
+/// Binds one socket per core to the same port.
 fn bind_all(mut address: SocketAddr, cores: usize) -> io::Result<Vec<TcpListener>> {
     let mut sockets = Vec::with_capacity(cores);
     for _ in 0..cores {
@@ -151,7 +152,7 @@ fn run_core(
         for listener in accepting {
             let _ = listener.await;
         }
-        // Whoever wants to hand something over from here on gets it back.
+        // From here on, a core that hands a connection over gets it back.
         inbox.close();
         while let Some(message) = inbox.recv().await {
             receive(&core, message);

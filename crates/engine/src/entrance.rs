@@ -1,5 +1,5 @@
-//! What a connection passes through before its first request: the PROXY header of a trusted proxy, and the TLS handshake. All of it
-//! has one time limit. A connection that needs neither does not come here.
+//! Steps before a connection's first request: the PROXY header of a trusted proxy and the TLS handshake. One time limit covers
+//! both. Connections that need neither skip this module.
 
 use crate::addresses::Full;
 use crate::core::Core;
@@ -20,17 +20,17 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
-/// Bytes of most clients' first message.
+/// Initial buffer size; holds the first message of most clients.
 const CLIENT_HELLO_BYTES: usize = 2 * 1024;
-/// Bytes of a record's content (RFC 8446 §5.1), and of what TLS 1.2 may put around it.
+/// Maximum content of a TLS record (RFC 8446 §5.1), plus the overhead that TLS 1.2 allows.
 const RECORD_BYTES_MAX: usize = 16 * 1024 + 2 * 1024;
 /// First byte of every TLS handshake record.
 const HANDSHAKE_RECORD: u8 = 22;
-/// What somebody is told who speaks HTTP where TLS is spoken.
+/// Response to plain HTTP on a TLS port.
 const PLAIN_HTTP_REPLY: &[u8] =
     b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 
-/// Takes a connection through its entrance and serves it.
+/// Performs PROXY header and TLS handshake, then serves the connection.
 pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, listen: Listen, mut counted: CountedConnection) {
     let limit = Duration::from_millis(core.limits.handshake_ms);
     let Some(under_way) = core.handshakes.begin() else {
@@ -65,7 +65,7 @@ async fn pass(
     Ok((stream, ClientInfo { address, tls: Some(tls), http2: false }))
 }
 
-/// Reads the header and not a byte more. `None` when the proxy speaks for itself.
+/// Reads the header and not a byte more. `None` if the proxy speaks for itself.
 async fn read_proxy_header(stream: &mut TcpStream) -> io::Result<Option<SocketAddr>> {
     let mut header = Vec::with_capacity(proxy_header::V1_BYTES_MAX);
     loop {
@@ -94,7 +94,7 @@ async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsTerms) -
     }
     let (start, cut) = read_client_hello(stream).await?;
     let config = terms.for_client(&start.client_hello());
-    // This computes the signature: it waits for its turn.
+    // This step computes the signature, so it waits for its turn.
     let rest = {
         let _turn = core.handshakes.turn().await;
         CutName::restored_in(cut, || start.into_stream(config))
@@ -113,7 +113,7 @@ async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsTerms) -
     Ok((Stream::Tls(Box::new(stream.into())), Rc::new(tls)))
 }
 
-/// Reads the client's first message. A port is cut off its server name, if the message comes in one record, as nearly all do.
+/// Reads the client's first message. Cuts a port off its server name if the message fits in one record, as nearly all do.
 async fn read_client_hello(mut stream: TcpStream) -> io::Result<(StartHandshake<TcpStream>, Option<CutName>)> {
     let mut acceptor = Acceptor::default();
     let mut record = Vec::with_capacity(CLIENT_HELLO_BYTES);
@@ -124,7 +124,7 @@ async fn read_client_hello(mut stream: TcpStream) -> io::Result<(StartHandshake<
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let content = record.get(3..).and_then(|length| length.first_chunk().copied()).map_or(0, u16::from_be_bytes);
-        // More than a record can hold is for rustls to refuse.
+        // If this exceeds a record's maximum, rustls rejects it.
         wanted += usize::from(content).min(RECORD_BYTES_MAX);
     }
     let cut = CutName::cut(&mut record);
@@ -145,7 +145,7 @@ async fn read_client_hello(mut stream: TcpStream) -> io::Result<(StartHandshake<
     LazyConfigAcceptor::new(acceptor, stream).await.map(|start| (start, None))
 }
 
-/// Answers plain HTTP in plain HTTP, and reads what was sent so that a reset does not destroy the answer.
+/// Answers plain HTTP with plain HTTP. Reads the request first, so that a TCP reset does not destroy the response.
 async fn answer_plain_http(stream: &mut TcpStream) {
     let mut sent = [0; 4096];
     let _ = stream.try_read(&mut sent);

@@ -1,57 +1,57 @@
-//! I/O trouble of one exchange: which side failed, and how. Made where it happens, told to the client once.
+//! I/O error of one exchange: which side failed, and how. Created where it happens, reported to the client once.
 
 use rustix::io::Errno;
 use std::fmt;
 use std::io;
 use tollgate_http::Malformed;
 
-/// What went wrong between the gateway and one of its two sides.
+/// An I/O error between the gateway and one of its two sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What went wrong.
+    /// Kind of error.
     pub kind: FaultKind,
-    /// The operating system's or the library's words, for the log.
+    /// Error text of the operating system or library, for the log.
     pub detail: String,
 }
 
-/// The kinds of trouble.
+/// Kinds of I/O errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// The upstream's name has no address.
     Lookup,
-    /// No address of the upstream took the connection.
+    /// No address of the upstream accepted the connection.
     Connect,
-    /// The upstream's certificate or handshake failed.
+    /// The upstream's certificate is invalid, or the handshake failed.
     Tls,
-    /// The upstream closed or broke the connection before its answer.
+    /// The upstream closed or reset the connection before its response.
     UpstreamClosed,
-    /// The upstream's answer is not HTTP.
+    /// The upstream's response is not valid HTTP.
     UpstreamMalformed(Malformed),
     /// The upstream's head is larger than allowed.
     UpstreamHeadTooLarge,
-    /// The upstream was connected but not heard of in time, or took no more bytes.
+    /// The upstream did not respond in time, or accepted no more bytes.
     UpstreamTimeout,
-    /// The connection to the upstream took too long.
+    /// Connecting to the upstream took too long.
     ConnectTimeout,
     /// The request's body is larger than allowed.
     BodyTooLarge,
-    /// The request's body breaks the chunked coding.
+    /// The request's body violates the chunked coding.
     BodyMalformed(Malformed),
-    /// The client stopped in the middle of its body.
+    /// The client stopped sending in the middle of its body.
     ClientTimeout,
-    /// The client closed before the answer.
+    /// The client closed the connection before the response.
     ClientGone,
-    /// The client asked for a tunnel, and there are too many.
+    /// The client requested a tunnel, and the maximum is open.
     TooManyTunnels,
 }
 
 impl Fault {
-    /// A fault without further words.
+    /// A fault without detail.
     pub fn new(kind: FaultKind) -> Self {
         Fault { kind, detail: String::new() }
     }
 
-    /// A fault with its cause's words.
+    /// A fault with the text of its cause.
     pub fn with(kind: FaultKind, detail: impl fmt::Display) -> Self {
         Fault { kind, detail: detail.to_string() }
     }
@@ -83,7 +83,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// No file descriptor is left, of the process or of the system.
+/// Whether the process or the system is out of file descriptors.
 pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
     [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }

@@ -1,14 +1,15 @@
-//! The TLS handshakes and PROXY headers under way on one core: how many there may be, and whose turn it is to compute.
+//! TLS handshakes and PROXY headers in progress on one core: limits their number and schedules their computation.
 
 use std::rc::Rc;
 
-/// Handshakes under way on one core. Each holds a descriptor and some 20 KiB; beyond this a new connection is closed at once.
+/// Maximum handshakes in progress on one core. Each holds a descriptor and some 20 KiB; beyond this, a new connection is closed at
+/// once.
 const HANDSHAKES_MAX: usize = 8_192;
-/// Handshakes that may compute in one round of a core's tasks. A signature costs up to a millisecond, and a burst of connections
-/// must not hold up the requests of the others for longer than a few of them.
+/// Handshakes that may compute in one round of a core's tasks. A signature costs up to a millisecond, and a burst of new
+/// connections must not delay other requests by more than a few signatures.
 const HANDSHAKES_PER_ROUND: usize = 4;
 
-/// The handshakes under way on one core.
+/// Handshakes in progress on one core.
 pub(crate) struct Handshakes {
     under_way: Rc<()>,
     turns: tokio::sync::Semaphore,
@@ -21,12 +22,12 @@ impl Default for Handshakes {
 }
 
 impl Handshakes {
-    /// Counts one more for as long as what is returned lives, if there is room.
+    /// Counts one more handshake while the returned value lives. `None` at the maximum.
     pub(crate) fn begin(&self) -> Option<Rc<()>> {
         (Rc::strong_count(&self.under_way) <= HANDSHAKES_MAX).then(|| self.under_way.clone())
     }
 
-    /// A turn to compute, after everybody else who is ready had theirs.
+    /// A permit to compute, granted after all other ready tasks have run.
     pub(crate) async fn turn(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
         let turn = self.turns.acquire().await.ok();
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! What HTTP/2 with clients and to upstreams have in common, and the upstreams' side. The protocol itself is `tollgate_http2`'s.
+//! HTTP/2 to upstreams, and what HTTP/2 with clients and upstreams share. `tollgate_http2` implements the protocol.
 
 pub(crate) mod body;
 pub(crate) mod driver;
@@ -9,5 +9,5 @@ mod stream_count;
 pub(crate) mod upstream;
 mod upstream_stream;
 
-/// Bytes of one stream that wait here before its other side must pause.
+/// Bytes of one stream that are buffered here before the sender must pause.
 pub(crate) const STREAM_WINDOW: u32 = 256 * 1024;

@@ -1,6 +1,6 @@
-//! HTTP/2 with clients. Each stream is translated into HTTP/1.1 on a pipe, and a `Connection` like any other serves the other end: what
-//! holds for a connection with one request holds for a stream. The protocol itself is `tollgate_http2`'s; here are the bounds, the time
-//! limits, the drain, and an end for clients that open streams to throw them away.
+//! HTTP/2 with clients. Each stream is translated into HTTP/1.1 on a pipe, and a regular `Connection` serves the other end: rules
+//! for a connection with one request also apply to a stream. `tollgate_http2` implements the protocol; this module adds limits,
+//! timeouts, the drain, and protection against clients that open streams only to reset them.
 
 mod answer;
 mod client_stream;
@@ -22,30 +22,30 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use tollgate_http2::{FrameCounts, Http2Connection, Http2ErrorCode, Http2Event, Http2Settings, Http2Side};
 
-/// Bytes of all streams of a client's connection together that wait here, once one of them has content: what its uploads can make a core hold. Until
-/// then, and where the core holds too much already, the protocol's own 64 KiB hold.
+/// Window of a client's connection once one of its streams has content: the most that its uploads can make a core buffer. Before
+/// that, or if the core already buffers too much, the protocol's default of 64 KiB applies.
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
-/// Bytes that one connection's streams hold for readers that have not taken them before each stream is kept to its share of them:
-/// sixteen streams at full speed, or two hundred of usual answers.
+/// Bytes that the streams of one connection may buffer for slow readers before each stream is limited to its share: sixteen streams
+/// at full speed, or two hundred usual responses.
 const CONNECTION_BUFFER_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Streams that a client may throw away, beyond one for each that it lets finish: enough for a browser that stops loading a page, not
-/// for one that opens streams for nothing but the work they make (CVE-2023-44487).
+/// Streams that a client may reset, beyond one for each that it lets finish: enough for a browser that stops loading a page, too
+/// few for an attack that opens streams only to cause work (CVE-2023-44487).
 const THROWN_AWAY_MAX: u32 = 200;
-/// Shortest wait between two looks at whether a connection is idle.
+/// Shortest interval between checks for an idle connection.
 const IDLE_LOOK_MS: u64 = 100;
-/// How long the end of a connection may take that is ended because of its client.
+/// How long the shutdown may take when a client's misbehaviour ends the connection.
 const MISUSE_END_MS: u64 = 2_000;
-/// After the end, what the client has still sent is read for this long and this much: what stays unread would make the system reset the
-/// connection, and the client lose the reason.
+/// After the shutdown, the connection keeps reading for this long and up to this many bytes: unread bytes would make the kernel
+/// reset the connection, and the client would not learn the reason.
 const LINGER_MS: u64 = 1_000;
 const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Slots that a connection keeps for its next streams: some 3 KiB each.
+/// Slots that a connection keeps for its next streams: about 3 KiB each.
 const SLOTS_SPARE_MAX: usize = 16;
-/// After so long without a stream a connection keeps none.
+/// After this long without a stream, a connection frees its spare slots.
 const SLOTS_SPARE_MS: u64 = 2_000;
 
-/// Serves a connection whose first bytes, if they were read already, are `ahead`.
+/// Serves a connection whose first bytes, if already read, are in `ahead`.
 pub(crate) async fn serve(core: Rc<Core>, stream: Stream, ahead: Vec<u8>, client: ClientInfo, counted: CountedConnection) {
     let mut connection = Box::new(ClientConnection::new(&core, stream, ahead, client));
     drop(core);
@@ -58,22 +58,22 @@ struct ClientConnection {
     driver: Driver,
     state: Rc<ClientState>,
     deadline: usize,
-    /// The last limit that was set.
+    /// The time limit that was set last.
     due_ms: u64,
-    /// What the client has begun and not finished, by number, and since when.
+    /// Number and start time of an item that the client has begun and not finished.
     begun: Option<(u64, u64)>,
     stage: ConnectionStage,
 }
 
-/// Where a connection is in its life. Times are coarse.
+/// Stage of a connection's life. Times are coarse.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ConnectionStage {
     Serving,
-    /// The client was told to go, and is looked at again then.
+    /// The client was sent GOAWAY; checked again at this time.
     Leaving(u64),
-    /// The client was told that the connection has failed; that must be written by then.
+    /// The client was told of the connection error; that must be written by this time.
     Failed(u64),
-    /// All is said: what still comes is read until then. Counts the bytes.
+    /// Everything is sent: discards incoming bytes until this time. Counts them.
     Lingering(u64, usize),
 }
 
@@ -106,7 +106,7 @@ impl ClientConnection {
         if core.deadlines.take_expired(self.deadline) {
             self.due_ms = NEVER;
             if core.deadlines.take_unwanted(self.deadline) && self.is_idle() {
-                // Others need its file descriptor: it is told, and not waited for.
+                // Its file descriptor is needed: the client is told, without waiting for it.
                 self.leave(Http2Connection::leave_now);
                 let _ = self.drive(cx);
                 return Poll::Ready(());
@@ -140,7 +140,7 @@ impl ClientConnection {
         lingered
     }
 
-    /// Reads, writes, and looks at what the client has asked for in vain.
+    /// Reads, writes, and charges the client for pointless work.
     fn drive(&mut self, cx: &mut Context<'_>) -> Poll<ConnectionEnd> {
         let (state, link) = (&self.state, self.driver.link().clone());
         let mut end = self.driver.poll(cx, &mut |event| state.begin(&link, event));
@@ -166,7 +166,7 @@ impl ClientConnection {
         end
     }
 
-    /// Tells the client to go.
+    /// Tells the client to leave.
     fn leave(&mut self, leave: impl FnOnce(&mut Http2Connection)) {
         self.driver.link().driven(leave);
         self.stage = ConnectionStage::Leaving(self.state.core.deadlines.now_ms() + IDLE_LOOK_MS);
@@ -176,7 +176,7 @@ impl ClientConnection {
         self.state.open.get() == 0
     }
 
-    /// Whether a time limit is over. A client that was idle for too long is told to go first.
+    /// Whether a time limit has passed. A client that was idle for too long is told first.
     fn is_late(&mut self) -> bool {
         let core = self.state.core.clone();
         let (now_ms, idle_ms) = (core.deadlines.now_ms(), self.state.idle_for_ms());
@@ -196,7 +196,7 @@ impl ClientConnection {
         }
     }
 
-    /// When the client must have finished what it has begun: a frame but one of content, a header block, or its preface.
+    /// When the client must have finished what it began: a frame without content, a header block, or its preface.
     fn begun_due_ms(&self) -> Option<u64> {
         let limits = &self.state.core.limits;
         let (number, since_ms) = self.begun?;
@@ -204,7 +204,7 @@ impl ClientConnection {
         matches!(self.stage, ConnectionStage::Serving | ConnectionStage::Leaving(_)).then(|| since_ms.saturating_add(time_ms))
     }
 
-    /// Has the task of `cx` woken when the next time limit is over.
+    /// Schedules a wakeup of the task of `cx` for the next time limit.
     fn set_deadline(&mut self, cx: &Context<'_>) {
         let core = &self.state.core;
         let is_idle = self.is_idle();
@@ -216,14 +216,14 @@ impl ClientConnection {
             ConnectionStage::Failed(due_ms) | ConnectionStage::Lingering(due_ms, _) => due_ms,
         };
         let due_ms = due_ms.min(self.begun_due_ms().unwrap_or(NEVER));
-        // An idle connection's limit is the same each time; that of a busy one matters little.
+        // The limit of an idle connection is the same each time; that of a busy one matters little.
         if due_ms != self.due_ms || is_idle {
             self.due_ms = due_ms;
             core.deadlines.set_wait(self.deadline, due_ms, is_idle && self.stage == ConnectionStage::Serving, cx.waker());
         }
     }
 
-    /// Stays for a moment so that the client can read why the connection ends.
+    /// Keeps reading for a moment, so that the client can receive the reason why the connection ends.
     fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let ConnectionStage::Lingering(_, read) = &mut self.stage else { return Poll::Ready(()) };
         if ready!(self.driver.poll_shutdown(cx)).is_err() {
@@ -246,19 +246,19 @@ impl Drop for ClientConnection {
     }
 }
 
-/// What streams have in common, and have done to the connection they belong to.
+/// State shared by the streams of a connection.
 struct ClientState {
     core: Rc<Core>,
     client: ClientInfo,
     slots: RefCell<Vec<StreamSlot>>,
     open: Cell<usize>,
-    /// Streams thrown away, less those finished.
+    /// Streams that the client reset, minus those that finished.
     thrown_away: Cell<u32>,
     /// Coarse time of the last stream's end.
     busy_ms: Cell<u64>,
-    /// Its window is that of a connection with content.
+    /// Whether the window was enlarged for content.
     is_wide: Cell<bool>,
-    /// Bytes that wait for the client, and for upstreams.
+    /// Account charged for bytes that wait for the client and for upstreams.
     account: Rc<BufferAccount>,
     allowance: FrameAllowance,
 }
@@ -279,7 +279,7 @@ impl ClientState {
         }
     }
 
-    /// A stream of the client begins.
+    /// Starts a stream of the client.
     fn begin(self: &Rc<Self>, link: &Rc<Http2Link>, event: &Http2Event<'_>) {
         let Http2Event::Request { stream, ends } = *event else { return };
         let limits = &self.core.limits;
@@ -287,7 +287,7 @@ impl ClientState {
             self.is_wide.set(true);
             link.driven(|protocol| protocol.widen(CONNECTION_WINDOW));
         }
-        // Its head has a cost, which it makes up for.
+        // The cost of its head is charged here; the request then makes up for it.
         self.count(link.driven(Http2Connection::take_counts));
         let buffer = self.core.spare();
         let asked = link.driven(|protocol| {
@@ -298,17 +298,17 @@ impl ClientState {
             StreamRequest::read(fields, !ends, limits, buffer)
         });
         let stream = link.accepted(stream, &self.account);
-        // In a box it is not copied on its way into the task.
+        // Boxed, so that it is not copied into the task.
         tokio::task::spawn_local(Box::pin(client_stream::serve(asked, stream, Serving::new(self))));
     }
 
-    /// The client sent these frames.
+    /// Charges frames that the client sent.
     fn count(&self, counts: FrameCounts) {
         self.allowance.count(counts, self.core.deadlines.now_ms());
         self.thrown_away.set(self.thrown_away.get().saturating_add(counts.spoilt_streams));
     }
 
-    /// The client has made more work for nothing than it may.
+    /// Whether the client has caused more pointless work than allowed.
     fn is_misused(&self) -> bool {
         self.allowance.is_over() || self.thrown_away.get() > THROWN_AWAY_MAX
     }
@@ -324,7 +324,7 @@ impl ClientState {
 }
 
 impl Tidied for ClientState {
-    /// Lets go of what an idle connection keeps for its next streams.
+    /// Frees the spare slots of an idle connection.
     fn tidy(&self) {
         if self.idle_for_ms() >= SLOTS_SPARE_MS {
             drop(self.slots.take());
@@ -332,7 +332,7 @@ impl Tidied for ClientState {
     }
 }
 
-/// One stream in its connection's books.
+/// One stream, counted in its connection's state.
 struct Serving {
     state: Rc<ClientState>,
     finished: bool,
@@ -344,13 +344,13 @@ impl Serving {
         Serving { state: state.clone(), finished: false }
     }
 
-    /// A slot for it.
+    /// A slot for this stream.
     fn slot(&self) -> StreamSlot {
         let spare = self.state.slots.borrow_mut().pop();
         spare.map_or_else(|| StreamSlot::new(&self.state.core, &self.state.client, &self.state.account), StreamSlot::resumed)
     }
 
-    /// Takes a slot back.
+    /// Returns a slot for reuse.
     fn give_back(&self, slot: StreamSlot) {
         let mut slots = self.state.slots.borrow_mut();
         if slots.len() < SLOTS_SPARE_MAX {
@@ -358,7 +358,7 @@ impl Serving {
         }
     }
 
-    /// The client got its whole answer.
+    /// Marks the response as fully delivered to the client.
     fn finish(&mut self) {
         self.finished = true;
     }
@@ -369,7 +369,7 @@ impl Drop for Serving {
         let state = &self.state;
         state.set_open(state.open.get().saturating_sub(1));
         state.busy_ms.set(state.core.deadlines.now_ms());
-        // Those that the client threw away were counted when it did.
+        // Streams that the client reset were counted at the reset.
         if self.finished {
             state.thrown_away.set(state.thrown_away.get().saturating_sub(1));
         }

@@ -1,23 +1,23 @@
-//! Counts the bytes of bodies that one core keeps because something must see them whole: a schema, a template. All of them together are
-//! bounded. A body that there is no room for is not read: it waits, for a bounded time, until others are gone.
+//! Limits the bytes of bodies that one core buffers because something must see them whole: a schema, a template. If there is no
+//! room for a body, it is not read: it waits, for a bounded time, until other bodies are released.
 //!
-//! Room is taken for a whole body before it is read wherever its length is known, so that bodies do not wait for each other half read.
+//! If its length is known, room for the whole body is reserved before reading, so that half-read bodies do not wait for each other.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// How long a body waits for room. Longer waits only pile up clients.
 pub(crate) const ROOM_WAIT_MS: u64 = 5_000;
-/// How often a body that waits looks for room.
+/// How often a waiting body checks for room.
 pub(crate) const ROOM_LOOK_MS: u64 = 50;
 
-/// The bytes that one core keeps.
+/// The bytes that one core buffers.
 pub(crate) struct KeptBodies {
     bytes: Cell<usize>,
     bytes_max: usize,
 }
 
-/// Bytes that one exchange keeps, until it is dropped.
+/// Bytes reserved by one exchange until this is dropped.
 pub(crate) struct Room {
     all: Rc<KeptBodies>,
     bytes: usize,
@@ -38,7 +38,7 @@ impl Room {
         Room { all: all.clone(), bytes: 0 }
     }
 
-    /// Makes it at least this large, if there is as much. The only body always has room: whoever asks for it has bounded it.
+    /// Grows the reservation to `bytes`, if there is room. A single body always fits: its own limit bounds it.
     pub(crate) fn reserve(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
         let all = self.all.bytes.get();
@@ -49,7 +49,7 @@ impl Room {
         is_there
     }
 
-    /// Makes it this large, for bytes that are there already.
+    /// Sets the reservation for bytes that are already in memory.
     pub(crate) fn set(&mut self, bytes: usize) {
         self.all.bytes.set(self.all.bytes.get().saturating_sub(self.bytes).saturating_add(bytes));
         self.bytes = bytes;

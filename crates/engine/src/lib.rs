@@ -1,8 +1,8 @@
 //! The data plane's I/O: one single-threaded runtime per core, each with its own listener, connections, upstream pools and clock.
-//! Nothing is shared between cores while a request passes.
+//! Cores share nothing while a request passes.
 //!
-//! What becomes of a request is decided elsewhere, by a [`Handler`]: a plain synchronous value that sees the request head and
-//! gives a [`Verdict`]. The engine knows nothing of APIs, keys or limits, and a handler knows nothing of sockets.
+//! A [`Handler`] outside this crate decides about a request: a plain synchronous value that sees the request head and returns a
+//! [`Verdict`]. The engine knows nothing of APIs, keys or limits, and a handler knows nothing of sockets.
 #![deny(unsafe_code)]
 
 mod addresses;

@@ -1,59 +1,59 @@
-//! Every bound of the data plane that an operator can move. Times are milliseconds.
+//! Limits of the data plane that an operator can configure. Times are in milliseconds.
 
 use crate::pace::Speed;
 
-/// Slower than any network that people use, and fast enough that a few hundred idlers are gone within a minute.
+/// Slower than any network in use, and fast enough to shed a few hundred idle clients within a minute.
 const SPEED_MIN: Speed = Speed { bytes_per_s_min: 500, grace_ms: 20_000 };
 
-/// Bounds of one engine.
+/// Limits of one engine.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Bytes of a request or response head. A head that large is an error or an attack; common servers allow 8 to 32 KiB.
+    /// Maximum bytes of a request or response head. A larger one is an error or an attack; common servers allow 8 to 32 KiB.
     pub head_bytes_max: usize,
-    /// Header lines of a request; at most 128.
+    /// Maximum header lines of a request; at most 128.
     pub header_lines_max: usize,
-    /// From the first byte of a request to the end of its head: what stops one-byte-a-second clients.
+    /// Time from the first byte of a request to the end of its head. Stops clients that send one byte a second.
     pub head_ms: u64,
-    /// From a connection's start to the end of its TLS handshake, with the PROXY header before it.
+    /// Time from the start of a connection to the end of its TLS handshake, including the PROXY header.
     pub handshake_ms: u64,
-    /// Streams that one HTTP/2 client may have open at once. Each costs what a connection costs.
+    /// Maximum open streams of one HTTP/2 client. Each costs as much as a connection.
     pub http2_streams_max: u32,
-    /// Bytes that one core's HTTP/2 streams hold for readers that have not taken them before each stream is kept to a small piece.
+    /// Bytes that the HTTP/2 streams of one core may buffer for slow readers before each stream is limited to a small size.
     pub http2_buffer_bytes_max: usize,
-    /// Bytes of bodies that one core keeps because something must see them whole. Where there is no room a body waits for it.
+    /// Bytes of bodies that one core may buffer because something must see them whole. A body without room waits.
     pub kept_body_bytes_max: usize,
-    /// A keep-alive connection without a request.
+    /// Idle time of a keep-alive connection.
     pub client_idle_ms: u64,
-    /// A client that takes none of the bytes waiting for it.
+    /// How long a client may take none of the bytes that wait for it.
     pub client_write_ms: u64,
-    /// TCP connect and TLS handshake to an upstream, all addresses together.
+    /// Time for TCP connect and TLS handshake to an upstream, for all its addresses together.
     pub upstream_connect_ms: u64,
-    /// From the whole request sent to the first byte of the answer, unless the exchange has its own limit.
+    /// Time from the end of the request to the first byte of the response, unless the exchange has its own limit.
     pub upstream_first_byte_ms: u64,
-    /// Silence in the middle of a body, of either side.
+    /// Longest silence within a body, of either side.
     pub body_stall_ms: u64,
-    /// The least speed of a client that sends its request's body, until the response begins.
+    /// Minimum speed of a client that sends a request body, until the response begins.
     pub upload_min: Speed,
-    /// The least speed of a client that takes a response.
+    /// Minimum speed of a client that receives a response.
     pub download_min: Speed,
-    /// A pooled upstream connection without a request.
+    /// Idle time of a pooled upstream connection.
     pub upstream_idle_ms: u64,
-    /// Pooled connections that one core keeps for one upstream.
+    /// Maximum idle connections that one core keeps for one upstream.
     pub upstream_idle_max: usize,
-    /// Idle connections to all upstreams together.
+    /// Maximum idle connections to all upstreams together.
     pub upstream_idle_total_max: usize,
-    /// Connections of one core to all upstreams together, in use and idle. At the bound new requests fail instead of using up the
-    /// process's file descriptors.
+    /// Maximum connections of one core to all upstreams together, in use and idle. At the limit, new requests fail instead of
+    /// exhausting the process's file descriptors.
     pub upstream_connections_max: usize,
-    /// An upstream connection's whole life, 0 for no bound; an older one is not used again.
+    /// Maximum age of an upstream connection, 0 for unlimited; an older one is not reused.
     pub upstream_life_ms: u64,
-    /// Clients may switch protocols, over HTTP/2 too.
+    /// Whether clients may switch protocols, over HTTP/2 too.
     pub tunnels: bool,
-    /// Tunnels (WebSockets) of one core at one time. Each holds a connection on both sides for as long as it likes.
+    /// Maximum open tunnels (WebSockets) of one core. Each holds a connection on both sides for any time.
     pub tunnels_max: usize,
-    /// A tunnel without a byte in either direction.
+    /// Idle time of a tunnel: no byte in either direction.
     pub tunnel_idle_ms: u64,
-    /// From the drain's start until what is left is cut off.
+    /// Time from the start of a drain until the remaining connections are cut.
     pub drain_ms: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Listening sockets, one per core on the same port. The kernel spreads new connections by hash; a core hands a
-//! new one over when it belongs elsewhere.
+//! Listening sockets, one per core on the same port. The kernel distributes new connections by hash; a core hands a connection over
+//! if another core should serve it.
 
 use crate::addresses::{Full, Seat};
 use crate::core::Core;
@@ -16,14 +16,15 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
-/// Connections that wait to be accepted; the kernel caps it at net.core.somaxconn.
+/// Connections that may wait to be accepted; the kernel caps it at net.core.somaxconn.
 const BACKLOG: i32 = 4096;
-/// Wait after a failed accept, so that the loop does not spin. When no file descriptor is left, idle connections are closed meanwhile.
+/// Pause after a failed accept, so that the loop does not spin. If no file descriptor is left, idle connections are closed
+/// meanwhile.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// At most one line a second about failed accepts.
+/// Minimum interval between log lines about failed accepts.
 const ACCEPT_LOG_EVERY: Duration = Duration::from_secs(1);
 
-/// Binds a socket that shares its port with the other cores'.
+/// Binds a socket that shares its port with those of the other cores.
 pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
@@ -37,7 +38,7 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Accepts until `core` drains; then takes what already waits, so that nobody who was let in is turned away.
+/// Accepts until `core` drains, then accepts the connections that are already queued, so that none of them is refused.
 pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usize) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let mut logged: Option<Instant> = None;
@@ -76,7 +77,7 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
     Ok(())
 }
 
-/// The connection's place in the count of its address. What a proxy announces is counted when it has done so.
+/// Counts the connection for its address. Behind a PROXY header, the announced client is counted later.
 fn seat(core: &Core, client: SocketAddr, entrance: usize) -> Result<Option<Seat>, Full> {
     let Some(limit) = &core.address_limit else { return Ok(None) };
     if core.listens.get(entrance).is_some_and(|listen| listen.trusts(client)) {
@@ -101,7 +102,7 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize
     }
 }
 
-/// Serves a connection that was accepted elsewhere.
+/// Serves a connection that another core accepted.
 pub(crate) fn adopt(core: &Rc<Core>, arrival: HandedConnection) {
     let HandedConnection { stream, client, entrance, counted } = arrival;
     match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {

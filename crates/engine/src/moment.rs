@@ -1,4 +1,4 @@
-//! A clock for the time that passes within a process.
+//! Monotonic time within a process.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::ops::Add;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// A moment of the system's monotonic clock, as one number of nanoseconds: what lies between two of the library's instants takes
-/// eight times as long to reckon, and each request has several.
+/// A time of the system's monotonic clock, in nanoseconds as a single number. Subtracting two `Instant`s of the standard library
+/// takes eight times as long, and each request does it several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(u64);
 
@@ -16,23 +16,23 @@ impl Moment {
     #[inline]
     pub fn now() -> Self {
         let time = clock_gettime(ClockId::Monotonic);
-        // The clock begins at 0 and lasts for centuries.
+        // The clock starts at 0, so the conversion is safe for centuries.
         Moment(time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64)
     }
 
-    /// Nanoseconds since an earlier moment, 0 since a later one.
+    /// Nanoseconds since an earlier moment; 0 if it is later.
     #[inline]
     pub fn ns_since(self, earlier: Moment) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The time since an earlier moment, none since a later one.
+    /// Time since an earlier moment; zero if it is later.
     #[inline]
     pub fn since(self, earlier: Moment) -> Duration {
         Duration::from_nanos(self.ns_since(earlier))
     }
 
-    /// The time since this moment.
+    /// Time elapsed since this moment.
     #[inline]
     pub fn elapsed(self) -> Duration {
         Moment::now().since(self)

@@ -1,4 +1,4 @@
-//! Bytes that a socket has not taken yet. Empty, and without memory, almost always.
+//! Bytes that a socket has not accepted yet. Almost always empty and without memory.
 
 use crate::stream::Stream;
 use std::io;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 pub(crate) struct Outbox {
     bytes: Vec<u8>,
     sent: usize,
-    /// The TLS layer holds bytes.
+    /// The TLS layer still holds bytes.
     unflushed: bool,
 }
 
@@ -18,24 +18,24 @@ impl Outbox {
         self.bytes.is_empty() && !self.unflushed
     }
 
-    /// Bytes that were not sent.
+    /// Number of unsent bytes.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() - self.sent
     }
 
-    /// Forgets what was not sent, and the memory.
+    /// Drops the unsent bytes and frees the memory.
     pub(crate) fn clear(&mut self) {
         *self = Outbox::default();
     }
 
-    /// Keeps bytes for later.
+    /// Appends bytes to send later.
     pub(crate) fn put(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Writes `first` and then `second` at once, and keeps what the socket does not take. Only for an empty outbox or after others'
-    /// bytes: order is kept.
+    /// Writes `first` and then `second` in one call and keeps what the socket does not accept. If bytes are already waiting,
+    /// appends to them: the order is kept.
     #[inline]
     pub(crate) fn send(&mut self, cx: &mut Context<'_>, stream: &mut Stream, first: &[u8], second: &[u8]) -> io::Result<()> {
         if !self.is_empty() {
@@ -55,7 +55,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Sends what is left; ready when all is gone. The memory goes with it.
+    /// Sends the remaining bytes; ready when all are sent. Frees the memory.
     pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
         while let Some(rest) = self.bytes.get(self.sent..).filter(|rest| !rest.is_empty()) {
             self.sent += match ready!(stream.poll_write(cx, rest, &[]))? {

@@ -1,6 +1,6 @@
-//! The cores as one of them sees them, and where a connection belongs. A new connection goes to the core that has the fewest, whatever it
-//! speaks, and counts there from the moment it is handed over. Connections differ in what they ask for, so a core that has no time left
-//! also gives connections away between two of their requests.
+//! Load balancing of connections between cores. A new connection goes to the core with the fewest connections, whatever its
+//! protocol, and counts there from the moment it is handed over. Connections cause different loads, so an overloaded core also
+//! hands connections over between two of their requests.
 
 use crate::addresses::Seat;
 use crate::moment::Moment;
@@ -12,52 +12,52 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
 
-/// Messages that may wait for one core. A core that does not get to them is stuck, and the others then keep what they accept.
+/// Maximum messages waiting for one core. A core that does not process them is stuck; the others then keep what they accept.
 pub(crate) const INBOX_MAX: usize = 1024;
-/// A connection stays where it came in while this core has at most one sixteenth more than the one with the fewest: among thousands of
-/// connections, handing most of them over would cost more than the difference does.
+/// A connection stays on the core that accepted it while that core has at most one sixteenth more connections than the least loaded
+/// one: with thousands of connections, handing most of them over would cost more than the imbalance.
 const TOLERATED_SHARE: usize = 16;
-/// A core that works for more of its time than this has none left, in thousandths.
+/// Load above which a core is overloaded, in thousandths of its time.
 const BUSY_MIN: u32 = 900;
-/// A core that works for less than this can help.
+/// Load below which a core can take connections from others, in thousandths of its time.
 const IDLE_MAX: u32 = 500;
-/// Connections that one core gives away in one look at its time.
+/// Maximum connections that one core hands over per load check.
 const GIVEN_MAX: usize = 16;
-/// Idle client connections that all cores together close when no file descriptor is left, as many as nginx closes.
+/// Idle client connections that all cores together close when file descriptors run out; nginx closes as many.
 const IDLE_CLOSED_MAX: usize = 32;
-/// At most one line in so much time about descriptors that are used up.
+/// Minimum interval between log lines about exhausted file descriptors.
 const FILES_LOG_EVERY: Duration = Duration::from_secs(10);
 
-/// A core as the others see it.
+/// A core as seen by the others.
 #[derive(Clone)]
 pub(crate) struct Peer {
-    /// Client connections that are open or on their way to it.
+    /// Client connections that are open on this core or on their way to it.
     open: Arc<AtomicUsize>,
-    /// Share of the last moments that its thread worked, in thousandths.
+    /// Recent load of the core's thread, in thousandths.
     busy: Arc<AtomicU32>,
     inbox: mpsc::Sender<PeerMessage>,
 }
 
-/// What one core sends to another.
+/// A message from one core to another.
 pub(crate) enum PeerMessage {
     /// A client connection to serve.
     Arrival(HandedConnection),
-    /// No file descriptor is left: close so many connections that are idle.
+    /// File descriptors are exhausted: close this many idle connections.
     CloseIdle(usize),
 }
 
-/// A client's connection on its way to the core that will serve it.
+/// A client connection on its way to the core that will serve it.
 pub(crate) struct HandedConnection {
     pub stream: TcpStream,
-    /// The client, or who announces it at the entrance.
+    /// The client's address, or that of the proxy until its header is read.
     pub client: SocketAddr,
-    /// The listener whose entrance is still before it; none for a connection that was served before.
+    /// Index of the listener whose PROXY header and TLS handshake are still ahead; `None` for a connection that was served before.
     pub entrance: Option<usize>,
-    /// Its place in the counts.
+    /// Counts the connection for its core and address.
     pub counted: CountedConnection,
 }
 
-/// One connection in its core's count and in that of its address, for as long as this lives.
+/// One connection in the count of its core and of its address; dropping it decrements both.
 pub(crate) struct CountedConnection {
     open: Arc<AtomicUsize>,
     pub seat: Option<Seat>,
@@ -69,12 +69,12 @@ impl Drop for CountedConnection {
     }
 }
 
-/// What all cores know of descriptors that are used up.
+/// Counts of exhausted file descriptors, shared by all cores.
 #[derive(Default)]
 pub(crate) struct FileShortage {
-    /// Times that none was left.
+    /// How often file descriptors ran out.
     met: AtomicU64,
-    /// Idle connections that were closed for it.
+    /// Idle connections closed for this reason.
     closed: AtomicU64,
 }
 
@@ -84,9 +84,9 @@ pub(crate) struct Peers {
     all: Vec<Peer>,
     drain: watch::Receiver<Option<Duration>>,
     shortage: Arc<FileShortage>,
-    /// What of the shortage was logged, and when; looked at by the first core.
+    /// Counts and time of the last log line about the shortage; used by the first core only.
     logged: Cell<(u64, u64, Option<Moment>)>,
-    /// Connections that this core should still give away.
+    /// Connections that this core should still hand over.
     to_give: Cell<usize>,
     last_look: Cell<(Moment, Duration)>,
 }
@@ -100,13 +100,13 @@ impl Peer {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// A connection in this core's count.
+    /// Counts a connection for this core.
     pub(crate) fn count(&self, seat: Option<Seat>) -> CountedConnection {
         self.open.fetch_add(1, Ordering::Relaxed);
         CountedConnection { open: self.open.clone(), seat }
     }
 
-    /// Hands a connection over; it comes back when the core takes none any more, or has too many on their way.
+    /// Hands a connection over. Returns it if the core accepts none any more or its inbox is full.
     pub(crate) fn hand_over(&self, arrival: HandedConnection) -> Result<(), HandedConnection> {
         match self.inbox.try_send(PeerMessage::Arrival(arrival)) {
             Err(TrySendError::Full(PeerMessage::Arrival(arrival)) | TrySendError::Closed(PeerMessage::Arrival(arrival))) => {
@@ -123,14 +123,14 @@ impl Peers {
         Peers { own, all, drain, shortage, logged, to_give, last_look: Cell::new((Moment::now(), Duration::ZERO)) }
     }
 
-    /// Where a new connection belongs, if not here.
+    /// The core that should serve a new connection, if not this one.
     pub(crate) fn better_place(&self) -> Option<&Peer> {
         let own = self.all.get(self.own)?.load();
         let least = self.all.iter().min_by_key(|peer| peer.load())?;
         (own > least.load() + least.load() / TOLERATED_SHARE).then_some(least)
     }
 
-    /// Whom to give a connection whose request is answered, if this core has no time left and another has.
+    /// The core to hand an idle connection over to, if this core is overloaded and another has capacity.
     #[inline]
     pub(crate) fn relief(&self) -> Option<&Peer> {
         let to_give = self.to_give.get();
@@ -145,7 +145,7 @@ impl Peers {
         self.all.iter().min_by_key(|peer| (peer.busy.load(Ordering::Relaxed), peer.load()))
     }
 
-    /// Looks at the time that this core's thread has worked since the last look.
+    /// Measures the load of this core's thread since the last call.
     pub(crate) fn look_at_time(&self, now: Moment) {
         let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         let cpu = Duration::new(cpu.tv_sec.unsigned_abs(), u32::try_from(cpu.tv_nsec).unwrap_or_default());
@@ -160,14 +160,14 @@ impl Peers {
         self.to_give.set(if busy >= BUSY_MIN { surplus.min(GIVEN_MAX) } else { 0 });
     }
 
-    /// Counts a connection of this core.
+    /// Counts a connection for this core.
     pub(crate) fn count(&self, seat: Option<Seat>) -> CountedConnection {
         self.all
             .get(self.own)
             .map_or_else(|| CountedConnection { open: Arc::new(AtomicUsize::new(1)), seat: None }, |own| own.count(seat))
     }
 
-    /// Has every core close some of its idle connections, this one by `close`: no file descriptor is left.
+    /// File descriptors are exhausted: every core closes some of its idle connections, this one through `close`.
     pub(crate) fn close_idle(&self, close: impl FnOnce(usize)) {
         self.shortage.met.fetch_add(1, Ordering::Relaxed);
         let each = IDLE_CLOSED_MAX.div_ceil(self.all.len().max(1));
@@ -177,12 +177,12 @@ impl Peers {
         close(each);
     }
 
-    /// Counts idle connections that were closed because no file descriptor was left.
+    /// Counts idle connections that were closed because file descriptors were exhausted.
     pub(crate) fn count_closed(&self, connections: usize) {
         self.shortage.closed.fetch_add(connections as u64, Ordering::Relaxed);
     }
 
-    /// Says what descriptors that were used up have led to. One core speaks for all.
+    /// Logs exhausted file descriptors and closed connections. One core logs for all.
     pub(crate) fn log_shortage(&self, now: Moment) {
         let (met, closed, at) = self.logged.get();
         let (met_now, closed_now) = (self.shortage.met.load(Ordering::Relaxed), self.shortage.closed.load(Ordering::Relaxed));
@@ -198,17 +198,17 @@ impl Peers {
         );
     }
 
-    /// Client connections of this core.
+    /// Open client connections of this core.
     pub(crate) fn own_open(&self) -> u64 {
         self.all.get(self.own).map_or(0, |own| own.load() as u64)
     }
 
-    /// Share of the last moments that this core's thread worked, in thousandths.
+    /// Recent load of this core's thread, in thousandths.
     pub(crate) fn own_busy(&self) -> u64 {
         self.all.get(self.own).map_or(0, |own| u64::from(own.busy.load(Ordering::Relaxed)))
     }
 
-    /// This core has no connection, and none is on its way.
+    /// Whether this core has no connection, and none is on its way.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.get(self.own).is_none_or(|own| own.load() == 0)
     }

@@ -1,17 +1,17 @@
-//! An answer to come, for which requests are held.
+//! A result that requests wait for.
 
 use crate::service::Work;
 use tokio::sync::watch;
 
-/// An answer to come. Any number of requests can wait for it.
+/// A result that is not available yet. Any number of requests can wait for it.
 #[derive(Clone)]
 pub struct Pending<T>(watch::Receiver<Option<T>>);
 
-/// The place to put an answer. Dropping it without one ends the waiting as well.
+/// Provides the result. If it is dropped without one, the waiting ends as well.
 pub struct Completer<T>(watch::Sender<Option<T>>);
 
 impl<T> Pending<T> {
-    /// Where an answer will be put, and the answer to come.
+    /// A completer and its pending result.
     pub fn pair() -> (Completer<T>, Pending<T>) {
         let (sender, receiver) = watch::channel(None);
         (Completer(sender), Pending(receiver))
@@ -19,30 +19,30 @@ impl<T> Pending<T> {
 }
 
 impl<T> Completer<T> {
-    /// Gives the answer.
+    /// Provides the result.
     pub fn complete(self, value: T) {
-        // Nobody may be waiting any longer.
+        // Fails only if no one waits any more.
         let _ = self.0.send(Some(value));
     }
 
-    /// Whether anybody still waits.
+    /// Whether anyone still waits.
     pub fn is_awaited(&self) -> bool {
         self.0.receiver_count() > 0
     }
 }
 
 impl<T: Clone + Send + Sync + 'static> Pending<T> {
-    /// The answer, if it is there.
+    /// The result, if available.
     pub fn get(&self) -> Option<T> {
         self.0.borrow().clone()
     }
 
-    /// Done when the answer is there or will never be.
+    /// Completes when the result is available or never will be.
     pub async fn wait(mut self) {
         let _ = self.0.wait_for(Option::is_some).await;
     }
 
-    /// The same as work that holds a request.
+    /// The wait as work that holds a request.
     pub fn work(&self) -> Work {
         Box::pin(self.clone().wait())
     }

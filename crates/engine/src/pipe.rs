@@ -1,5 +1,4 @@
-//! A byte stream inside one core: what one side writes the other reads, in both directions, with a bound. It is how an HTTP/2 stream
-//! looks like a connection to everything that knows connections only.
+//! A bounded bidirectional byte stream within one core. It makes an HTTP/2 stream look like a connection.
 
 use crate::buffer_account::BufferAccount;
 use std::cell::{Cell, RefCell};
@@ -7,10 +6,10 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// Bytes on their way in one direction; as much as one read of a socket brings.
+/// Bytes buffered in one direction; as much as one read of a socket returns.
 const PIPE_BYTES_MAX: usize = 64 * 1024;
 
-/// One end.
+/// One end of a pipe.
 pub(crate) struct Pipe {
     pub reader: PipeReader,
     pub writer: PipeWriter,
@@ -29,19 +28,19 @@ struct Channel {
     reader_gone: bool,
     reader: Bell,
     writer: Bell,
-    /// Where the bytes are counted.
+    /// Account charged for the bytes.
     account: Option<Rc<BufferAccount>>,
 }
 
-/// How a side that waits is told that it can go on.
+/// How a waiting side is notified that it can continue.
 enum Bell {
-    /// Its task is woken.
+    /// Wakes its task.
     Task(Option<Waker>),
-    /// Both sides belong to one task, which looks at a mark that they share after it has polled them: it need not be scheduled again.
+    /// Both sides belong to one task, which checks a shared mark after polling them: no wakeup needs to be scheduled.
     Mark { waits: bool, moved: PipeMark },
 }
 
-/// Set when one side of a pipe within a task has something to do because of the other.
+/// Set when one side of a pipe within a task must be polled because of the other.
 pub(crate) type PipeMark = Rc<Cell<bool>>;
 
 impl Default for Bell {
@@ -81,13 +80,14 @@ impl Pipe {
         Pipe::of(Channel::default(), Channel::default())
     }
 
-    /// Both ends of a pipe whose bytes are counted as parts of an account: what the near end writes, and what the far end writes.
+    /// Both ends of a pipe whose bytes are charged to parts of an account: `there` for bytes from the near end, `back` for bytes
+    /// from the far end.
     pub(crate) fn counted(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe) {
         let channel = |account: &Rc<BufferAccount>| Channel { account: Some(account.clone()), ..Channel::default() };
         Pipe::of(channel(there), channel(back))
     }
 
-    /// Both ends of a pipe for one task, counted in the same way, and the mark that the task has to look at.
+    /// Both ends of a pipe within one task, charged in the same way, and the mark that the task must check.
     pub(crate) fn within_task(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe, PipeMark) {
         let moved = PipeMark::default();
         let bell = || Bell::Mark { waits: false, moved: moved.clone() };
@@ -108,7 +108,7 @@ impl Pipe {
         (near, far)
     }
 
-    /// Both directions are open and nothing is on its way.
+    /// Whether both directions are open and empty.
     pub(crate) fn is_quiet(&self) -> bool {
         [&self.reader.0, &self.writer.0].into_iter().all(|channel| {
             let channel = channel.borrow();
@@ -125,7 +125,7 @@ impl Channel {
 
     fn wait_for_room(&mut self, cx: &Context<'_>) {
         self.writer.wait(cx);
-        // Bytes that have left the pipe may still be held.
+        // Bytes that have left the pipe may still be charged to the account.
         if let Some(account) = &self.account {
             account.wait(cx);
         }
@@ -152,7 +152,7 @@ impl Channel {
         }
     }
 
-    /// Drops what nobody will read.
+    /// Drops bytes that no one will read.
     fn discard(&mut self) {
         self.count_out(self.bytes.len() - self.read);
         self.bytes = Vec::new();
@@ -161,7 +161,7 @@ impl Channel {
 }
 
 impl PipeReader {
-    /// Reads what is there; 0 bytes when the writer has ended or is gone.
+    /// Reads available bytes; 0 bytes when the writer has ended or is gone.
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<usize> {
         let mut channel = self.0.borrow_mut();
         let channel = &mut *channel;
@@ -187,7 +187,7 @@ impl PipeReader {
         Poll::Ready(taken)
     }
 
-    /// Takes all that is there, without copying it; nothing when the writer has ended or is gone.
+    /// Takes all available bytes without copying them; empty when the writer has ended or is gone.
     pub(crate) fn poll_take(&mut self, cx: &mut Context<'_>) -> Poll<Vec<u8>> {
         let mut channel = self.0.borrow_mut();
         let channel = &mut *channel;
@@ -202,7 +202,7 @@ impl PipeReader {
         Poll::Ready(bytes)
     }
 
-    /// Ready when the writer is gone without having ended, whatever is still to be read.
+    /// Ready when the writer was dropped without `end`, even if bytes are left to read.
     pub(crate) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut channel = self.0.borrow_mut();
         if channel.writer_gone && !channel.ended {
@@ -212,14 +212,14 @@ impl PipeReader {
         Poll::Pending
     }
 
-    /// The writer said that nothing follows, rather than just going away.
+    /// Whether the writer called `end`, rather than being dropped.
     pub(crate) fn has_ended(&self) -> bool {
         self.0.borrow().ended
     }
 }
 
 impl PipeWriter {
-    /// Writes as much of both as there is room for.
+    /// Writes as much of both slices as fits.
     pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
         let mut channel = self.0.borrow_mut();
         if channel.reader_gone || channel.ended {
@@ -235,13 +235,13 @@ impl PipeWriter {
         Poll::Ready(Ok(channel.put(&[first, second])))
     }
 
-    /// The most that should be brought to it at once: only what it takes, where its account is full.
+    /// How many bytes to bring to the pipe at most: limited to its room while its account is full.
     pub(crate) fn wanted(&self) -> usize {
         let channel = self.0.borrow();
         if channel.account.as_ref().is_some_and(|account| account.is_full()) { channel.room() } else { usize::MAX }
     }
 
-    /// Waits until a write takes something, and says how much.
+    /// Waits until there is room to write; returns how much.
     pub(crate) fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut channel = self.0.borrow_mut();
         if channel.reader_gone || channel.ended {
@@ -256,7 +256,7 @@ impl PipeWriter {
         }
     }
 
-    /// Writes all the parts, whether there is room or not: for a little more than [`PipeWriter::poll_room`] has promised.
+    /// Writes all parts, even beyond the limit: for slightly more than [`PipeWriter::poll_room`] has promised.
     pub(crate) fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
         let mut channel = self.0.borrow_mut();
         if channel.reader_gone || channel.ended {
@@ -266,7 +266,7 @@ impl PipeWriter {
         Ok(())
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     pub(crate) async fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let taken = std::future::poll_fn(|cx| self.poll_write(cx, bytes, &[])).await?;
@@ -275,7 +275,7 @@ impl PipeWriter {
         Ok(())
     }
 
-    /// Says that nothing follows.
+    /// Marks the regular end of the stream.
     pub(crate) fn end(&mut self) {
         let mut channel = self.0.borrow_mut();
         channel.ended = true;

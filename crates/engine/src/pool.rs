@@ -1,5 +1,5 @@
-//! Idle upstream connections of one core, last in first out, by target. A connection to a named upstream lives no longer than the
-//! name's answer, so a busy pool follows a change of address.
+//! Idle upstream connections of one core, last in first out, by target. A connection to a named upstream expires with the DNS
+//! answer, so a busy pool follows a change of address.
 
 use crate::limits::Limits;
 use crate::stream::Stream;
@@ -12,11 +12,11 @@ use std::rc::Rc;
 pub(crate) struct PooledConnection {
     pub stream: Stream,
     pub serial: u64,
-    /// It has carried an exchange before.
+    /// Whether it has carried an exchange before.
     pub reused: bool,
-    /// Coarse time after which it is not used again.
+    /// Coarse time after which it is not reused.
     pub valid_until_ms: u64,
-    /// Held for as long as the connection lives.
+    /// Held while the connection lives.
     #[allow(dead_code)]
     pub slot: PoolSlot,
 }
@@ -25,7 +25,7 @@ pub(crate) struct PooledConnection {
 pub(crate) struct PoolSlot(Rc<Cell<usize>>);
 
 impl PoolSlot {
-    /// Takes a slot, if fewer than `most` are taken.
+    /// Takes a slot if fewer than `most` are taken.
     pub(crate) fn take(open: &Rc<Cell<usize>>, most: usize) -> Option<PoolSlot> {
         let taken = open.get();
         (taken < most).then(|| {
@@ -46,7 +46,7 @@ struct Idle {
     since_ms: u64,
 }
 
-/// Serials are unique and dense: they are their own hash.
+/// Hash function for serials, which are unique and dense.
 #[derive(Default)]
 pub(crate) struct SerialHasher(u64);
 
@@ -69,7 +69,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// An idle connection that is still good.
+    /// Takes an idle connection that is still usable.
     #[inline]
     pub(crate) fn take(&mut self, serial: u64, now_ms: u64, limits: &Limits) -> Option<PooledConnection> {
         let idle = self.idle.get_mut(&serial)?;
@@ -94,15 +94,15 @@ impl Pool {
         }
     }
 
-    /// How many connections are idle.
+    /// Number of idle connections.
     pub(crate) fn len(&self) -> usize {
         self.idle.values().map(Vec::len).sum()
     }
 
-    /// Closes so many connections, of those that have been idle for the longest.
+    /// Closes this many connections, those that have been idle longest first.
     pub(crate) fn close_oldest(&mut self, connections: usize) {
         for _ in 0..connections {
-            // The first of a list has been idle for the longest.
+            // The first connection of each list has been idle longest.
             let since = |idle: &Vec<Idle>| idle.first().map_or(u64::MAX, |first| first.since_ms);
             match self.idle.values_mut().filter(|idle| !idle.is_empty()).min_by_key(|idle| since(idle)) {
                 Some(idle) => drop(idle.remove(0)),
@@ -111,7 +111,7 @@ impl Pool {
         }
     }
 
-    /// Closes what has become old or was closed by the other side.
+    /// Closes connections that have expired or that the other side has closed.
     pub(crate) fn prune(&mut self, now_ms: u64, limits: &Limits) {
         self.idle.retain(|_, idle| {
             idle.retain_mut(|candidate| candidate.is_good(now_ms, limits));

@@ -1,30 +1,31 @@
-//! The PROXY protocol's header, versions 1 and 2: what a load balancer says about the connection that it passes on. Parsed strictly and
-//! without I/O; whom to believe is decided elsewhere.
+//! Parses the PROXY protocol header, versions 1 and 2: what a load balancer announces about a connection. Strict and without I/O;
+//! the caller decides which peers to trust.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
-/// The longest line of version 1, with its end.
+/// Longest version 1 header, including the line end.
 pub(crate) const V1_BYTES_MAX: usize = 107;
-/// Bytes behind the fixed part of version 2: two IPv6 addresses and room for the extras that proxies send, which are not read.
+/// Maximum bytes after the fixed part of version 2: two IPv6 addresses and room for the extensions that proxies send, which are
+/// ignored.
 const V2_BYTES_MAX: usize = 4096;
-/// The shortest header of all, `PROXY UNKNOWN` with its line end: this much can be read before anything is known.
+/// Length of the shortest header, `PROXY UNKNOWN` with its line end: this much can be read before anything is known.
 const SHORTEST: usize = 15;
 const V1_START: &[u8] = b"PROXY ";
 const V2_START: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
-/// The fixed part of version 2.
+/// Length of the fixed part of version 2.
 const V2_FIXED: usize = 16;
 
-/// How far a header has come.
+/// Parsing progress of a header.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// At least this many bytes more belong to the header.
+    /// The header continues with at least this many more bytes.
     Wants(usize),
-    /// All of it is there. `None`: the proxy speaks for itself, or does not know.
+    /// The header is complete. `None`: the proxy speaks for itself, or does not know the client.
     Complete(Option<SocketAddr>),
 }
 
-/// Looks at what has come of a header; `bytes` holds nothing behind it.
+/// Parses the bytes of a header received so far; `bytes` contains nothing beyond it.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Progress, &'static str> {
     let begins = |start: &[u8]| bytes.iter().zip(start).all(|(byte, wanted)| byte == wanted);
     if !begins(V1_START) && !begins(V2_START) {
@@ -47,7 +48,7 @@ fn version_1(bytes: &[u8]) -> Result<Progress, &'static str> {
     let text = std::str::from_utf8(line).map_err(|_| "the PROXY line is not text")?;
     let mut words = text.split(' ').skip(1);
     let client = match words.next() {
-        // What follows is to be ignored.
+        // The specification says to ignore the rest.
         Some("UNKNOWN") => return Ok(Progress::Complete(None)),
         Some("TCP4") => endpoint::<Ipv4Addr>(&mut words),
         Some("TCP6") => endpoint::<Ipv6Addr>(&mut words),
@@ -59,7 +60,7 @@ fn version_1(bytes: &[u8]) -> Result<Progress, &'static str> {
     }
 }
 
-/// Source address, destination address, source port, destination port; the source is returned.
+/// Parses source address, destination address, source port and destination port; returns the source.
 fn endpoint<'t, A: FromStr + Into<IpAddr>>(words: &mut impl Iterator<Item = &'t str>) -> Option<SocketAddr> {
     let source: A = words.next()?.parse().ok()?;
     let _destination: A = words.next()?.parse().ok()?;
@@ -88,9 +89,9 @@ fn version_2(bytes: &[u8]) -> Result<Progress, &'static str> {
         return Ok(Progress::Wants(length - body.len()));
     }
     match (version, family) {
-        // LOCAL: the proxy's own connection, a health check for one.
+        // LOCAL: the proxy's own connection, such as a health check.
         (0x20, _) => Ok(Progress::Complete(None)),
-        // PROXY of something without an address, or of a local socket.
+        // PROXY for a connection without an address, or from a Unix socket.
         (0x21, 0x00 | 0x31 | 0x32) => Ok(Progress::Complete(None)),
         (0x21, 0x11) => {
             let (source, rest) = body.split_first_chunk::<4>().ok_or("the PROXY header is cut short")?;
@@ -107,7 +108,7 @@ fn version_2(bytes: &[u8]) -> Result<Progress, &'static str> {
     }
 }
 
-/// Behind the destination's address stand the two ports.
+/// The source port: the two ports follow the destination address.
 fn source_port(rest: &[u8], address_bytes: usize) -> Result<u16, &'static str> {
     match rest.get(address_bytes..address_bytes + 4) {
         Some(&[high, low, _, _]) => Ok(u16::from_be_bytes([high, low])),

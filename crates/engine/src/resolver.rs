@@ -1,5 +1,5 @@
-//! Names to addresses, by the hosts file and the system's resolver configuration, each answer for its time to live. The hosts file wins, and
-//! an answer of either family is used when the other does not come soon.
+//! Resolves names with the hosts file and the system's resolver configuration, and caches each answer for its time to live. The
+//! hosts file takes precedence. If the answer of one address family is late, the other one is used.
 
 use hickory_resolver::config::{NameServerConfig, ResolverConfig};
 use hickory_resolver::lookup::Lookup;
@@ -16,16 +16,16 @@ use std::pin::{Pin, pin};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// What the answer of one family waits for that of the other (RFC 8305 §3).
+/// How long the answer of one family waits for that of the other (RFC 8305 §3).
 const RESOLUTION_DELAY: Duration = Duration::from_millis(50);
-/// Names whose answers are kept. Upstreams have names that were configured; a rewritten URL may have others.
+/// Maximum cached names. Upstream names are configured, but rewritten URLs may contain others.
 const NAMES_MAX: usize = 1024;
 
-/// One core's resolver, made when the first name is looked up.
+/// Resolver of one core, set up at the first lookup.
 pub(crate) struct Resolver {
     servers: Vec<SocketAddr>,
     sources: OnceCell<Result<Sources, String>>,
-    /// Answers that hold: a family that never comes is waited for once.
+    /// Cached answers. They include names with only one family, so that the other is awaited only once.
     known: RefCell<HashMap<String, ResolvedName>>,
 }
 
@@ -34,7 +34,7 @@ struct Sources {
     resolver: TokioResolver,
 }
 
-/// The addresses of a name, never empty, and until when they hold.
+/// Addresses of a name, never empty, and when they expire.
 #[derive(Clone)]
 pub(crate) struct ResolvedName {
     pub addresses: Vec<IpAddr>,
@@ -42,7 +42,7 @@ pub(crate) struct ResolvedName {
 }
 
 impl Resolver {
-    /// Asks `servers`, or those of the system when there are none.
+    /// Queries `servers`, or those of the system if the list is empty.
     pub(crate) fn new(servers: Vec<SocketAddr>) -> Self {
         Resolver { servers, sources: OnceCell::new(), known: RefCell::default() }
     }
@@ -85,28 +85,28 @@ impl Sources {
             )
         };
         let resolver = builder.build().map_err(|error| error.to_string())?;
-        // A system without the file has no names in it.
+        // A missing hosts file counts as an empty one.
         Ok(Sources { hosts: Hosts::from_system().unwrap_or_default(), resolver })
     }
 
-    /// What the hosts file says of a name. When it says something, nobody is asked, not for the other family either.
+    /// The addresses of a name in the hosts file. If there are any, no name server is queried, not even for the other family.
     fn in_hosts(&self, host: &str) -> Option<ResolvedName> {
         let name = Name::from_utf8(host).ok()?.to_lowercase();
         let found = [RecordType::A, RecordType::AAAA].map(|kind| self.hosts.lookup_static_host(&Query::query(name.clone(), kind)));
         found.into_iter().flatten().filter_map(|lookup| answer(&lookup)).reduce(join)
     }
 
-    /// The addresses of one family.
+    /// Queries the addresses of one family.
     async fn ask(&self, host: &str, family: RecordType) -> Result<ResolvedName, String> {
-        // A trailing dot keeps search domains away from names that are already whole.
+        // A trailing dot keeps search domains from being appended to complete names.
         let name = if host.contains('.') { format!("{host}.") } else { host.to_owned() };
         let lookup = self.resolver.lookup(name, family).await.map_err(|error: NetError| error.to_string())?;
         answer(&lookup).ok_or_else(|| "the name has no address".to_owned())
     }
 }
 
-/// The answer of both families if the second comes before `delay` is over, else of the first one that has addresses. The delay begins with
-/// the first.
+/// The answers of both families if the second arrives before `delay` ends, otherwise of the first that has addresses. The delay
+/// starts with the first answer.
 async fn either_family(
     v4: impl Future<Output = Result<ResolvedName, String>>,
     v6: impl Future<Output = Result<ResolvedName, String>>,

@@ -1,4 +1,5 @@
-//! A client's connection from its first request on: HTTP/2 if that was agreed on or the client begins with its preface, else HTTP/1.1.
+//! Serves a client connection from its first request on: HTTP/2 if ALPN selected it or the client sends its preface, otherwise
+//! HTTP/1.1.
 
 use crate::connection::{Connection, Http2Start};
 use crate::core::Core;
@@ -17,6 +18,6 @@ pub(crate) async fn serve(core: Rc<Core>, stream: Stream, client: ClientInfo, co
         let Http2Start { stream, bytes, client, counted } = *start;
         (stream, bytes, client, counted)
     };
-    // In a task of its own, so that connections of HTTP/1.1 have no room for what HTTP/2 needs.
+    // In a separate task, so that HTTP/1.1 connections need no memory for HTTP/2.
     tokio::task::spawn_local(http2_clients::serve(core, stream, bytes, client, counted));
 }

@@ -1,34 +1,34 @@
-//! Server names with a port, which some clients send (`localhost:8443`), though a server name is a host alone (RFC 6066 §3). rustls refuses
-//! them. Here the length of such a name is cut down to the host before rustls reads it: the colon becomes the type of a second name, of
-//! which rustls knows nothing and ignores it. The handshake is still about the bytes that the client sent: the transcript's hash puts the
-//! length back. Where something does not fit, the handshake fails.
+//! Accepts server names with a port, which some clients send (`localhost:8443`), although a server name is only a host (RFC 6066
+//! §3) and rustls rejects them. Before rustls reads such a name, its length is cut to the host: the colon becomes the type of a
+//! second name, which rustls does not know and ignores. The handshake still covers the bytes that the client sent: the transcript's
+//! hash restores the length. On any mismatch, the handshake fails.
 
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::hash::{Context, Hash, HashAlgorithm, Output};
 use rustls::{CipherSuiteCommon, SupportedCipherSuite, Tls12CipherSuite, Tls13CipherSuite};
 use std::cell::Cell;
 
-/// Bytes before the content of a TLS record.
+/// Length of a TLS record header.
 pub(crate) const RECORD_HEADER_BYTES: usize = 5;
-/// The type of a ClientHello, which is its first byte (RFC 8446 §4).
+/// Message type of a ClientHello, its first byte (RFC 8446 §4).
 const CLIENT_HELLO: u8 = 1;
-/// Version and random bytes of a ClientHello.
+/// Length of the version and random bytes of a ClientHello.
 const HELLO_FIXED_BYTES: usize = 2 + 32;
-/// The extension, and the type of its only kind of name (RFC 6066 §3).
+/// Type of the extension, and of its only kind of name (RFC 6066 §3).
 const SERVER_NAME: u16 = 0;
 const HOST_NAME: u8 = 0;
 
-/// The length that was changed in a ClientHello.
+/// The changed length in a ClientHello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CutName {
-    /// Where it stands in the message, without the record's header.
+    /// Its offset in the message, excluding the record header.
     at: usize,
     sent: [u8; 2],
     cut: [u8; 2],
 }
 
 impl CutName {
-    /// Cuts the port off the server name of a ClientHello that is one whole record; `None` when there is none.
+    /// Cuts the port off the server name of a ClientHello that is one whole record; `None` if there is no port.
     pub(crate) fn cut(record: &mut [u8]) -> Option<Self> {
         let message = record.get_mut(RECORD_HEADER_BYTES..)?;
         let (at, sent, host_bytes) = name_with_port(message)?;
@@ -37,7 +37,7 @@ impl CutName {
         Some(CutName { at, sent, cut })
     }
 
-    /// Runs `work`, in which the message is hashed as it was sent.
+    /// Runs `work`, during which the message is hashed as the client sent it.
     pub(crate) fn restored_in<T>(name: Option<Self>, work: impl FnOnce() -> T) -> T {
         CUT.set(name);
         let done = work();
@@ -45,7 +45,7 @@ impl CutName {
         done
     }
 
-    /// A ClientHello, or the beginning of one, in parts as it was sent; `None` for anything else.
+    /// The parts of a ClientHello, or of its start, as the client sent them; `None` for any other message.
     fn restore<'m>(&'m self, message: &'m [u8]) -> Option<[&'m [u8]; 3]> {
         let (before, rest) = message.split_at_checked(self.at)?;
         let after = rest.strip_prefix(&self.cut)?;
@@ -53,7 +53,7 @@ impl CutName {
     }
 }
 
-/// Where the length of the name stands, that length, and how long the host in it is.
+/// Offset of the name's length, that length, and the length of the host in the name.
 fn name_with_port(message: &[u8]) -> Option<(usize, [u8; 2], usize)> {
     let mut hello = LengthReader { bytes: message, at: 1 };
     let length = hello.length(3)?;
@@ -62,7 +62,7 @@ fn name_with_port(message: &[u8]) -> Option<(usize, [u8; 2], usize)> {
     }
     hello.skip(HELLO_FIXED_BYTES)?;
     for length_bytes in [1, 2, 1] {
-        // The session's identifier, cipher suites, compression methods.
+        // Session id, cipher suites, compression methods.
         let length = hello.length(length_bytes)?;
         hello.skip(length)?;
     }
@@ -82,7 +82,7 @@ fn name_with_port(message: &[u8]) -> Option<(usize, [u8; 2], usize)> {
     }
 }
 
-/// Reads lengths, one behind the other.
+/// Reads consecutive length-prefixed fields.
 struct LengthReader<'m> {
     bytes: &'m [u8],
     at: usize,
@@ -102,12 +102,12 @@ impl LengthReader<'_> {
 }
 
 thread_local! {
-    /// Set while rustls works on the ClientHello, which it does in one call: a hash is not told of whom it is.
+    /// Set while rustls processes the ClientHello, which happens in one call: a hash does not know its connection.
     static CUT: Cell<Option<CutName>> = const { Cell::new(None) };
 }
 
-/// The same algorithms, so that [`crate::TlsTerms`] made with them are for clients too that send a port with the server name. What this makes
-/// is never freed: call it for what lives as long as the process.
+/// The same algorithms, but with server names that include a port accepted by [`crate::TlsTerms`] made with them. The result is
+/// never freed: call this only for what lives as long as the process.
 pub fn accepting_ports(provider: CryptoProvider) -> CryptoProvider {
     let cipher_suites = provider.cipher_suites.iter().map(|suite| match suite {
         SupportedCipherSuite::Tls12(suite) => SupportedCipherSuite::Tls12(Box::leak(Box::new(Tls12CipherSuite {
@@ -135,7 +135,7 @@ fn common(own: &CipherSuiteCommon) -> CipherSuiteCommon {
     }
 }
 
-/// A hash that takes a ClientHello as it was sent.
+/// A hash that processes a ClientHello as the client sent it.
 struct Transcript(&'static dyn Hash);
 
 impl Hash for Transcript {

@@ -1,4 +1,4 @@
-//! The border between I/O and decisions. The engine calls, the gateway answers; both sides are synchronous here.
+//! The border between I/O and decisions. The engine calls, the gateway decides; both sides are synchronous here.
 
 use crate::{Fault, Moment, Target};
 use rustls::pki_types::CertificateDer;
@@ -10,165 +10,167 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_http::{HeaderEdits, Request, Response};
 
-/// Makes one core's service, on that core's thread.
+/// Creates the service of one core, on that core's thread.
 pub type ServiceFactory = Arc<dyn Fn(usize) -> Rc<dyn Service> + Send + Sync>;
 
-/// What one core serves.
+/// The service of one core.
 pub trait Service {
-    /// The handler for a new client connection.
+    /// Creates the handler for a new client connection.
     fn handler(&self, client: &ClientInfo) -> Box<dyn Handler>;
 
-    /// Comes about every 100 milliseconds, for what must be done without a request too.
+    /// Called about every 100 milliseconds, for work that does not depend on requests.
     fn tick(&self) {}
 }
 
-/// A client's connection, as far as it is known before its first request.
+/// A client connection, as known before its first request.
 #[derive(Clone, Debug)]
 pub struct ClientInfo {
-    /// Where it comes from: the connection's other end, or what a trusted proxy says.
+    /// Address of the client: the peer, or the client announced by a trusted proxy.
     pub address: SocketAddr,
-    /// What the handshake told, if TLS is spoken.
+    /// Result of the TLS handshake, if the connection uses TLS.
     pub tls: Option<Rc<ClientTls>>,
-    /// Its requests come over HTTP/2.
+    /// Whether requests arrive over HTTP/2.
     pub http2: bool,
 }
 
-/// What a TLS handshake told about a client.
+/// What a TLS handshake revealed about a client.
 #[derive(Debug)]
 pub struct ClientTls {
-    /// The certificates it showed, its own first; it has proved to hold that one's key, and nothing else was checked.
+    /// The certificate chain that it presented, its own first. The client has proved to own that one's key; nothing else was
+    /// verified.
     pub certificates: Vec<CertificateDer<'static>>,
-    /// The host that it named.
+    /// The host that it requested (SNI).
     pub server_name: Option<String>,
 }
 
 /// Decides about the exchanges of one client connection, one at a time.
 pub trait Handler {
-    /// A request's head has arrived. A verdict of `Forward` has filled `outgoing`'s target and host, one of `Reply` its status and body.
+    /// Decides about a request whose head has arrived. With `Forward`, `outgoing`'s target and host are set; with `Reply`, its
+    /// status and body.
     fn on_request(&mut self, request: &Request<'_>, now: Moment, outgoing: &mut Outgoing) -> Verdict;
 
-    /// The whole body of the request, without its framing, after a verdict of `Read`. [`Handler::on_request`] comes next.
+    /// Receives the whole decoded body of the request after a verdict of `Read`. [`Handler::on_request`] is called next.
     fn on_body(&mut self, body: Result<Vec<u8>, NotKept>);
 
-    /// Where the current exchange goes, when a new connection is needed.
+    /// The upstream of the current exchange. Called when a new connection is needed.
     fn target(&self) -> Option<Arc<Target>>;
 
-    /// The upstream's final response head has arrived. `outgoing` has no edits yet; its other fields hold anything.
+    /// Decides about the upstream's final response head. `outgoing` has no edits yet; its other fields are unspecified.
     fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict;
 
-    /// The body that a verdict of `Keep` asked for, without its framing, and the same head once more. `outgoing` is as for the head.
+    /// Receives the decoded body that a verdict of `Keep` asked for, and the same head again. `outgoing` is as for the head.
     fn on_response_body(&mut self, response: &Response<'_>, body: KeptBody<'_>, outgoing: &mut Outgoing) -> ResponseVerdict;
 
-    /// The next bytes of a response's body, without its framing, after a verdict of `Watch`. A body whose end is never shown was cut.
+    /// Receives the next decoded bytes of a response body after a verdict of `Watch`. If `is_end` never comes, the body was cut.
     fn on_response_bytes(&mut self, bytes: &[u8], is_end: bool);
 
-    /// Whether a field of this name may follow the request's body to the upstream. Asked only of names that
-    /// [`may_be_trailer`](tollgate_http::may_be_trailer) lets pass.
+    /// Whether a trailer field of this name may follow the request's body to the upstream. Called only for names that
+    /// [`may_be_trailer`](tollgate_http::may_be_trailer) allows.
     fn passes_request_trailer(&self, name: &str) -> bool;
 
-    /// The same for a response's body and the client.
+    /// Same for the trailers of a response to the client.
     fn passes_response_trailer(&self, name: &str) -> bool;
 
-    /// The exchange failed before a response: fills `outgoing` with what the client is told.
+    /// The exchange failed before a response: fills `outgoing` with an error response for the client.
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing);
 
-    /// The exchange is over: nothing of it may be held any longer.
+    /// The exchange is over: releases everything that belongs to it.
     fn on_end(&mut self, ended: Ended);
 }
 
-/// What becomes of a request.
+/// Decision about a request.
 pub enum Verdict {
-    /// Send it on.
+    /// Forward it.
     Forward(Forward),
-    /// The gateway answers by itself.
+    /// The gateway responds itself.
     Reply,
-    /// Keep the request and ask again after this long. Nothing else waits for it, and no more is read from its client.
+    /// Hold the request and ask again after this time. It waits for nothing else, and no more is read from its client.
     Wait(Duration),
-    /// Keep the request and ask again when this is done, but at the latest after this long.
+    /// Hold the request and ask again when the work is done, at the latest after this time.
     Await(Work, Duration),
-    /// Keep the request until its body is there, of at most so many bytes, hand that over and ask again.
+    /// Hold the request until its body of at most this many bytes is complete, pass the body to the handler and ask again.
     Read(usize),
 }
 
-/// What becomes of a response. One that has switched protocols passes, whatever the verdict is.
+/// Decision about a response. A response that switches protocols passes, whatever the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseVerdict {
-    /// It passes as it comes, with the edits.
+    /// It passes as received, with the edits.
     Pass,
-    /// It passes as it comes, with the edits, and [`Handler::on_response_bytes`] sees its body.
+    /// It passes as received, with the edits, and [`Handler::on_response_bytes`] sees its body.
     Watch,
-    /// It is held until its body is there, of at most so many bytes. [`Handler::on_response_body`] comes next.
+    /// It is held until its body of at most this many bytes is complete. [`Handler::on_response_body`] is called next.
     Keep(usize),
-    /// It passes with the edits, `outgoing`'s status unless that is 0, and `outgoing`'s body in place of its own.
+    /// It passes with the edits, the status of `outgoing` unless that is 0, and the body of `outgoing` instead of its own.
     Rewrite,
-    /// The gateway's own answer, in `outgoing`, takes its place.
+    /// The gateway's own response in `outgoing` replaces it.
     Reply,
 }
 
-/// Why a body could not be kept.
+/// Why a body was not buffered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotKept {
-    /// It is larger than it may be.
+    /// It exceeds its size limit.
     TooLarge,
-    /// Other bodies take all the memory that there is for bodies.
+    /// Other bodies use all the memory for buffered bodies.
     NoRoom,
 }
 
-/// The body of a response that was held for it.
+/// The body of a held response.
 #[derive(Clone, Copy, Debug)]
 pub enum KeptBody<'b> {
-    /// All of it.
+    /// The whole body.
     Whole(&'b [u8]),
-    /// It is larger than asked for; this is how it begins.
+    /// The start of a body that exceeds the requested size.
     Part(&'b [u8]),
-    /// Other bodies take all the memory that there is for bodies.
+    /// Other bodies use all the memory for buffered bodies.
     NoRoom,
 }
 
-/// Something that goes on elsewhere and that a request waits for. Dropped when the client goes or the time is over.
+/// Asynchronous work that a request waits for. Dropped when the client disconnects or the time is over.
 pub type Work = Pin<Box<dyn Future<Output = ()>>>;
 
-/// How a request is sent on.
+/// How to forward a request.
 pub struct Forward {
-    /// Serial of the target: which pool to take a connection from.
+    /// Serial of the target: selects the connection pool.
     pub target_serial: u64,
-    /// Time to the first byte of the answer, if not the engine's own.
+    /// Time to the first byte of the response, instead of the engine's default.
     pub first_byte_ms: Option<u64>,
-    /// Bytes of the request's body, if bounded.
+    /// Maximum bytes of the request's body.
     pub body_bytes_max: Option<u64>,
-    /// Let the client switch protocols.
+    /// Whether the client may switch protocols.
     pub upgrade: bool,
-    /// Read the clock at the exchange's turning points.
+    /// Whether to take timestamps during the exchange.
     pub timed: bool,
-    /// Bytes that are kept of what passes in each direction; 0 for none.
+    /// Bytes to record in each direction; 0 for none.
     pub capture_bytes_max: usize,
 }
 
-/// What the engine saw of an exchange that is over.
+/// The engine's summary of a finished exchange.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// When things happened, if that was asked for.
+    /// Timestamps, if requested.
     pub times: Option<Times>,
-    /// Bytes of the request's body that came from the client.
+    /// Bytes of the request's body received from the client.
     pub request_body_bytes: u64,
-    /// Bytes that were sent to the client, head and body.
+    /// Bytes sent to the client, head and body.
     pub response_bytes: u64,
-    /// What passed, if that was asked for.
+    /// Recorded bytes, if requested.
     pub capture: Option<Box<Capture>>,
 }
 
-/// What passed in an exchange, up to a bound.
+/// Recorded bytes of an exchange, up to a limit.
 #[derive(Debug, Default)]
 pub struct Capture {
-    /// The request's body as it came from the client.
+    /// The request's body as received from the client.
     pub request: Vec<u8>,
-    /// The response as it went to the client, with its head.
+    /// The response as sent to the client, including its head.
     pub response: Vec<u8>,
     bytes_max: usize,
 }
 
 impl Capture {
-    /// Keeps this much of either direction, if it is anything.
+    /// A capture that records this many bytes per direction; `None` for 0.
     pub(crate) fn wanted(bytes_max: usize) -> Option<Box<Self>> {
         (bytes_max > 0).then(|| Box::new(Capture { bytes_max, ..Capture::default() }))
     }
@@ -187,43 +189,43 @@ fn add(kept: &mut Vec<u8>, bytes: &[u8], bytes_max: usize) {
     kept.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
 }
 
-/// The turning points of an exchange.
+/// Timestamps of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// The request's head was sent on, or a connection for it was asked for.
+    /// The request's head was sent, or a connection for it was requested.
     pub sent: Option<Moment>,
-    /// The final response's head came.
+    /// The final response head arrived.
     pub answered: Option<Moment>,
-    /// The whole response came together with its head.
+    /// Whether the whole response arrived together with its head.
     pub at_once: bool,
-    /// The end.
+    /// The exchange ended.
     pub end: Moment,
 }
 
-/// What a handler says of the message that goes out. One per core; its buffers are reused.
+/// The handler's description of an outgoing message. One per core; its buffers are reused.
 #[derive(Default)]
 pub struct Outgoing {
-    /// The method to send, if not the client's.
+    /// Method to send, if different from the client's.
     pub method: Option<Vec<u8>>,
     /// Path and query to send.
     pub target: Vec<u8>,
     /// The Host to send.
     pub host: Vec<u8>,
-    /// Leave X-Forwarded-For as the client and the edits have it.
+    /// Leave X-Forwarded-For as the client and the edits set it.
     pub keep_forwarded_for: bool,
-    /// Header lines to take out and put in; for a reply, its header lines.
+    /// Header lines to remove and add; for a reply, its header lines.
     pub edits: HeaderEdits,
-    /// Status of a reply, or of a response that is rewritten.
+    /// Status of a reply or of a rewritten response.
     pub status: u16,
-    /// Body of a reply, of a response that is rewritten, or of a request whose body is replaced.
+    /// Body of a reply, of a rewritten response, or of a request whose body is replaced.
     pub body: Vec<u8>,
-    /// The request goes out with `body` in place of its own, which has been read.
+    /// The request is sent with `body` instead of its own, which was read.
     pub replaces_body: bool,
-    /// The edits of a reply have its Date.
+    /// Whether the edits of a reply contain its Date.
     pub is_dated: bool,
-    /// How long the body is that this reply to HEAD stands for is not known.
+    /// Whether a reply to HEAD lacks Content-Length because the length is unknown.
     pub lacks_length: bool,
-    /// The connection ends with this reply.
+    /// Whether the connection closes after this reply.
     pub close: bool,
 }
 

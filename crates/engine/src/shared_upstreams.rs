@@ -1,4 +1,4 @@
-//! Upstream connections of one core that carry many exchanges at once, by target. What they speak is their own affair.
+//! Upstream connections of one core that carry many exchanges at once, by target. Independent of the protocol.
 
 use crate::limits::Limits;
 use crate::stream::Stream;
@@ -9,23 +9,23 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub(crate) trait SharedUpstream {
-    /// Whether another exchange may begin on it.
+    /// Whether another exchange may start on it.
     fn has_room(&self, now_ms: u64) -> bool;
 
-    /// Whether it is open, young enough, and was used lately.
+    /// Whether it is open, young enough, and recently used.
     fn is_worth_keeping(&self, now_ms: u64, limits: &Limits) -> bool;
 
-    /// Begins an exchange with the target that the connection leads to.
+    /// Starts an exchange with the connection's target.
     fn open(&self, target: &Target) -> Stream;
 }
 
-/// The connections, by the target's serial number.
+/// Shared connections by the target's serial number.
 #[derive(Default)]
 pub(crate) struct SharedUpstreams(RefCell<HashMap<u64, TargetConnections>>);
 
-/// Those to one target.
+/// Shared connections to one target.
 struct TargetConnections {
-    /// Who has it makes the next connection; the others wait for room on that one.
+    /// Its holder opens the next connection; the others wait for room on that one.
     turn: Arc<Semaphore>,
     open: Vec<Box<dyn SharedUpstream>>,
 }
@@ -37,15 +37,15 @@ impl Default for TargetConnections {
 }
 
 impl SharedUpstreams {
-    /// A new exchange on a connection that has room.
+    /// Starts an exchange on a connection that has room.
     pub(crate) fn open(&self, now_ms: u64, target: &Target) -> Option<Stream> {
         let connections = self.0.borrow();
         let shared = connections.get(&target.serial)?.open.iter().find(|shared| shared.has_room(now_ms))?;
         Some(shared.open(target))
     }
 
-    /// Waits for the turn to make a connection to an upstream that is known to speak HTTP/2; at once elsewhere, where requests may need a
-    /// connection each.
+    /// For an upstream that is known to speak HTTP/2, waits for the turn to open a connection. For others, returns at once: each
+    /// request may need its own connection.
     pub(crate) async fn turn(&self, target: &Target) -> Option<OwnedSemaphorePermit> {
         let turn = {
             let mut connections = self.0.borrow_mut();
@@ -62,7 +62,7 @@ impl SharedUpstreams {
         self.0.borrow_mut().entry(target.serial).or_default().open.push(connection);
     }
 
-    /// Lets go of connections that are closed, too old, or unused for long; exchanges on them go on.
+    /// Drops connections that are closed, too old, or long unused; their current exchanges continue.
     pub(crate) fn prune(&self, now_ms: u64, limits: &Limits) {
         self.0.borrow_mut().retain(|_, connections| {
             connections.open.retain(|shared| shared.is_worth_keeping(now_ms, limits));

@@ -1,42 +1,42 @@
-//! What one core counts of its connections. The core alone writes, anybody reads.
+//! Connection statistics of one core. Only the core writes them; any thread may read them.
 
 use crate::counter::Counter;
 
-/// Figures of one core.
+/// Statistics of one core.
 #[derive(Debug, Default)]
 pub struct CoreStats {
-    /// Looks at time limits: a core whose number does not grow is stuck.
+    /// Sweeps of the time limits: a core whose number does not grow is stuck.
     pub sweeps: Counter,
-    /// Client connections that this core took.
+    /// Client connections served by this core.
     pub clients: Counter,
-    /// Client connections that are open; at most one sweep of the time limits old.
+    /// Open client connections; updated with each sweep of the time limits.
     pub clients_open: Counter,
-    /// Client connections that were closed at once: their address has as many as it may.
+    /// Client connections that were rejected because their address has the maximum number open.
     pub clients_refused: Counter,
-    /// Idle client connections that were closed because no file descriptor was left.
+    /// Idle client connections closed because file descriptors were exhausted.
     pub clients_evicted: Counter,
-    /// Heads that are no request: answered with 400 and the like, and closed.
+    /// Invalid request heads: answered with 400 or similar, and the connection closed.
     pub heads_refused: Counter,
-    /// HTTP/2 connections that were ended because their clients made work for nothing.
+    /// HTTP/2 connections ended because their clients caused pointless work.
     pub http2_misused: Counter,
-    /// Bytes that HTTP/2 streams hold for readers that have not taken them; at most one sweep of the time limits old.
+    /// Bytes that HTTP/2 streams buffer for slow readers; updated with each sweep of the time limits.
     pub http2_buffered: Counter,
-    /// Bytes of bodies that are kept because something must see them whole; at most one sweep of the time limits old.
+    /// Bytes of bodies buffered because something must see them whole; updated with each sweep of the time limits.
     pub kept_body_bytes: Counter,
-    /// Bodies that were not kept because others took all the memory that there is for them.
+    /// Bodies not buffered because other bodies used all the memory for them.
     pub kept_bodies_refused: Counter,
-    /// Connections made to upstreams.
+    /// Connections opened to upstreams.
     pub connects: Counter,
-    /// Requests that went out on a connection that had carried others before.
+    /// Requests sent on a reused connection.
     pub reuses: Counter,
-    /// Connections to upstreams that could not be made.
+    /// Failed connection attempts to upstreams.
     pub connects_failed: Counter,
-    /// Connections to upstreams, in use and idle; at most one sweep of the time limits old.
+    /// Connections to upstreams, in use and idle; updated with each sweep of the time limits.
     pub upstreams_open: Counter,
-    /// Tunnels (WebSockets); at most one sweep of the time limits old.
+    /// Open tunnels (WebSockets); updated with each sweep of the time limits.
     pub tunnels_open: Counter,
-    /// Connections to upstreams that are idle; at most a second old.
+    /// Idle connections to upstreams; at most a second old.
     pub upstreams_idle: Counter,
-    /// Share of the last moments that the thread worked, in thousandths.
+    /// Recent load of the thread, in thousandths.
     pub busy_permille: Counter,
 }

@@ -1,4 +1,4 @@
-//! A connection's byte stream: TCP, TLS over TCP, a socket pair inside the process, or a pipe inside the core.
+//! Byte stream of a connection: TCP, TLS over TCP, a socket pair within the process, or a pipe within the core.
 
 use crate::pipe::Pipe;
 use crate::unsent::unacknowledged;
@@ -20,7 +20,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// The most that should be brought to it at once: what it takes, where memory is short.
+    /// How many bytes to bring to the stream at most: only what it accepts if memory is short.
     #[inline]
     pub(crate) fn wanted(&self) -> usize {
         match self {
@@ -29,8 +29,8 @@ impl Stream {
         }
     }
 
-    /// Reads what is there into `scratch`; 0 bytes is the end of the stream. tokio forgets readiness after a short read, so no
-    /// second, empty read follows.
+    /// Reads available bytes into `scratch`; 0 bytes means end of stream. tokio clears readiness after a short read, so no second,
+    /// empty read follows.
     #[inline]
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<usize>> {
         if let Stream::Pipe(pipe) = self {
@@ -40,15 +40,15 @@ impl Stream {
         self.poll_fill(cx, &mut buffer).map_ok(|()| buffer.filled().len())
     }
 
-    /// The same for a task that was just woken: nearly always because there is something to read, so the socket is asked before anything
-    /// is prepared for waiting. Not counted by tokio, so not to be called again before the task has returned.
+    /// Same for a task that was just woken. Usually there is something to read, so this tries the socket before it registers for
+    /// readiness. The read does not count against tokio's budget, so do not call this twice in one poll.
     #[inline]
     pub(crate) fn poll_read_woken(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<usize>> {
         let Stream::Tcp(stream) = self else { return self.poll_read(cx, scratch) };
         let mut read = 0;
         let asked = stream.try_io(Interest::READABLE, || {
             read = (&*socket2::SockRef::from(&*stream)).read(scratch)?;
-            // A short read has emptied the socket. This makes tokio forget its readiness, as after a short read of its own.
+            // A short read has emptied the socket. This error makes tokio clear its readiness, as after a short read of its own.
             if (1..scratch.len()).contains(&read) { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
         });
         match asked {
@@ -58,7 +58,7 @@ impl Stream {
         }
     }
 
-    /// The same into a buffer of tokio's. Not for pipes, which nothing fills that way.
+    /// Same with a buffer of tokio's. Not for pipes, which do not support it.
     #[inline]
     pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self {
@@ -69,12 +69,12 @@ impl Stream {
         }
     }
 
-    /// Writes as much of `first` and then `second` as is taken now.
+    /// Writes as much of `first` and then `second` as the stream accepts now.
     #[inline]
     pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
         if second.is_empty() {
             return match self {
-                // There nearly always is room, so the socket is asked first. Where there is none, tokio sees it as well, and waits.
+                // There is nearly always room, so this tries the socket first. If there is none, tokio finds out too and waits.
                 Stream::Tcp(stream) => match rustix::net::send(&*stream, first, SendFlags::NOSIGNAL) {
                     Ok(sent) => Poll::Ready(Ok(sent)),
                     Err(Errno::AGAIN | Errno::INTR) => Pin::new(stream).poll_write(cx, first),
@@ -91,7 +91,7 @@ impl Stream {
         }
     }
 
-    /// The same of any number of parts. Not for pipes.
+    /// Same with any number of slices. Not for pipes.
     #[inline]
     pub(crate) fn poll_write_vectored(&mut self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         match self {
@@ -102,7 +102,7 @@ impl Stream {
         }
     }
 
-    /// Sends what the TLS layer still holds; nothing to do for the others.
+    /// Sends bytes that the TLS layer still holds; does nothing for other streams.
     #[inline]
     pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
@@ -111,7 +111,7 @@ impl Stream {
         }
     }
 
-    /// Tells the other side that no more bytes come.
+    /// Tells the other side that no more bytes follow.
     pub(crate) fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
@@ -124,19 +124,19 @@ impl Stream {
         }
     }
 
-    /// Tells the other side of a TLS connection that its end is no accident, if there is room to say it. TCP needs no words for it.
+    /// Sends a TLS close notification if there is room for it. TCP needs none.
     pub(crate) fn say_goodbye(&mut self, cx: &mut Context<'_>) {
         if let Stream::Tls(stream) = self {
             let _ = Pin::new(stream).poll_shutdown(cx);
         }
     }
 
-    /// The client and the gateway agreed on HTTP/2 in the handshake.
+    /// Whether client and gateway agreed on HTTP/2 in the handshake (ALPN).
     pub(crate) fn speaks_http2(&self) -> bool {
         matches!(self, Stream::Tls(stream) if stream.get_ref().1.alpn_protocol() == Some(b"h2"))
     }
 
-    /// A second handle of the same socket, to be served elsewhere when this one is dropped. Only TCP can be moved: the other kinds have
+    /// A second handle of the same socket, to be served by another core after this one is dropped. Only for TCP: other streams have
     /// state in this process.
     pub(crate) fn duplicate(&self) -> Option<std::net::TcpStream> {
         match self {
@@ -145,7 +145,7 @@ impl Stream {
         }
     }
 
-    /// The TCP socket below it, if there is one.
+    /// The underlying TCP socket, if there is one.
     fn socket(&self) -> Option<&TcpStream> {
         match self {
             Stream::Tcp(stream) => Some(stream),
@@ -154,19 +154,19 @@ impl Stream {
         }
     }
 
-    /// Bytes that were written and that the other side has not acknowledged, if that is known.
+    /// Bytes written but not acknowledged by the other side, if known.
     pub(crate) fn unacknowledged(&self) -> Option<u64> {
         unacknowledged(self.socket()?)
     }
 
-    /// Makes the close to come an abrupt one: what a peer does not take is not kept by the kernel for it either.
+    /// Makes the coming close a reset, so that the kernel keeps no bytes that the peer does not take.
     pub(crate) fn abort(&self) {
         let Some(socket) = self.socket() else { return };
         let _ = socket2::SockRef::from(socket).set_linger(Some(Duration::ZERO));
     }
 
-    /// An idle connection that has something to read is closed, broken, or speaks out of turn. Costs no system call while nothing
-    /// has arrived.
+    /// Whether an idle connection is unusable: if it has something to read, it is closed, broken, or speaks out of turn. Costs no
+    /// system call if nothing has arrived.
     #[inline]
     pub(crate) fn is_stale(&mut self) -> bool {
         if let Stream::Tcp(stream) = self {

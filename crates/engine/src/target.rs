@@ -1,5 +1,5 @@
-//! An upstream that connections can be made to. Targets outlive configurations: the same upstream is the same target, so that its
-//! pooled connections survive a reload.
+//! An upstream to connect to. Targets outlive configurations: the same upstream is the same target, so that its pooled connections
+//! survive a reload.
 
 use rustls::pki_types::ServerName;
 use std::fmt;
@@ -8,23 +8,23 @@ use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-/// Makes one end of a connection to something inside this process.
+/// Opens one end of a connection to a component within this process.
 pub type LocalConnector = Arc<dyn Fn() -> io::Result<UnixStream> + Send + Sync>;
 
 /// One upstream.
 #[derive(Debug)]
 pub struct Target {
-    /// Never used twice in a process: the key of the pools.
+    /// Key of the pools; never reused within a process.
     pub serial: u64,
-    /// Where it is.
+    /// Address of the upstream.
     pub address: Address,
-    /// TLS, if it speaks TLS.
+    /// TLS settings, if it speaks TLS.
     pub tls: Option<TargetTls>,
-    /// Whether it is asked over HTTP/2.
+    /// Whether to use HTTP/2.
     pub http2: Http2,
 }
 
-/// When an upstream is asked over HTTP/2. A request that is to switch protocols always goes over HTTP/1.1.
+/// When to use HTTP/2 to an upstream. A request that switches protocols always uses HTTP/1.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Http2 {
     /// Never.
@@ -32,32 +32,32 @@ pub enum Http2 {
     Never,
     /// If the upstream agrees to it in the TLS handshake.
     IfAgreed,
-    /// Always, without asking.
+    /// Always, without negotiation.
     Always,
 }
 
-/// Where an upstream is.
+/// Address of an upstream.
 #[derive(Clone)]
 pub enum Address {
-    /// A literal address.
+    /// An IP address and port.
     Socket(SocketAddr),
-    /// A name, resolved again whenever the last answer's time to live is over.
+    /// A name, resolved again when the time to live of the last answer ends.
     Name {
         /// The name, without a trailing dot.
         host: String,
         /// The port.
         port: u16,
     },
-    /// Something inside this process.
+    /// A component within this process.
     Local(LocalConnector),
 }
 
-/// How to speak TLS to an upstream.
+/// TLS settings for an upstream.
 #[derive(Clone, Debug)]
 pub struct TargetTls {
     /// Roots, versions and checks.
     pub config: Arc<rustls::ClientConfig>,
-    /// The name that the certificate must have.
+    /// The name that the certificate must contain.
     pub name: ServerName<'static>,
 }
 

@@ -1,5 +1,5 @@
-//! Bytes both ways after a switch of protocols (WebSocket), without looking at them. A side that is done is shut down on the other
-//! side too, so half-closed conversations end properly.
+//! Copies bytes in both directions after a protocol switch (WebSocket), without inspecting them. When one side ends, the other side
+//! is shut down for writing, so half-closed conversations end properly.
 
 use crate::outbox::Outbox;
 use crate::pool::{PoolSlot, PooledConnection};
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 
 pub(crate) struct Tunnel {
     upstream: PooledConnection,
-    /// Held for as long as the tunnel is open.
+    /// Held while the tunnel is open.
     #[allow(dead_code)]
     slot: PoolSlot,
     up: TunnelDirection,
@@ -18,7 +18,7 @@ pub(crate) struct Tunnel {
     progress: bool,
 }
 
-/// One direction.
+/// One direction of a tunnel.
 struct TunnelDirection {
     outbox: Outbox,
     state: LaneState,
@@ -27,24 +27,24 @@ struct TunnelDirection {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LaneState {
     Open,
-    /// The sender is done; what is left goes out, then the receiver is told.
+    /// The sender has ended; the remaining bytes are sent, then the receiver is shut down.
     Ending,
     Ended,
 }
 
 impl Tunnel {
-    /// A tunnel whose outboxes may hold the first bytes of either direction.
+    /// A tunnel whose outboxes may already hold the first bytes of each direction.
     pub(crate) fn new(upstream: PooledConnection, slot: PoolSlot, to_upstream: Outbox, to_client: Outbox) -> Self {
         let lane = |outbox| TunnelDirection { outbox, state: LaneState::Open };
         Tunnel { upstream, slot, up: lane(to_upstream), down: lane(to_client), progress: false }
     }
 
-    /// Whether a byte moved since this was asked last.
+    /// Whether a byte moved since the last call.
     pub(crate) fn take_progress(&mut self) -> bool {
         std::mem::take(&mut self.progress)
     }
 
-    /// Moves what can be moved; ready when both directions have ended or one broke.
+    /// Moves as many bytes as possible; ready when both directions have ended or one failed.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, client: &mut Stream, scratch: &mut [u8], turn: &mut Turn) -> Poll<()> {
         loop {
             ready!(turn.poll_step(cx));
@@ -61,7 +61,7 @@ impl Tunnel {
 }
 
 impl TunnelDirection {
-    /// Moves bytes once; true when something changed.
+    /// Moves bytes once; true if something changed.
     fn advance(&mut self, cx: &mut Context<'_>, from: &mut Stream, to: &mut Stream, scratch: &mut [u8]) -> io::Result<bool> {
         if !self.outbox.is_empty() && self.outbox.poll_flush(cx, to)?.is_pending() {
             return Ok(false);

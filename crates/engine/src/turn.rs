@@ -1,14 +1,14 @@
-//! Turns: a connection that always finds something to do goes to the back of the queue after some of it, and the core looks for news of the
-//! other connections before it comes again. Without it, sixteen downloads make everybody else wait for tens of milliseconds.
+//! Turns: a busy connection yields after a bounded amount of work, and the core checks the other connections for events before it
+//! continues. Without turns, sixteen downloads delay everything else by tens of milliseconds.
 
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-/// Steps of one turn. A step moves at most 64 KiB in each direction or begins a request; tokio alone would allow 128.
+/// Steps of one turn. A step moves at most 64 KiB in each direction or starts a request; tokio's own budget would allow 128.
 const STEPS: u32 = 8;
 
-/// What is left of a connection's turn.
+/// Remaining steps of a connection's turn.
 pub(crate) struct Turn(u32);
 
 impl Turn {
@@ -16,7 +16,7 @@ impl Turn {
         Turn(STEPS)
     }
 
-    /// Takes a step. Pending when the turn is over: the task is woken for the next one when the others have had theirs.
+    /// Takes a step. Pending when the turn is over: the task is woken again after the others had their turn.
     #[inline]
     pub(crate) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self.0.checked_sub(1) {
@@ -31,7 +31,7 @@ impl Turn {
 
 #[cold]
 fn give_way(cx: &mut Context<'_>) -> Poll<()> {
-    // Asked once, it has the task woken after the runtime has looked at its sockets. A task that wakes itself would come again before that.
+    // Polled once, it wakes the task after the runtime has polled its sockets. A task that woke itself would run again before that.
     pin!(tokio::task::yield_now()).poll(cx)
 }
 

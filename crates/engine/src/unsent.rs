@@ -1,16 +1,16 @@
-//! What the system holds of a connection's bytes. One question to the kernel that no library asks without unsafe code.
+//! Bytes of a connection that the kernel buffers. Makes the one kernel call for which no library has a safe function.
 #![allow(unsafe_code)]
 
 use rustix::ioctl::{Getter, Opcode, ioctl};
 use std::os::fd::AsFd;
 
-/// SIOCOUTQ of Linux: bytes that were written to a socket and that the other side has not acknowledged.
+/// SIOCOUTQ of Linux: number of bytes that were written to a socket and that the other side has not acknowledged.
 const UNACKNOWLEDGED: Opcode = 0x5411;
 
-/// Bytes that were written to a TCP socket and that its other side has not acknowledged; nothing where the system does not tell.
+/// Bytes written to a TCP socket that its other side has not acknowledged; `None` if the system cannot tell.
 pub(crate) fn unacknowledged(socket: impl AsFd) -> Option<u64> {
-    // SAFETY: for a socket this number asks for one `int`, which is what the getter has room for; another kind of descriptor, or a system
-    // that does not know the number, makes it an error.
+    // SAFETY: for a socket, this number returns one `int`, which fits the getter; for another kind of descriptor, or a system that
+    // does not know the number, it is an error.
     let count = unsafe { ioctl(socket, Getter::<UNACKNOWLEDGED, std::ffi::c_int>::new()) }.ok()?;
     u64::try_from(count).ok()
 }

@@ -60,7 +60,7 @@ fn streams_of_a_full_connection_share_what_it_may_hold() {
     stream.add(60_000);
     assert_eq!(stream.room(65_536), 5_536);
     stream.subtract(60_000);
-    // Where the core holds too much, there is nothing to share.
+    // When the core is over its limit, there is no share to hand out.
     let others = core.charge(1 << 20);
     assert_eq!(stream.room(65_536), STREAM_BYTES_MIN);
     drop((charge, others));

@@ -1,5 +1,5 @@
-//! Reading a request's whole body before it is decided about. What was read stays in the connection's input, from which the request goes
-//! on as if it had just come.
+//! Reads the whole body of a request before the handler decides about it. The bytes stay in the connection's input, so that the
+//! request is then forwarded as if it had just arrived.
 
 use super::{Begun, Connection, Stage};
 use crate::core::Buffers;
@@ -8,31 +8,31 @@ use crate::service::NotKept;
 use std::task::{Context, Poll, ready};
 use tollgate_http::{Body, BodyReader, Request};
 
-/// Bytes of a body beyond its content: sizes of chunks, trailers. A body in chunks of one byte has five such bytes for each.
+/// Maximum bytes of a body beyond its content: chunk sizes and trailers. A body with one-byte chunks has five such bytes per chunk.
 const FRAMING_BYTES_MAX: usize = 64 * 1024;
 
-/// Each piece of this size has as long as a head. A byte now and then does not make a body wait longer.
+/// Each piece of this size gets as much time as a head. A client that sends a byte now and then does not extend the wait.
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// A body on its way.
+/// A request body being read.
 pub(super) struct Collected {
     reader: BodyReader,
     content: Vec<u8>,
     content_bytes_max: usize,
-    /// Bytes of the connection's input that were looked at.
+    /// Bytes of the connection's input that are parsed.
     seen: usize,
     input_bytes_max: usize,
-    /// Bytes that it will have, as far as that is known.
+    /// Expected length of the body; 0 if unknown.
     announced_bytes: usize,
     announces_too_much: bool,
     room: Room,
-    /// Since when it waits for room, in coarse time.
+    /// Coarse time since which the body has waited for memory.
     waits_since_ms: Option<u64>,
 }
 
-/// What became of it.
+/// Result of parsing the input.
 enum Look {
-    /// Something is missing.
+    /// The body is incomplete.
     More,
     Whole(Vec<u8>),
     TooLarge,
@@ -55,9 +55,10 @@ impl Collected {
         }
     }
 
-    /// Whether it may be read on: there is room for it twice, as it came and without its framing. A body of known length then has the memory.
+    /// Whether reading may continue: there is memory for the body twice, as received and decoded. Allocates it if the length is
+    /// known.
     fn has_room(&mut self, input: &mut Vec<u8>) -> bool {
-        // Who has room for the whole must not wait for more.
+        // A body whose memory is allocated must not wait again.
         if self.announces_too_much || (self.announced_bytes > 0 && self.content.capacity() >= self.announced_bytes) {
             return true;
         }
@@ -72,7 +73,7 @@ impl Collected {
         is_there
     }
 
-    /// It is not read until others are gone.
+    /// Whether the body waits until other bodies free their memory.
     pub(super) fn waits(&self) -> bool {
         self.waits_since_ms.is_some()
     }
@@ -94,11 +95,11 @@ impl Collected {
 }
 
 impl Connection {
-    /// Begins to read the body.
+    /// Starts to read the body.
     pub(super) fn collect(&mut self, cx: &mut Context<'_>, request: &Request<'_>, bytes_max: usize) -> Begun {
         let room = Room::none(&self.core.kept_bodies);
         self.enter(Stage::Collect(Box::new(Collected::new(request, bytes_max, room))));
-        // Who waits to be told to go on would wait for ever.
+        // A client that expects `100 Continue` would wait forever.
         if request.expects_continue && self.to_client.send(cx, &mut self.client, b"HTTP/1.1 100 Continue\r\n\r\n", &[]).is_err() {
             self.enter(Stage::Closed);
         }
@@ -154,7 +155,7 @@ impl Connection {
         }
     }
 
-    /// Hands the body over, and the request is decided about once more.
+    /// Passes the body to the handler, which then decides about the request again.
     fn collected(&mut self, body: Result<Vec<u8>, NotKept>) -> Poll<()> {
         self.handler.on_body(body);
         self.exchange.upload = Default::default();

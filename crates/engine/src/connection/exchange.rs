@@ -1,4 +1,4 @@
-//! The facts of the exchange that a connection carries at the moment.
+//! State of a connection's current exchange.
 
 use super::keep::KeptResponse;
 use crate::core::Core;
@@ -18,62 +18,62 @@ pub(super) struct ExchangeState {
     pub request_body: BodyReader,
     /// The request's trailer lines, until they are complete.
     pub request_trailers: Vec<u8>,
-    /// Body bytes that passed so far.
+    /// Bytes of the request's body forwarded so far.
     pub body_bytes: u64,
     pub body_bytes_max: Option<u64>,
-    /// How the client has kept pace with its request's body, and with the response.
+    /// How well the client keeps up the minimum speed with the request's body, and with the response.
     pub upload: Pace,
     pub download: Pace,
-    /// Its body may be one side of a conversation.
+    /// The body may be one side of a conversation (gRPC).
     pub converses: bool,
     pub first_byte_ms: Option<u64>,
-    /// The edited request, while it may have to be sent again.
+    /// The edited request, kept while it may have to be sent again.
     pub replay: Vec<u8>,
-    /// The answer has taken long enough to look whether the client is still there.
+    /// The response is slow enough to check whether the client is still there.
     pub watches_client: bool,
-    /// The upstream takes no more of the request; its answer may still come.
+    /// The upstream accepts no more of the request; its response may still arrive.
     pub upload_dead: bool,
-    /// Bytes of a response head that is not complete.
+    /// Bytes of an incomplete response head.
     pub response_input: Vec<u8>,
     pub response_body: Option<BodyReader>,
-    /// The response's head while it waits for a small body, to go out in one record with it.
+    /// The response head while it waits for a small body, so that one TLS record carries both.
     pub held_head: Vec<u8>,
     pub response_trailers: Vec<u8>,
-    /// The response, while it is held for its body.
+    /// The response while it is held for its body.
     pub kept: Option<Box<KeptResponse>>,
-    /// The handler sees the response's body.
+    /// The handler watches the response's body.
     pub is_watched: bool,
-    /// What is kept of the exchange's bodies.
+    /// Memory reserved for buffered bodies of this exchange.
     pub room: Option<Room>,
-    /// The upstream connection can be used again after this response.
+    /// The upstream connection can be reused after this response.
     pub upstream_keep_alive: bool,
-    /// Bytes of the final response were sent to the client.
+    /// At least one byte of the final response was sent to the client.
     pub response_started: bool,
-    /// Any byte came from the upstream.
+    /// At least one byte has arrived from the upstream.
     pub upstream_heard: bool,
-    /// The client wants its connection kept; turned off when it can't be.
+    /// The client wants its connection kept open; cleared when it cannot be.
     pub keep_alive: bool,
     pub http10: bool,
-    /// The client waits to be told to send the body.
+    /// The client waits for `100 Continue` before it sends the body.
     pub expects_continue: bool,
-    /// The client asked with HEAD.
+    /// The client's method is HEAD.
     pub client_head: bool,
-    /// The upstream was asked with HEAD.
+    /// The method sent to the upstream is HEAD.
     pub upstream_head: bool,
     pub upgrade: bool,
-    /// Its place among the core's tunnels, when it may become one.
+    /// The reserved tunnel slot, if the exchange may become a tunnel.
     pub tunnel: Option<PoolSlot>,
-    /// How the response's body goes to the client.
+    /// Framing of the response's body towards the client.
     pub client_body: ClientBody,
-    /// The clock is read at turning points.
+    /// Whether timestamps are taken during the exchange.
     pub timed: bool,
     pub sent_at: Option<Moment>,
     pub answered_at: Option<Moment>,
-    /// The whole response came with its head.
+    /// The whole response arrived together with its head.
     pub at_once: bool,
     /// Bytes sent to the client.
     pub response_bytes: u64,
-    /// What passes is kept here.
+    /// Recording of the bytes that pass, if requested.
     pub capture: Option<Box<Capture>>,
 }
 
@@ -122,7 +122,7 @@ impl Default for ExchangeState {
 }
 
 impl ExchangeState {
-    /// Begins the next exchange; the last one has been ended.
+    /// Starts the next exchange. The previous one has ended.
     #[inline]
     pub(super) fn begin(&mut self, request: &Request<'_>) {
         self.request_body = BodyReader::new(request.body);
@@ -149,13 +149,13 @@ impl ExchangeState {
         self.response_bytes = 0;
     }
 
-    /// The time, for an exchange that is timed.
+    /// The current time, if the exchange is timed.
     #[inline]
     pub(super) fn clock(&self) -> Option<Moment> {
         self.timed.then(Moment::now)
     }
 
-    /// What there is to say of the exchange at its end.
+    /// Summary of the exchange at its end.
     #[inline]
     pub(super) fn ended(&mut self) -> Ended {
         let at = |end| Times { sent: self.sent_at, answered: self.answered_at, at_once: self.at_once, end };
@@ -176,12 +176,12 @@ impl ExchangeState {
         }
     }
 
-    /// Everything of the request was handed to the upstream's socket, or never will be.
+    /// Whether the whole request was written to the upstream's socket, or the rest never will be.
     pub(super) fn is_sent(&self) -> bool {
         self.upload_dead || (self.request_body.is_done() && self.to_upstream.is_empty())
     }
 
-    /// The line that tells the client what becomes of its connection.
+    /// The `Connection` header line of the response.
     pub(super) fn connection_line(&self, close: bool) -> &'static [u8] {
         match (close, self.http10) {
             (true, _) => b"Connection: close\r\n",
@@ -190,25 +190,25 @@ impl ExchangeState {
         }
     }
 
-    /// The relay waits for nothing but the head of the answer.
+    /// Whether the relay only waits for the response head.
     #[inline]
     pub(super) fn awaits_answer(&self) -> bool {
         self.response_body.is_none() && self.is_sent()
     }
 
-    /// How long the relay may wait for what it waits for now.
+    /// How long the relay may wait for its next event.
     #[inline]
     pub(super) fn wait_ms(&self, limits: &Limits) -> u64 {
         if self.awaits_answer() { self.first_byte_ms.unwrap_or(limits.upstream_first_byte_ms) } else { limits.body_stall_ms }
     }
 
-    /// Whose fault it is when that wait was in vain.
+    /// The fault to report if that wait times out.
     pub(super) fn wait_fault(&self) -> FaultKind {
         let upstream_is_late = self.response_body.is_some() || self.is_sent() || !self.to_upstream.is_empty();
         if upstream_is_late { FaultKind::UpstreamTimeout } else { FaultKind::ClientTimeout }
     }
 
-    /// Lets go of everything; buffers go back to the core.
+    /// Releases everything; buffers return to the core.
     #[inline]
     pub(super) fn end(&mut self, core: &Core) {
         if self.replay.capacity() > 0 {

@@ -1,5 +1,5 @@
-//! Holding a response until its body is there. It is kept as it came, so that a response that nobody changes goes on as if it had just
-//! come; one that is changed goes out with a body of known length.
+//! Holds a response until its body is complete. It is kept as received, so that an unchanged response is sent as if it had just
+//! arrived; a changed one is sent with a `Content-Length`.
 
 use super::Connection;
 use super::relay::HeadStep;
@@ -10,21 +10,21 @@ use crate::service::{KeptBody, Outgoing, ResponseVerdict};
 use std::task::Context;
 use tollgate_http::{Body, BodyReader, ClientBody, HeaderStorage, Response, write_rewritten};
 
-/// A response that is held.
+/// A held response.
 pub(super) struct KeptResponse {
-    /// Its head and its body, as they came.
+    /// Head and body as received.
     input: Vec<u8>,
     head_len: usize,
-    /// Follows the body to its end.
+    /// Finds the end of the body.
     reader: BodyReader,
-    /// The body without its framing, where it has one.
+    /// The decoded body, if the body is chunked.
     content: Vec<u8>,
     content_bytes_max: usize,
-    /// Bytes that the body will have, as far as that is known.
+    /// Expected length of the body; 0 if unknown.
     announced_bytes: usize,
-    /// What followed the response was not asked for.
+    /// Unexpected bytes followed the response.
     has_more: bool,
-    /// Since when it waits for room, in coarse time.
+    /// Coarse time since which the response has waited for memory.
     waits_since_ms: Option<u64>,
 }
 
@@ -55,7 +55,7 @@ impl KeptResponse {
     }
 
     fn content(&self) -> &[u8] {
-        // A body in chunks has some from its first byte on.
+        // For a chunked body, `content` is filled from the first byte on.
         if self.content.is_empty() { self.input.get(self.head_len..).unwrap_or_default() } else { &self.content }
     }
 
@@ -63,13 +63,13 @@ impl KeptResponse {
         self.announced_bytes > self.content_bytes_max || self.content().len() > self.content_bytes_max
     }
 
-    /// Whether it may be read on. A body of known length then has the memory.
+    /// Whether reading may continue. Allocates the memory if the length is known.
     fn has_room(&mut self, room: &mut Room) -> bool {
         if self.announced_bytes == 0 || self.is_too_large() {
             return room.reserve(self.input.capacity() + self.content.capacity());
         }
         let whole = self.head_len + self.announced_bytes;
-        // Who has room for the whole must not wait for more.
+        // A response whose memory is allocated must not wait again.
         let is_there = self.input.capacity() >= whole || room.reserve(whole);
         if is_there {
             self.input.reserve_exact(whole.saturating_sub(self.input.len()));
@@ -79,7 +79,7 @@ impl KeptResponse {
 }
 
 impl Connection {
-    /// The handler does not let the response pass. `out` may hold interim responses.
+    /// Holds a response for which the handler did not return `Pass`. `out` may contain interim responses.
     #[cold]
     pub(super) fn hold_response(
         &mut self,
@@ -105,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// Keeps what of `bytes` belongs to the body.
+    /// Keeps those of `bytes` that belong to the body.
     pub(super) fn keep_body(
         &mut self,
         cx: &mut Context<'_>,
@@ -120,7 +120,7 @@ impl Connection {
         self.look_at_kept(cx, kept, out, outgoing, lines)
     }
 
-    /// The upstream has closed behind a body that ends like that.
+    /// The upstream closed the connection, which ends a body without a length.
     pub(super) fn end_kept(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<(), Fault> {
         let Some(mut kept) = self.exchange.kept.take() else { return Ok(()) };
         kept.reader = BodyReader::Done;
@@ -130,7 +130,7 @@ impl Connection {
         self.look_at_kept(cx, kept, out, outgoing, lines)
     }
 
-    /// Whether the response that is held may be read on. `buffers` are used when it has waited for too long.
+    /// Whether the held response may be read on. `buffers` are used when its wait for memory times out.
     pub(super) fn has_room_to_keep(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<bool, Fault> {
         let Some(kept) = &mut self.exchange.kept else { return Ok(true) };
         let room = self.exchange.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies));
@@ -152,7 +152,7 @@ impl Connection {
         Ok(false)
     }
 
-    /// It is not read until others are gone.
+    /// Whether the held response waits until other bodies free their memory.
     pub(super) fn kept_waits(&self) -> bool {
         self.exchange.kept.as_ref().is_some_and(|kept| kept.waits_since_ms.is_some())
     }
@@ -165,7 +165,7 @@ impl Connection {
         outgoing: &mut Outgoing,
         lines: &mut HeaderStorage,
     ) -> Result<(), Fault> {
-        // What is too large is not read to its end, even if that is there.
+        // A body that is too large is not read to its end, even if that has arrived.
         let state = if kept.is_too_large() { KeptExtent::Part } else { KeptExtent::Whole };
         if kept.reader.is_done() || matches!(state, KeptExtent::Part) {
             return self.hand_over_kept(cx, kept, state, out, outgoing, lines);
@@ -174,7 +174,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Asks the handler what becomes of the response.
+    /// Lets the handler decide about the held response.
     fn hand_over_kept(
         &mut self,
         cx: &mut Context<'_>,
@@ -185,7 +185,7 @@ impl Connection {
         lines: &mut HeaderStorage,
     ) -> Result<(), Fault> {
         let (head, body) = kept.input.split_at_checked(kept.head_len).unwrap_or_default();
-        // It was parsed before.
+        // The same bytes were parsed before, so this cannot fail.
         let Ok(Some(response)) = Response::parse(head, self.exchange.upstream_head, lines) else {
             return Err(Fault::new(FaultKind::UpstreamClosed));
         };
@@ -225,7 +225,7 @@ impl Connection {
         }
     }
 
-    /// Writes the response's head for a body of the handler's. `is_read`: nothing of the upstream's own is still to come.
+    /// Writes the response head for a body that the handler replaced. `is_read`: the upstream's own body was read completely.
     fn rewrite_response(&mut self, response: &Response<'_>, is_read: bool, outgoing: &Outgoing, out: &mut Vec<u8>) {
         let exchange = &mut self.exchange;
         exchange.upstream_keep_alive &= is_read;
@@ -238,16 +238,16 @@ impl Connection {
         let status = if outgoing.status == 0 { response.status } else { outgoing.status };
         let body_bytes = if matches!(status, 204 | 304) { None } else { Some(outgoing.body.len()) };
         write_rewritten(response, status, &outgoing.edits, connection, body_bytes, out);
-        // It goes to the client as fast as that takes it.
+        // The body stays in memory until the client has taken it.
         exchange.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies)).set(outgoing.body.len());
     }
 
-    /// What is sent of the body that a response gets.
+    /// The bytes of the replacement body to send: none if the response cannot have a body.
     fn rewritten_body<'o>(&self, outgoing: &'o Outgoing) -> &'o [u8] {
         if self.exchange.client_head || matches!(outgoing.status, 204 | 304) { b"" } else { &outgoing.body }
     }
 
-    /// Gives the handler's own answer in place of the response.
+    /// Sends the handler's own response instead of the upstream's.
     pub(super) fn reply_instead(&mut self, cx: &mut Context<'_>, is_read: bool, outgoing: &Outgoing, out: &mut Vec<u8>) {
         let upstream = self.exchange.upstream.take();
         let can_stay = is_read && self.exchange.upstream_keep_alive && self.exchange.request_body.is_done();
@@ -259,7 +259,7 @@ impl Connection {
     }
 }
 
-/// How much there is of a body that is handed over.
+/// How much of a held body is passed to the handler.
 enum KeptExtent {
     Whole,
     Part,

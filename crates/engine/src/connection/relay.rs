@@ -1,4 +1,4 @@
-//! The middle of an exchange: the request's body goes up while the response comes down, each at the other side's pace.
+//! The middle of an exchange: the request's body goes up while the response comes down, each at the speed of its receiver.
 
 use super::{AHEAD_BYTES_MAX, Connection, Stage};
 use crate::core::Buffers;
@@ -12,26 +12,26 @@ use std::io;
 use std::task::{Context, Poll, ready};
 use tollgate_http::{Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, LAST_CHUNK, Response, write_chunk, write_response};
 
-/// A response's body that came with its head is copied behind the head up to this size, and gathered by the kernel above it.
+/// A response body that arrived with its head is copied after the head up to this size; a larger one is sent with a vectored write.
 const COPY_BYTES_MAX: usize = 4 * 1024;
 
-/// The least that is read of a response at once. Without room for it in a stream of HTTP/2 it is kept, and nothing more is read.
+/// Minimum bytes to read from a response at once. If an HTTP/2 stream has no room for them, they are buffered and reading stops.
 const READ_BYTES_MIN: usize = 1024;
 
-/// What one attempt to move bytes came to.
+/// Result of one attempt to move bytes.
 enum RelayStep {
     Nothing,
     Something,
 }
 
-/// Where a response head led.
+/// Result of processing a response head.
 pub(super) enum HeadStep {
     Incomplete,
-    /// Bytes used, and the stage goes on.
+    /// Consumed this many bytes; the relay continues.
     Used(usize),
-    /// The protocol switches; bytes used.
+    /// The protocol switches; consumed this many bytes.
     Switch(usize),
-    /// The handler's own answer takes the response's place, of which nothing is still to come.
+    /// The handler's own response replaces it. True if the upstream's response was read completely.
     Replaced(bool),
 }
 
@@ -49,7 +49,7 @@ impl Connection {
             match down {
                 Err(fault) => self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing),
                 Ok((RelayStep::Nothing, RelayStep::Nothing)) if matches!(self.stage, Stage::Relay) => return Poll::Pending,
-                // Pieces of a head and interim responses are not yet what is waited for.
+                // Parts of a head and interim responses do not count as progress: the final head is awaited.
                 Ok((RelayStep::Nothing, RelayStep::Something)) if self.exchange.response_body.is_none() => {}
                 Ok(_) => self.since_ms = self.core.deadlines.now_ms(),
             }
@@ -59,7 +59,7 @@ impl Connection {
         }
     }
 
-    /// Moves bytes of the request towards the upstream, or watches for a client that goes away.
+    /// Moves bytes of the request towards the upstream, or watches for a client disconnect.
     fn move_request(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<RelayStep, Fault> {
         let exchange = &mut self.exchange;
         if !exchange.to_upstream.is_empty()
@@ -72,7 +72,7 @@ impl Connection {
                     return Ok(RelayStep::Something);
                 }
                 Poll::Ready(Err(_)) => {
-                    // The upstream may have answered before it closed: the response side finds out.
+                    // The upstream may have responded before it closed: the response side will find out.
                     exchange.to_upstream.clear();
                     exchange.upload_dead = true;
                 }
@@ -123,8 +123,8 @@ impl Connection {
         Ok(RelayStep::Something)
     }
 
-    /// When the client has sent its body or taken the response too slowly, in coarse time. Once there is an answer, the rest of the body may
-    /// be a conversation.
+    /// When the client falls below the minimum speed for sending its body or taking the response, in coarse time. Once the response
+    /// has begun, the rest of the request's body may be a conversation and has no minimum speed.
     #[inline]
     pub(super) fn pace_end_ms(&self) -> u64 {
         let (exchange, limits) = (&self.exchange, &self.core.limits);
@@ -134,7 +134,7 @@ impl Connection {
         upload.unwrap_or(NEVER).min(download.unwrap_or(NEVER))
     }
 
-    /// Looks how much of what was written to the client it has acknowledged: that is what it took, not what the system holds for it.
+    /// Checks how much of the written data the client has acknowledged, rather than what the kernel buffers for it.
     #[cold]
     pub(super) fn look_at_client(&mut self) {
         let now_ms = self.core.deadlines.now_ms();
@@ -144,7 +144,7 @@ impl Connection {
         self.exchange.download.moved_to(taken, &self.core.limits.download_min, now_ms);
     }
 
-    /// While the upstream works: notices a client that is gone, and keeps what an eager one sends ahead.
+    /// While the upstream works: notices a client disconnect and buffers pipelined bytes.
     fn watch_client(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<RelayStep, Fault> {
         if !self.exchange.watches_client || self.exchange.upload_dead || self.input.len() >= AHEAD_BYTES_MAX {
             return Ok(RelayStep::Nothing);
@@ -153,7 +153,7 @@ impl Connection {
             Poll::Pending => Ok(RelayStep::Nothing),
             Poll::Ready(Ok(read)) if read > 0 => {
                 self.input.extend_from_slice(buffers.scratch.get(..read).unwrap_or_default());
-                // Not progress of this exchange: its time limit goes on.
+                // Pipelined bytes are no progress of this exchange: its time limit is unchanged.
                 self.watch_client(cx, buffers)
             }
             Poll::Ready(Ok(_)) => Err(Fault::new(FaultKind::ClientGone)),
@@ -182,7 +182,7 @@ impl Connection {
             return Ok(if is_over { RelayStep::Something } else { RelayStep::Nothing });
         }
         let Some(upstream) = &mut self.exchange.upstream else { return Ok(RelayStep::Nothing) };
-        // What the client's side does not take would have to be kept here.
+        // Bytes that the client's side does not accept would have to be buffered here.
         let read_max = self.client.wanted().clamp(READ_BYTES_MIN, buffers.scratch.len());
         let read = match upstream.stream.poll_read(cx, buffers.scratch.get_mut(..read_max).unwrap_or_default()) {
             Poll::Pending => return Ok(RelayStep::Nothing),
@@ -211,7 +211,7 @@ impl Connection {
         Ok(RelayStep::Something)
     }
 
-    /// `bytes` begin with a response's head; several when interim ones (1xx) come first.
+    /// Processes `bytes`, which start with one or more response heads: interim ones (1xx) come first.
     fn relay_head(
         &mut self,
         cx: &mut Context<'_>,
@@ -234,7 +234,7 @@ impl Connection {
                     return Ok(());
                 }
                 HeadStep::Replaced(is_read) => {
-                    // Interim responses go first.
+                    // Sends the interim responses first.
                     self.send_to_client(cx, out, &[])?;
                     self.reply_instead(cx, is_read, outgoing, out);
                     return Ok(());
@@ -257,13 +257,14 @@ impl Connection {
         }
     }
 
-    /// A small body is on its way behind its head, which would take a TLS record of its own: some servers send them one after the other.
+    /// Whether the head waits for a small body, because some servers send the two separately. Sending them at once saves a TLS
+    /// record.
     fn holds_head(&self) -> bool {
         let is_small = matches!(self.exchange.response_body, Some(BodyReader::Length(left)) if left <= COPY_BYTES_MAX as u64);
         is_small && matches!(self.client, Stream::Tls(_) | Stream::Pipe(_)) && !self.exchange.client_head && !self.exchange.http10
     }
 
-    /// Sends the head that waits for its body, if there is one.
+    /// Sends the held head, if there is one.
     pub(super) fn send_held_head(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
         let head = std::mem::take(&mut self.exchange.held_head);
         self.send_to_client(cx, &head, &[])
@@ -323,7 +324,7 @@ impl Connection {
             ClientBody::Chunked | ClientBody::Empty => false,
         };
         exchange.upstream_keep_alive = response.keep_alive;
-        // A request that is not complete yet can't be followed by another one on this connection for sure.
+        // Unless the request is complete, it is not certain that another one can follow on this connection.
         exchange.keep_alive &= !ends_connection
             && !exchange.upload_dead
             && (exchange.request_body.is_done() || exchange.body_bytes > 0)
@@ -337,7 +338,7 @@ impl Connection {
         HeadStep::Used(response.head_len)
     }
 
-    /// Sends `out`, which may hold a head, and what of `bytes` belongs to the response's body.
+    /// Sends `out`, which may contain a head, and the part of `bytes` that belongs to the response's body.
     pub(super) fn relay_body(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         if self.exchange.is_watched {
             self.show_body(bytes)?;
@@ -349,7 +350,7 @@ impl Connection {
             self.exchange.upstream_keep_alive &= used == bytes.len();
             return self.send_to_client(cx, out, &[]);
         }
-        // Another method was sent to the upstream: its body is not for the client.
+        // The client sent HEAD and the upstream got another method: the body is not for the client.
         if self.exchange.client_head {
             let used = reader.feed(bytes).map_err(malformed)?;
             self.exchange.upstream_keep_alive &= used == bytes.len();
@@ -358,7 +359,7 @@ impl Connection {
         let handler = &self.handler;
         let passes = |name: &str| handler.passes_response_trailer(name);
         let (used, body) = reader.relay(bytes, &mut self.exchange.response_trailers, passes, out).map_err(malformed)?;
-        // What follows the response was not asked for: this connection is not to be trusted again.
+        // Unexpected bytes after a response: the upstream connection is not reused.
         self.exchange.upstream_keep_alive &= used == bytes.len();
         if self.exchange.client_body == ClientBody::Chunked {
             write_chunk(body, out);
@@ -374,10 +375,10 @@ impl Connection {
         }
     }
 
-    /// Shows the handler what of `bytes` belongs to the response's body.
+    /// Passes the part of `bytes` that belongs to the response's body to the handler.
     #[cold]
     fn show_body(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        // The relay follows the body by itself.
+        // Works on a copy: the relay advances its own reader.
         let Some(mut reader) = self.exchange.response_body else { return Ok(()) };
         let mut content = Vec::new();
         let shown = match reader {
@@ -402,7 +403,7 @@ impl Connection {
         sent.map_err(|error| Fault::with(FaultKind::ClientGone, error))
     }
 
-    /// The upstream closed its side, or the connection broke.
+    /// Handles the end of the upstream's stream, or a broken connection.
     fn upstream_ended(&mut self, cx: &mut Context<'_>, end: io::Result<()>, buffers: &mut Buffers) -> Result<(), Fault> {
         let exchange = &mut self.exchange;
         if let (Some(BodyReader::UntilClose), Ok(())) = (exchange.response_body, &end) {
@@ -425,7 +426,7 @@ impl Connection {
         })
     }
 
-    /// The response's body ends with the upstream's connection, and that is closed.
+    /// Ends a response body that is delimited by the close of the upstream connection.
     pub(super) fn end_until_close(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
         self.exchange.response_body = Some(BodyReader::Done);
         if self.exchange.is_watched {
@@ -435,7 +436,7 @@ impl Connection {
         self.send_to_client(cx, last, &[])
     }
 
-    /// The response is complete and sent.
+    /// Ends the exchange: the response is complete and sent.
     fn finish(&mut self) {
         let exchange = &mut self.exchange;
         let request_done = exchange.request_body.is_done() && exchange.to_upstream.is_empty() && !exchange.upload_dead;
@@ -456,7 +457,7 @@ impl Connection {
         }
     }
 
-    /// The upstream agreed to switch protocols: from here on bytes are bytes.
+    /// Switches protocols after the upstream agreed: bytes are now copied unchanged.
     fn switch(&mut self) {
         let exchange = &mut self.exchange;
         let (Some(upstream), Some(slot)) = (exchange.upstream.take(), exchange.tunnel.take()) else { return };

@@ -1,5 +1,5 @@
-//! Bodies between HTTP/2 and HTTP/1.1, in both directions and for both sides. Flow control goes through: a window opens again when
-//! the other side has taken the bytes, and nothing is read that can't be sent on.
+//! Translates bodies between HTTP/2 and HTTP/1.1, in both directions and for both sides. Backpressure passes through: a window
+//! reopens when the receiver has taken the bytes, and nothing is read that cannot be sent on.
 
 use super::frame_allowance::FrameAllowance;
 use super::head::read_trailers;
@@ -15,11 +15,11 @@ use tokio::time::{Instant, timeout};
 use tollgate_http::{Body, BodyReader};
 use tollgate_http2::{Http2ErrorCode, StreamGone};
 
-/// Why a body did not get through.
+/// Why the transfer of a body failed.
 pub(crate) enum Cut {
-    /// The HTTP/2 side reset the stream or is gone.
+    /// The HTTP/2 side reset the stream or disconnected.
     Http2,
-    /// The pipe's other end is gone, or what came out of it was no body.
+    /// The other end of the pipe is gone, or its output was not a valid body.
     Pipe,
 }
 
@@ -29,7 +29,7 @@ impl From<StreamGone> for Cut {
     }
 }
 
-/// What is had with a receiver that takes a body slowly.
+/// Time limits for a receiver that takes a body slowly.
 pub(crate) struct Allowance {
     stall: Duration,
     speed: Speed,
@@ -38,28 +38,28 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// Of so long without any progress, and of no less than this speed.
+    /// `stall`: longest time without progress. `speed`: minimum speed overall.
     pub(crate) fn new(stall: Duration, speed: Speed) -> Self {
         Allowance { stall, speed, waited: Duration::ZERO, taken: 0 }
     }
 
-    /// The longest that it may be waited for now.
+    /// How long the receiver may be waited for now.
     fn left(&self) -> Duration {
         let in_all = self.speed.allowed_ms(self.taken).map(Duration::from_millis);
         in_all.map_or(self.stall, |in_all| self.stall.min(in_all.saturating_sub(self.waited)))
     }
 }
 
-/// The terms on which a body is sent.
+/// How a body is sent.
 pub(crate) struct Sending<'a> {
     pub allowance: Allowance,
-    /// Where its bytes count until they are written.
+    /// Account charged until the bytes are written.
     pub account: &'a Rc<BufferAccount>,
-    /// What the receiver earns by it.
+    /// Frame allowance that the sent bytes increase.
     pub frames: Option<&'a FrameAllowance>,
 }
 
-/// What was read from a pipe, and how much of it was used.
+/// Bytes read from a pipe, and how many of them are used.
 #[derive(Default)]
 pub(crate) struct Taken {
     bytes: Vec<u8>,
@@ -67,7 +67,7 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// What was not used.
+    /// The unused bytes.
     pub(crate) fn rest(&self) -> &[u8] {
         self.bytes.get(self.used..).unwrap_or_default()
     }
@@ -76,7 +76,7 @@ impl Taken {
         self.used += bytes;
     }
 
-    /// Adds what was read behind it.
+    /// Appends bytes that were read next.
     pub(crate) fn add(&mut self, more: Vec<u8>) {
         if self.rest().is_empty() {
             *self = Taken { bytes: more, used: 0 };
@@ -86,7 +86,7 @@ impl Taken {
     }
 }
 
-/// From a stream into a pipe. Trailers go where there are chunks; elsewhere HTTP/1.1 has no place for them.
+/// Copies a body from a stream into a pipe. Trailers are sent only if the body is chunked: HTTP/1.1 has no other place for them.
 pub(crate) async fn receive(stream: &LinkStream, chunked: bool, pipe: &mut PipeWriter) -> Result<(), Cut> {
     std::future::poll_fn(|cx| poll_pass(stream, cx, chunked, pipe)).await?;
     if chunked {
@@ -98,7 +98,7 @@ pub(crate) async fn receive(stream: &LinkStream, chunked: bool, pipe: &mut PipeW
     Ok(())
 }
 
-/// Passes on all of a body's bytes.
+/// Passes on all bytes of a body.
 fn poll_pass(stream: &LinkStream, cx: &mut Context<'_>, chunked: bool, pipe: &mut PipeWriter) -> Poll<Result<(), Cut>> {
     while ready!(stream.poll_received(cx))? > 0 {
         let room = ready!(pipe.poll_room(cx)).map_err(|_| Cut::Pipe)?;
@@ -107,7 +107,7 @@ fn poll_pass(stream: &LinkStream, cx: &mut Context<'_>, chunked: bool, pipe: &mu
     Poll::Ready(Ok(()))
 }
 
-/// Writes bytes that there is room for.
+/// Writes bytes for which there is room.
 fn write(bytes: &[u8], chunked: bool, pipe: &mut PipeWriter) -> Result<(), Cut> {
     let written = if chunked {
         let mut size = [0; 18];
@@ -121,7 +121,7 @@ fn write(bytes: &[u8], chunked: bool, pipe: &mut PipeWriter) -> Result<(), Cut> 
     written.map_err(|_| Cut::Pipe)
 }
 
-/// From a pipe into a stream. `ahead` is what was read with the head. A receiver beyond its allowance is given up.
+/// Copies a body from a pipe into a stream. `ahead`: bytes read with the head. Gives up on a receiver that exceeds its allowance.
 pub(crate) async fn send(
     stream: &LinkStream,
     body: Body,
@@ -152,7 +152,7 @@ pub(crate) async fn send(
         ahead = Taken::default();
         let more = take_or_reset(stream, pipe).await?;
         if more.is_empty() {
-            // A body that ends with its connection ends well only if it was ended, not dropped.
+            // A body delimited by the close is complete only if the writer ended it instead of being dropped.
             if matches!(reader, BodyReader::UntilClose) && pipe.has_ended() {
                 stream.send_data(&[], true)?;
                 return Ok(());
@@ -163,7 +163,7 @@ pub(crate) async fn send(
     }
 }
 
-/// What of `input` is the body's content; copied only where chunks are around it.
+/// The content bytes within `input`; copied only if the body is chunked.
 fn content_of<'a>(
     reader: &mut BodyReader,
     input: &'a [u8],
@@ -179,7 +179,7 @@ fn content_of<'a>(
     Ok(input.get(..used).unwrap_or_default())
 }
 
-/// Sends as the receiver's windows allow, for as long as there is a writer.
+/// Sends as the receiver's windows allow, while the writer exists.
 async fn send_data(
     stream: &LinkStream,
     mut data: &[u8],
@@ -214,7 +214,7 @@ async fn send_data(
     }
 }
 
-/// Takes from the pipe, unless the stream is reset first.
+/// Reads from the pipe, unless the stream is reset first.
 async fn take_or_reset(stream: &LinkStream, pipe: &mut PipeReader) -> Result<Vec<u8>, Cut> {
     std::future::poll_fn(|cx| {
         if let Poll::Ready(taken) = pipe.poll_take(cx) {

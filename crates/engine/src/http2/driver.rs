@@ -1,5 +1,5 @@
-//! Reads and writes the bytes of one HTTP/2 connection. A connection that always finds something to do lets others have their turn after some
-//! of it; one that waits holds no buffer.
+//! Reads and writes the bytes of one HTTP/2 connection. A busy connection yields to other tasks after a bounded amount of work; a
+//! waiting one holds no buffer.
 
 use super::link::Http2Link;
 use crate::stream::Stream;
@@ -8,34 +8,34 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use tollgate_http2::{Http2Error, Http2Event};
 
-/// Bytes that a connection reads before other tasks have their turn.
+/// Bytes that a connection reads before it yields to other tasks.
 const READ_TURN_BYTES: usize = 64 * 1024;
-/// Bytes that a connection writes before other tasks have their turn: nobody waits for the whole of what hundreds of streams have to send.
+/// Bytes that a connection writes before it yields to other tasks, so that the output of hundreds of streams does not delay them.
 const WRITE_TURN_BYTES: usize = 256 * 1024;
 
 /// How a connection ended.
 #[derive(Debug)]
 pub(crate) enum ConnectionEnd {
-    /// Everything is said; what the other side was told last is written.
+    /// Regular end: the last message to the other side is written.
     Over,
-    /// The other side is gone.
+    /// The other side disconnected.
     Gone(io::Error),
 }
 
 pub(crate) struct Driver {
     link: Rc<Http2Link>,
     stream: Stream,
-    /// What was read before.
+    /// Bytes that were already read.
     ahead: Vec<u8>,
     written: usize,
-    /// What the other side did, if the connection ends for it.
+    /// The protocol error of the other side, if that ends the connection.
     error: Option<Http2Error>,
-    /// Nothing was read because too much output waits.
+    /// Reading paused because too much output is waiting.
     is_full: bool,
 }
 
 impl Driver {
-    /// Of a connection whose first bytes, if they were read already, are `ahead`.
+    /// A driver whose first bytes, if already read, are in `ahead`.
     pub(crate) fn new(link: Rc<Http2Link>, stream: Stream, ahead: Vec<u8>) -> Self {
         Driver { link, stream, ahead, written: 0, error: None, is_full: false }
     }
@@ -44,12 +44,12 @@ impl Driver {
         &self.link
     }
 
-    /// What the other side did, if the connection ends for it.
+    /// The protocol error of the other side, if that ends the connection.
     pub(crate) fn error(&self) -> Option<Http2Error> {
         self.error
     }
 
-    /// Reads and writes what can be. `begin` gets the streams that the other side opens.
+    /// Reads and writes as much as possible. `begin` is called for each stream that the other side opens.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, begin: &mut dyn FnMut(&Http2Event<'_>)) -> Poll<ConnectionEnd> {
         self.link.drive(cx);
         let driven = self.read(cx, begin).and_then(|()| self.write(cx));
@@ -110,7 +110,7 @@ impl Driver {
         }
     }
 
-    /// Whether all is written.
+    /// Writes the output; returns whether all of it is written.
     fn write(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
         let is_written = loop {
             let has_output = self.link.driven(|protocol| !protocol.output().is_empty());
@@ -146,12 +146,12 @@ impl Driver {
         Ok(is_written && is_flushed)
     }
 
-    /// Tells the other side that nothing more comes.
+    /// Tells the other side that no more bytes follow.
     pub(crate) fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.stream.poll_shutdown(cx)
     }
 
-    /// Reads what nobody wants; how much.
+    /// Reads and discards bytes; returns how many.
     pub(crate) fn poll_skip(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         self.stream.poll_read(cx, &mut self.link.core.buffers.borrow_mut().scratch)
     }

@@ -1,12 +1,12 @@
-//! Heads between HTTP/2 and HTTP/1.1. What HTTP/2 forbids was refused before; what ends at each hop stays behind. The written head is parsed
-//! again by whoever serves it, as strictly as any other.
+//! Translates heads between HTTP/2 and HTTP/1.1. The protocol layer has already rejected what HTTP/2 forbids; hop-by-hop fields are
+//! dropped. The receiver parses the written head again, as strictly as any other.
 
 use std::io::Write;
 use tollgate_http::{Body, Request as ParsedRequest, Response as ParsedResponse, may_be_trailer, reason};
 use tollgate_http2::{FieldList, HeaderBlock, Pseudo};
 
-/// Lines that mean something to one HTTP/1.1 connection only (RFC 9113 §8.2.2), and Host, which has a field of its own. StreamRequest of every
-/// line in both directions: most are told apart by their length.
+/// Whether a field belongs to one HTTP/1.1 connection (RFC 9113 §8.2.2) or is Host, which has a pseudo-header. Called for every
+/// field in both directions: its length alone rules out most.
 fn is_of_connection(name: &str) -> bool {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
     match name.len() {
@@ -19,7 +19,7 @@ fn is_of_connection(name: &str) -> bool {
     }
 }
 
-/// Lines that the head will have over HTTP/1.1, where cookies are one.
+/// Number of header lines in HTTP/1.1, where all cookies are one line.
 pub(crate) fn lines(fields: &FieldList) -> usize {
     let (lines, cookies) = fields.iter().fold((0, 0), |(lines, cookies), (name, _)| match name {
         "cookie" => (lines, 1),
@@ -28,7 +28,7 @@ pub(crate) fn lines(fields: &FieldList) -> usize {
     lines + cookies
 }
 
-/// How a request's body is framed on the pipe.
+/// How the request's body is framed on the pipe.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestFraming {
     None,
@@ -36,7 +36,7 @@ pub(crate) enum RequestFraming {
     Chunked,
 }
 
-/// Appends a client's head as HTTP/1.1. The error is a status.
+/// Appends a client's head as HTTP/1.1. The error is a status code.
 pub(crate) fn write_request(fields: &FieldList, has_body: bool, out: &mut Vec<u8>) -> Result<RequestFraming, u16> {
     let method = fields.pseudo(Pseudo::Method).unwrap_or_default();
     if method == b"CONNECT" {
@@ -55,7 +55,7 @@ pub(crate) fn write_request(fields: &FieldList, has_body: bool, out: &mut Vec<u8
     Ok(framing)
 }
 
-/// Request line and header lines.
+/// Appends the request line and the header lines.
 fn write_beginning(fields: &FieldList, method: &[u8], out: &mut Vec<u8>) -> Result<(), u16> {
     let target = fields.pseudo(Pseudo::Path).unwrap_or(b"/");
     let host = authority(fields)?;
@@ -70,10 +70,10 @@ fn write_beginning(fields: &FieldList, method: &[u8], out: &mut Vec<u8>) -> Resu
     Ok(())
 }
 
-/// Appends the head of a request for a WebSocket as HTTP/1.1 asks for one (RFC 8441 §5): the method is GET, and a key is made, which HTTP/2
-/// has none of. The error is a status.
+/// Appends the head of a WebSocket request as an HTTP/1.1 upgrade (RFC 8441 §5): the method is GET, and a key is generated, because
+/// HTTP/2 has none. The error is a status code.
 pub(crate) fn write_websocket(fields: &FieldList, key: &[u8], out: &mut Vec<u8>) -> Result<(), u16> {
-    // What follows is the WebSocket's, and no content of the request.
+    // The bytes that follow belong to the WebSocket; they are not a request body.
     if fields.content_length().is_some() {
         return Err(400);
     }
@@ -84,7 +84,7 @@ pub(crate) fn write_websocket(fields: &FieldList, key: &[u8], out: &mut Vec<u8>)
     Ok(())
 }
 
-/// The host that is meant: `:authority`, which a Host line must not contradict (RFC 9113 §8.3.1).
+/// The requested host: `:authority`, which a Host line must not contradict (RFC 9113 §8.3.1).
 fn authority(fields: &FieldList) -> Result<&[u8], u16> {
     let mut hosts = fields.iter().filter(|(name, _)| *name == "host").map(|(_, value)| value);
     let authority = fields.pseudo(Pseudo::Authority).filter(|authority| !authority.is_empty());
@@ -99,13 +99,13 @@ fn write_fields(fields: &FieldList, out: &mut Vec<u8>) {
     for (name, value) in fields.iter() {
         match name {
             "cookie" => cookies += 1,
-            // A key of HTTP/1.1 means nothing here: the gateway makes its own.
+            // A client's key has no meaning in HTTP/2: the gateway generates its own.
             "sec-websocket-key" => {}
             _ if is_of_connection(name) => {}
             _ => write_line(name, value, out),
         }
     }
-    // Cookies may come in pieces, and are one line in HTTP/1.1 (RFC 9113 §8.2.3).
+    // Cookies may come in several fields, but are one line in HTTP/1.1 (RFC 9113 §8.2.3).
     if cookies > 0 {
         out.extend_from_slice(b"cookie: ");
         for (_, value) in fields.iter().filter(|(name, _)| *name == "cookie") {
@@ -123,14 +123,14 @@ fn write_line(name: &str, value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends a trailer section's lines, without the empty line at the end.
+/// Appends the lines of a trailer section, without the empty line at the end.
 pub(crate) fn write_trailers(fields: &FieldList, out: &mut Vec<u8>) {
     for (name, value) in fields.iter().filter(|(name, _)| may_be_trailer(name)) {
         write_line(name, value, out);
     }
 }
 
-/// The lines of a trailer section as HTTP/2 has them.
+/// Converts the lines of a trailer section to HTTP/2.
 pub(crate) fn read_trailers(lines: &[u8]) -> HeaderBlock {
     let mut block = HeaderBlock::default();
     for line in lines.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()) {
@@ -151,20 +151,20 @@ fn copy_fields<'h>(lines: impl Iterator<Item = (&'h str, &'h [u8])>, block: &mut
     }
 }
 
-/// A response's head for a client, with this status.
+/// Converts a response head for a client, with this status.
 pub(crate) fn read_response(parsed: &ParsedResponse<'_>, status: u16, block: &mut HeaderBlock) {
     block.status(status);
     copy_fields(parsed.headers.iter(), block);
 }
 
-/// The head for a client whose WebSocket is open; what answers the key that was made for it stays here.
+/// Converts the response head that opens a client's WebSocket. The answer to the generated key is dropped.
 pub(crate) fn read_switch(parsed: &ParsedResponse<'_>, block: &mut HeaderBlock) {
     block.status(200);
     let is_answer = |name: &str| name.eq_ignore_ascii_case("sec-websocket-accept") || name.eq_ignore_ascii_case("content-length");
     copy_fields(parsed.headers.iter().filter(|(name, _)| !is_answer(name)), block);
 }
 
-/// A request's head for an upstream.
+/// Converts a request head for an upstream.
 pub(crate) fn read_request(parsed: &ParsedRequest<'_>, scheme: &str, block: &mut HeaderBlock) {
     block.request(parsed.method.as_bytes(), scheme.as_bytes(), parsed.authority, parsed.target.as_bytes());
     copy_fields(parsed.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("te")), block);
@@ -173,7 +173,7 @@ pub(crate) fn read_request(parsed: &ParsedRequest<'_>, scheme: &str, block: &mut
     }
 }
 
-/// Appends an upstream's head as HTTP/1.1; the connection ends with it. How its body is framed.
+/// Appends an upstream's head as HTTP/1.1 and returns the body's framing. The connection ends with the response.
 pub(crate) fn write_response(fields: &FieldList, to_head: bool, has_body: bool, out: &mut Vec<u8>) -> Body {
     let status = fields.status();
     let _ = write!(out, "HTTP/1.1 {status} {}\r\n", reason(status));

@@ -1,5 +1,5 @@
-//! A connection of HTTP/2 between its streams, which are tasks of their own, and the task that reads and writes its bytes: what has come for
-//! each stream and was not taken, and whom to wake.
+//! Connects the streams of an HTTP/2 connection, each its own task, with the task that reads and writes the connection's bytes.
+//! Buffers what arrives for each stream and wakes the tasks.
 
 use super::head;
 use crate::buffer_account::{BufferAccount, BufferCharge};
@@ -11,63 +11,63 @@ use std::task::{Context, Poll, Waker};
 use tollgate_http::Body;
 use tollgate_http2::{HeaderBlock, Http2Connection, Http2ErrorCode, Http2Event, StreamGone, StreamKey};
 
-/// Heads of one response that wait for their stream's task: the final one, and interim ones before it. An upstream that sends more of them
-/// before anybody looks makes work for nothing.
+/// Maximum heads of one response that wait for their stream's task: interim ones and the final one. More of them before the task
+/// runs would be pointless work caused by the upstream.
 const HEADS_MAX: usize = 16;
-/// An empty buffer of a stream that is larger is given back.
+/// Larger empty buffers of a stream are freed.
 const RECEIVED_BYTES_KEPT: usize = 4 * 1024;
-/// Room for streams that a connection without streams keeps.
+/// Inbox slots that a connection without streams keeps allocated.
 const INBOXES_KEPT: usize = 2;
-/// Content that waits to be written while the core holds too much for readers that do not read.
+/// Content that may wait to be written while the core buffers too much for slow readers.
 const NARROW_OUTPUT_BYTES: usize = 16 * 1024;
-/// Streams that get their turn to send at once: together they fill the output.
+/// Streams woken to send at once: together they fill the output.
 const TURNS: usize = 4;
 
-/// A connection that its streams share.
+/// An HTTP/2 connection shared by its streams.
 pub(crate) struct Http2Link {
     pub core: Rc<Core>,
-    /// Where the bytes count that wait to be written.
+    /// Account charged for bytes that wait to be written.
     account: Rc<BufferAccount>,
     state: RefCell<LinkState>,
 }
 
 struct LinkState {
     protocol: Http2Connection,
-    /// By the index of their key.
+    /// Indexed by the index of the stream key.
     inboxes: Vec<Option<Inbox>>,
-    /// Those that are there.
+    /// Number of inboxes in use.
     held: usize,
-    /// The task that reads and writes; not woken again until it has run.
+    /// The task that reads and writes; taken when woken, until it runs again.
     driver: Option<Waker>,
-    /// Those who wait until a stream can be opened.
+    /// Tasks that wait until a stream can be opened.
     openers: Vec<Waker>,
-    /// Bytes that are counted in the account.
+    /// Bytes currently charged to the account.
     charged: usize,
 }
 
-/// What has come for a stream.
+/// Received data of one stream.
 struct Inbox {
-    /// Content that was not taken. Its part of the window stays closed, which bounds it.
+    /// Content not yet taken by the task. It keeps its part of the window closed, which bounds it.
     received: Vec<u8>,
     taken: usize,
     charge: BufferCharge,
     heads: VecDeque<ReceivedHead>,
     trailers: Vec<u8>,
     has_ended: bool,
-    /// The request was HEAD.
+    /// The request's method is HEAD.
     is_head_request: bool,
     /// The stream's task.
     waker: Option<Waker>,
 }
 
-/// A response's head as HTTP/1.1.
+/// A response head as HTTP/1.1.
 pub(crate) struct ReceivedHead {
     pub text: Vec<u8>,
     pub body: Body,
     pub is_interim: bool,
 }
 
-/// One stream, for as long as somebody is interested in it.
+/// One stream, held while something uses it.
 pub(crate) struct LinkStream {
     link: Rc<Http2Link>,
     key: StreamKey,
@@ -79,7 +79,7 @@ impl Http2Link {
         Rc::new(Http2Link { core: core.clone(), account: account.clone(), state: RefCell::new(state) })
     }
 
-    /// Calls `change` with the protocol's state, then has the bytes written that it led to.
+    /// Calls `change` with the protocol's state, then schedules the resulting output to be written.
     pub(crate) fn with<R>(&self, change: impl FnOnce(&mut Http2Connection) -> R) -> R {
         let mut state = self.state.borrow_mut();
         let result = change(&mut state.protocol);
@@ -87,12 +87,12 @@ impl Http2Link {
         result
     }
 
-    /// The same of the task that writes anyway.
+    /// Same as `with`, for the task that writes anyway.
     pub(crate) fn driven<R>(&self, change: impl FnOnce(&mut Http2Connection) -> R) -> R {
         change(&mut self.state.borrow_mut().protocol)
     }
 
-    /// What was put out is counted, and will be written.
+    /// Charges new output to the account and wakes the driver to write it.
     fn settle(&self, state: &mut LinkState) {
         self.charge(state);
         if (!state.protocol.output().is_empty() || state.protocol.is_done())
@@ -112,7 +112,7 @@ impl Http2Link {
         state.charged = waiting;
     }
 
-    /// The task of `cx` reads and writes; called whenever it runs.
+    /// Registers the task of `cx` as the driver; called whenever it runs.
     pub(crate) fn drive(&self, cx: &Context<'_>) {
         let mut state = self.state.borrow_mut();
         if !state.driver.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
@@ -120,7 +120,7 @@ impl Http2Link {
         }
     }
 
-    /// Some of the output was written: counts it, and wakes those who wait for its room.
+    /// Called after output was written: updates the account and wakes tasks that wait for room.
     pub(crate) fn after_writing(&self) {
         let mut state = self.state.borrow_mut();
         let state = &mut *state;
@@ -139,7 +139,7 @@ impl Http2Link {
         state.protocol.rest();
     }
 
-    /// Keeps what came for a stream until its task takes it.
+    /// Buffers an event of a stream until its task takes it.
     pub(crate) fn deliver(&self, event: Http2Event<'_>) {
         let mut state = self.state.borrow_mut();
         let LinkState { protocol, inboxes, .. } = &mut *state;
@@ -176,7 +176,7 @@ impl Http2Link {
         state.wake(key);
     }
 
-    /// The connection has ended: its streams have failed.
+    /// Ends the connection: its streams fail.
     pub(crate) fn end(&self) {
         let mut state = self.state.borrow_mut();
         state.protocol.lose();
@@ -184,13 +184,13 @@ impl Http2Link {
         waiting.into_iter().chain(state.openers.drain(..)).for_each(Waker::wake);
     }
 
-    /// A stream that the other side has opened. What comes for it counts in `account`.
+    /// A stream that the other side opened. Data received for it is charged to `account`.
     pub(crate) fn accepted(self: &Rc<Self>, key: StreamKey, account: &Rc<BufferAccount>) -> LinkStream {
         self.state.borrow_mut().place(key, Inbox::new(account, false));
         LinkStream { link: self.clone(), key }
     }
 
-    /// Opens a stream with this head, when there may be one more; an error when there never will.
+    /// Opens a stream with this head when the stream limit allows it; an error if it never will.
     pub(crate) fn poll_open(
         self: &Rc<Self>,
         cx: &Context<'_>,
@@ -231,7 +231,7 @@ impl LinkState {
         }
     }
 
-    /// Takes a stream's inbox out. A connection without streams keeps no room for many.
+    /// Removes the inbox of a stream. Frees the slots when the last one is gone.
     fn remove(&mut self, key: StreamKey) -> Option<Inbox> {
         let inbox = self.inboxes.get_mut(key.index())?.take()?;
         self.held -= 1;
@@ -273,7 +273,7 @@ impl Inbox {
 }
 
 impl LinkStream {
-    /// Both are there for as long as the stream is.
+    /// Inbox and reset code; `None` once the stream is gone.
     fn inbox(&self) -> Option<(RefMut<'_, Inbox>, Option<Http2ErrorCode>)> {
         let state = self.link.state.borrow_mut();
         let code = state.protocol.reset_code(self.key);
@@ -291,7 +291,7 @@ impl LinkStream {
         }
     }
 
-    /// Content that can be taken: how many bytes; 0 at its end.
+    /// Number of content bytes available; 0 at the end.
     pub(crate) fn poll_received(&self, cx: &Context<'_>) -> Poll<Result<usize, StreamGone>> {
         let Some((mut inbox, reset)) = self.inbox() else { return Poll::Ready(Err(StreamGone)) };
         match inbox.received.len() - inbox.taken {
@@ -302,7 +302,7 @@ impl LinkStream {
         }
     }
 
-    /// Takes up to so many bytes of content, which `pass` gets; as many more may come then.
+    /// Passes up to this many bytes of content to `pass` and reopens the window by as much.
     pub(crate) fn take<E>(&self, bytes: usize, pass: impl FnOnce(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let taken = {
             let Some((mut inbox, _)) = self.inbox() else { return Ok(()) };
@@ -327,7 +327,7 @@ impl LinkStream {
         Ok(())
     }
 
-    /// The trailers that came, as lines of HTTP/1.1.
+    /// The received trailers, as lines of HTTP/1.1.
     pub(crate) fn trailers(&self) -> Vec<u8> {
         self.inbox().map(|(mut inbox, _)| std::mem::take(&mut inbox.trailers)).unwrap_or_default()
     }
@@ -348,7 +348,7 @@ impl LinkStream {
         })
     }
 
-    /// Sends what there is room for, and says how much.
+    /// Sends as much as there is room for; returns how many bytes.
     pub(crate) fn send_data(&self, data: &[u8], ends: bool) -> Result<usize, StreamGone> {
         self.link.with(|protocol| {
             protocol.lend(|| self.link.core.http2_buffers.take());
@@ -356,7 +356,7 @@ impl LinkStream {
         })
     }
 
-    /// Ready when more can be sent after not all of it could.
+    /// After a partial send: ready when more can be sent.
     pub(crate) fn poll_writable(&self, cx: &Context<'_>) -> Poll<Result<(), StreamGone>> {
         let waits = self.link.driven(|protocol| protocol.waits_to_send(self.key));
         match self.inbox() {
@@ -371,7 +371,7 @@ impl LinkStream {
         self.link.with(|protocol| protocol.reset(self.key, code));
     }
 
-    /// Where its bytes come from and go to.
+    /// The core of this connection.
     pub(crate) fn core(&self) -> &Rc<Core> {
         &self.link.core
     }
@@ -382,7 +382,7 @@ impl Drop for LinkStream {
         let inbox = {
             let mut state = self.link.state.borrow_mut();
             state.protocol.release(self.key);
-            // Those who wait for a stream may have one now.
+            // A task that waits to open a stream may be able to now.
             if !state.openers.is_empty() {
                 state.driver.take().into_iter().for_each(Waker::wake);
             }

@@ -1,5 +1,5 @@
-//! HTTP/2 connections of one core to upstreams, each carrying many exchanges at once. To a `Connection` every exchange has an upstream
-//! connection of its own: one end of a pipe.
+//! HTTP/2 connections of one core to upstreams; each carries many exchanges at once. To a `Connection`, every exchange appears to
+//! have its own upstream connection: one end of a pipe.
 
 use super::driver::{ConnectionEnd, Driver};
 use super::link::Http2Link;
@@ -17,12 +17,12 @@ use std::cell::Cell;
 use std::rc::Rc;
 use tollgate_http2::{Http2Connection, Http2Settings, Http2Side};
 
-/// Streams on one connection to an upstream, if it allows as many; then another connection is made.
+/// Maximum streams on one connection to an upstream, if it allows as many; beyond that, another connection is opened.
 const STREAMS_MAX: usize = 100;
-/// The window of all streams of a connection together: as much as they may have each. They belong to different clients, and one that does
-/// not read must not close the window of the others.
+/// Window of a connection: the sum of its streams' windows. The streams belong to different clients, and a slow one must not block
+/// the others.
 const CONNECTION_WINDOW: u32 = STREAM_WINDOW * STREAMS_MAX as u32;
-/// The window of one stream while the core holds too much for readers that do not read.
+/// Window of one stream while the core buffers too much for slow readers.
 const NARROW_WINDOW: u32 = 16 * 1024;
 struct UpstreamConnection {
     link: Rc<Http2Link>,
@@ -30,7 +30,7 @@ struct UpstreamConnection {
     valid_until_ms: u64,
 }
 
-/// Begins HTTP/2 on a new connection, and opens a stream.
+/// Starts HTTP/2 on a new connection and opens a stream.
 pub(crate) fn begin(core: &Rc<Core>, target: &Target, stream: Stream, slot: PoolSlot, valid_until_ms: u64) -> Stream {
     let settings = Http2Settings {
         stream_window: STREAM_WINDOW,
@@ -60,14 +60,14 @@ pub(crate) fn begin(core: &Rc<Core>, target: &Target, stream: Stream, slot: Pool
     stream
 }
 
-/// Runs a connection. Its streams' windows follow what the core holds: it is looked at whenever the upstream sends something.
+/// Runs a connection. Adjusts the streams' window to what the core buffers; checked whenever the upstream sends something.
 async fn drive(mut driver: Driver) {
     let link = driver.link().clone();
     let mut is_narrow = false;
     let end = std::future::poll_fn(|cx| {
         if is_narrow != link.core.buffered.is_full() {
             let window = if is_narrow { STREAM_WINDOW } else { NARROW_WINDOW };
-            // Refused until the upstream has acknowledged the settings before.
+            // Has no effect until the upstream has acknowledged the previous settings.
             is_narrow ^= link.driven(|protocol| protocol.set_stream_window(window));
         }
         // Servers open no streams.
@@ -107,7 +107,7 @@ impl SharedUpstream for UpstreamConnection {
 }
 
 impl Drop for UpstreamConnection {
-    /// Nobody opens a stream on it any longer.
+    /// Lets the connection end: no one opens streams on it any more.
     fn drop(&mut self) {
         self.link.with(|protocol| protocol.leave_now());
     }

@@ -1,4 +1,5 @@
-//! One exchange with an HTTP/2 upstream: the request comes as HTTP/1.1 out of a pipe, the answer goes back into it the same way.
+//! One exchange with an HTTP/2 upstream: the request arrives as HTTP/1.1 through a pipe, and the response returns through it in the
+//! same form.
 
 use super::body::{self, Allowance, Cut, Sending, Taken};
 use super::head;
@@ -11,7 +12,7 @@ use std::task::Poll;
 use tollgate_http::{Body, Request};
 use tollgate_http2::HeaderBlock;
 
-/// Serves one request. Whatever goes wrong, the pipe is dropped before the answer is whole, which is how the other end knows.
+/// Serves one request. On any error the pipe is dropped before the response is complete, which tells the other end.
 pub(super) async fn serve(pipe: Pipe, link: Rc<Http2Link>, scheme: &'static str, counted: StreamCount) {
     let Pipe { mut reader, mut writer } = pipe;
     match exchange(&mut reader, &mut writer, link, scheme, &counted).await {
@@ -31,7 +32,7 @@ async fn exchange(
 ) -> Result<(), Cut> {
     let UpstreamRequest { block, to_head, framing, ahead } = read_head(reader, scheme, &link).await?;
     let stream = std::future::poll_fn(|cx| {
-        // A request that nobody waits for any longer is not made.
+        // A request whose client is gone is not sent.
         if reader.poll_gone(cx).is_ready() {
             return Poll::Ready(Err(Cut::Pipe));
         }
@@ -47,7 +48,7 @@ async fn exchange(
     std::future::poll_fn(|cx| {
         if !sent && let Poll::Ready(end) = up.as_mut().poll(cx) {
             sent = true;
-            // An upstream that wants no more of the request may still answer; a client that is gone wants no answer.
+            // An upstream that accepts no more of the request may still respond; a client that is gone needs no response.
             if let Cut::Pipe = end {
                 return Poll::Ready(Err(Cut::Pipe));
             }
@@ -57,7 +58,7 @@ async fn exchange(
     .await
 }
 
-/// A request's head, with what came behind it.
+/// A request's head, with the bytes read after it.
 struct UpstreamRequest {
     block: HeaderBlock,
     to_head: bool,
@@ -84,7 +85,7 @@ async fn read_head(reader: &mut PipeReader, scheme: &str, link: &Http2Link) -> R
     }
 }
 
-/// Sends the body, then watches for a client that goes away. Ends with what it was that ended it.
+/// Sends the body, then watches for a client disconnect. Returns what ended it.
 async fn send_body(stream: &LinkStream, framing: Body, ahead: Taken, reader: &mut PipeReader, sending: Sending<'_>) -> Cut {
     if framing != Body::None
         && let Err(cut) = body::send(stream, framing, ahead, reader, sending).await

@@ -1,4 +1,4 @@
-//! The head of an answer on its way from a pipe to a client.
+//! Translates the head of a response between a pipe and a client.
 
 use crate::http2::body::{Cut, Taken};
 use crate::http2::head;
@@ -10,25 +10,25 @@ use std::task::Poll;
 use tollgate_http::{Body, Response};
 use tollgate_http2::HeaderBlock;
 
-/// A head of the answer.
+/// One response head.
 pub(super) struct AnswerHead {
     pub status: u16,
     pub block: HeaderBlock,
     pub body: Body,
-    /// The protocol is switched.
+    /// The protocol switches.
     pub switches: bool,
 }
 
-/// What an answer is to.
+/// The kind of request that is answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AnswerTo {
     Head,
     Request,
-    /// A request for a tunnel: a success that is no switch would tell the client that it is open.
+    /// A tunnel request: a success without a protocol switch would tell the client that the tunnel is open.
     Tunnel,
 }
 
-/// The final head of the answer, with what came behind it. Interim ones are sent on.
+/// Reads the final head of the response and the bytes after it. Forwards interim heads.
 pub(super) async fn read_answer(stream: &LinkStream, to: AnswerTo, pipe: &mut PipeReader) -> Result<(AnswerHead, Taken), Cut> {
     let mut taken = Taken::default();
     loop {
@@ -54,7 +54,7 @@ pub(super) async fn read_answer(stream: &LinkStream, to: AnswerTo, pipe: &mut Pi
     }
 }
 
-/// The head at the start of `input`, if it is complete, and its length. The gateway wrote it: its size is bounded.
+/// The head at the start of `input` and its length, if complete. The gateway wrote it, so its size is bounded.
 fn answer_head(input: &[u8], to: AnswerTo, stream: &LinkStream) -> Result<Option<(AnswerHead, usize)>, Cut> {
     let mut buffers = stream.core().buffers.borrow_mut();
     let parsed = Response::parse(input, to == AnswerTo::Head, &mut buffers.lines).map_err(|_| Cut::Pipe)?;
@@ -72,7 +72,7 @@ fn answer_head(input: &[u8], to: AnswerTo, stream: &LinkStream) -> Result<Option
     Ok(Some((answer, parsed.head_len)))
 }
 
-/// Runs both directions until the answer is complete. The request's end is not waited for: what is still to come of it is not wanted.
+/// Runs both directions until the response is complete. Does not wait for the rest of the request.
 pub(super) async fn both(
     up: impl Future<Output = Result<(), Cut>>,
     down: impl Future<Output = Result<(), Cut>>,

@@ -1,4 +1,4 @@
-//! One stream of a client: its request becomes HTTP/1.1 on a pipe, a `Connection` serves it, and the answer becomes HTTP/2 again.
+//! One stream of a client: the request becomes HTTP/1.1 on a pipe, a `Connection` serves it, and the response becomes HTTP/2 again.
 
 use super::Serving;
 use super::answer::{AnswerTo, both, read_answer};
@@ -21,13 +21,13 @@ use std::task::Poll;
 use std::time::Duration;
 use tollgate_http2::{FieldList, HeaderBlock, Http2ErrorCode, Pseudo};
 
-/// A connection and the pipe to it. It serves one stream after the other, as a connection of HTTP/1.1 serves requests.
+/// A connection and its pipe. It serves one stream after another, as an HTTP/1.1 connection serves requests.
 pub(super) struct StreamSlot {
     near: Pipe,
     connection: Pin<Box<Connection>>,
-    /// One end of the pipe moved, and the other has to be polled.
+    /// Set when one end of the pipe has moved bytes, so that the other must be polled.
     moved: PipeMark,
-    /// The bytes of answers that the client has not taken.
+    /// Account charged for response bytes that the client has not taken.
     account: Rc<BufferAccount>,
 }
 
@@ -50,7 +50,7 @@ impl StreamSlot {
     }
 }
 
-/// What a request asks for, in words of HTTP/1.1.
+/// The request of a stream, in terms of HTTP/1.1.
 pub(super) struct StreamRequest {
     head: Vec<u8>,
     to: AnswerTo,
@@ -58,18 +58,18 @@ pub(super) struct StreamRequest {
 }
 
 enum Wish {
-    /// An answer to a request that is framed like this.
+    /// A regular request, with this framing.
     Answer(RequestFraming),
     Tunnel,
-    /// Nothing that can be served: the status to answer with.
+    /// A request that cannot be served: the status of the response.
     Refusal(u16),
 }
 
 impl StreamRequest {
-    /// Reads a request's head.
+    /// Reads the head of a request.
     pub(super) fn read(fields: &FieldList, has_body: bool, limits: &Limits, buffer: Vec<u8>) -> Self {
         let mut head = buffer;
-        // As over HTTP/1.1, and before anything is done with them.
+        // The same checks as for HTTP/1.1, before anything else.
         let wish = if fields.is_too_large() || head::lines(fields) > limits.header_lines_max {
             Err(431)
         } else if let Some(asked) = tunnel::asked(fields, &mut head) {
@@ -97,7 +97,7 @@ pub(super) async fn serve(asked: StreamRequest, stream: LinkStream, mut serving:
         return;
     }
     let limits = &serving.state.core.limits;
-    // What a tunnel carries is a conversation, whose pace nobody can demand.
+    // A tunnel carries a conversation, for which no minimum speed can be required.
     let speed = if let Wish::Tunnel = wish { Speed::default() } else { limits.download_min };
     let allowance = Allowance::new(Duration::from_millis(limits.client_write_ms), speed);
     let StreamSlot { mut near, connection, moved, account } = serving.slot();
@@ -120,11 +120,11 @@ pub(super) async fn serve(asked: StreamRequest, stream: LinkStream, mut serving:
         });
         std::future::poll_fn(|cx| {
             loop {
-                // What either does may be what the other waits for.
+                // Progress of one side may be what the other waits for.
                 if let Poll::Ready(ended) = translate.as_mut().poll(cx) {
                     return Poll::Ready(ended);
                 }
-                // A connection that is done takes its end of the pipe with it, which the translation must see.
+                // A finished connection drops its end of the pipe, which the translation must notice.
                 let done = connection.as_mut().is_some_and(|connection| connection.as_mut().poll(cx).is_ready());
                 if done {
                     connection = None;
@@ -137,22 +137,22 @@ pub(super) async fn serve(asked: StreamRequest, stream: LinkStream, mut serving:
     };
     match ended {
         Ok(()) => serving.finish(),
-        // The answer that has begun can't be taken back: the reset tells that it is not whole.
+        // The response has already begun: the reset tells the client that it is incomplete.
         Err(Cut::Pipe) => {
             stream.reset(Http2ErrorCode::INTERNAL_ERROR);
             serving.finish();
         }
-        // Nobody waits for the answer any longer.
+        // The client no longer waits for the response.
         Err(Cut::Http2) => return,
     }
     serving.state.core.give_back(head);
-    // What is still to come of the request is not wanted.
+    // The rest of the request is discarded.
     drop(stream);
     let Some(connection) = connection else { return };
     if ended.is_ok() && connection.is_at_rest() && near.is_quiet() {
         serving.give_back(StreamSlot { near, connection, moved, account });
     } else {
-        // The connection takes leave of its upstream.
+        // Lets the connection release its upstream.
         drop(near);
         connection.await;
     }

@@ -1,5 +1,5 @@
-//! A WebSocket on a stream (RFC 8441): an extended CONNECT is asked of the upstream as HTTP/1.1's upgrade, and when that is granted the
-//! bytes pass as they are. Nothing of what the client sends is passed on before: it must not be taken for another request.
+//! A WebSocket on a stream (RFC 8441): an extended CONNECT becomes an HTTP/1.1 upgrade request to the upstream, and once that
+//! succeeds, bytes pass unchanged. No byte from the client is forwarded earlier: it could be mistaken for another request.
 
 use super::answer::{AnswerTo, both, read_answer};
 use crate::http2::body::{self, Cut, Sending};
@@ -12,7 +12,7 @@ use std::hash::{BuildHasher, RandomState};
 use tollgate_http::Body;
 use tollgate_http2::{FieldList, Pseudo};
 
-/// Appends the request for a tunnel, if `fields` ask for one. The error is a status.
+/// Appends the upgrade request if `fields` ask for a tunnel. The error is a status code.
 pub(super) fn asked(fields: &FieldList, out: &mut Vec<u8>) -> Option<Result<(), u16>> {
     Some(match fields.pseudo(Pseudo::Protocol)? {
         b"websocket" => head::write_websocket(fields, key().as_bytes(), out),
@@ -20,7 +20,7 @@ pub(super) fn asked(fields: &FieldList, out: &mut Vec<u8>) -> Option<Result<(), 
     })
 }
 
-/// Serves it until one side has ended. `open` is called when the upstream has agreed.
+/// Serves the tunnel until one side ends. Calls `open` when the upstream has agreed.
 pub(super) async fn serve(
     head: &[u8],
     stream: &LinkStream,
@@ -45,7 +45,7 @@ pub(super) async fn serve(
     both(up, body::send(stream, Body::UntilClose, ahead, reader, sending)).await
 }
 
-/// Sixteen random bytes in base64 (RFC 6455 §4.1): no secret, only never the same.
+/// Sixteen random bytes in base64 (RFC 6455 §4.1): unique rather than secret.
 fn key() -> String {
     let random = [0, 1].map(|half| RandomState::new().hash_one(half).to_be_bytes());
     STANDARD.encode(random.as_flattened())

@@ -12,7 +12,7 @@ fn room_is_bounded_for_all_together_and_given_back() {
     drop(one);
     assert_eq!(all.bytes(), 40);
     assert!(other.reserve(1000), "the only body");
-    // What a transform made of a body is there already.
+    // The output of a transform is already in memory.
     other.set(250);
     assert_eq!(all.bytes(), 250);
     drop(other);

@@ -39,7 +39,7 @@ fn bytes_make_up_for_time_that_was_waited_and_for_no_other() {
     assert_eq!(pace.due_ms(&SPEED), Some(10_000));
 }
 
-/// When a client is shed that is waited for all the time and moves so many bytes in each second.
+/// When a client is shed that is awaited all the time and moves this many bytes per second.
 fn shed_after_s(bytes_a_second: u64) -> Option<u64> {
     let mut pace = Pace::default();
     (0..10_000).find(|second| {
@@ -81,7 +81,7 @@ fn without_a_speed_nothing_is_too_slow() {
     assert_eq!(pace.due_ms(&Speed::default()), None);
 }
 
-/// When a client that nothing could be written to since second 100 is given up, if `left` says what is left for it to take.
+/// When a client that has accepted no bytes since second 100 is given up; `left` returns the bytes that it still has to take.
 fn given_up_ms(limit_ms: u64, left: impl Fn(u64) -> u64) -> Option<u64> {
     let since_ms = 100_000;
     let mut looks = Looks::default();
@@ -100,9 +100,9 @@ fn given_up_ms(limit_ms: u64, left: impl Fn(u64) -> u64) -> Option<u64> {
 #[test]
 fn a_client_that_takes_what_the_system_holds_is_not_stuck() {
     assert_eq!(given_up_ms(60_000, |_| 4_000_000), Some(60_000));
-    // 16 kB a second, of a buffer that is not written to before a third of it is free.
+    // 16 kB/s, from a send buffer that accepts no bytes until a third of it is free.
     assert_eq!(given_up_ms(60_000, |now_ms| 40_000_000 - now_ms * 16), None);
-    // It stops 90 seconds after nothing could be written, which the look after that sees.
+    // The client stops 90 seconds after the last write; the next check notices.
     let stops = |now_ms: u64| 40_000_000 - now_ms.min(190_000) * 16;
     assert_eq!(given_up_ms(60_000, stops), Some(150_000));
     assert_eq!(given_up_ms(400, |_| 1), Some(400));
@@ -112,7 +112,7 @@ fn a_client_that_takes_what_the_system_holds_is_not_stuck() {
 fn what_a_look_saw_in_an_earlier_wait_does_not_count() {
     let mut looks = Looks::default();
     looks.look(50_000, 40_000, 1_000_000);
-    // Since then something was written, and now there is less.
+    // Something was written since, and now fewer bytes remain.
     looks.look(75_000, 60_000, 500);
     assert_eq!(looks.due_ms(60_000, 60_000), 90_000);
     (0..3).for_each(|look| looks.look(90_000 + look * 15_000, 60_000, 500));

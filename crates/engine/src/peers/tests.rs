@@ -1,7 +1,7 @@
 use super::*;
 use std::net::TcpListener;
 
-/// Cores, and what they were sent: nobody adopts anything.
+/// Cores with inboxes that nobody reads.
 struct Cores {
     all: Vec<Peer>,
     inboxes: Vec<mpsc::Receiver<PeerMessage>>,
@@ -30,7 +30,7 @@ impl Cores {
     }
 }
 
-/// How many connections each core has after so many have come in, at one core after the other of `at`.
+/// Connections per core after `connections` have arrived; `at` gives the accepting cores in rotation.
 fn spread(cores: usize, connections: usize, at: &[usize]) -> Vec<usize> {
     let cores = Cores::new(cores);
     let mut open = Vec::new();
@@ -78,7 +78,7 @@ fn a_storm_that_no_core_has_adopted_yet_is_spread_too() {
     let loads = cores.loads();
     assert_eq!(loads.iter().sum::<usize>(), 400);
     assert!(loads.iter().all(|load| (94..=106).contains(load)), "{loads:?}");
-    // What is never adopted is not counted for ever.
+    // A connection that no core adopts is not counted forever.
     cores.inboxes.clear();
     drop(own);
     assert_eq!(cores.loads(), [0; 4]);

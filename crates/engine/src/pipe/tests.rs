@@ -109,7 +109,7 @@ fn a_pipe_of_a_full_account_takes_a_small_piece_and_more_once_that_has_gone() {
     let Poll::Ready(Ok(piece)) = near.writer.poll_write(&mut cx(), &block, b"") else { panic!("it takes nothing") };
     assert!((1..PIPE_BYTES_MAX / 2).contains(&piece), "{piece}");
     assert!(near.writer.poll_write(&mut cx(), &block, b"").is_pending());
-    // What was taken is still held elsewhere.
+    // Bytes taken from the pipe are still charged elsewhere.
     let held = there.charge(piece);
     assert!(matches!(far.reader.poll_take(&mut cx()), Poll::Ready(bytes) if bytes.len() == piece));
     assert!(near.writer.poll_room(&mut cx()).is_pending());

@@ -1,13 +1,14 @@
-//! What must hold for any bytes in the place of a PROXY header. The function panics when it does not. The fuzzer calls it, and the tests
-//! do with the same corpus.
+//! Invariants of any bytes in the place of a PROXY header. The function panics if one is violated. The fuzzer calls it, and so do
+//! the tests, with the same corpus.
 
 use crate::proxy_header::{Progress, parse};
 use std::net::IpAddr;
 
-/// Above this length nothing is still waited for: the fixed part of version 2 and the most that may follow it.
+/// Maximum length of a header: the fixed part of version 2 and the most that may follow it. The parser never asks for more.
 const HEADER_BYTES_MAX: usize = 16 + 4096;
 
-/// Read as a socket is read, bytes are a header, or none, in the same way each time; and no byte behind it is asked for.
+/// Read incrementally as from a socket, bytes parse to the same result each time, and the parser never asks for a byte beyond the
+/// header.
 pub(super) fn proxy_header(bytes: &[u8]) {
     let mut have = 0;
     let outcome = loop {
@@ -24,7 +25,7 @@ pub(super) fn proxy_header(bytes: &[u8]) {
             Err(_) => return,
         }
     };
-    // Whatever was decided, every shorter piece was waiting or refused for good.
+    // Whatever the result, every shorter prefix was incomplete or rejected.
     for cut in 0..have {
         match parse(&bytes[..cut]) {
             Ok(Progress::Complete(_)) => panic!("a header of {have} bytes is complete after {cut}"),
@@ -36,7 +37,7 @@ pub(super) fn proxy_header(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(&bytes[..length])
         && let Some(line) = text.strip_prefix("PROXY TCP")
     {
-        // Naively: the fourth word is the port, the second the address.
+        // Naive parser: the second word is the address, the fourth the port.
         let words: Vec<&str> = line.trim_end_matches("\r\n").split(' ').collect();
         assert_eq!(words.len(), 5, "{line:?}");
         assert_eq!(words[1].parse::<IpAddr>().ok(), Some(client.ip()), "{line:?}");

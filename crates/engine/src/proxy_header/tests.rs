@@ -45,7 +45,7 @@ fn well_formed() -> Vec<(Vec<u8>, Option<&'static str>)> {
     ]
 }
 
-/// Reads as a socket is read: never more than the parser wants.
+/// Reads as from a socket: never more than the parser asks for.
 fn read(bytes: &[u8]) -> Result<(Option<SocketAddr>, usize), &'static str> {
     let mut have = 0;
     loop {
@@ -115,7 +115,7 @@ fn what_is_not_exactly_a_header_is_refused() {
     }
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn nothing_that_a_proxy_can_send_is_read_in_two_ways() {
     crate::mutation::Corpus::read("proxy_header").each_and_mutated(20_000, invariants::proxy_header);

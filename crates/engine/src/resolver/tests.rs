@@ -5,13 +5,13 @@ fn found(address: &str, seconds: u64) -> Result<ResolvedName, String> {
     Ok(ResolvedName { addresses: vec![address.parse().unwrap()], valid_until: Instant::now() + Duration::from_secs(seconds) })
 }
 
-/// Comes after everything that is there already was looked at.
+/// Completes after everything that is ready now.
 async fn later(result: Result<ResolvedName, String>) -> Result<ResolvedName, String> {
     tokio::task::yield_now().await;
     result
 }
 
-/// The addresses when the delay is over at once, or never.
+/// The addresses if the delay ends at once, or never.
 fn outcome(
     v4: impl Future<Output = Result<ResolvedName, String>>,
     v6: impl Future<Output = Result<ResolvedName, String>>,

@@ -1,7 +1,7 @@
 use super::*;
 use rustls::crypto::aws_lc_rs;
 
-/// A record with a ClientHello that has these extensions.
+/// A record with a ClientHello with these extensions.
 fn record(extensions: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let list: Vec<u8> =
         extensions.iter().flat_map(|(kind, content)| [kind.to_be_bytes().to_vec(), sized(content)].concat()).collect();
@@ -34,7 +34,7 @@ fn the_port_is_cut_off_wherever_the_name_stands() {
         assert_eq!((cut.sent, cut.cut), ([0, 14], [0, 9]));
         let restored = cut.restore(&read[RECORD_HEADER_BYTES..]).expect("a ClientHello").concat();
         assert_eq!(restored, &sent[RECORD_HEADER_BYTES..]);
-        // A key that was agreed on earlier is checked with the message's beginning.
+        // A pre-shared key is verified with the start of the message.
         let beginning = &read[RECORD_HEADER_BYTES..read.len() - 3];
         assert_eq!(cut.restore(beginning).expect("a beginning").concat(), &sent[RECORD_HEADER_BYTES..sent.len() - 3]);
     }

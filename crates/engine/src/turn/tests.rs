@@ -5,7 +5,7 @@ use std::rc::Rc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-/// Steps that a task which always has something to do takes from the moment at which a byte is written to another one until that has it.
+/// Steps that a busy task takes from the moment a byte is written to another task until that task reads it.
 fn steps_before_news(count: usize) -> u32 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
     runtime.block_on(async {
@@ -36,7 +36,7 @@ fn steps_before_news(count: usize) -> u32 {
 fn news_are_seen_after_each_busy_connection_had_a_turn() {
     for count in [1, 16, 100] {
         let most = steps_before_news(count);
-        // The byte may come in the middle of one round, and is seen at the end of the next one.
+        // The byte may arrive in the middle of one round, and is noticed at the end of the next.
         assert!(most <= 2 * STEPS * count as u32, "{most} steps of {count} connections");
     }
 }

@@ -8,7 +8,7 @@ fn large_head(bytes: usize) -> FrameCounts {
     FrameCounts { large_heads: bytes, ..FrameCounts::default() }
 }
 
-/// How many frames one after the other are taken.
+/// How many consecutive frames are accepted.
 fn taken(allowance: &FrameAllowance, now_ms: u64) -> u32 {
     (0..FRAMES_EARNED_MAX + 1)
         .take_while(|_| {
@@ -21,7 +21,7 @@ fn taken(allowance: &FrameAllowance, now_ms: u64) -> u32 {
 #[test]
 fn a_client_that_does_no_work_has_a_bound() {
     assert_eq!(taken(&FrameAllowance::new(0), 0), FRAMES_MAX);
-    // Time does not add up.
+    // Elapsed time does not accumulate.
     assert_eq!(taken(&FrameAllowance::new(0), 3_600_000), FRAMES_MAX);
 }
 
@@ -42,19 +42,19 @@ fn requests_and_content_earn_what_comes_with_them() {
         requests.count(control(FRAMES_PER_REQUEST), 0);
     });
     assert!(!requests.is_over());
-    // A client that opens both windows for every 4 KiB of what it has been sent at once.
+    // A client that sends both window updates for every 4 KiB of a download.
     let download = FrameAllowance::new(0);
     (0..16 * 1024 / 64).for_each(|_| download.earn_piece(64 * 1024));
     download.count(control(2 * 16 * 1024 / 4), 0);
     assert!(!download.is_over());
-    // One that opens both for each message of a few bytes.
+    // A client that sends both for each message of a few bytes.
     let messages = FrameAllowance::new(0);
     (0..50_000).for_each(|_| {
         messages.earn_piece(15);
         messages.count(control(2), 0);
     });
     assert!(!messages.is_over());
-    // Content of its own.
+    // A client that uploads content.
     let upload = FrameAllowance::new(0);
     (0..50_000).for_each(|_| upload.count(FrameCounts { data: 1, ..control(1) }, 0));
     assert!(!upload.is_over());
@@ -76,7 +76,7 @@ fn large_heads_are_free_once_they_are_requests() {
     }
     assert!(!allowance.is_over());
     let allowance = FrameAllowance::new(0);
-    // Too large: no request comes of them.
+    // The heads are too large to become requests.
     let refused = (0..100).take_while(|_| {
         allowance.count(large_head(30_000), 3_600_000);
         !allowance.is_over()

@@ -1,5 +1,5 @@
-//! What must hold for any head and any trailer section on their way between HTTP/1.1 and HTTP/2. The function panics when it does not. The
-//! fuzzer calls it, and the tests do with the same corpus.
+//! Invariants of any head and trailer section that is translated between HTTP/1.1 and HTTP/2. The function panics if one is
+//! violated. The fuzzer calls it, and so do the tests, with the same corpus.
 
 use crate::http2::head::{
     RequestFraming, read_request, read_response, read_trailers, write_request, write_response, write_trailers,
@@ -7,15 +7,15 @@ use crate::http2::head::{
 use tollgate_http::{Body, HeaderStorage, Request, Response};
 use tollgate_http2::{FieldList, HeaderBlock, HpackDecoder};
 
-/// A head that goes over to HTTP/2 and comes back is one head with the same lines, and frames the same body: nothing in it can become a
-/// line, a second head or another length.
+/// A head that is translated to HTTP/2 and back is a single head with the same lines and the same body framing: nothing in it can
+/// become another line, a second head or another length.
 pub(super) fn http2_head(bytes: &[u8]) {
     request(bytes);
     response(bytes);
     trailers(bytes);
 }
 
-/// What the other side reads.
+/// The fields that the other side decodes.
 fn sent(block: &HeaderBlock) -> FieldList {
     let mut fields = FieldList::new(usize::MAX);
     let used = HpackDecoder::new().decode(block.bytes(), &mut fields).expect("a block");
@@ -30,7 +30,7 @@ fn request(bytes: &[u8]) {
     read_request(&parsed, "https", &mut block);
     let mut fields = sent(&block);
     nothing_of_the_connection(&fields);
-    // HTTP/1.1 has methods, and targets, that HTTP/2 has not.
+    // HTTP/1.1 allows some methods and targets that HTTP/2 forbids.
     if fields.check_request().is_err() {
         return;
     }
@@ -39,7 +39,7 @@ fn request(bytes: &[u8]) {
     let mut storage = HeaderStorage::new();
     let again = match Request::parse(&out, &mut storage) {
         Ok(again) => again.expect("a whole head"),
-        // HTTP/2 knows no body without a length that HTTP/1.1 would not allow for this method.
+        // HTTP/2 has no body without a length that HTTP/1.1 would forbid for this method.
         Err(fault) => panic!("{fault:?}: {:?}", String::from_utf8_lossy(&out)),
     };
     assert_eq!(again.head_len, out.len(), "something is behind the head");

@@ -5,7 +5,7 @@ use tollgate_http2::HpackDecoder;
 #[path = "invariants.rs"]
 mod invariants;
 
-/// A request of these fields, with `:method`, `:scheme`, `:path` and `:authority` before them where they are given.
+/// A request with these fields, preceded by those of `:method`, `:scheme`, `:path` and `:authority` that are given.
 fn request(fields: &[(&str, &str)]) -> FieldList {
     let mut block = HeaderBlock::default();
     fields.iter().for_each(|(name, value)| block.field(name.as_bytes(), value.as_bytes()));
@@ -109,7 +109,7 @@ fn an_answer_is_framed_by_what_is_known_of_it() {
     }
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn a_head_that_goes_over_and_back_is_one_head() {
     crate::mutation::Corpus::read("http2_head").each_and_mutated(20_000, invariants::http2_head);

@@ -1,4 +1,4 @@
-//! What is compiled from an API definition and holds for all of its versions.
+//! The parts of a compiled API definition that all of its versions share.
 
 use crate::auth::keys::KeyTerms;
 use crate::base::path::raw_offset;
@@ -8,38 +8,38 @@ use crate::observe::{ApiFacts, Meter};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// An API as its middlewares know it: everything but its chains.
+/// An API as its middlewares see it: everything but its chains.
 pub(crate) struct Api {
     pub id: String,
     pub name: String,
-    /// Host it answers for, if not any.
+    /// Host that the API answers for; `None` for any host.
     pub host: Option<String>,
-    /// The listen path under which it is registered; not the written one after a collision.
+    /// The listen path that the API is registered under; differs from the configured one after a collision.
     pub listen_path: String,
-    /// Only other APIs reach it.
+    /// Whether only other APIs can reach it.
     pub internal: bool,
-    /// Gateways with a segment of their own serve it when they have one of these.
+    /// A gateway that serves only its own segment serves the API when they share a tag.
     pub tags: Vec<String>,
-    /// TLS clients of its host are asked for a certificate.
+    /// Whether TLS clients of its host are asked for a certificate.
     pub asks_for_certificate: bool,
-    /// Shown to TLS clients for the hosts that stand in them.
+    /// Server certificates, shown to TLS clients for the hosts that the certificates name.
     pub certificates: Vec<Arc<CertificateSlot>>,
     pub strip_listen_path: bool,
     pub preserve_host: bool,
     pub disable_strip_slash: bool,
     pub options_passthrough: bool,
-    /// Its counters.
+    /// Counters of the API.
     pub meter: Arc<Meter>,
-    /// What records need to know of it.
+    /// Data that records need.
     pub facts: ApiFacts,
-    /// What it says of its keys.
+    /// Settings for the API's keys.
     pub key_terms: KeyTerms,
     /// The definition as written.
     pub raw: Value,
 }
 
 impl Api {
-    /// What is left of the path behind the listen path, as the upstream is sent it.
+    /// The part of the path after the listen path, in the form that the upstream receives.
     #[inline]
     pub(crate) fn stripped<'p>(&self, url: &'p Url<'_>) -> &'p str {
         let raw: &'p str = &url.path.raw;

@@ -1,4 +1,4 @@
-//! Circuit breaker: stops calling an endpoint while it fails. Counts over ten seconds in ten buckets, as Tyk's does.
+//! Circuit breaker: stops calls to a failing endpoint. Counts over ten seconds in ten buckets, like Tyk's.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,41 +6,41 @@ use std::time::Duration;
 
 const BUCKETS: usize = 10;
 const BUCKET: Duration = Duration::from_secs(1);
-/// First and longest wait between probes while open.
+/// Shortest and longest back-off between probes while open.
 const BACKOFF_MIN: Duration = Duration::from_millis(500);
 const BACKOFF_MAX: Duration = Duration::from_secs(10);
 
-/// When a breaker opens and how it closes.
+/// When a breaker opens, and how it closes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BreakerRule {
-    /// Share of failures that opens it, 0 to 1.
+    /// Failure ratio that opens the breaker, 0 to 1.
     pub threshold: f64,
-    /// Requests in the window before it may open.
+    /// Requests that the window needs before the breaker may open.
     pub samples: u64,
-    /// When it closes by itself.
+    /// Time after which an open breaker closes by itself.
     pub return_after: Duration,
-    /// Lets single requests through before that.
+    /// Whether single requests may probe the endpoint before that.
     pub half_open: bool,
 }
 
-/// A request that a breaker let pass, until it is known how it went.
+/// A request that a breaker let pass; it reports the outcome.
 pub(crate) struct Passage {
     rule: BreakerRule,
     breaker: Arc<Breaker>,
-    /// How often the breaker had opened by then.
+    /// How often the breaker had opened when it let the request pass.
     openings: u64,
 }
 
-/// The state of one endpoint; outlives configurations. Locked for a few instructions, and only by APIs that have a breaker.
+/// The breaker of one endpoint; it survives reloads. Locked for a few instructions, and only by APIs that have a breaker.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
-    /// Whose it is, for figures.
+    /// Endpoint that it protects, for metrics.
     pub place: BreakerPlace,
     state: Mutex<BreakerState>,
     openings: AtomicU64,
 }
 
-/// The endpoint that a breaker spares.
+/// The endpoint that a breaker protects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BreakerPlace {
     /// Id of the API.
@@ -54,9 +54,9 @@ pub(crate) struct BreakerPlace {
 #[derive(Debug, Default)]
 struct BreakerState {
     buckets: [BreakerBucket; BUCKETS],
-    /// Since when it is open.
+    /// When it opened; `None` while it is closed.
     opened: Option<Duration>,
-    /// When it closes by itself, with the next request.
+    /// When the next request closes it.
     closes: Duration,
     probe_at: Duration,
     backoff: Duration,
@@ -70,23 +70,23 @@ struct BreakerBucket {
 }
 
 impl Breaker {
-    /// A closed one.
+    /// Makes a closed breaker.
     pub(crate) fn new(place: BreakerPlace) -> Self {
         Breaker { place, ..Breaker::default() }
     }
 
-    /// Whether requests are turned away at `now`.
+    /// Whether the breaker rejects requests at `now`.
     pub(crate) fn is_open(&self, now: Duration) -> bool {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.opened.is_some() && now < state.closes
     }
 
-    /// How often it has opened.
+    /// How often the breaker has opened.
     pub(crate) fn openings(&self) -> u64 {
         self.openings.load(Ordering::Relaxed)
     }
 
-    /// Lets a request pass at `now`, or turns it away.
+    /// Lets a request pass at `now`, or rejects it.
     pub(crate) fn admit(self: &Arc<Self>, rule: &BreakerRule, now: Duration) -> Option<Passage> {
         let passage = || Some(Passage { rule: *rule, breaker: self.clone(), openings: self.openings() });
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,11 +103,11 @@ impl Breaker {
         None
     }
 
-    /// Counts a request that passed when the breaker had opened so often.
+    /// Counts the outcome of a request; `openings` is from the time when it was let pass.
     fn record(&self, rule: &BreakerRule, now: Duration, failed: bool, openings: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if openings != self.openings() {
-            // It was sent before the breaker opened: what it met says nothing of now.
+            // Sent before the breaker opened: its outcome says nothing about the present.
             return;
         }
         if state.opened.is_some() {
@@ -138,7 +138,7 @@ impl Breaker {
 }
 
 impl Passage {
-    /// Tells the breaker how the request went.
+    /// Reports the outcome of the request.
     pub(crate) fn end(&self, now: Duration, failed: bool) {
         self.breaker.record(&self.rule, now, failed, self.openings);
     }

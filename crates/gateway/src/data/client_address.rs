@@ -1,35 +1,35 @@
-//! Where a request came from: the connection's address, or what trusted proxies say of the client in a header. Which networks are
-//! trusted, and which header counts, is the operator's to say.
+//! The client's address: the connection's address, or the address in a header of a trusted proxy. The operator configures the trusted
+//! networks and the header.
 
 use ipnet::IpNet;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use tollgate_http::{KnownHeader, Request};
 
-/// Whom to believe, and where to look.
+/// Trusted proxies, and the header that they set.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientAddress {
     pub trusted_proxies: Vec<IpNet>,
-    /// Which entry of `X-Forwarded-For` counts, from its end; 0 for the last that is not a trusted proxy's.
+    /// Which entry of `X-Forwarded-For` counts, from its end; 0 for the last one that is not a trusted proxy.
     pub xff_depth: u64,
-    /// The one header in which trusted proxies name the client, lower case; empty for those that Tyk reads.
+    /// The only header in which trusted proxies name the client, lower case; empty for the headers that Tyk reads.
     pub header: String,
 }
 
 impl ClientAddress {
-    /// The client's address: of the connection, or what a trusted proxy says of it.
+    /// The client's address: the connection's, or the one that a trusted proxy reports.
     #[inline]
     pub(crate) fn of(&self, peer: IpAddr, request: &Request<'_>) -> IpAddr {
         if self.trusts(peer) { self.forwarded(request).unwrap_or(peer) } else { peer }
     }
 
-    /// Whether an address is a trusted proxy's.
+    /// Whether an address belongs to a trusted proxy.
     #[inline]
     pub(crate) fn trusts(&self, address: IpAddr) -> bool {
         self.trusted_proxies.iter().any(|network| network.contains(&address))
     }
 
-    /// What trusted proxies say of the client: in the configured header, else in `X-Real-IP`, else in `X-Forwarded-For`.
+    /// The address that trusted proxies report: in the configured header, else in `X-Real-IP`, else in `X-Forwarded-For`.
     fn forwarded(&self, request: &Request<'_>) -> Option<IpAddr> {
         if !self.header.is_empty() {
             let of_name = |line: &(&str, &[u8])| line.0.eq_ignore_ascii_case(&self.header);
@@ -50,8 +50,8 @@ impl ClientAddress {
         }
     }
 
-    /// The last entry that is not a trusted proxy's, as each of these appends whom it was called by: what stands before it, the client can
-    /// have written. The first one when all are trusted.
+    /// The last entry that is not a trusted proxy. Each proxy appends the address that called it, so the client may have written the
+    /// entries before it. The first entry when all are trusted.
     fn nearest_client<'l>(&self, lines: impl Iterator<Item = &'l [u8]>) -> Option<IpAddr> {
         let lines: Vec<Cow<'_, str>> = lines.map(String::from_utf8_lossy).collect();
         let mut nearest = None;
@@ -66,7 +66,7 @@ impl ClientAddress {
     }
 }
 
-/// An address as proxies write it, some with the port.
+/// Parses an address as proxies write it, with or without a port.
 fn address(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()));

@@ -1,4 +1,4 @@
-//! Where a request carries a credential: a header, a query parameter, a cookie; of several the last one that is there.
+//! Places of credentials in a request: header, query parameter and cookie. When several are present, the last one wins.
 
 use crate::base::form::{cookie, parameter};
 use crate::data::exchange::Exchange;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use tollgate_http::KnownHeader;
 use tollgate_model::api::{AuthConfig, AuthMethod};
 
-/// The places of one method.
+/// The places where one method looks for credentials.
 pub(crate) struct CredentialPlaces {
     header: Option<Header>,
     param: Option<String>,
@@ -15,7 +15,7 @@ pub(crate) struct CredentialPlaces {
 }
 
 enum Header {
-    /// `Authorization`, which each head's reader looks for.
+    /// `Authorization`, which the parser finds in every head.
     Usual,
     Named(String),
 }
@@ -34,17 +34,17 @@ impl CredentialPlaces {
         }
     }
 
-    /// A client certificate may stand for the credential.
+    /// Whether a client certificate can replace the credential.
     pub(crate) fn use_certificate(&self) -> bool {
         self.use_certificate
     }
 
-    /// The credential, without the scheme `Bearer` in front of it.
+    /// The credential without the `Bearer` scheme.
     pub(crate) fn find<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, str>> {
         self.beside_header(exchange).or_else(|| Some(text(self.bearer(exchange)?)))
     }
 
-    /// The same for those who ask for its bytes first.
+    /// Like [`CredentialPlaces::find`], as bytes.
     pub(crate) fn find_bytes<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, [u8]>> {
         match self.beside_header(exchange) {
             Some(Cow::Borrowed(value)) => Some(Cow::Borrowed(value.as_bytes())),
@@ -53,7 +53,7 @@ impl CredentialPlaces {
         }
     }
 
-    /// The credential as it stands there, and whether that is in a header.
+    /// The complete credential, and whether it is in a header.
     pub(crate) fn whole<'a>(&self, exchange: &Exchange<'a>) -> Option<(Cow<'a, str>, bool)> {
         let in_header = || self.in_header(exchange).filter(|value| !value.is_empty()).map(|value| (text(value), true));
         self.beside_header(exchange).map(|value| (value, false)).or_else(in_header)
@@ -85,12 +85,12 @@ impl CredentialPlaces {
     }
 }
 
-/// A header's value as text, most of which is ASCII: checked at once, and taken apart only if it is not.
+/// A header's value as text. Most values are ASCII: they are checked in one pass, and only others are converted.
 fn text(value: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(value).map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed)
 }
 
-/// A header's credential without the scheme that stands before it, written in any letter case; `scheme` is in lower case.
+/// A header's value without a leading scheme, in any letter case; `scheme` is in lower case.
 pub(crate) fn without_scheme<'v>(value: &'v [u8], scheme: &[u8]) -> &'v [u8] {
     match value.split_at_checked(scheme.len()) {
         Some((start, rest)) if start.eq_ignore_ascii_case(scheme) => rest.trim_ascii(),
@@ -98,17 +98,17 @@ pub(crate) fn without_scheme<'v>(value: &'v [u8], scheme: &[u8]) -> &'v [u8] {
     }
 }
 
-/// What a value looks like to a method, from what is none of its credentials to what can be no other's.
+/// How well a value matches a method's credentials, from not at all to certainly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CredentialForm {
-    /// There is no value, or one with another method's scheme.
+    /// There is no value, or it has another method's scheme.
     #[default]
     Missing,
-    /// A value that is hardly a credential of the method.
+    /// A value that is unlikely to be a credential of the method.
     Odd,
-    /// A value that may be anything.
+    /// A value that may belong to any method.
     Any,
-    /// The method's own: its scheme, or three parts for a token.
+    /// The method's own form: its scheme, or three parts for a token.
     Own,
 }
 

@@ -1,6 +1,7 @@
-//! Endpoints of one version: how their patterns are read, which of them a path fits, and what the lists of `extended_paths` have for these.
+//! Endpoints of one version: compiles their patterns, finds the patterns that match a path, and looks up their entries in the lists of
+//! `extended_paths`.
 
-// The fuzz target includes this file by its path, so its modules have theirs.
+// The fuzz target includes this file by its path, so its modules need explicit paths.
 #[path = "endpoints/matcher.rs"]
 mod matcher;
 
@@ -10,7 +11,7 @@ use crate::base::pattern::{PatternPool, PatternRules, PooledPattern};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Collects patterns; equal ones are matched once.
+/// Collects patterns; equal patterns are matched once.
 #[derive(Debug)]
 pub(crate) struct PatternBuilder {
     rules: PatternRules,
@@ -19,14 +20,14 @@ pub(crate) struct PatternBuilder {
     known: HashMap<String, u32>,
 }
 
-/// Which patterns a path fits.
+/// The patterns that a path matches.
 #[derive(Debug, Default)]
 pub(crate) struct Hits {
     /// In ascending order.
     patterns: Vec<u32>,
-    /// Patterns that may fit.
+    /// Patterns that may match.
     candidates: Vec<u32>,
-    /// Texts that were found.
+    /// Literal texts found in the path.
     texts: Vec<u32>,
 }
 
@@ -34,7 +35,7 @@ pub(crate) struct Hits {
 #[derive(Debug)]
 pub(crate) struct EndpointList<T> {
     entries: Vec<MatchedEndpoint<T>>,
-    /// Patterns with the places of their entries, in ascending order.
+    /// Patterns with the indexes of their entries, in ascending order.
     by_pattern: Vec<(u32, u32)>,
 }
 
@@ -52,12 +53,11 @@ impl Hits {
 }
 
 impl PatternBuilder {
-    /// No patterns yet.
     pub(crate) fn new(rules: PatternRules, pool: Arc<PatternPool>) -> Self {
         PatternBuilder { rules, pool, patterns: Vec::new(), known: HashMap::new() }
     }
 
-    /// Adds a pattern and gives its number. An error tells why it can't be used.
+    /// Adds a pattern and returns its number. `Err` says why it is unusable.
     pub(crate) fn add(&mut self, pattern: &str, ignore_case: bool) -> Result<u32, String> {
         let expression = self.rules.expression(pattern, ignore_case);
         if let Some(known) = self.known.get(&expression) {
@@ -69,7 +69,7 @@ impl PatternBuilder {
         Ok(number)
     }
 
-    /// The matcher of all patterns.
+    /// Builds the matcher of all patterns.
     pub(crate) fn build(self) -> Result<EndpointMatcher, String> {
         EndpointMatcher::new(self.patterns, &self.pool)
     }
@@ -82,7 +82,7 @@ impl<T> Default for EndpointList<T> {
 }
 
 impl<T> EndpointList<T> {
-    /// Appends an entry; earlier ones win.
+    /// Appends an entry; earlier entries win.
     pub(crate) fn push(&mut self, pattern: u32, method: &str, value: T) {
         let place = (pattern, u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
         self.by_pattern.insert(self.by_pattern.partition_point(|other| *other < place), place);
@@ -94,7 +94,6 @@ impl<T> EndpointList<T> {
         self.entries.iter().map(|entry| &entry.value)
     }
 
-    /// No entry.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

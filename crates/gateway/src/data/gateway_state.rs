@@ -1,4 +1,4 @@
-//! What every part of a running gateway shares, and the snapshot that is being served.
+//! State that all parts of a running gateway share, including the snapshot in effect.
 
 use crate::auth::certificates::Certificates;
 use crate::auth::keys::Keys;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate_engine::{Moment, Target};
 use tollgate_limit::AddressRates;
 
-/// What every part of the process shares.
+/// State that all parts of the process share.
 pub(crate) struct GatewayState {
     pub settings: Settings,
     pub registry: Arc<Registry>,
@@ -21,21 +21,21 @@ pub(crate) struct GatewayState {
     pub observer: Arc<Observer>,
     pub certificates: Arc<Certificates>,
     pub current: ArcSwap<Snapshot>,
-    /// Grows with each new snapshot, so that a core sees with one load whether its own is the newest.
+    /// Grows with each new snapshot, so that a core needs one load to see whether its own is the newest.
     pub generation: AtomicU64,
     pub start: Moment,
-    /// The rate that each client address has, if it has one.
+    /// Rate limit per client address, if there is one.
     pub address_rates: Option<AddressRates>,
-    /// How TLS is spoken with clients, if it is.
+    /// TLS configuration towards clients, if they use TLS.
     pub client_terms: Option<Arc<ClientTerms>>,
-    /// The certificates that the control API asks for, if it does.
+    /// Client certificates that the control API requires, if it requires any.
     pub control_callers: Option<Arc<AllowList>>,
-    /// Where requests for the control plane go.
+    /// Target of requests for the control plane.
     pub control: Arc<Target>,
 }
 
 impl GatewayState {
-    /// Puts a new snapshot in place.
+    /// Puts a new snapshot into effect.
     pub(crate) fn publish(&self, snapshot: Snapshot) {
         if let Some(terms) = &self.client_terms {
             terms.rebuild(&handshakes(&snapshot));
@@ -45,7 +45,7 @@ impl GatewayState {
         self.generation.fetch_add(1, Ordering::Release);
     }
 
-    /// Reads certificates again whose files have changed.
+    /// Reloads certificates whose files have changed.
     pub(crate) fn refresh_certificates(&self) {
         if self.registry.certificates.refresh() {
             tracing::info!("certificates read again");
@@ -56,7 +56,7 @@ impl GatewayState {
     }
 }
 
-/// What the APIs of a snapshot say of handshakes.
+/// TLS settings of a snapshot's APIs.
 fn handshakes(snapshot: &Snapshot) -> Vec<ApiTls<'_>> {
     let apis = snapshot.apis.iter();
     apis.map(|api| ApiTls {

@@ -1,4 +1,4 @@
-//! The gateway as the engine sees it: per core a service, per connection a handler that walks requests down their chains.
+//! The gateway's interface to the engine: one service per core, and per connection a handler that takes requests through their chains.
 
 mod arrival;
 mod draft;
@@ -44,23 +44,23 @@ use tollgate_engine::{
 use tollgate_http::{HeaderEdits, Headers, KnownHeader, Request, Response};
 use tracing::field::DisplayValue;
 
-/// Bytes of a request to the control API; a definition of 10 MB passes, an endless upload does not.
+/// Largest request body to the control API: a definition of 10 MB passes, an endless upload does not.
 const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// Of this many chains one has its middlewares timed.
+/// The middlewares of one in this many chains are timed.
 const SAMPLED: u32 = 1_024;
 
-/// One core's side of the gateway.
+/// The part of the gateway that belongs to one core.
 pub(crate) struct CoreService {
     shared: Arc<GatewayState>,
     generation: Cell<u64>,
-    /// This core's hold on the newest snapshot.
+    /// This core's reference to the newest snapshot.
     snapshot: RefCell<Rc<CoreSnapshot>>,
     random: Cell<u128>,
-    /// The number of this core.
+    /// Index of this core.
     index: usize,
     recorder: Option<Recorder>,
-    /// Chains run so far.
+    /// Number of chains run.
     chains: Cell<u32>,
     time_of_day: TimeOfDay,
 }
@@ -92,7 +92,7 @@ impl CoreService {
         self.snapshot.borrow().clone()
     }
 
-    /// Whether the middlewares of this chain are timed.
+    /// Whether this chain's middlewares are timed.
     #[inline]
     fn is_sampled(&self) -> bool {
         let chains = self.chains.get().wrapping_add(1);
@@ -100,7 +100,7 @@ impl CoreService {
         chains % SAMPLED == 1 && self.shared.observer.metrics
     }
 
-    /// A middleware's step, timed.
+    /// Runs a middleware's step and times it.
     #[cold]
     fn timed_step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>) -> Step {
         let start = Moment::now();
@@ -113,13 +113,13 @@ impl CoreService {
         step
     }
 
-    /// How much is captured of a request that is recorded.
+    /// How many body bytes are captured for a record.
     fn captured_bytes(&self, record: &RequestRecord) -> usize {
         let recording = self.shared.observer.recording.as_ref().filter(|_| record.is_detailed());
         recording.map_or(0, |recording| recording.body_bytes_max)
     }
 
-    /// The next of a sequence that looks random (a 128-bit multiplicative generator); for names, not for secrets.
+    /// The next number of a pseudo-random sequence (a 128-bit multiplicative generator); for ids, not for secrets.
     #[inline]
     fn next_id(&self) -> RequestId {
         let state = self.random.get().wrapping_mul(0xda94_2042_e4dd_58b5_a3c5_9ac7_6f6b_4c65 | 1).rotate_left(61);
@@ -128,7 +128,7 @@ impl CoreService {
     }
 }
 
-/// The service as the engine holds it.
+/// The engine's handle of the service.
 pub(crate) struct CoreHandle(pub Rc<CoreService>);
 
 impl Service for CoreHandle {
@@ -163,39 +163,39 @@ impl Service for CoreHandle {
     }
 }
 
-/// Decides about the requests of one connection.
+/// Handles the requests of one connection.
 struct GatewayHandler {
     core: Rc<CoreService>,
     peer: SocketAddr,
-    /// The same for the access log, if there is one.
+    /// The peer's address as text for the access log, if there is one.
     peer_text: Box<str>,
     http2: bool,
     tls: Option<Rc<CallerTls>>,
-    /// The current request's place in its trace, when requests are traced.
+    /// Position of the current request in its trace, if requests are traced.
     trace: Option<RequestTrace>,
-    /// What is recorded of the current request.
+    /// Record of the current request.
     record: Option<Box<RequestRecord>>,
-    /// The identifier that the current request is given.
+    /// Id of the current request.
     request_id: Option<Box<str>>,
-    /// Which endpoint patterns the current path fits.
+    /// Endpoint patterns that the current path matches.
     hits: Hits,
-    /// What the response's headers will get beyond the version's own changes.
+    /// Changes to the response's headers, beyond the version's own.
     changes: Vec<HeaderChange>,
-    /// What middlewares have to do with the response.
+    /// Middlewares that process the response.
     response_chain: ResponseChain,
-    /// What the response says about limits, whole lines.
+    /// Complete header lines about limits, for the response.
     limit_lines: Vec<u8>,
-    /// How often the current request was held and tried again.
+    /// How often the current request was held and retried.
     tries: u32,
-    /// When the current request came, if it was held.
+    /// Arrival time of the current request, if it was held.
     began: Option<Moment>,
-    /// The API and version that the current request came to last.
+    /// Last API and version that the current request reached.
     place: VersionPlace,
-    /// What the current request was told while it was held.
+    /// Answers to the current request's questions from the time when it was held.
     answers: Answers,
-    /// The middlewares of the current request, where they are traced.
+    /// Middlewares of the current request, if they are traced.
     steps: Steps,
-    /// The exchange that is on its way to an upstream; `None` also for one with the control plane.
+    /// The exchange that was forwarded to an upstream; `None` for one with the control plane.
     in_flight: Option<InFlight>,
 }
 
@@ -207,7 +207,7 @@ impl Handler for GatewayHandler {
         let totals = core.shared.observer.totals(core.index);
         let client_ip = settings.client_ip(self.peer.ip(), request);
         if let Some(rates) = &core.shared.address_rates
-            // A request that was held has been counted.
+            // A request that was held has been counted already.
             && self.began.is_none()
             && !settings.is_proxy(client_ip, self.peer.ip())
             && let Err(wait) = rates.admit(client_ip, now.since(core.shared.start))
@@ -334,7 +334,7 @@ impl Handler for GatewayHandler {
 
     fn passes_request_trailer(&self, name: &str) -> bool {
         let is_used = self.core.shared.settings.uses_header(name);
-        // The control plane reads no trailers.
+        // The control plane does not read trailers.
         !is_used && self.in_flight.as_ref().is_some_and(|in_flight| !in_flight.uses_header(name))
     }
 
@@ -373,8 +373,8 @@ impl Handler for GatewayHandler {
     }
 }
 
-/// Whether the gateway answers a request that proxies may be asked to answer: `OPTIONS *`, and one that may be forwarded no more. Counts a
-/// forwarding (RFC 9110 §7.6.2).
+/// Answers `OPTIONS *` and requests whose `Max-Forwards` is 0, which proxies must answer themselves; true if it did. Otherwise decrements
+/// `Max-Forwards` (RFC 9110 §7.6.2).
 #[cold]
 fn ends_here(request: &Request<'_>, outgoing: &mut Outgoing) -> bool {
     let written = request.headers.get("max-forwards").and_then(|value| std::str::from_utf8(value).ok());
@@ -388,7 +388,7 @@ fn ends_here(request: &Request<'_>, outgoing: &mut Outgoing) -> bool {
     }
     match request.method {
         "OPTIONS" => outgoing.status = 200,
-        // What a client sent is told to nobody.
+        // Does not echo the request, as TRACE would.
         _ => {
             outgoing.status = 405;
             outgoing.edits.add_lines(b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
@@ -398,7 +398,7 @@ fn ends_here(request: &Request<'_>, outgoing: &mut Outgoing) -> bool {
 }
 
 impl GatewayHandler {
-    /// What every response gets, when its steps are done with it.
+    /// Finishes a response after its steps.
     #[inline]
     fn end_response(&mut self, verdict: ResponseVerdict, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         match verdict {
@@ -413,7 +413,7 @@ impl GatewayHandler {
         verdict
     }
 
-    /// The header changes that belong to the version and to this request.
+    /// Applies the header changes of the version and of this request.
     #[inline]
     fn edit_response(&mut self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         self.label_response(headers, edits);
@@ -433,7 +433,7 @@ impl GatewayHandler {
         }
     }
 
-    /// A step's answer, or its refusal, takes the place of the response.
+    /// Replaces the response by a step's reply or refusal.
     #[cold]
     fn end_replaced(&mut self, outgoing: &mut Outgoing) {
         if let Some(refusal) = self.response_chain.take_refusal() {
@@ -451,7 +451,7 @@ impl GatewayHandler {
         self.note_status(outgoing.status);
     }
 
-    /// What the client is told, if it is not what the upstream said.
+    /// Notes the status that the client receives, if it differs from the upstream's.
     fn note_status(&mut self, status: u16) {
         if let Some(in_flight) = self.in_flight.as_mut().filter(|_| status != 0) {
             in_flight.status = status;
@@ -465,7 +465,7 @@ impl GatewayHandler {
             FaultKind::ClientTimeout => return reply::plain(outgoing, settings, 408, "Request Timeout"),
             FaultKind::BodyMalformed(_) => return reply::plain(outgoing, settings, 400, "Bad Request"),
             FaultKind::TooManyTunnels => return reply::plain(outgoing, settings, 503, "Too Many Connections"),
-            // Nobody is there to be told.
+            // The client is gone.
             FaultKind::ClientGone => return,
             FaultKind::Lookup => refusal::UPSTREAM_LOOKUP,
             FaultKind::UpstreamTimeout | FaultKind::ConnectTimeout => refusal::UPSTREAM_TIMEOUT,
@@ -488,12 +488,12 @@ impl GatewayHandler {
         }
     }
 
-    /// The current request's trace, for the log.
+    /// Trace id of the current request, for the log.
     fn trace_id(&self) -> Option<DisplayValue<TraceId>> {
         self.trace.map(|trace| tracing::field::display(trace.id))
     }
 
-    /// Sends a request for the control plane to where that is.
+    /// Forwards a request to the control plane.
     fn forward_to_control(&mut self, request: &Request<'_>, outgoing: &mut Outgoing) -> Verdict {
         let shared = &self.core.shared;
         if let Some(callers) = shared.control_callers.as_ref().filter(|_| request.path().starts_with("/tyk"))

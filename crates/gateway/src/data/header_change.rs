@@ -6,23 +6,23 @@ use tollgate_http::{HeaderEdits, Headers};
 /// A change to a message's header lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderChange {
-    /// Takes lines out.
+    /// Removes all lines with this name.
     Remove(Arc<str>),
-    /// Puts a line in place of all others of that name.
+    /// Replaces all lines with this name by one.
     Set(Arc<str>, Vec<u8>),
-    /// Puts a line beside the others.
+    /// Adds a line.
     Add(Arc<str>, Vec<u8>),
 }
 
 impl HeaderChange {
-    /// The header that it is about.
+    /// Name of the header.
     pub(crate) fn name(&self) -> &str {
         match self {
             HeaderChange::Remove(name) | HeaderChange::Set(name, _) | HeaderChange::Add(name, _) => name,
         }
     }
 
-    /// Applies the change to a message of the upstream or the client.
+    /// Applies the change to a message from the upstream or the client.
     pub(crate) fn apply(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         match self {
             HeaderChange::Remove(name) => edits.remove(headers, name),
@@ -31,7 +31,7 @@ impl HeaderChange {
         }
     }
 
-    /// Applies the change to an answer of the gateway itself.
+    /// Applies the change to a reply of the gateway itself.
     pub(crate) fn apply_to_reply(&self, edits: &mut HeaderEdits) {
         match self {
             HeaderChange::Remove(_) => {}

@@ -1,13 +1,13 @@
-//! Names of the request headers that a version sets, removes or reads. A trailer of such a name would come behind all that was decided by
-//! the headers, at servers that merge trailers into them.
+//! Names of the request headers that a version sets, removes or reads. Trailers with these names are dropped: a server that merges trailers
+//! into the headers would see them after all decisions were made.
 
 use std::collections::BTreeSet;
 
-/// A set of names: in any letter case, and with an underscore for a dash.
+/// A set of names that ignores letter case and treats an underscore as a dash.
 #[derive(Debug, Default)]
 pub(crate) struct HeaderNames {
     names: BTreeSet<String>,
-    /// Clients choose which headers count: every name is in the set.
+    /// Whether the set contains every name, because clients choose which headers count.
     all: bool,
 }
 
@@ -25,7 +25,7 @@ impl HeaderNames {
     }
 }
 
-/// Two names that a server may take for the same.
+/// Whether a server may take two names for the same.
 pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
     one.len() == other.len() && normal(one) == normal(other)
 }

@@ -1,5 +1,5 @@
-//! The steps between a request and its upstream. A middleware is a plain, synchronous function of the exchange, compiled for one
-//! version of one API; one that is not used is not in the chain. To add one: a file here, and a line in its place below.
+//! The steps between a request and its upstream. A middleware is a plain, synchronous function of the exchange, compiled for one version of
+//! one API; an unused one is not in the chain. To add one: a file here, and a line in its place below.
 
 mod bodies;
 mod header_plan;
@@ -11,7 +11,7 @@ pub(crate) use source::{Context, Maker, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 
-/// Each line names a file and its middlewares; each list is what runs, in this order.
+/// Each line names a file and its middlewares; each list runs in this order.
 macro_rules! middlewares {
     ($($(#[$about:meta])* $list:ident { $($file:ident: $($middleware:ident),+;)+ })+) => {
         $($(mod $file;)+)+
@@ -20,24 +20,24 @@ macro_rules! middlewares {
 }
 
 middlewares! {
-    /// Before it is known who calls.
+    /// Runs before the caller is identified.
     PRE_AUTH {
-        // What an endpoint is decides whether anything else matters: closed, open to all, or answered here.
+        // The endpoint's kind decides whether anything else matters: closed, open to all, or answered here.
         access: AccessCheck;
-        // Who is not to be recorded is not, whatever comes next.
+        // Requests that must not be recorded are excluded, whatever happens next.
         track: TrackEndpoint;
-        // Before everything that may refuse, so that a browser can read refusals.
+        // Runs before everything that may refuse, so that a browser can read refusals.
         cross_origin: CrossOrigin;
-        // The cheapest way to turn somebody away comes first.
+        // The cheapest reason to reject comes first.
         ip_lists: IpAllow, IpBlock;
-        // A client without the right certificate uses up nobody's limits.
+        // A client without the right certificate uses up no limits.
         certificate_check: CertificateCheck;
-        // The organisation's limits hold for all that comes to its APIs, callers without a key too.
+        // The organisation's limits apply to all requests to its APIs, including those without a key.
         org_limits: OrgLimits;
         request_size: RequestSize;
     }
 
-    /// Finds out who calls: all of these, or all of one alternative.
+    /// Identifies the caller: all of these must succeed, or all of one alternative.
     AUTH {
         unsupported_auth: UnsupportedAuth;
         any_auth: AnyAuth;
@@ -51,40 +51,40 @@ middlewares! {
         token_auth: TokenAuth;
     }
 
-    /// Never runs for strangers.
+    /// Runs only after authentication.
     POST_AUTH {
-        // The upstream has no business with the key.
+        // The upstream must not see the key.
         strip_auth: StripAuth;
-        // What is wrong with the key itself comes before what it may do, and that before how often: a refused request counts nothing.
+        // The key's state comes before its rights, and its rights before its limits: a refused request counts nothing.
         key_state: KeyStateCheck;
         access_rights: AccessRights;
-        // Asking for one's limits must not use them up.
+        // Asking for the limits must not use them up.
         limits_report: LimitsReport;
         key_limits: KeyLimits;
-        // Counts only what was let in so far.
+        // Counts only requests that have passed everything before it.
         api_rate_limit: ApiRateLimit;
-        // What follows may have variables that are fields of a form.
+        // Later steps may use variables that are fields of a form.
         read_form: ReadForm;
-        // A caller who is over a limit has no body read.
+        // A caller over a limit does not make the gateway read a body.
         validate_json: ValidateJson;
-        // What was validated is what the client sent.
+        // Validation sees the body that the client sent.
         transform_request: TransformRequest;
         // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.
         request_headers: RequestHeaders;
         rewrite_url: RewriteUrl;
         transform_method: TransformMethod;
-        // What the response will get.
+        // Changes to the response.
         transform_response: TransformResponse;
         response_headers: ResponseHeaders;
-        // A hit has counted for every limit; what is stored is what clients get; and it serves while the upstream is spared.
+        // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.
         response_cache: ResponseCache;
-        // How the upstream is called.
+        // Settings of the call to the upstream.
         endpoint_timeout: EndpointTimeout;
         circuit_break: CircuitBreak;
     }
 }
 
-/// What a caller must pass to reach the endpoints where tokens are given.
+/// Middlewares in front of the endpoints that issue tokens.
 pub(crate) const FOR_STRANGERS: &[Maker] = &[
     cross_origin::CrossOrigin::compile,
     ip_lists::IpAllow::compile,
@@ -92,19 +92,19 @@ pub(crate) const FOR_STRANGERS: &[Maker] = &[
     certificate_check::CertificateCheck::compile,
 ];
 
-/// One step.
+/// One step of a chain.
 pub(crate) trait Middleware: Send + Sync {
-    /// What figures call it: the name of its type.
+    /// Name in metrics: the name of its type.
     fn name(&self) -> &'static str {
         std::any::type_name::<Self>().rsplit("::").next().unwrap_or_default()
     }
 
-    /// Forgets the public keys of others that it fetched; the next request that needs one waits for it.
+    /// Drops the public keys that it fetched; the next request that needs one waits for it.
     fn forget_key_sets(&self) {}
 
-    /// Adds the request headers that it sets, removes or reads. Where credentials stand is known without it.
+    /// Adds the request headers that it sets, removes or reads, except for the places of credentials.
     fn header_names(&self, _: &mut HeaderNames) {}
 
-    /// Looks at a request, changes what it is there to change, and lets it pass or not.
+    /// Checks and changes a request, and lets it pass or not.
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step;
 }

@@ -58,7 +58,7 @@ fn a_request_that_was_sent_before_it_opened_does_not_close_it() {
     assert!(breaker.admit(&RULE, at(600)).is_none(), "the probe decides");
     probe.end(at(700), false);
     early[2].end(at(700), true);
-    // A late failure is none of the time since.
+    // A late failure does not count for the time since then.
     (0..2).for_each(|_| send(&breaker, at(800), false));
     send(&breaker, at(800), true);
     assert!(breaker.admit(&RULE, at(801)).is_some());

@@ -1,5 +1,5 @@
-//! What must hold for any request head of a client behind proxies. The function panics when it does not. The fuzzer calls it, and the tests
-//! do with the same corpus.
+//! Invariants of the client address, for any request head. The function panics when one is violated. The fuzzer calls it, and so do the
+//! tests, with the same corpus.
 
 use crate::data::client_address::ClientAddress;
 use std::net::{IpAddr, Ipv4Addr};
@@ -8,7 +8,7 @@ use tollgate_http::{HeaderStorage, Request};
 const PROXY: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9));
 
-/// A stranger is who it is, whatever it writes. What it writes before the entry of a trusted proxy changes nothing.
+/// An untrusted peer is the client, whatever it sends. Whatever a client sends before a trusted proxy's entry changes nothing.
 pub(super) fn client_address(bytes: &[u8]) {
     let mut storage = HeaderStorage::new();
     let Ok(Some(request)) = Request::parse(bytes, &mut storage) else { return };
@@ -27,7 +27,7 @@ pub(super) fn client_address(bytes: &[u8]) {
     spoofed(&request, &of("x-forwarded-for", 0));
 }
 
-/// The same head behind a proxy that appends the stranger that called it, which is then the client.
+/// Repeats the head behind a proxy that appends the stranger's address; the stranger must be the client.
 fn spoofed(request: &Request<'_>, rules: &ClientAddress) {
     let mut head = b"GET / HTTP/1.1\r\nHost: h\r\n".to_vec();
     for (_, value) in request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(&rules.header)) {
@@ -35,7 +35,7 @@ fn spoofed(request: &Request<'_>, rules: &ClientAddress) {
     }
     head.extend(format!("X-Forwarded-For: {STRANGER}, 10.9.9.9\r\n\r\n").bytes());
     let mut storage = HeaderStorage::new();
-    // One line more may be one too many.
+    // The added line may exceed the maximum number of lines.
     let Ok(Some(request)) = Request::parse(&head, &mut storage) else { return };
     assert_eq!(rules.of(PROXY, &request), STRANGER, "a client has named itself");
 }

@@ -23,7 +23,7 @@ fn addresses_are_read_as_proxies_write_them() {
     }
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn what_a_client_writes_does_not_make_it_another() {
     crate::mutation::Corpus::read("client_address").each_and_mutated(20_000, invariants::client_address);

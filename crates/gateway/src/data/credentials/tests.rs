@@ -1,4 +1,4 @@
-//! Whose credentials a value may be.
+//! Which method a value is matched to.
 
 use super::*;
 

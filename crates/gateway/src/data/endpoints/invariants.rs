@@ -1,15 +1,16 @@
-//! What must hold of any patterns and any path: the matcher finds what each pattern's own expression finds. The fuzzer runs it, and the
-//! tests do with the same corpus.
+//! Invariants of endpoint matching, for any patterns and any path: the matcher finds exactly what each pattern's own expression finds. The
+//! fuzzer calls it, and so do the tests, with the same corpus.
 
 use crate::base::pattern::PatternRules;
 use crate::data::endpoints::{Hits, PatternBuilder};
 use regex::Regex;
 use std::sync::Arc;
 
-/// Patterns of one input; each is compiled twice.
+/// Most patterns of one input; each is compiled twice.
 const PATTERNS_MAX: usize = 32;
 
-/// The first letter says how patterns are read, then each line is a pattern and the last one a path, in which a tab stands for a line end.
+/// The first line selects the pattern rules by letters. Each further line is a pattern, and the last one a path, in which a tab stands for
+/// a line end.
 pub(super) fn matching(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut lines: Vec<&str> = text.lines().take(PATTERNS_MAX + 2).collect();
@@ -21,7 +22,7 @@ pub(super) fn matching(bytes: &[u8]) {
 
     let mut builder = PatternBuilder::new(rules, Arc::default());
     let mut expected = Vec::new();
-    // Enough of them that texts are looked for.
+    // Enough patterns to make the matcher search for literal texts.
     let others = ["/other/1", "/other/2", "/other/[0-9]", "/other/{id}/x", "^$"];
     for (index, pattern) in patterns.iter().chain(&others).enumerate() {
         let ignore_case = index % 5 == 4;
@@ -33,7 +34,7 @@ pub(super) fn matching(bytes: &[u8]) {
                 }
                 number
             }
-            // Neither takes what is too large, at different sizes.
+            // Both reject patterns that are too large, at different sizes.
             (_, Err(error)) if error.contains("when compiled") || error.contains("KiB") => continue,
             (Err(regex::Error::CompiledTooBig(_)), _) => continue,
             (Err(_), Err(_)) => continue,
@@ -49,7 +50,7 @@ pub(super) fn matching(bytes: &[u8]) {
     assert_eq!(hits.patterns(), expected, "{patterns:?} in {forms:?} with {rules:?}");
 }
 
-/// A pattern by itself, whose text is not looked for.
+/// A single pattern, for which the matcher does not search literal texts.
 fn alone(rules: PatternRules, pattern: &str, ignore_case: bool, forms: &[&str], expect: bool) {
     let mut builder = PatternBuilder::new(rules, Arc::default());
     builder.add(pattern, ignore_case).unwrap();

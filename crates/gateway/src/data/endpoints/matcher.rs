@@ -1,5 +1,6 @@
-//! Which of a version's patterns a path fits. Texts that patterns need are looked for all at once; only patterns whose text was found are
-//! matched, each by itself. So a look-up takes the path's length and the few patterns that may fit, however many there are.
+//! Finds the patterns of a version that a path matches. One pass searches for the literal texts that patterns need; only patterns whose
+//! text was found are matched, each by itself. The cost of a look-up is the path's length and the few candidates, however many patterns
+//! there are.
 
 use super::Hits;
 use crate::base::pattern::{Literal, PatternCharge, PatternPool, PooledPattern, Requirement};
@@ -8,29 +9,29 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// As many patterns are matched as they are: looking for their texts would take longer.
+/// Up to this many patterns, each is matched directly: searching for literal texts would take longer.
 const UNSORTED_MAX: usize = 4;
 
 /// The patterns of one version.
 #[derive(Debug)]
 pub(crate) struct EndpointMatcher {
     patterns: Vec<Arc<PooledPattern>>,
-    /// Patterns that may fit any path.
+    /// Patterns that are candidates for every path.
     always: Vec<u32>,
     texts: Option<NeededTexts>,
 }
 
-/// The texts that patterns need.
+/// The literal texts that patterns need.
 #[derive(Debug)]
 struct NeededTexts {
     search: AhoCorasick,
-    /// The patterns that need a text, by its number.
+    /// The patterns that need a text, indexed by the text's number.
     patterns: Vec<Box<[u32]>>,
     _charge: PatternCharge,
 }
 
 impl EndpointMatcher {
-    /// A matcher whose patterns are known by their places. An error tells why there is none.
+    /// Makes a matcher; its patterns are numbered by index. `Err` says why there is none.
     pub(crate) fn new(patterns: Vec<Arc<PooledPattern>>, pool: &PatternPool) -> Result<Self, String> {
         if patterns.len() <= UNSORTED_MAX {
             let always = (0u32..).zip(&patterns).map(|(number, _)| number).collect();
@@ -53,13 +54,12 @@ impl EndpointMatcher {
         Ok(EndpointMatcher { patterns, always, texts })
     }
 
-    /// There is no pattern at all.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// Finds all patterns that fit any of the forms of a path.
+    /// Finds all patterns that match any form of a path.
     pub(crate) fn find<'p>(&self, paths: impl Iterator<Item = &'p str>, hits: &mut Hits) {
         hits.patterns.clear();
         for path in paths {
@@ -82,7 +82,7 @@ impl NeededTexts {
         let (literals, patterns): (Vec<Literal>, Vec<Vec<u32>>) = by_text.into_iter().unzip();
         let search = AhoCorasick::builder()
             .ascii_case_insensitive(any_case)
-            // The others are faster for some paths and take ten times the memory.
+            // The other kinds are faster for some paths and take ten times the memory.
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .prefilter(false)
             .build(literals.iter().map(|literal| &literal.text))
@@ -91,7 +91,7 @@ impl NeededTexts {
         Ok(NeededTexts { search, patterns: patterns.into_iter().map(Vec::into_boxed_slice).collect(), _charge: charge })
     }
 
-    /// Adds the patterns whose text is in a path.
+    /// Adds the patterns whose text occurs in a path.
     fn find(&self, path: &str, hits: &mut Hits) {
         hits.texts.clear();
         hits.texts.extend(self.search.find_overlapping_iter(path).map(|found| found.pattern().as_u32()));
@@ -104,7 +104,7 @@ impl NeededTexts {
     }
 }
 
-/// How many patterns need a text.
+/// How many patterns need each literal text.
 struct Needs<'p>(HashMap<&'p Literal, usize>);
 
 impl<'p> Needs<'p> {
@@ -116,7 +116,7 @@ impl<'p> Needs<'p> {
         Needs(counts)
     }
 
-    /// What the fewest other patterns need as well, and of these the longest: it is found the most seldom.
+    /// The requirement that the fewest patterns share; among equals, the longest one, because it is found most rarely.
     fn rarest<'a>(&self, pattern: &'a PooledPattern) -> Option<&'a Requirement> {
         let others = |requirement: &Requirement| {
             let counts = requirement.0.iter().map(|literal| self.0.get(literal).copied().unwrap_or_default());

@@ -110,7 +110,7 @@ fn equal_patterns_are_compiled_once_for_all_versions() {
     assert_eq!(pool.bytes(), 0);
 }
 
-/// The matcher of many patterns, and the number of each.
+/// Makes a matcher of many patterns, numbered in order.
 fn many(rules: PatternRules, patterns: &[String]) -> EndpointMatcher {
     let mut builder = PatternBuilder::new(rules, Arc::default());
     patterns.iter().for_each(|pattern| assert!(builder.add(pattern, false).is_ok(), "{pattern}"));
@@ -177,7 +177,7 @@ fn a_list_finds_the_first_of_its_entries_among_many() {
     assert_eq!((list.find(&hits, "GET"), list.find(&hits, "PUT"), other.find(&hits, "GET")), (Some(&1_000), None, None));
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn the_matcher_finds_what_each_patterns_own_expression_finds() {
     crate::mutation::Corpus::read("endpoints").each_and_mutated(1_000, invariants::matching);

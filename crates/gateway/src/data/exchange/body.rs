@@ -1,4 +1,4 @@
-//! A request's body as middlewares read and replace it: whole, opened, at most as large as the settings say.
+//! The request body as middlewares read and replace it: complete, without its content coding, limited by the settings.
 
 use super::{Exchange, Step};
 use crate::base::coding::{OpenError, open};
@@ -6,16 +6,16 @@ use crate::data::refusal;
 use tollgate_engine::NotKept;
 use tollgate_http::{Body, KnownHeader};
 
-/// Under what a request keeps its body without its content coding.
+/// The number under which a request stores its body without the content coding.
 const OPENED: u64 = (1 << 62) + 1;
 
 impl Exchange<'_> {
-    /// Makes sure that [`Exchange::body`] is there; else the step holds the request for it, or refuses it.
+    /// Ensures that [`Exchange::body`] is available; `Err` is the step that holds or refuses the request.
     pub(crate) fn read_body(&mut self) -> Result<(), Step> {
         self.read_body_up_to(self.settings.body_bytes_max)
     }
 
-    /// The same for a body of at most so many bytes.
+    /// Like [`Exchange::read_body`], for a body of at most `bytes_max`.
     pub(crate) fn read_body_up_to(&mut self, bytes_max: usize) -> Result<(), Step> {
         if self.new_body.is_some() {
             return Ok(());
@@ -42,38 +42,38 @@ impl Exchange<'_> {
         }
     }
 
-    /// The request's body, as far as [`Exchange::read_body`] has been asked for it: opened, and as middlewares before have changed it.
+    /// The body that [`Exchange::read_body`] has read, without content coding and with the changes of earlier middlewares.
     pub(crate) fn body(&self) -> &[u8] {
         self.new_body.as_deref().or_else(|| self.sent_body()).unwrap_or_default()
     }
 
-    /// The form that the client sent, if its body was read and is one.
+    /// The form that the client sent, if its body has been read and is a form.
     pub(crate) fn form(&self) -> Option<&str> {
         let body = self.sent_body().filter(|_| self.announces_form())?;
         std::str::from_utf8(body).ok()
     }
 
-    /// The head says that the body is a form.
+    /// Whether the head declares the body as a form.
     pub(crate) fn announces_form(&self) -> bool {
         let kind = self.request.headers.known(KnownHeader::ContentType).unwrap_or_default();
         let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         essence.eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
     }
 
-    /// The client's own body, opened, if it was read.
+    /// The client's own body without content coding, if it has been read.
     fn sent_body(&self) -> Option<&[u8]> {
         let opened = self.answers.get::<Vec<u8>>(OPENED).map(Vec::as_slice);
         opened.or_else(|| self.answers.body().and_then(Result::ok))
     }
 
-    /// The upstream is to answer with all it has: its answer must be seen whole.
+    /// Asks the upstream for its complete answer, because the gateway must see all of it.
     pub(crate) fn ask_for_whole(&mut self) {
         for name in ["Range", "If-Range"] {
             self.outgoing.edits.remove(&self.request.headers, name);
         }
     }
 
-    /// The request goes on with another body. Its own has been read.
+    /// Replaces the request's body, which has been read.
     pub(crate) fn replace_body(&mut self, body: Vec<u8>) {
         self.new_body = Some(body);
     }

@@ -1,4 +1,4 @@
-//! A request as it came.
+//! A request on arrival.
 
 use super::CoreService;
 use crate::base::request_id::RequestId;
@@ -9,21 +9,21 @@ use std::net::{IpAddr, SocketAddr};
 use tollgate_engine::Moment;
 use tollgate_http::Request;
 
-/// What is known of a request whatever API it goes through.
+/// Data of a request that does not depend on the API.
 pub(super) struct RequestContext<'a> {
     pub core: &'a CoreService,
     pub request: &'a Request<'a>,
     pub full_path: Cow<'a, str>,
     pub client_ip: IpAddr,
     pub began: Moment,
-    /// The connection's other end.
+    /// Address of the connection's other end.
     pub peer: SocketAddr,
-    /// The client speaks HTTP/2.
+    /// Whether the client uses HTTP/2.
     pub http2: bool,
     pub tls: Option<&'a CallerTls>,
-    /// Its place in its trace, when requests are traced.
+    /// Position in its trace, if requests are traced.
     pub trace: Option<RequestTrace>,
-    /// When it came, or was tried again after it was held.
+    /// When the request arrived, or was last retried.
     pub now: Moment,
     pub request_id: RequestId,
 }

@@ -1,4 +1,4 @@
-//! What a record says of a request before its end is known: taken down while the request is at hand.
+//! The parts of a record that are known before the request ends; they are written while the request is available.
 
 use super::arrival::RequestContext;
 use crate::auth::keys::HeldKey;
@@ -6,7 +6,7 @@ use crate::data::exchange::{Exchange, Track};
 use crate::observe::{ApiFacts, RequestRecord, Text};
 use tollgate_http::{Body, KnownHeader, Request, Version};
 
-/// A record of a request, `None` when it is not recorded. `host` is the upstream's.
+/// Starts the record of a request; `None` when it is not recorded. `host` is the upstream's.
 #[inline]
 pub(super) fn draft(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str) -> Option<Box<RequestRecord>> {
     let recorder = arrival.core.recorder.as_ref()?;
@@ -70,7 +70,7 @@ pub(super) fn draft(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host:
     Some(record)
 }
 
-/// A record for traces alone, of a request that the gateway answers by itself.
+/// Starts a record for traces only, of a request that the gateway answers itself.
 pub(super) fn draft_of_trace(arrival: &RequestContext<'_>, exchange: &Exchange<'_>) -> Option<Box<RequestRecord>> {
     arrival.trace.filter(|trace| trace.taken)?;
     let mut record = draft(arrival, exchange, "")?;
@@ -78,7 +78,7 @@ pub(super) fn draft_of_trace(arrival: &RequestContext<'_>, exchange: &Exchange<'
     Some(record)
 }
 
-/// The request's head without its secrets: anyone who reads analytics would have them.
+/// Writes the request's head without its secrets, because everyone who reads analytics sees it.
 fn write_head(record: &mut RequestRecord, request: &Request<'_>, facts: &ApiFacts) {
     record.write(Text::RawHead, request.method.as_bytes());
     record.append(b" ");
@@ -98,7 +98,7 @@ fn write_head(record: &mut RequestRecord, request: &Request<'_>, facts: &ApiFact
     record.append(b"\r\n");
 }
 
-/// The identifier of a request: the client's own if it is one, else made here.
+/// The request id: the client's own if it is valid, else a new one.
 pub(super) fn request_id(arrival: &RequestContext<'_>) -> Box<str> {
     let given = arrival.request.headers.get("x-request-id").and_then(|value| std::str::from_utf8(value).ok());
     let is_fit = |id: &&str| (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());

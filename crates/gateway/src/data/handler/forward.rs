@@ -1,4 +1,4 @@
-//! The last step: what the upstream is sent.
+//! The last step: builds the request to the upstream.
 
 use crate::base::form::encode_form;
 use crate::base::path::Path;
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use tollgate_engine::{Forward, Outgoing};
 use tollgate_http::Request;
 
-/// Bytes of a request to the OAuth 2.0 provider: a session that a login page asks for has some KiB.
+/// Largest request body to the OAuth 2.0 provider, in bytes: a session that a login page requests has some KiB.
 const PROVIDER_BODY_BYTES_MAX: u64 = 1 << 20;
 
 /// Fills `outgoing` with method, URL and Host for the upstream.
@@ -51,7 +51,7 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
     }
 }
 
-/// Puts a body in place of the request's own, which may have been compressed.
+/// Replaces the request's body, which may have been compressed.
 #[cold]
 fn replace_body(request: &Request<'_>, body: Vec<u8>, outgoing: &mut Outgoing) {
     outgoing.edits.remove(&request.headers, "Content-Encoding");
@@ -59,7 +59,7 @@ fn replace_body(request: &Request<'_>, body: Vec<u8>, outgoing: &mut Outgoing) {
     outgoing.replaces_body = true;
 }
 
-/// Fills `outgoing` for the endpoints of the OAuth 2.0 provider.
+/// Fills `outgoing` for an endpoint of the OAuth 2.0 provider.
 pub(super) fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64) -> Forward {
     let endpoint = ProviderEndpoints::endpoint(&exchange.url).unwrap_or_default();
     let outgoing = &mut *exchange.outgoing;
@@ -82,11 +82,11 @@ pub(super) fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64)
     }
 }
 
-/// The URL that the next API in a loop sees: without this one's listen path, if that is stripped.
+/// The URL for the next API in a loop: without this API's listen path, if that is stripped.
 pub(super) fn loop_url(exchange: &Exchange<'_>) -> Url<'static> {
     let stripped = exchange.api.stripped(&exchange.url);
     let rooted = if stripped.starts_with('/') { stripped.to_owned() } else { format!("/{stripped}") };
-    // It was checked when it was taken apart.
+    // The path was validated when it was parsed.
     let path = Path::new(Cow::Owned(rooted)).unwrap_or(Path::plain("/"));
     Url { path, listen_bytes: 0, query: exchange.query().map(|query| Cow::Owned(query.to_owned())) }
 }

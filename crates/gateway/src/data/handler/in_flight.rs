@@ -1,4 +1,4 @@
-//! What is kept of an exchange while its upstream works.
+//! State of an exchange while its upstream works.
 
 use crate::data::breaker::Passage;
 use crate::data::gateway_state::GatewayState;
@@ -8,37 +8,37 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tollgate_engine::{FaultKind, Moment};
 
-/// What an exchange is counted as whose client did not wait for the answer; no client sees it.
+/// Status under which an exchange is counted when its client disconnected before the answer; no client sees it.
 const CLIENT_GONE: u16 = 499;
 
-/// An exchange that was sent on. Holds the snapshot that decided about it.
+/// An exchange that was forwarded. It holds the snapshot that it was routed with.
 pub(super) struct InFlight {
     pub snapshot: Rc<CoreSnapshot>,
     pub place: VersionPlace,
-    /// The versions that sent it on to another API.
+    /// The versions that looped it to another API.
     pub looped_through: Vec<VersionPlace>,
     pub chosen: Chosen,
     pub breaker: Option<Passage>,
-    /// The request's content type if it is XML: refusals are XML then too.
+    /// The request's content type if it is XML; refusals are XML then as well.
     pub xml_type: Option<Box<str>>,
     pub began: Moment,
-    /// When it was sent on, if the client will be told.
+    /// When it was forwarded, if the client is told the upstream's time.
     pub sent: Option<Moment>,
-    /// Number of the method among those that are told apart.
+    /// Index of the method among those that are counted separately.
     pub method: usize,
     /// Status of the answer; 0 before there is one.
     pub status: u16,
-    /// What the upstream answered; 0 for nothing.
+    /// Status of the upstream's answer; 0 without one.
     pub upstream_status: u16,
-    /// What went wrong.
+    /// The fault, if there was one.
     pub failed: Option<FaultKind>,
 }
 
-/// Where an exchange goes. What the version lists is found there again: holding it would touch a counter that all cores touch.
+/// Target of an exchange. A listed upstream is stored by index: a reference would touch a counter that all cores share.
 pub(super) enum Chosen {
-    /// The version's upstream of this number.
+    /// The version's upstream with this index.
     Listed(usize),
-    /// One that a rewrite named.
+    /// An upstream that a rewrite selected.
     Named(Arc<Upstream>),
     /// The control plane.
     Control,
@@ -48,11 +48,11 @@ pub(super) enum Chosen {
 #[derive(Clone, Copy, Default)]
 pub(super) struct VersionPlace {
     pub api: usize,
-    /// Among `Versions::Many`, or [`PROVIDER`].
+    /// Index in `Versions::Many`, or [`PROVIDER`].
     pub version: usize,
 }
 
-/// The number of the version that is the OAuth 2.0 provider.
+/// Version index of the OAuth 2.0 provider.
 pub(super) const PROVIDER: usize = usize::MAX;
 
 impl InFlight {
@@ -64,7 +64,7 @@ impl InFlight {
         self.place.version(self.snapshot.apis.get(self.place.api)?)
     }
 
-    /// A version that the exchange went through sets, removes or reads the request header of this name.
+    /// Whether a version that the exchange went through sets, removes or reads this request header.
     pub(super) fn uses_header(&self, name: &str) -> bool {
         self.looped_through.iter().chain([&self.place]).any(|place| {
             let version = self.snapshot.apis.get(place.api).and_then(|api| place.version(api));
@@ -72,7 +72,7 @@ impl InFlight {
         })
     }
 
-    /// The upstream that the exchange goes to.
+    /// The upstream of the exchange.
     pub(super) fn upstream(&self) -> Option<&Upstream> {
         match &self.chosen {
             Chosen::Listed(index) => self.version()?.upstreams.get(*index),
@@ -81,7 +81,7 @@ impl InFlight {
         }
     }
 
-    /// Notes what went wrong. `status` is what the client is told, if it was told nothing before.
+    /// Notes a fault. `status` is the client's status, unless it has received one before.
     pub(super) fn fail(&mut self, kind: FaultKind, status: u16) {
         self.failed = Some(kind);
         if self.status == 0 {
@@ -89,7 +89,7 @@ impl InFlight {
         }
     }
 
-    /// Tells the breaker how the exchange went.
+    /// Reports the outcome of the exchange to the breaker.
     pub(super) fn record(&self, shared: &GatewayState, failed: bool) {
         if let Some(passage) = &self.breaker {
             passage.end(shared.start.elapsed(), failed);

@@ -1,4 +1,4 @@
-//! What is counted of a request, when it is over.
+//! Counts and records a request when it has ended.
 
 use super::GatewayHandler;
 use super::arrival::RequestContext;
@@ -12,7 +12,7 @@ use tollgate_engine::{Ended, FaultKind, Moment, Outgoing, Times};
 use tollgate_http::{HeaderEdits, Headers};
 
 impl GatewayHandler {
-    /// Counts a request that the gateway answered by itself.
+    /// Counts a request that the gateway answered itself.
     #[inline]
     pub(super) fn count_reply(
         &mut self,
@@ -44,7 +44,7 @@ impl GatewayHandler {
         }
     }
 
-    /// A request is sent on.
+    /// Counts the start of a forwarded request.
     #[inline]
     pub(super) fn count_begin(&self) {
         if let Some(in_flight) = &self.in_flight
@@ -54,7 +54,7 @@ impl GatewayHandler {
         }
     }
 
-    /// Counts a request that was sent on and is over.
+    /// Counts the end of a forwarded request.
     #[inline]
     pub(super) fn count_end(&mut self, in_flight: &InFlight, ended: Ended) {
         let record = self.record.take();
@@ -85,7 +85,7 @@ impl GatewayHandler {
         }
     }
 
-    /// Completes a record and hands it over.
+    /// Completes a record and hands it to the recorder.
     fn hand_over(
         &mut self,
         mut record: Box<RequestRecord>,
@@ -110,7 +110,7 @@ impl GatewayHandler {
         recorder.take(record, &api.facts, &self.peer_text, ended);
     }
 
-    /// Gives a request that is sent on its identifier, and notes the time if its client will be told.
+    /// Adds the request id to a forwarded request, and notes the time if the client is told it.
     #[inline]
     pub(super) fn label_request(&mut self, arrival: &RequestContext<'_>, outgoing: &mut Outgoing) {
         if let Some(id) = &self.request_id {
@@ -126,7 +126,7 @@ impl GatewayHandler {
         }
     }
 
-    /// Tells the client the identifier of its request, and what gateway and upstream took so far.
+    /// Adds the request id to a response, and the time that gateway and upstream took so far.
     #[inline]
     pub(super) fn label_response(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         if let Some(id) = &self.request_id {
@@ -140,7 +140,7 @@ impl GatewayHandler {
         }
     }
 
-    /// The same for an answer of the gateway itself.
+    /// Like [`GatewayHandler::label_response`], for a reply of the gateway itself.
     #[inline]
     pub(super) fn label_reply(&self, arrival: &RequestContext<'_>, outgoing: &mut Outgoing) {
         if let Some(id) = &self.request_id {
@@ -164,13 +164,13 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1_000.0
 }
 
-/// From sending the request to its answer: to the head if all came with it, else to the end.
+/// Time from sending the request to its answer: to the head if everything arrived with it, else to the end.
 fn upstream_ns(times: &Times) -> Option<u64> {
     let end = times.answered.filter(|_| times.at_once).unwrap_or(times.end);
     times.sent.map(|sent| end.ns_since(sent))
 }
 
-/// Whose fault it is, and its stable name for figures.
+/// The side that caused a fault, and the fault's stable name in metrics.
 pub(super) fn fault_cause(kind: FaultKind) -> (Side, &'static str) {
     let cause = match kind {
         FaultKind::Lookup => refusal::UPSTREAM_LOOKUP.cause,

@@ -1,4 +1,4 @@
-//! Answers of the gateway itself, in Tyk's wording and form.
+//! Replies of the gateway itself, in Tyk's wording and form.
 
 use crate::data::exchange::Exchange;
 use crate::data::header_change::HeaderChange;
@@ -8,7 +8,7 @@ use crate::data::snapshot::{ApiVersion, NO_QUOTA_LINES};
 use tollgate_engine::Outgoing;
 use tollgate_http::{KnownHeader, Request};
 
-/// The request's content type if it is one of XML's.
+/// The request's content type if it is an XML type.
 pub(super) fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
     let value = std::str::from_utf8(request.headers.known(KnownHeader::ContentType)?).ok()?;
     let essence = value.split(';').next().unwrap_or_default().trim();
@@ -16,7 +16,7 @@ pub(super) fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
     is_xml.then(|| value.into())
 }
 
-/// A refusal as JSON, or as XML to a request that was XML. `changes` are what the response would have got.
+/// Writes a refusal as JSON, or as XML when the request was XML. `changes` are the response's pending header changes.
 pub(super) fn refuse(
     outgoing: &mut Outgoing,
     settings: &Settings,
@@ -32,7 +32,7 @@ pub(super) fn refuse(
     match xml_type {
         Some(xml_type) => outgoing.edits.add("Content-Type", xml_type.as_bytes()),
         None if as_problem => outgoing.edits.add_lines(b"Content-Type: application/problem+json\r\n"),
-        // The most common lines, in one piece.
+        // The most common lines, as one piece.
         None if !settings.hide_generator => outgoing.edits.add_lines(b"Content-Type: application/json\r\nX-Generator: tyk.io\r\n"),
         None => outgoing.edits.add_lines(b"Content-Type: application/json\r\n"),
     }
@@ -66,7 +66,7 @@ pub(super) fn refuse(
     outgoing.close |= settings.close_connections;
 }
 
-/// A body as RFC 9457 says. Limits have a type of their own; for the others the status says what type they are.
+/// Writes a body as in RFC 9457. Limits have their own type; for other refusals the status defines the type.
 fn write_problem(status: u16, message: &str, is_limit: bool, body: &mut Vec<u8>) {
     if is_limit {
         body.extend_from_slice(b"{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\",\"title\":\"");
@@ -78,10 +78,10 @@ fn write_problem(status: u16, message: &str, is_limit: bool, body: &mut Vec<u8>)
     body.extend_from_slice(format!("\",\"status\":{status}}}").as_bytes());
 }
 
-/// Gives a stored response what an upstream's own gets: limits, lines and changes of this request.
+/// Completes a cached response like an upstream's response: limits, lines and changes of this request.
 pub(super) fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
     let headers = &exchange.request.headers;
-    // A reply's lines are those that are added.
+    // A reply has only added lines.
     let edits = &mut exchange.outgoing.edits;
     if version.replaces_rate_limit || !exchange.limit_lines.is_empty() {
         for name in ["X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"] {
@@ -98,7 +98,7 @@ pub(super) fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion)
     exchange.response_changes.clear();
 }
 
-/// An answer in plain text, where Tyk has no other, or as a problem.
+/// Replies in plain text, for cases where Tyk has no other form, or as a problem document.
 pub(super) fn plain(outgoing: &mut Outgoing, settings: &Settings, status: u16, text: &str) {
     outgoing.edits.clear();
     outgoing.body.clear();
@@ -111,7 +111,7 @@ pub(super) fn plain(outgoing: &mut Outgoing, settings: &Settings, status: u16, t
     outgoing.body.extend_from_slice(text.as_bytes());
 }
 
-/// A redirect to the clean form of the request's path.
+/// Redirects to the clean form of the request's path.
 pub(super) fn redirect(outgoing: &mut Outgoing, path: &str, query: Option<&str>) {
     outgoing.status = 301;
     let location = match query {
@@ -121,7 +121,7 @@ pub(super) fn redirect(outgoing: &mut Outgoing, path: &str, query: Option<&str>)
     outgoing.edits.add("Location", location.as_bytes());
 }
 
-/// The characters that Tyk's JavaScript escaping changes, in a form that is valid JSON.
+/// Escapes the characters that Tyk's JavaScript escaping changes, in a form that is valid JSON.
 fn escape_json(text: &str, out: &mut Vec<u8>) {
     if is_plain(text) {
         return out.extend_from_slice(text.as_bytes());

@@ -1,4 +1,4 @@
-//! Which version of an API a request is for.
+//! Selects the API version of a request.
 
 use super::arrival::RequestContext;
 use super::in_flight::VersionPlace;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use tollgate_http::HeaderEdits;
 
-/// The place of the version; takes it out of the URL if the definition says so.
+/// Returns the request's version; removes it from the URL if the definition says so.
 #[inline]
 pub(super) fn version(
     snapshot: &Snapshot,
@@ -54,7 +54,7 @@ pub(super) fn version(
     }
 }
 
-/// Tells the client which version it was given, in the header that the operator named.
+/// Tells the client which version it gets, in the header that the operator configured.
 fn echo_default(name: &str, arrival: &RequestContext<'_>, changes: &mut Vec<HeaderChange>) {
     let header = &arrival.core.shared.settings.version_header;
     if !header.is_empty() {
@@ -117,7 +117,7 @@ impl CompiledVersionSelector {
     }
 }
 
-/// Takes a version out of the path behind the listen path; one at the very end stays, as in Tyk.
+/// Removes a version from the path after the listen path; one at the very end stays, as in Tyk.
 fn strip_segment(url: &mut Url<'_>, name: &str) {
     let raw_listen = crate::base::path::raw_offset(&url.path.raw, url.listen_bytes);
     let (listen, behind) = url.path.raw.split_at_checked(raw_listen).unwrap_or_default();
@@ -131,7 +131,7 @@ fn strip_segment(url: &mut Url<'_>, name: &str) {
 }
 
 impl crate::data::snapshot::Expiry {
-    /// Reads the clock only when there is an end.
+    /// Like `has_passed`, but reads the clock only when there is an expiry time.
     #[inline]
     fn has_passed_lazily(self) -> bool {
         self != crate::data::snapshot::Expiry::Never && self.has_passed(SystemTime::now())

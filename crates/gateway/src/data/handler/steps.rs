@@ -1,5 +1,5 @@
-//! The middlewares of one request and their times, for traces that want them. A request that is held walks its chain again: what it has
-//! passed keeps its time, and what held it lasts until it let the request go.
+//! The middlewares of one request and their times, for traces with details. A held request runs its chain again: middlewares that it has
+//! passed keep their time, and the time of the one that held it lasts until it passes.
 
 use crate::observe::StepTime;
 use tollgate_engine::Moment;
@@ -7,17 +7,17 @@ use tollgate_engine::Moment;
 #[derive(Default)]
 pub(super) struct Steps {
     times: Vec<StepTime>,
-    /// Middlewares of the current walk so far.
+    /// Number of middlewares of the current run so far.
     walked: usize,
 }
 
 impl Steps {
-    /// A walk begins.
+    /// Starts a run of the chain.
     pub(super) fn start(&mut self) {
         self.walked = 0;
     }
 
-    /// The next middleware's turn is over. `request_began` is before `began`.
+    /// Ends the next middleware's step. `request_began` is before `began`.
     pub(super) fn end(&mut self, middleware: &'static str, request_began: Moment, began: Moment, ended: Moment) {
         let after_ns = began.ns_since(request_began);
         let is_last = self.walked + 1 == self.times.len();
@@ -31,7 +31,7 @@ impl Steps {
         self.walked += 1;
     }
 
-    /// Hands the times over, and takes the memory of others for the next ones.
+    /// Hands the times over, and reuses the memory of `times` for the next request.
     pub(super) fn swap(&mut self, times: &mut Vec<StepTime>) {
         std::mem::swap(&mut self.times, times);
         self.clear();

@@ -1,4 +1,4 @@
-//! The walk of one request: version, chain, and where it leads; from API to API as long as it loops.
+//! Processes one request: version, chain, and target; loops from API to API as rewrites demand.
 
 use super::arrival::RequestContext;
 use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
@@ -16,20 +16,20 @@ use std::rc::Rc;
 use std::time::Duration;
 use tollgate_engine::{Moment, Outgoing, Verdict, Work};
 
-/// Loops from API to API that one request may take, as in Tyk.
+/// Most loops from API to API per request, as in Tyk.
 const LOOPS_MAX: usize = 5;
 
-/// One API's turn.
+/// One API's part of processing a request.
 struct ApiTurn<'a> {
     api: usize,
     url: Url<'a>,
     method: Cow<'a, str>,
     check_limits: bool,
-    /// The body that takes the place of the request's own.
+    /// The body that replaces the request's own.
     body: Option<Vec<u8>>,
 }
 
-/// Where a chain led.
+/// Where a chain leads.
 enum Destination {
     Upstream(Chosen),
     Control,
@@ -37,7 +37,7 @@ enum Destination {
 }
 
 impl GatewayHandler {
-    /// Walks the chains and fills `outgoing`.
+    /// Runs the chains and fills `outgoing`.
     pub(super) fn walk<'a>(
         &mut self,
         arrival: &RequestContext<'a>,
@@ -56,17 +56,17 @@ impl GatewayHandler {
             self.place = VersionPlace { api: turn.api, version: 0 };
             let is_for_provider = level == 0 && api.provider.is_some() && ProviderEndpoints::endpoint(&turn.url).is_some();
             let selected = match is_for_provider {
-                // Whoever asks for a token need not know of versions.
+                // Token requests do not name a version.
                 true => VersionPlace { api: turn.api, version: PROVIDER },
                 false => select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes, &mut outgoing.edits)?,
             };
             let Some(api) = snapshot.apis.get(selected.api) else { break };
             let Some(version) = selected.version(api) else { break };
             self.place = selected;
-            // As in Tyk, the API that calls the upstream is the one whose middlewares see the response.
+            // As in Tyk, only the middlewares of the API that calls the upstream process the response.
             self.response_chain.clear();
             let run = self.run(arrival, api, version, turn, level, outgoing);
-            // As in Tyk, where the version's end is told unless it was the version that refused.
+            // As in Tyk, which announces the version's expiry except when the version itself refuses.
             if run.as_ref().is_err_and(|refusal| *refusal != refusal::FORBIDDEN_ENDPOINT) {
                 self.limit_lines.extend_from_slice(&version.response_lines);
             }
@@ -161,7 +161,7 @@ impl GatewayHandler {
             response_chain: &mut self.response_chain,
             new_body: turn.body,
         };
-        // Preflight requests of an API that answers them itself need nothing of the gateway.
+        // Preflight requests bypass the chain of an API that answers them itself.
         let chain = if api.options_passthrough && exchange.method == "OPTIONS" { &[] } else { version.chain.as_slice() };
         let sampled = arrival.core.is_sampled();
         let traced = api.facts.detailed_tracing && arrival.trace.is_some_and(|trace| trace.taken);
@@ -197,7 +197,7 @@ impl GatewayHandler {
         }
         match destination(&mut exchange, version)? {
             Destination::Control => {
-                // Nothing is recorded of it: bodies have secrets, and it is no call of the API.
+                // Not recorded: bodies contain secrets, and it is not a call of the API.
                 let forward = forward::fill_for_provider(&mut exchange, arrival.core.shared.control.serial);
                 Ok(Run::Forward(Verdict::Forward(forward), Chosen::Control, None))
             }
@@ -224,7 +224,7 @@ impl GatewayHandler {
     }
 }
 
-/// What a chain came to, if not a refusal.
+/// Result of a chain that did not refuse.
 enum Run {
     Reply,
     Wait(Duration),
@@ -246,7 +246,7 @@ fn destination(exchange: &mut Exchange<'_>, version: &ApiVersion) -> Result<Dest
     }
 }
 
-/// The turn of the API that a loop names. The query's `method` and `check_limits` are for the gateway.
+/// The turn of the API that a loop names. The query parameters `method` and `check_limits` are for the gateway.
 fn loop_turn(
     snapshot: &Snapshot,
     from: VersionPlace,
@@ -270,7 +270,7 @@ fn without_controls(query: &str) -> String {
     query.split('&').filter(is_control).collect::<Vec<_>>().join("&")
 }
 
-/// Looks the path up in all forms that patterns are written for: behind the listen path, and whole.
+/// Matches the path in all forms that patterns are written for: after the listen path, and complete.
 fn find_endpoints(version: &ApiVersion, url: &Url<'_>, hits: &mut crate::data::endpoints::Hits) {
     let behind = url.path_behind_listen();
     let forms = [Some(behind.as_ref()), (url.listen_bytes > 0).then_some(url.path.decoded.as_ref())];

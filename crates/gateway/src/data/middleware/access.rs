@@ -1,6 +1,6 @@
-//! Which endpoints are open. Reads `mock_response`, `internal`, `ignored`, `black_list` and `white_list` of `extended_paths`, or the
-//! older `paths`. The client sees the mock, or 403 `Requested endpoint is forbidden`. Asks nothing of the store. Runs before
-//! authentication, so mocks and ignored endpoints are open to everyone.
+//! Access to endpoints. Reads `mock_response`, `internal`, `ignored`, `black_list` and `white_list` of `extended_paths`, or the older
+//! `paths`. The client sees the mock, or 403 `Requested endpoint is forbidden`. Does not use the store. Runs before authentication, so
+//! mocks and ignored endpoints are open to everyone.
 
 use super::Middleware;
 use super::cross_origin::preflight_method;
@@ -14,24 +14,24 @@ use tollgate_model::api::{AccessEntry, Action};
 #[derive(Default)]
 pub(super) struct AccessCheck {
     internal: EndpointList<()>,
-    /// Mocks, ignored endpoints, the black list and the white list: the first that fits decides.
+    /// Mocks, ignored endpoints, black list and white list: the first match decides.
     rules: EndpointList<Rule>,
-    /// There is a white list: an endpoint without a rule is closed.
+    /// Whether there is a white list: an endpoint without a rule is closed then.
     only_listed: bool,
-    /// Preflight requests are answered by the rules for other origins, wherever they lead.
+    /// Whether the CORS rules answer preflight requests, whatever their endpoint.
     skips_preflights: bool,
 }
 
-/// What happens at an endpoint.
+/// The rule of an endpoint.
 enum Rule {
     Reply(Mock),
-    /// No key is needed.
+    /// The endpoint needs no key.
     Ignore,
     Refuse,
     Allow,
 }
 
-/// An answer of the gateway itself.
+/// A reply of the gateway itself.
 struct Mock {
     status: u16,
     headers: Vec<(String, String)>,
@@ -75,7 +75,7 @@ impl AccessCheck {
         self.only_listed = paths.white_list.iter().any(|entry| !entry.disabled);
     }
 
-    /// A list of endpoints. Where an entry says what to do by method, it is for these methods alone, and `method` counts nothing.
+    /// Adds a list of endpoints. An entry with actions by method applies only to these methods, and its `method` is ignored.
     fn add_entries(&mut self, source: &mut MiddlewareSource<'_, '_>, name: &str, entries: &[AccessEntry], rule: fn() -> Rule) {
         for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.disabled) {
             let Some(pattern) = source.pattern(name, index, &entry.path, entry.ignore_case) else { continue };
@@ -98,7 +98,7 @@ impl AccessCheck {
 impl Mock {
     fn new(code: u16, headers: &BTreeMap<String, String>, body: &str) -> Self {
         let mut headers: Vec<_> = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        // The gateway frames its answers itself.
+        // The gateway frames its replies itself.
         headers.retain(|(name, _)| super::header_plan::can_change(name));
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) && !body.is_empty() {
             headers.push(("Content-Type".to_owned(), sniffed_type(body).to_owned()));
@@ -107,7 +107,7 @@ impl Mock {
     }
 }
 
-/// What Go's server guesses for a body without a type.
+/// The type that Go's server guesses for a body without one.
 fn sniffed_type(body: &str) -> &'static str {
     let start = body.trim_start().get(..14).unwrap_or(body.trim_start()).to_ascii_lowercase();
     if start.starts_with("<?xml") {
@@ -143,7 +143,7 @@ impl Middleware for AccessCheck {
             }
             Some(Rule::Refuse) => Step::Refuse(refusal::FORBIDDEN_ENDPOINT),
             Some(Rule::Allow) => Step::Next,
-            // What other APIs may call and nobody else is open to them without being listed.
+            // An endpoint that only other APIs may call is open to them even when the white list lacks it.
             None if self.only_listed && !is_internal => Step::Refuse(refusal::FORBIDDEN_ENDPOINT),
             None => Step::Next,
         }

@@ -1,5 +1,5 @@
-//! Whether the key may call this API, this version and this endpoint. Reads the session's `access_rights`. The client sees 403
-//! `Access to this API has been disallowed` or `Access to this resource has been disallowed`; in dry run a header says so instead.
+//! Checks whether the key may call this API, version and endpoint. Reads the session's `access_rights`. The client sees 403 `Access to this
+//! API has been disallowed` or `Access to this resource has been disallowed`; in dry run a header says so instead.
 
 use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::Permission;
@@ -8,11 +8,11 @@ use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
 use std::time::Duration;
 
-/// Until then the request goes on, and its patterns are compiled on its own thread. Fifty take a millisecond.
+/// How long a request waits for the compile thread before it compiles the patterns itself. Fifty patterns take a millisecond.
 const COMPILE_TIME_MAX: Duration = Duration::from_secs(1);
 
 pub(super) struct AccessRights {
-    /// Patterns are tried behind the listen path too.
+    /// Whether patterns are also tried on the path after the listen path.
     prefix_matching: bool,
     serial: u64,
 }
@@ -24,7 +24,7 @@ impl AccessRights {
         (!source.definition.use_keyless).then(|| Box::new(AccessRights { prefix_matching, serial }) as Box<dyn Middleware>)
     }
 
-    /// What a request waits for whose key has patterns that nobody used yet. It waits once: the rest is compiled where it is used.
+    /// The step that waits for a key's patterns that no request has used yet. A request waits once: it compiles any remaining ones itself.
     fn unprepared(&self, exchange: &mut Exchange<'_>) -> Option<Step> {
         let Permission::Right(right) = exchange.key.as_ref()?.right(&exchange.api.id) else { return None };
         let list = right.unprepared()?;

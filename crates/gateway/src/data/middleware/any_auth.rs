@@ -1,7 +1,7 @@
-//! Several ways in, of which one is enough. Reads `tollgate.auth_alternatives`: each alternative is a list of methods that must all let the
-//! request in, and is compiled as if the definition had these methods alone. They are tried in the order in which they are written. The
-//! session is that of the alternative that let the request in. When none does, the client sees the refusal of the alternative that fits
-//! what it sent best, else of the first. What a failed alternative has changed in the request is taken back.
+//! Alternative authentication methods, of which one is enough. Reads `tollgate.auth_alternatives`: each alternative is a list of methods
+//! that must all succeed, and is compiled as if the definition had only these methods. They are tried in the configured order. The session
+//! is that of the first alternative that succeeds. When all fail, the client sees the refusal of the alternative that best matches its
+//! credentials, else of the first. Changes of a failed alternative to the request are undone.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::credentials::{CredentialForm, CredentialPlaces};
@@ -21,19 +21,19 @@ struct Alternative {
     steps: Vec<Box<dyn Middleware>>,
 }
 
-/// Where a method's credentials stand.
+/// Places of a method's credentials.
 struct Method {
     method: AuthMethod,
     places: CredentialPlaces,
-    /// Headers that another service judges.
+    /// Headers that another service checks.
     headers: Vec<String>,
 }
 
-/// How well a request's credentials fit an alternative: the method that they fit least, and the one that they fit best.
+/// How well a request's credentials match an alternative: the form of its worst-matching method, then of its best-matching one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Fit(CredentialForm, CredentialForm);
 
-/// How an alternative has failed.
+/// How an alternative failed.
 enum AlternativeFailure {
     Refusal(Refusal),
     /// Another service's own answer.

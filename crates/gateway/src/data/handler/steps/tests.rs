@@ -1,7 +1,7 @@
 use super::*;
 use std::time::Duration;
 
-/// Turns of middlewares, each from and to so many milliseconds; `|` begins another walk.
+/// Steps of middlewares with start and end in milliseconds; `|` starts another run.
 fn check(turns: &[(&'static str, u64, u64)], expect: &[(&str, u64, u64)]) {
     let began = Moment::now();
     let at = |ms| began + Duration::from_millis(ms);

@@ -1,18 +1,18 @@
-//! What the gateway itself tells a client: one catalogue with status, stable cause and wording. The wordings are Tyk's, so that
-//! clients and alerts that know them keep working.
+//! Refusals of the gateway itself: one catalogue with status, stable cause and wording. The wordings are Tyk's, so that clients and alerts
+//! that know them keep working.
 
 use crate::base::tls::Disallowed;
 use std::borrow::Cow;
 use std::ops::Deref;
 
-/// An answer of the gateway itself that ends an exchange. Small, since it is handed from function to function.
+/// A reply of the gateway that ends an exchange. Small, because functions pass it by value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Known(&'static RefusalText),
     Made(Box<RefusalText>),
 }
 
-/// What a refusal says.
+/// Content of a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RefusalText {
     /// The status code.
@@ -33,7 +33,7 @@ pub(crate) struct RefusalMessage {
 }
 
 impl RefusalMessage {
-    /// `json` is the body with the text put in as it is, which is right for a text that needs no escapes.
+    /// `json` is the body with the unescaped text; it is used only when the text needs no escapes.
     const fn constant(text: &'static str, json: &'static str) -> Self {
         RefusalMessage { text: Cow::Borrowed(text), json: if is_plain(text) { json } else { "" } }
     }
@@ -43,7 +43,7 @@ impl RefusalMessage {
         &self.text
     }
 
-    /// The whole body with this message, if it was made beforehand; else empty.
+    /// The complete prepared body with this message; empty if there is none.
     #[inline]
     pub(crate) fn json(&self) -> &'static str {
         self.json
@@ -88,7 +88,7 @@ impl From<RefusalText> for Refusal {
     }
 }
 
-/// Whether a text has no character that Tyk's JavaScript escaping changes, so that it stands in JSON as it is.
+/// Whether a text has no character that Tyk's JavaScript escaping changes, so that it needs no escapes in JSON.
 #[allow(clippy::indexing_slicing)] // within the loop's bound; constants know no iterators
 pub(crate) const fn is_plain(text: &str) -> bool {
     let text = text.as_bytes();
@@ -102,8 +102,8 @@ pub(crate) const fn is_plain(text: &str) -> bool {
     true
 }
 
-/// Declares the refusals that are known when the gateway is built: name, status, cause, message, and the name under which
-/// `override_messages` can replace it if it has one.
+/// Declares the refusals that are known at compile time: name, status, cause, message, and optionally the name under which
+/// `override_messages` can replace it.
 macro_rules! catalogue {
     ($($name:ident = $status:literal, $cause:literal, $message:literal $(, $id:literal)?;)+) => {
         $(pub(crate) const $name: Refusal = {
@@ -201,7 +201,7 @@ catalogue! {
     UPSTREAM_LOOKUP = 500, "upstream_lookup", "Upstream host lookup failed";
 }
 
-/// A token that does not say who it is for.
+/// Refusal of a token that does not name its user.
 pub(crate) fn jwt_identity(message: String) -> Refusal {
     RefusalText { status: 403, cause: "jwt_no_identity", message: message.into(), id: None }.into()
 }

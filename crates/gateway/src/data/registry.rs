@@ -1,5 +1,5 @@
-//! What outlives configurations: upstream targets (so that pooled connections survive a reload), limit counters, breakers and
-//! turns. A snapshot holds references to these; an entry goes when the last snapshot that used it is gone.
+//! State that survives reloads: upstream targets (so that pooled connections are kept), limit counters, breakers and round-robin positions.
+//! Snapshots hold references to it; an entry is dropped after the last snapshot that uses it.
 
 use crate::auth::jwt::{KeySet, SetRules};
 use crate::auth::oauth::OauthClients;
@@ -21,12 +21,12 @@ use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
 use tollgate_engine::{Address, Http2, Target, TargetTls};
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 
-/// Everything that outlives configurations.
+/// All state that survives reloads.
 #[derive(Default)]
 pub(crate) struct Registry {
-    /// The counters of APIs.
+    /// Counters of the APIs.
     pub meters: Meters,
-    /// The patterns of endpoints and access rights.
+    /// Patterns of endpoints and access rights.
     pub patterns: Arc<PatternPool>,
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
@@ -34,7 +34,7 @@ pub(crate) struct Registry {
     breakers: Interned<BreakerPlace, Breaker>,
     turns: Interned<String, AtomicUsize>,
     key_sets: Interned<(String, SetRules), KeySet>,
-    /// Where calls to others are made.
+    /// HTTP client for calls to other servers.
     pub outside: LazyOutside,
     /// The threads that check passwords.
     pub passwords: LazyPasswords,
@@ -44,7 +44,7 @@ pub(crate) struct Registry {
     pub certificates: Arc<Library>,
     client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
     next_serial: AtomicU64,
-    /// The response cache; there is none before an API uses it.
+    /// The response cache, made when the first API uses it.
     cache: OnceLock<Arc<Cache>>,
     api_caches: Interned<String, ApiCache>,
 }
@@ -56,7 +56,7 @@ struct TargetKey {
     http2: Http2,
 }
 
-/// Values by key for as long as somebody uses them.
+/// Values by key, each kept while it is in use.
 struct Interned<K, V>(Mutex<HashMap<K, Weak<V>>>);
 
 impl<K, V> Default for Interned<K, V> {
@@ -98,12 +98,12 @@ impl<K: Eq + Hash, V> Interned<K, V> {
 }
 
 impl Registry {
-    /// A registry whose APIs are counted by these meters.
+    /// Makes a registry whose APIs are counted by these meters.
     pub(crate) fn new(meters: Meters) -> Self {
         Registry { meters, ..Registry::default() }
     }
 
-    /// The target for an address; the same one for as long as it is used.
+    /// The target for an address; all users share it.
     pub(crate) fn target(
         &self,
         address: Address,
@@ -123,45 +123,45 @@ impl Registry {
         Ok(self.targets.get_or(key, || Target { serial: self.new_serial(), address, tls, http2 }))
     }
 
-    /// A serial that no target had before.
+    /// A serial number that no target has had before.
     pub(crate) fn new_serial(&self) -> u64 {
         self.next_serial.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// From now on limits are counted together with other gateways.
+    /// Makes limits count together with other gateways from now on.
     pub(crate) fn share_limits(&self, limits: Arc<SharedLimits>) {
         let _ = self.shared_limits.set(limits);
     }
 
-    /// The counter of a limit; with a store that gateways share they count together.
+    /// The counter of a limit; with a shared store, gateways count together.
     pub(crate) fn limit(&self, name: String, algorithm: LimitAlgorithm) -> Arc<Limiter> {
         let shared = self.shared_limits.get().map(|limits| limits.rate(&format!("api.{name}"), algorithm));
         self.limits.get_or(name, || shared.map_or_else(|| Limiter::new(algorithm), Limiter::Shared))
     }
 
-    /// The state of a circuit breaker.
+    /// The breaker of an endpoint.
     pub(crate) fn breaker(&self, place: BreakerPlace) -> Arc<Breaker> {
         self.breakers.get_or(place.clone(), || Breaker::new(place))
     }
 
-    /// All circuit breakers, by place.
+    /// All breakers, sorted by place.
     pub(crate) fn all_breakers(&self) -> Vec<Arc<Breaker>> {
         let mut breakers = self.breakers.all();
         breakers.sort_by(|a, b| a.place.cmp(&b.place));
         breakers
     }
 
-    /// Whose turn it is in a list of targets.
+    /// Round-robin position in a list of targets.
     pub(crate) fn turn(&self, name: String) -> Arc<AtomicUsize> {
         self.turns.get_or(name, AtomicUsize::default)
     }
 
-    /// The key set of a URL.
+    /// The key set at a URL.
     pub(crate) fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
         self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.outside))
     }
 
-    /// The response cache of an API. What is stored stays when the API is loaded again.
+    /// The response cache of an API. Stored responses survive a reload of the API.
     ///
     /// # Errors
     /// The system has no randomness.
@@ -184,18 +184,18 @@ impl Registry {
         self.api_caches.get_or_share(api.to_owned(), made).map_err(|error| format!("{error:?}"))
     }
 
-    /// All response caches of APIs, and the memory that they use together.
+    /// The response caches of all APIs, and the memory that they use together.
     pub(crate) fn api_caches(&self) -> (Vec<Arc<ApiCache>>, u64) {
         (self.api_caches.all(), self.cache.get().map_or(0, |cache| cache.bytes_used()))
     }
 
-    /// Forgets the stored responses of an API, also those that are on their way, and of one that is not served now.
+    /// Purges the stored responses of an API, including those in flight, even if the API is not served now.
     pub(crate) fn purge_api_cache(&self, api: &str) {
         let cache = self.cache.get().and_then(|cache| cache.api(api, ApiCacheSettings::default()).ok());
         cache.iter().for_each(|cache| cache.purge_all(Purge::Hard));
     }
 
-    /// Forgets what nobody uses any longer.
+    /// Drops all unused entries.
     pub(crate) fn purge(&self) {
         self.targets.purge();
         self.limits.purge();

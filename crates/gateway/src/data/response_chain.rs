@@ -1,69 +1,68 @@
-//! What middlewares do with a response. A middleware that wants to take part in a response says so while it sees the request: it adds a
-//! [`ResponseStep`] to the exchange's [`ResponseChain`], with all that the step needs to know. An exchange without steps has an empty list,
-//! which is asked once whether it is empty.
+//! Processing of a response by middlewares. A middleware takes part while it handles the request: it adds a [`ResponseStep`], which holds
+//! all data that it needs, to the exchange's [`ResponseChain`]. Without steps, a response costs one check for an empty list.
 //!
-//! Steps run in the order of their middlewares. Each sees the head as the upstream sent it with what steps before it have changed, and what
-//! the version does to every response comes last: stored responses hold nothing that belongs to one request.
+//! Steps run in the order of their middlewares. Each sees the upstream's head with the changes of earlier steps. Changes that a version
+//! makes to every response come last, so that cached responses hold nothing that belongs to one request.
 
 use crate::data::refusal::Refusal;
 use tollgate_engine::{FaultKind, KeptBody, Outgoing, ResponseVerdict};
 use tollgate_http::{HeaderEdits, Headers, KnownHeader, Response};
 
-/// The part that a middleware takes in one response.
+/// A middleware's part in one response.
 pub(crate) trait ResponseStep {
-    /// The head has come.
+    /// Called when the head has arrived.
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction;
 
-    /// The body that [`ResponseAction::Keep`] asked for, with the head once more.
+    /// Called with the body that [`ResponseAction::Keep`] asked for, and the head again.
     fn on_body(&mut self, _: &mut ResponseHead<'_>, _: KeptBody<'_>) -> ResponseAction {
         ResponseAction::Pass
     }
 
-    /// The next bytes of the body that goes to the client, after [`ResponseAction::Watch`]. Without an end the response was cut.
+    /// Called with the next body bytes for the client, after [`ResponseAction::Watch`]. If the end never comes, the response was truncated.
     fn on_bytes(&mut self, _: &[u8], _is_end: bool) {}
 
-    /// No response came. True when the reply in the outgoing message takes the place of the refusal.
+    /// Called when no response arrives. Returns true when the reply in the outgoing message replaces the refusal.
     fn on_fault(&mut self, _: FaultKind, _: &mut Outgoing) -> bool {
         false
     }
 }
 
-/// What a step wants to become of a response.
+/// A step's decision about a response.
 pub(crate) enum ResponseAction {
-    /// It goes on to the next step.
+    /// Continues with the next step.
     Pass,
-    /// The same, and the step sees the body that goes to the client.
+    /// Continues with the next step, and shows this step the body for the client.
     Watch,
-    /// Its body is kept, of at most so many bytes, and the step is asked again.
+    /// Buffers the body, of at most this many bytes, and calls the step again.
     Keep(usize),
-    /// It gets this body, and goes on to the next step.
+    /// Replaces the body and continues with the next step.
     Rewrite(Vec<u8>),
-    /// [`ResponseHead::reply`] takes its place. No other step is asked.
+    /// Replaces the response by [`ResponseHead::reply`]. Later steps are skipped.
     #[allow(dead_code)] // for what stores responses
     Reply,
-    /// The client gets a refusal. No other step is asked.
+    /// Replaces the response by a refusal. Later steps are skipped.
     Refuse(Refusal),
 }
 
-/// The head of a response on its way through the steps.
+/// The head of a response that the steps process.
 pub(crate) struct ResponseHead<'a> {
-    /// As the upstream sent it.
+    /// The response from the upstream.
     pub upstream: &'a Response<'a>,
     outgoing: &'a mut Outgoing,
 }
 
 impl ResponseHead<'_> {
-    /// The status so far.
+    /// The current status.
     pub(crate) fn status(&self) -> u16 {
         if self.outgoing.status == 0 { self.upstream.status } else { self.outgoing.status }
     }
 
-    /// The value of a header so far; the first one's, if there are several.
+    /// The current value of a header; of several lines, the first.
     pub(crate) fn header(&self, name: &str) -> Option<&[u8]> {
         self.outgoing.edits.current(&self.upstream.headers, name)
     }
 
-    /// Puts a header in place of every one of its name. The caller has checked both with `is_token` and `is_value`.
+    /// Replaces all headers with this name. The caller has checked both arguments with `is_token` and `is_value`.
     pub(crate) fn set_header(&mut self, name: &str, value: &[u8]) {
         self.outgoing.edits.set(&self.upstream.headers, name, value);
     }
@@ -72,12 +71,12 @@ impl ResponseHead<'_> {
         self.outgoing.edits.remove(&self.upstream.headers, name);
     }
 
-    /// The header lines of the upstream and what steps have changed of them.
+    /// The upstream's header lines, and the steps' changes to them.
     pub(crate) fn lines(&self) -> (&Headers<'_>, &HeaderEdits) {
         (&self.upstream.headers, &self.outgoing.edits)
     }
 
-    /// The message to fill before [`ResponseAction::Reply`], without anything in it.
+    /// The empty message to fill before [`ResponseAction::Reply`].
     #[allow(dead_code)] // for what stores responses
     pub(crate) fn reply(&mut self) -> &mut Outgoing {
         self.outgoing.edits.clear();
@@ -85,13 +84,13 @@ impl ResponseHead<'_> {
         self.outgoing
     }
 
-    /// Its status allows a body.
+    /// Whether the status allows a body.
     pub(crate) fn can_have_body(&self) -> bool {
         !matches!(self.status(), 100..=199 | 204 | 304)
     }
 
-    /// The body will be another one: what describes the upstream's own goes. Its entity tag stays for conditional requests that compare weakly
-    /// (RFC 9110 §8.8.3.2), as the other body follows from the upstream's.
+    /// Prepares for a new body: removes headers that describe the upstream's body. The entity tag stays, but weak, for conditional requests
+    /// that compare weakly (RFC 9110 §8.8.3.2), because the new body follows from the upstream's.
     pub(crate) fn body_changes(&mut self) {
         for name in ["Content-MD5", "Digest", "Content-Digest", "Repr-Digest", "Accept-Ranges", "Content-Range"] {
             self.remove_header(name);
@@ -109,9 +108,9 @@ impl ResponseHead<'_> {
 #[derive(Default)]
 pub(crate) struct ResponseChain {
     steps: Vec<ResponseChainEntry>,
-    /// The step that waits for the body.
+    /// Index of the step that waits for the body.
     at: usize,
-    /// What was changed before the response was held.
+    /// The edits before the response was held.
     edits: HeaderEdits,
     status: u16,
     refusal: Option<Refusal>,
@@ -123,7 +122,7 @@ struct ResponseChainEntry {
 }
 
 impl ResponseChain {
-    /// Adds a step behind those that are there.
+    /// Appends a step.
     pub(crate) fn push(&mut self, step: impl ResponseStep + 'static) {
         self.steps.push(ResponseChainEntry { step: Box::new(step), watches: false });
     }
@@ -133,7 +132,7 @@ impl ResponseChain {
         self.steps.is_empty()
     }
 
-    /// Forgets all steps.
+    /// Removes all steps.
     #[inline]
     pub(crate) fn clear(&mut self) {
         if !self.steps.is_empty() {
@@ -141,19 +140,19 @@ impl ResponseChain {
         }
     }
 
-    /// The refusal that takes the place of the response.
+    /// Takes the refusal that replaces the response.
     pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
         self.refusal.take()
     }
 
-    /// The head has come. A verdict of `Reply` without a refusal has filled `outgoing`.
+    /// Processes the head. A verdict of `Reply` without a refusal has filled `outgoing`.
     pub(crate) fn on_head(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         outgoing.status = 0;
         outgoing.body.clear();
         self.run(0, response, None, outgoing)
     }
 
-    /// The body has come that a step asked for.
+    /// Processes the body that a step asked for.
     pub(crate) fn on_body(&mut self, response: &Response<'_>, body: KeptBody<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         outgoing.edits = std::mem::take(&mut self.edits);
         outgoing.status = self.status;
@@ -171,7 +170,7 @@ impl ResponseChain {
         self.steps.iter_mut().any(|entry| entry.step.on_fault(kind, outgoing))
     }
 
-    /// Asks the steps from `at` on. The first one has asked for the body, if there is one.
+    /// Runs the steps from `at` on. If there is a buffered body, the first of them asked for it.
     fn run(
         &mut self,
         mut at: usize,
@@ -181,7 +180,7 @@ impl ResponseChain {
     ) -> ResponseVerdict {
         let mut rewritten: Option<Vec<u8>> = None;
         let mut has_asked = kept.is_some();
-        // As large as the step that is asked wants it.
+        // Size limit of the step that is called.
         let mut bytes_max = usize::MAX;
         while let Some(entry) = self.steps.get_mut(at) {
             let mut head = ResponseHead { upstream: response, outgoing };

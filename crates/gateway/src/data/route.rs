@@ -1,4 +1,4 @@
-//! From host and path to an API.
+//! Routing from host and path to an API.
 
 mod host;
 mod router;

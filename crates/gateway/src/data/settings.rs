@@ -1,4 +1,4 @@
-//! What the data path needs of the gateway's configuration, ready to use.
+//! The gateway's configuration in the form that the data path uses.
 
 use crate::auth::oauth::OAuthSettings;
 use crate::base::pattern::PatternRules;
@@ -16,41 +16,41 @@ use tollgate_limit::LimitAlgorithm;
 use tollgate_model::config::{GatewayConfig, MessageOverride, RateLimitHeaders};
 use tollgate_model::reference::SecretSources;
 
-/// How old a key set becomes when the configuration does not say; as in Tyk.
+/// Default age at which a key set is fetched again, as in Tyk.
 const JWKS_AGE_MAX: Duration = Duration::from_secs(240);
 
-/// How much the response cache keeps.
+/// Limits of the response cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CacheMemory {
     pub memory_bytes_max: u64,
-    /// Of one response.
+    /// Largest body of one cached response.
     pub body_bytes_max: u64,
 }
 
-/// Settings that hold for all APIs.
+/// Settings that all APIs share.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub strict_routes: bool,
-    /// How endpoint patterns are read where a version says nothing else.
+    /// Default rules for endpoint patterns.
     pub patterns: PatternRules,
-    /// How rates are counted.
+    /// Algorithm that counts rates.
     pub limiter: LimitAlgorithm,
-    /// Other gateways count them too.
+    /// Whether other gateways share the limits' counters.
     pub shares_limits: bool,
-    /// Organisations are held to the limits of their sessions.
+    /// Whether the limits of organisations' sessions are enforced.
     pub enforce_org_quotas: bool,
-    /// There are sessions only for organisations that have an API.
+    /// Whether only organisations with an API have sessions.
     pub suppress_default_org_store: bool,
     pub custom_domains: bool,
     pub hostname: String,
     pub websockets: bool,
     pub skip_url_cleaning: bool,
     pub request_body_bytes_max: Option<u64>,
-    /// Bytes of a body that a middleware reads, opened.
+    /// Largest body that a middleware reads, in bytes after decompression.
     pub body_bytes_max: usize,
-    /// Bytes of a response's body that a transform reads.
+    /// Largest response body that a transform reads, in bytes.
     pub response_bytes_max: usize,
-    /// The response cache of all APIs together.
+    /// Limits of the response cache of all APIs together.
     pub cache: CacheMemory,
     pub close_connections: bool,
     pub hide_generator: bool,
@@ -61,48 +61,48 @@ pub(crate) struct Settings {
     pub tyk_limit_headers: bool,
     /// Write `RateLimit`, `RateLimit-Policy` and `Retry-After`.
     pub ietf_limit_headers: bool,
-    /// Refusals have a body as RFC 9457 says.
+    /// Whether refusals have a body as in RFC 9457.
     pub problem_details: bool,
     /// Status of a request over its quota.
     quota_status: u16,
-    /// Requests get an `X-Request-Id`.
+    /// Whether requests get an `X-Request-Id`.
     pub request_id: bool,
-    /// Requests that no API is for are logged.
+    /// Whether requests that match no API are logged.
     pub logs_not_found: bool,
-    /// Responses get a `Server-Timing`.
+    /// Whether responses get a `Server-Timing`.
     pub server_timing: bool,
-    /// Requests are traced.
+    /// The tracer, if requests are traced.
     pub tracer: Option<Tracer>,
     client_address: ClientAddress,
-    /// TLS to upstreams, as far as an API does not say otherwise.
+    /// Default TLS settings towards upstreams.
     pub upstream_tls: TlsSettings,
-    /// Client certificates that may call every API that asks for one.
+    /// Client certificates that may call every API with client certificates.
     pub client_certificates: Vec<String>,
-    /// A key that is bound to a certificate may be used without it.
+    /// Whether a key that is bound to a certificate may be used without it.
     pub keys_without_certificate: bool,
-    /// Accept any certificate where key sets are fetched from.
+    /// Whether any certificate is accepted from servers of key sets.
     pub insecure_jwks_tls: bool,
-    /// After which a key set is fetched again.
+    /// Age at which a key set is fetched again.
     pub jwks_age_max: Duration,
-    /// The OAuth 2.0 provider.
+    /// Settings of the OAuth 2.0 provider.
     pub oauth: OAuthSettings,
-    /// Tags of which an API must have one to be served here; `None`: any API is.
+    /// Tags of this gateway's segment: an API must have one of them to be served. `None` serves every API.
     segment: Option<Vec<String>>,
-    /// What references to secrets in definitions stand for.
+    /// Values of references to secrets in definitions.
     pub secrets: SecretSources,
-    /// The port that definitions mean with `listen_port`, and `http` or `https`.
+    /// Port and protocol (`http` or `https`) that the gateway listens on; definitions name the port with `listen_port`.
     pub listener: (u16, &'static str),
-    /// Fields of definitions that protect and have no effect, and without which every API is served all the same.
+    /// Protective fields of definitions that are not supported; an API that uses one of these is served without it.
     pub serve_without: Vec<String>,
     overrides: BTreeMap<String, MessageOverride>,
     /// The operator's own error bodies.
     pub error_templates: ErrorTemplates,
-    /// Names of the endpoints that belong to the control plane on the main port; empty when it has a port of its own.
+    /// Paths of the control plane's endpoints on the main port; empty when it has its own port.
     pub control_paths: Vec<String>,
 }
 
 impl Settings {
-    /// The settings of a configuration.
+    /// Reads the settings from a configuration.
     pub(crate) fn new(config: &GatewayConfig) -> Self {
         let http = &config.http_server_options;
         let shares_port = config.control_api_port == 0 || config.control_api_port == config.listen_port;
@@ -167,26 +167,26 @@ impl Settings {
         }
     }
 
-    /// The same settings with the operator's own error bodies.
+    /// Adds the operator's own error bodies.
     pub(crate) fn with_error_templates(self, error_templates: ErrorTemplates) -> Self {
         Settings { error_templates, ..self }
     }
 
-    /// Whether the request header of this name is set or read for all APIs.
+    /// Whether the gateway sets or reads this request header for all APIs.
     pub(crate) fn uses_header(&self, name: &str) -> bool {
         let own = [self.request_id.then_some("X-Request-Id"), Some(self.client_address.header.as_str())];
         let of_traces = self.tracer.as_ref().and_then(Tracer::header);
         own.into_iter().flatten().chain(of_traces).any(|own| is_same_name(own, name))
     }
 
-    /// Whether a path belongs to the control plane on this port.
+    /// Whether a path on this port belongs to the control plane.
     #[inline]
     pub(crate) fn is_control_path(&self, path: &str) -> bool {
         !self.control_paths.is_empty()
             && (path.starts_with("/tyk/") || path == "/tyk" || self.control_paths.iter().any(|own| own == path))
     }
 
-    /// Status and message of a refusal, as the operator may have replaced them, and the whole body as JSON if it was made beforehand.
+    /// Status and message of a refusal after the operator's overrides, and the complete JSON body if it is prepared.
     #[inline]
     pub(crate) fn worded<'r>(&'r self, refusal: &'r RefusalText) -> (u16, &'r str, &'static str) {
         let replacement = refusal.id.filter(|_| !self.overrides.is_empty()).and_then(|id| self.overrides.get(id));
@@ -199,18 +199,18 @@ impl Settings {
         }
     }
 
-    /// Whether an API with these tags is this gateway's.
+    /// Whether this gateway serves APIs with these tags.
     pub(crate) fn has_tag_of(&self, tags: &[String]) -> bool {
         self.segment.as_ref().is_none_or(|segment| tags.iter().any(|tag| segment.contains(tag)))
     }
 
-    /// The client's address: of the connection, or what a trusted proxy says of it.
+    /// The client's address: the connection's, or the one that a trusted proxy reports.
     #[inline]
     pub(crate) fn client_ip(&self, peer: IpAddr, request: &Request<'_>) -> IpAddr {
         self.client_address.of(peer, request)
     }
 
-    /// A trusted proxy that speaks for itself, and not for a client.
+    /// Whether the request comes from a trusted proxy itself, not from a client behind it.
     pub(crate) fn is_proxy(&self, client: IpAddr, peer: IpAddr) -> bool {
         client == peer && self.client_address.trusts(peer)
     }

@@ -1,4 +1,4 @@
-//! The compiled configuration that runs. Immutable: a reload makes a new one, and what is in flight keeps the old one until it is done.
+//! The compiled configuration in effect. Immutable: a reload makes a new one, and exchanges in flight keep the old one until they end.
 
 use crate::auth::oauth::Rules;
 use crate::data::api::Api;
@@ -28,19 +28,19 @@ pub(crate) struct Snapshot {
 pub(crate) struct CompiledApi {
     pub api: Api,
     pub versions: Versions,
-    /// Gives tokens to OAuth clients.
+    /// Issues tokens to OAuth clients.
     pub provider: Option<ProviderEndpoints>,
 }
 
-/// An API's OAuth 2.0 provider. Its endpoints are like a version of their own, whose upstream is the control plane: they have a chain of what
-/// strangers must pass, and nothing of the API's versions.
+/// An API's OAuth 2.0 provider. Its endpoints are like a separate version whose upstream is the control plane: their chain contains the
+/// middlewares for unauthenticated callers, and nothing of the API's versions.
 pub(crate) struct ProviderEndpoints {
     pub version: ApiVersion,
     pub rules: Arc<Rules>,
 }
 
 impl ProviderEndpoints {
-    /// The endpoint that a URL names.
+    /// The provider's endpoint at a URL.
     #[inline]
     pub(crate) fn endpoint(url: &Url<'_>) -> Option<&'static str> {
         let behind = url.path.decoded.get(url.listen_bytes..).unwrap_or_default();
@@ -57,26 +57,26 @@ impl ProviderEndpoints {
     }
 }
 
-/// How the version of a request is found.
+/// How a request's version is selected.
 pub(crate) enum Versions {
-    /// There is one, whatever is asked for.
+    /// One version serves all requests.
     One {
         version: ApiVersion,
-        /// When the whole API ends.
+        /// When the whole API expires.
         expires: Expiry,
     },
-    /// It can't be told which of the versions is meant: every request is refused.
+    /// The version cannot be determined: every request is refused.
     Unclear { any_default: bool },
-    /// Requests name one.
+    /// Requests name a version.
     Many { selector: CompiledVersionSelector, versions: Vec<ApiVersion> },
     /// Each version is an API of its own.
     Apis {
         selector: CompiledVersionSelector,
-        /// This API, for requests that mean it.
+        /// This API, for requests to its own version.
         own: ApiVersion,
-        /// Version name to API id.
+        /// API id of each version name.
         apis: BTreeMap<String, String>,
-        /// The name of this API among the versions.
+        /// This API's own version name.
         own_name: String,
     },
 }
@@ -92,20 +92,20 @@ pub(crate) struct CompiledVersionSelector {
 pub(crate) enum LocatedVersion {
     Header(String),
     Parameter(String),
-    /// The first segment after the listen path, or what a pattern finds there.
+    /// The first segment after the listen path, or the part of it that a pattern matches.
     Path(Option<Regex>),
 }
 
-/// When something ends.
+/// When a version or an API expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
     Never,
     At(SystemTime),
-    /// What was written is no date: it has ended.
+    /// The date is invalid: it counts as expired.
     Ended,
 }
 
-/// One version of an API: a chain and a place to send requests to.
+/// One version of an API: a chain and its upstreams.
 pub(crate) struct ApiVersion {
     pub name: String,
     pub expires: Expiry,
@@ -113,25 +113,25 @@ pub(crate) struct ApiVersion {
     pub chain: Vec<Box<dyn Middleware>>,
     pub upstreams: Upstreams,
     pub first_byte_ms: Option<u64>,
-    /// Whole lines that every response gets.
+    /// Complete header lines for every response.
     pub response_lines: Vec<u8>,
-    /// The upstream's own `X-Ratelimit-*` lines are replaced.
+    /// Whether the upstream's own `X-Ratelimit-*` lines are replaced.
     pub replaces_rate_limit: bool,
-    /// Changes that every response gets.
+    /// Header changes to every response.
     pub response_changes: Vec<HeaderChange>,
     /// Request headers that its chain sets, removes or reads.
     pub header_names: HeaderNames,
-    /// Leave X-Forwarded-For as it is.
+    /// Whether X-Forwarded-For stays unchanged.
     pub keeps_forwarded_for: bool,
 }
 
-/// What a response says when there is no key and so no quota.
+/// Limit lines of a response without a key, and so without a quota.
 pub(crate) const NO_QUOTA_LINES: &[u8] = b"X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n";
 
 /// Where a version's requests go.
 pub(crate) enum Upstreams {
     One(Upstream),
-    /// Taken in turn.
+    /// Used round-robin.
     Many {
         list: Vec<Upstream>,
         turn: Arc<AtomicUsize>,
@@ -143,7 +143,7 @@ pub(crate) enum Upstreams {
 }
 
 impl Upstreams {
-    /// The number of the upstream whose turn it is; 0 when there is only one.
+    /// Index of the next upstream in round-robin order; 0 when there is only one.
     #[inline]
     pub(crate) fn next(&self) -> usize {
         match self {
@@ -152,7 +152,7 @@ impl Upstreams {
         }
     }
 
-    /// The upstream of a number.
+    /// The upstream with this index.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&Upstream> {
         match self {
@@ -174,7 +174,7 @@ impl Expiry {
 }
 
 impl Versions {
-    /// All versions that are served here.
+    /// All versions that this API serves.
     pub(crate) fn all(&self) -> &[ApiVersion] {
         match self {
             Versions::One { version, .. } | Versions::Apis { own: version, .. } => std::slice::from_ref(version),
@@ -185,7 +185,7 @@ impl Versions {
 }
 
 impl CompiledApi {
-    /// Forgets the public keys of others that were fetched for this API.
+    /// Drops the public keys that were fetched for this API.
     pub(crate) fn forget_key_sets(&self) {
         self.versions.all().iter().flat_map(|version| &version.chain).for_each(|middleware| middleware.forget_key_sets());
     }
@@ -200,7 +200,7 @@ impl std::ops::Deref for CompiledApi {
 }
 
 impl Snapshot {
-    /// A snapshot over APIs and the router for them.
+    /// Makes a snapshot of APIs and their router.
     pub(crate) fn new(apis: Vec<Arc<CompiledApi>>, router: Router) -> Self {
         let index =
             |name: fn(&CompiledApi) -> &String| apis.iter().enumerate().map(|(index, api)| (name(api).clone(), index)).collect();
@@ -227,8 +227,8 @@ impl Snapshot {
     }
 }
 
-/// One core's hold on a snapshot. It is cloned for each exchange by counting in this core alone: a counter that all cores touch would
-/// travel between them with every request.
+/// One core's reference to a snapshot. An exchange clones it by a counter of this core: a counter that all cores share would travel between
+/// them with every request.
 pub(crate) struct CoreSnapshot(pub Arc<Snapshot>);
 
 impl std::ops::Deref for CoreSnapshot {

@@ -1,5 +1,5 @@
-//! Values with `$tyk_context.x`, `$tyk_meta.x` and `$secret_conf.x` in them, cut into parts when configuration is loaded. Secrets are known
-//! then and become a part of the text; what they refer to and cannot be found is empty, as in Tyk.
+//! Values with `$tyk_context.x`, `$tyk_meta.x` and `$secret_conf.x`, parsed when the configuration is loaded. Secrets are resolved then and
+//! become literal text; a missing secret is empty, as in Tyk.
 
 mod variable;
 
@@ -25,12 +25,12 @@ enum ValuePart {
 /// What variables may refer to.
 #[derive(Clone, Copy)]
 pub(crate) struct VariableScope<'a> {
-    /// The API has context variables; without them they are empty.
+    /// Whether the API has context variables; otherwise they are empty.
     pub context: bool,
     pub secrets: &'a SecretSources,
 }
 
-/// A variable as it is written, and its name without the prefix.
+/// A reference to a variable: its prefix, and its name without the prefix.
 struct Reference<'t> {
     prefix: Prefix,
     name: &'t str,
@@ -40,7 +40,7 @@ struct Reference<'t> {
 enum Prefix {
     Context,
     Meta,
-    /// The scheme of the reference that the secret has elsewhere in a definition.
+    /// The scheme that references to this kind of secret have elsewhere in definitions.
     Secret(&'static str),
 }
 
@@ -57,7 +57,7 @@ const PREFIXES: [(&str, Prefix); 7] = [
 ];
 
 impl ValueTemplate {
-    /// Cuts a text.
+    /// Parses a text.
     pub(crate) fn new(text: &str, scope: VariableScope<'_>) -> Self {
         let mut template = ValueTemplate { parts: Vec::new() };
         let mut rest = text;
@@ -94,7 +94,7 @@ impl ValueTemplate {
         }
     }
 
-    /// Adds the request headers that it names.
+    /// Adds the request headers that the variables read.
     pub(crate) fn header_names(&self, names: &mut HeaderNames) {
         for part in &self.parts {
             if let ValuePart::Variable(Variable::Header(name)) = part {
@@ -103,7 +103,7 @@ impl ValueTemplate {
         }
     }
 
-    /// The text for one request.
+    /// Renders the text for one request.
     pub(crate) fn render(&self, exchange: &Exchange<'_>) -> String {
         let render = |part: &ValuePart| match part {
             ValuePart::Literal(text) => text.clone(),
@@ -112,7 +112,7 @@ impl ValueTemplate {
         self.parts.iter().map(render).collect()
     }
 
-    /// Appends the text for one request to a URL, see [`append_to_url`].
+    /// Appends the text for one request to a URL; see [`append_to_url`].
     pub(crate) fn append_to_url(&self, exchange: &Exchange<'_>, url: &mut String) {
         for part in &self.parts {
             match part {
@@ -123,7 +123,7 @@ impl ValueTemplate {
     }
 }
 
-/// Appends a value to a URL: escaped, unless the URL begins with it and it is one itself. Tyk lets every value pass that begins with
+/// Appends a value to a URL. It is escaped unless it starts the URL and is a URL itself. Tyk leaves every value unescaped that starts with
 /// `http`, which lets clients add parameters.
 pub(crate) fn append_to_url(value: &str, url: &mut String) {
     if url.is_empty() && (value.starts_with("http://") || value.starts_with("https://")) {
@@ -133,14 +133,14 @@ pub(crate) fn append_to_url(value: &str, url: &mut String) {
     }
 }
 
-/// The first variable of a text as it is written, what comes before it, and what comes behind.
+/// The first variable in a text as it is written, with the texts before and after it.
 pub(crate) fn split_at_variable(text: &str) -> Option<(&str, &str, &str)> {
     let (before, _, after) = next_reference(text)?;
     let written = text.get(before.len()..text.len() - after.len())?;
     Some((before, written, after))
 }
 
-/// Secrets in a text that have no value: as they are written, and why.
+/// Secrets in a text that have no value: the reference, and the reason.
 pub(crate) fn missing_secrets(text: &str, secrets: &SecretSources) -> Vec<(String, &'static str)> {
     let mut missing = Vec::new();
     let mut rest = text;
@@ -159,7 +159,7 @@ pub(crate) fn missing_secrets(text: &str, secrets: &SecretSources) -> Vec<(Strin
     missing
 }
 
-/// The first variable of a text, what comes before it, and what comes behind.
+/// The first variable in a text, with the texts before and after it.
 fn next_reference(text: &str) -> Option<(&str, Reference<'_>, &str)> {
     let found = PREFIXES.iter().filter_map(|(written, prefix)| Some((text.find(written)?, written.len(), *prefix)));
     let (start, prefix_length, prefix) = found.min_by_key(|(start, _, _)| *start)?;

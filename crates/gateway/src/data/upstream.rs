@@ -1,4 +1,4 @@
-//! An upstream as an API names it: a URL, taken apart once, and the engine's target for it.
+//! An upstream of an API: a URL, parsed once, and the engine's target for it.
 
 use crate::base::tls::{TlsRules, TlsSettings};
 use crate::data::registry::Registry;
@@ -11,15 +11,15 @@ use tollgate_engine::{Address, Http2, Target};
 #[derive(Debug)]
 pub(crate) struct Upstream {
     pub target: Arc<Target>,
-    /// What the upstream is sent as Host.
+    /// `Host` of requests to the upstream.
     pub host: String,
-    /// The URL's path, as written.
+    /// Path of the URL, as configured.
     pub path: String,
-    /// The URL's query, without `?`.
+    /// Query of the URL, without `?`.
     pub query: String,
 }
 
-/// A URL cut into its parts.
+/// A URL split into its parts.
 pub(crate) struct UrlParts<'a> {
     pub scheme: &'a str,
     pub authority: &'a str,
@@ -27,21 +27,21 @@ pub(crate) struct UrlParts<'a> {
     pub query: &'a str,
 }
 
-/// Cuts an absolute URL; `None` when it has no scheme or no authority.
+/// Splits an absolute URL; `None` when it has no scheme or no authority.
 pub(crate) fn split_url(url: &str) -> Option<UrlParts<'_>> {
     let (scheme, rest) = url.split_once("://")?;
     let rest = rest.split('#').next().unwrap_or_default();
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at_checked(end)?;
     let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
-    // User information is not part of what an upstream is sent as Host.
+    // User information is not part of the `Host` header.
     let authority = authority.rsplit('@').next().unwrap_or_default();
     let valid = !authority.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
     valid.then_some(UrlParts { scheme, authority, path, query })
 }
 
 impl Upstream {
-    /// The upstream of a URL. An error tells what is wrong with it.
+    /// Makes the upstream of a URL. `Err` says what is wrong with the URL.
     pub(crate) fn new(url: &str, tls: &TlsSettings, registry: &Registry) -> Result<Self, String> {
         let parts = split_url(url).ok_or("must be an absolute URL")?;
         let secure = match parts.scheme.to_ascii_lowercase().as_str() {
@@ -87,7 +87,7 @@ fn host_and_port(authority: &str, default_port: u16) -> Result<(&str, u16), Stri
     if host.is_empty() { Err("the URL has no host".to_owned()) } else { Ok((host, port)) }
 }
 
-/// Joins an upstream's path and what is left of the request's, with one slash between them.
+/// Joins an upstream's path and the rest of the request's path with one slash.
 #[inline]
 pub(crate) fn join_path(target: &str, rest: &str, disable_strip_slash: bool, out: &mut Vec<u8>) {
     let start = out.len();

@@ -89,7 +89,7 @@ impl Middleware for AnyAuth {
             let changes: Vec<HeaderChange> = exchange.response_changes.drain(changes_before..).collect();
             failures.push((alternative, failure, changes));
         }
-        // Of several that fit alike `max_by_key` takes the last.
+        // Among equals `max_by_key` returns the last, so the order is reversed.
         let best = failures.into_iter().rev().max_by_key(|(alternative, ..)| alternative.fit(exchange));
         let Some((_, failure, changes)) = best else { return Step::Refuse(refusal::AUTH_MISSING) };
         exchange.response_changes.extend(changes);
@@ -132,7 +132,7 @@ impl Method {
         }
     }
 
-    /// What the request has for this method.
+    /// How well the request's value matches this method.
     fn form(&self, exchange: &Exchange<'_>) -> CredentialForm {
         if self.method == AuthMethod::Forward {
             let is_there = self.headers.iter().any(|name| exchange.request.headers.get(name).is_some());

@@ -1,5 +1,5 @@
-//! Limits over all callers of an API together. Reads `global_rate_limit` and `rate_limit` of `extended_paths`. The client sees 429
-//! `API Rate Limit Exceeded`, or in dry run a header. Gateways with one Redis count together; rejected requests do not count.
+//! Limits that all callers of an API share. Reads `global_rate_limit` and `rate_limit` of `extended_paths`. The client sees 429 `API Rate
+//! Limit Exceeded`, or in dry run a header. Gateways with one Redis count together; rejected requests do not count.
 
 use super::{Middleware, key_limits};
 use crate::data::endpoints::EndpointList;
@@ -13,9 +13,9 @@ use tollgate_model::config::OnStoreFailure;
 pub(super) struct ApiRateLimit {
     global: Option<Limit>,
     by_endpoint: EndpointList<Limit>,
-    /// Variables may name what is left.
+    /// Whether variables may use the remaining requests.
     has_variables: bool,
-    /// A request that has passed may come once more, as it may still be held.
+    /// Whether a request that has passed may come again, because a later step may hold it.
     may_come_again: bool,
 }
 
@@ -31,7 +31,7 @@ impl ApiRateLimit {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let global = definition.rate_limit().and_then(|(requests, seconds)| {
-            // One counter for all versions of the API.
+            // All versions of the API share one counter.
             let name = format!("{}/api", definition.api_id);
             let written = &definition.global_rate_limit;
             Limit::new(source, requests, seconds, name, written.dry_run, written.on_store_failure)
@@ -50,7 +50,7 @@ impl ApiRateLimit {
 }
 
 impl Limit {
-    /// `None` if it limits nothing.
+    /// Makes a limit; `None` when it does not limit anything.
     fn new(
         source: &MiddlewareSource<'_, '_>,
         requests: f64,
@@ -67,7 +67,7 @@ impl Limit {
 }
 
 impl ApiRateLimit {
-    /// What is left, for variables.
+    /// Notes the remaining requests for variables.
     fn note_room(&self, exchange: &mut Exchange<'_>, limit: &Limit) {
         if self.has_variables {
             let (room, full) = limit.counter.room(limit.rate, exchange.now);
@@ -81,7 +81,7 @@ impl Middleware for ApiRateLimit {
         if !exchange.check_limits {
             return Step::Next;
         }
-        // An endpoint's limit takes the place of the API's.
+        // An endpoint's limit replaces the API's.
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
         let Some(limit) = endpoint.or(self.global.as_ref()) else { return Step::Next };
         if self.may_come_again && exchange.has_passed(limit) {

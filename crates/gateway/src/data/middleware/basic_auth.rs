@@ -1,8 +1,9 @@
-//! HTTP basic authentication (RFC 7617). Reads `use_basic_auth`, `basic_auth` and `auth_configs.basic`; a user is a key of that name with
-//! `basic_auth_data`. Where no header has them, user and password may stand in the body: see `body`. The client sees 401 with `WWW-Authenticate`, `Authorization field missing` or `User not authorised`, and 400 for a
-//! header that can't be read. Passwords are checked on threads of their own while the request is held, as long for users who do not exist.
-//! A password that was right is remembered for a minute by a keyed digest, a wrong one until others take its place, and requests with the
-//! same one wait for one check. Client addresses are served in turn; when too many wait, one that has sent many sees 503.
+//! HTTP Basic authentication (RFC 7617). Reads `use_basic_auth`, `basic_auth` and `auth_configs.basic`; a user is a key with that name and
+//! `basic_auth_data`. Without a header, the body may contain user and password: see `body`. The client sees 401 with `WWW-Authenticate`,
+//! `Authorization field missing` or `User not authorised`, and 400 for a header that can't be read. Passwords are checked on separate
+//! threads while the request is held; for unknown users this takes as long. A correct password is cached for a minute under a keyed digest,
+//! a wrong one until others displace it, and requests with the same password share one check. Client addresses are served round-robin; when
+//! the queue is full, an address that has sent many passwords sees 503.
 
 mod body;
 
@@ -25,14 +26,14 @@ use tollgate_engine::Pending;
 use tollgate_model::api::AuthMethod;
 use tollgate_model::session::BasicAuthData;
 
-/// Right passwords that are remembered, in each of two halves.
+/// Capacity of the cache of correct passwords, in each of its two generations.
 const REMEMBERED_MAX: usize = 16_384;
-/// Wrong passwords that are remembered, in each of two halves, and checks that are on their way. Guesses are all different and push each
-/// other out; whoever sends the same again and again does not.
+/// Capacity of the cache of wrong passwords, in each of its two generations, and of checks in flight. Guesses are all different and
+/// displace each other; a client that repeats one password does not displace others.
 const WRONG_MAX: usize = 4_096;
-/// For which one is remembered when the definition does not say; as in Tyk.
+/// Default time to live of a correct password in the cache, as in Tyk.
 const REMEMBERED: Duration = Duration::from_secs(60);
-/// Seconds after which it is worth coming again when too many wait.
+/// `Retry-After` in seconds when the queue is full.
 const RETRY_AFTER_S: &[u8] = b"1";
 
 pub(super) struct BasicAuthCheck {
@@ -42,29 +43,29 @@ pub(super) struct BasicAuthCheck {
     body: Option<BodyPatterns>,
     gives_session: bool,
     passwords: Arc<Passwords>,
-    /// Those that were found right, by a digest of what was presented.
+    /// Correct passwords, by a digest of the presented credentials.
     right: Recent<VerifiedPassword>,
-    /// Those that were found wrong. They stay wrong: with another stored password the digest is another.
+    /// Wrong passwords. An entry stays valid: the digest includes the stored password.
     wrong: Recent<()>,
-    /// Checks that somebody waits for.
+    /// Checks in flight.
     pending: Recent<Weak<Pending<bool>>>,
-    /// `None`: nothing is remembered.
+    /// Time to live of a correct password; `None` disables the cache.
     remembered: Option<Duration>,
-    /// What the digests are keyed with, so that they say nothing about passwords.
+    /// Key of the digests, so that they reveal nothing about passwords.
     secret: [u8; 32],
     serial: u64,
 }
 
-/// A password that was right.
+/// A correct password in the cache.
 struct VerifiedPassword {
     since: Duration,
-    /// Where the user's key is.
+    /// Places of the user's key.
     places: Box<[Digest]>,
-    /// What the password was compared with.
+    /// Stored password that it was compared with.
     stored: BasicAuthData,
 }
 
-/// What a request was told while it was held.
+/// Result of the check that a request was held for.
 struct PasswordVerdict {
     digest: Digest,
     answer: Arc<Pending<bool>>,
@@ -120,7 +121,7 @@ impl BasicAuthCheck {
         Step::Next
     }
 
-    /// Begins to check a password, or joins those who wait for the same, and holds the request.
+    /// Starts a check or joins the one in flight, and holds the request.
     fn check(&self, exchange: &mut Exchange<'_>, digest: Digest, stored: StoredPassword, password: Vec<u8>) -> Step {
         let answer = match self.pending.get(&digest).and_then(|pending| pending.upgrade()) {
             Some(answer) => answer,
@@ -139,7 +140,7 @@ impl BasicAuthCheck {
         Step::Await(work, CHECK_TIME_MAX + GRACE)
     }
 
-    /// What these texts together are remembered by.
+    /// Cache key of these texts together.
     fn digest(&self, parts: &[&[u8]]) -> Digest {
         let mut text = Vec::with_capacity(256);
         for part in parts {
@@ -149,7 +150,7 @@ impl BasicAuthCheck {
         blake3::keyed_hash(&self.secret, &text).into()
     }
 
-    /// What is remembered of something presented that was right, and for how long it may.
+    /// The cache entry of correct credentials, if it has not expired.
     fn remembered(&self, presented: &Digest, now: Duration) -> Option<Arc<VerifiedPassword>> {
         let time = self.remembered?;
         self.right.get(presented).filter(|right| now.saturating_sub(right.since) < time)
@@ -204,14 +205,14 @@ impl Middleware for BasicAuthCheck {
         let key = found.map(|(_, key)| key);
         let remembered = self.remembered(&presented, exchange.now);
         let key = match (key, remembered) {
-            // In a body, or of a key that had to be asked for.
+            // Reached when the credentials were in the body, or the key had to be looked up.
             (Some(key), Some(right)) if key.session.basic_auth_data == right.stored => return self.let_in(exchange, key),
             (key, _) => key,
         };
         let is_right = match exchange.answers.get::<PasswordVerdict>(self.serial) {
             Some(told) if told.digest == digest => match told.answer.get() {
                 Some(is_right) => is_right,
-                // The time is over, or others had to be let in.
+                // The deadline has passed, or other requests have displaced the check.
                 None => return self.refuse(exchange, refusal::AUTH_BUSY),
             },
             _ if self.wrong.get(&digest).is_some() => return self.refuse(exchange, refusal::BASIC_REFUSED),

@@ -1,4 +1,4 @@
-//! What bodies are made into: templates and filters of definitions, and what these see of a request.
+//! Templates and filters for bodies, and the request data that they see.
 
 mod body_template;
 mod context;

@@ -1,6 +1,6 @@
-//! Client certificates: who may call with which. Reads `use_mutual_tls_auth` and `client_certificates`, and the gateway's
-//! `security.certificates.apis`. The client sees 403: `TLS not enabled`, `Client TLS certificate is required`, `Certificate has expired`
-//! or `Certificate with SHA256 … not allowed`. Asks nothing of the store: the certificates are in memory.
+//! Access by client certificate. Reads `use_mutual_tls_auth` and `client_certificates`, and the gateway's `security.certificates.apis`. The
+//! client sees 403: `TLS not enabled`, `Client TLS certificate is required`, `Certificate has expired` or `Certificate with SHA256 … not
+//! allowed`. Does not use the store: the certificates are in memory.
 
 use super::{Middleware, MiddlewareSource};
 use crate::base::clock;

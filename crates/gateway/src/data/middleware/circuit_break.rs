@@ -1,5 +1,5 @@
-//! Spares an upstream endpoint that fails. Reads `circuit_breakers`. The client sees 503 `Service temporarily unavailable.` while the
-//! breaker is open. The state is in this process.
+//! Circuit breaker of an upstream endpoint. Reads `circuit_breakers`. The client sees 503 `Service temporarily unavailable.` while the
+//! breaker is open. The state is per process.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::breaker::{Breaker, BreakerPlace, BreakerRule};

@@ -1,5 +1,5 @@
-//! Cross-origin resource sharing. Reads `CORS`. The client sees 204 for a preflight request, and `Access-Control-*` headers on what an
-//! allowed origin gets; the upstream's own are taken out. Asks nothing of the store.
+//! Cross-origin resource sharing. Reads `CORS`. The client sees 204 for a preflight request, and `Access-Control-*` headers on responses to
+//! an allowed origin; the upstream's own are removed. Does not use the store.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tollgate_http::{KnownHeader, is_token, is_value};
 use tollgate_model::api::Cors;
 
-/// Headers that the gateway answers for when the rules are on.
+/// Headers that the gateway controls when the rules are enabled.
 const OWN: [&str; 4] = [
     "Access-Control-Allow-Origin",
     "Access-Control-Expose-Headers",
@@ -30,7 +30,7 @@ pub(super) struct CrossOrigin {
 
 enum Origins {
     Any,
-    /// Prefix and suffix around at most one `*`, in lower case.
+    /// Allowed origins as prefix and suffix around at most one `*`, in lower case.
     Listed(Vec<(String, Option<String>)>),
 }
 
@@ -68,7 +68,7 @@ impl CrossOrigin {
         names.all(|name| allowed.contains(&name))
     }
 
-    /// Origin and its rules, for both kinds of answers.
+    /// Adds the origin headers, which preflight and other responses share.
     fn allow_origin(&self, origin: &[u8], changes: &mut Vec<HeaderChange>) {
         let value = if matches!(self.origins, Origins::Any) { b"*" } else { origin };
         changes.push(HeaderChange::Set("Access-Control-Allow-Origin".into(), value.to_vec()));
@@ -152,7 +152,7 @@ impl Origins {
     }
 }
 
-/// The method that a preflight request asks for; `None` when the request is none.
+/// The method that a preflight request asks for; `None` for any other request.
 pub(super) fn preflight_method<'a>(exchange: &Exchange<'a>) -> Option<&'a str> {
     if exchange.method != "OPTIONS" {
         return None;
@@ -169,7 +169,7 @@ impl Middleware for CrossOrigin {
             if exchange.method != "OPTIONS" || self.passthrough {
                 return Step::Next;
             }
-            // The gateway answers for the upstream whatever OPTIONS asks.
+            // The gateway answers every OPTIONS request for the upstream.
             exchange.outgoing.status = 200;
             return Step::Reply;
         };

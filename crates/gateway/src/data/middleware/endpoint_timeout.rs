@@ -1,5 +1,5 @@
-//! How long the upstream has for one endpoint. Reads `hard_timeouts`. The client sees 504 `Upstream service reached hard timeout.`
-//! Asks nothing of the store.
+//! Upstream timeout of an endpoint. Reads `hard_timeouts`. The client sees 504 `Upstream service reached hard timeout.` Does not use the
+//! store.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;

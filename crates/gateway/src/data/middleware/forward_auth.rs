@@ -1,8 +1,8 @@
-//! Another HTTP service decides. Reads `tollgate.forward_auth`. The service gets the request's method, host, URL and client in `X-Forwarded-*`,
-//! and the request headers that the definition names; 2xx lets the request in, and the response headers that the definition names go to the
-//! upstream in place of the client's own. Any other answer below 500 is the client's answer. When the service fails or is silent the client
-//! sees 503: nobody gets in by an outage. The request is held meanwhile. With a cache time, a good answer counts for all requests that would
-//! have asked the same.
+//! Forward authentication: another HTTP service decides. Reads `tollgate.forward_auth`. The service gets the request's method, host, URL
+//! and client in `X-Forwarded-*`, and the request headers that the definition names. 2xx admits the request, and the response headers that
+//! the definition names replace the client's own in the request to the upstream. Any other answer below 500 is sent to the client. When the
+//! service fails or times out, the client sees 503: an outage admits nobody. The request is held meanwhile. With a cache time, an admission
+//! counts for all requests that would have asked the same.
 
 use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
@@ -22,11 +22,11 @@ use tollgate_engine::Pending;
 use tollgate_model::api::{AuthMethod, ForwardAuth as Rules};
 use tollgate_model::session::AccessRight;
 
-/// An answer is a word of refusal and some headers.
+/// Longest answer, in bytes: a short message and some headers.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
-/// Good answers that are remembered, in each of two halves.
+/// Capacity of the admission cache, in each of its two generations.
 const REMEMBERED_MAX: usize = 16_384;
-/// What of a refusal's head is the client's.
+/// Headers of a refusal that are sent to the client.
 const REFUSAL_HEADERS: [HeaderName; 4] = [WWW_AUTHENTICATE, LOCATION, SET_COOKIE, CONTENT_TYPE];
 
 pub(super) struct ForwardAuthCheck {
@@ -41,10 +41,10 @@ pub(super) struct ForwardAuthCheck {
     serial: u64,
 }
 
-/// What the service said.
+/// The service's answer; `None` when the call failed.
 type Said = Option<Arc<CallReply>>;
 
-/// A good answer.
+/// An admission in the cache.
 struct Admitted {
     reply: Arc<CallReply>,
     since: Duration,
@@ -78,7 +78,7 @@ impl ForwardAuthCheck {
         }))
     }
 
-    /// What the service is sent.
+    /// Headers of the request to the service.
     fn headers(&self, exchange: &Exchange<'_>) -> HeaderMap {
         let request = exchange.request;
         let mut headers = HeaderMap::new();
@@ -125,11 +125,11 @@ impl ForwardAuthCheck {
         Duration::from_millis(self.rules.timeout_ms())
     }
 
-    /// Puts the service's headers into the request, and the identity's session into the exchange.
+    /// Adds the service's headers to the request, and the identity's session to the exchange.
     fn let_in(&self, exchange: &mut Exchange<'_>, reply: &CallReply) -> Step {
         let edits = &mut exchange.outgoing.edits;
         for name in &self.rules.response_headers {
-            // What the client sent under such a name must not pass for the service's word.
+            // The client must not be able to forge the service's headers.
             edits.remove(&exchange.request.headers, name);
             for value in reply.headers.get_all(name) {
                 edits.add(name, value.as_bytes());
@@ -143,7 +143,7 @@ impl ForwardAuthCheck {
         let subject = match named {
             Some(name) => name,
             None if field.is_empty() => "forward-auth",
-            // Somebody who is nobody has no limits of their own.
+            // An unnamed caller has no limits of its own.
             None => return Step::Refuse(FORWARD_AUTH_FAILED),
         };
         let (keys, org_id, policies) = (exchange.keys, &self.org_id, &self.rules.policies);
@@ -164,10 +164,10 @@ impl ForwardAuthCheck {
     }
 }
 
-/// Gives the client the service's own answer.
+/// Sends the service's answer to the client.
 fn refuse(exchange: &mut Exchange<'_>, reply: &CallReply) -> Step {
     let outgoing = &mut exchange.outgoing;
-    // What was to be changed in the request has no place in an answer.
+    // Pending changes to the request must not appear in the answer.
     outgoing.edits.clear();
     outgoing.status = reply.status.as_u16();
     for name in REFUSAL_HEADERS {
@@ -179,7 +179,7 @@ fn refuse(exchange: &mut Exchange<'_>, reply: &CallReply) -> Step {
     Step::Reply
 }
 
-/// A digest of everything that the service is sent.
+/// A digest of everything that is sent to the service.
 fn digest_of(headers: &HeaderMap) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for (name, value) in headers {

@@ -1,4 +1,4 @@
-//! Header changes as definitions write them: names to remove, names and values to set.
+//! Header changes of definitions: names to remove, and names with values to set.
 
 use crate::data::exchange::Exchange;
 use crate::data::header_change::HeaderChange;
@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_http::is_value;
 
-/// Lines that frame or route a message; a definition cannot change them, as in Tyk, where the HTTP library writes them itself.
+/// Lines that frame or route a message; a definition cannot change them. Nor can it in Tyk, whose HTTP library writes them.
 const OWN_LINES: [&str; 6] = ["Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Trailer"];
 
-/// A definition may change lines of this name.
+/// Whether a definition may change lines with this name.
 pub(super) fn can_change(name: &str) -> bool {
     !OWN_LINES.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
@@ -34,25 +34,25 @@ impl HeaderPlan {
         self.remove.is_empty() && self.set.is_empty()
     }
 
-    /// Keeps only values with variables in them; the others are decided already.
+    /// Keeps only values with variables; constant values are applied elsewhere.
     pub(super) fn only_variable(mut self) -> Self {
         self.remove.clear();
         self.set.retain(|(_, value)| value.literal().is_none());
         self
     }
 
-    /// Adds the headers that the plan is about, which are the request's.
+    /// Adds the names of the request headers that the plan changes.
     pub(super) fn changed_names(&self, names: &mut HeaderNames) {
         self.remove.iter().for_each(|name| names.add(name));
         self.set.iter().for_each(|(name, _)| names.add(name));
     }
 
-    /// Adds the request headers that its values are made of.
+    /// Adds the names of the request headers that its values use.
     pub(super) fn read_names(&self, names: &mut HeaderNames) {
         self.set.iter().for_each(|(_, value)| value.header_names(names));
     }
 
-    /// The changes for one request. A value that a variable has made unfit for a header line is left out.
+    /// The changes for one request. A value that a variable makes invalid for a header line is skipped.
     pub(super) fn changes<'p>(&'p self, exchange: &'p Exchange<'_>) -> impl Iterator<Item = HeaderChange> + 'p {
         let removed = self.remove.iter().map(|name| HeaderChange::Remove(name.clone()));
         let set = self.set.iter().filter_map(|(name, value)| {

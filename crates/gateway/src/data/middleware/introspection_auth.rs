@@ -1,7 +1,7 @@
-//! Tokens of a foreign OAuth 2.0 server that says of each whether it is good (RFC 7662). Reads `external_oauth.providers[0].introspection` and
-//! `auth_configs.externalOAuth`. The client sees 400 `authorization field missing` and 401 `access token is not valid`, also when the server
-//! can't be asked: nobody gets in by an outage. The request is held while the server is asked, for five seconds at most; with the cache on, a good
-//! token is remembered until it ends, for the cache's time at most.
+//! Tokens of an external OAuth 2.0 server, checked by introspection (RFC 7662). Reads `external_oauth.providers[0].introspection` and
+//! `auth_configs.externalOAuth`. The client sees 400 `authorization field missing` and 401 `access token is not valid`, also when the
+//! server can't be asked: an outage admits nobody. The request is held during the call, for five seconds at most. With the cache enabled, a
+//! valid token is cached until it expires, for the configured time at most.
 
 use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
@@ -22,13 +22,13 @@ use tollgate_engine::Pending;
 use tollgate_model::api::{AuthMethod, Introspection};
 use tollgate_model::session::AccessRight;
 
-/// For asking: no request is held longer.
+/// Deadline of a call; no request is held longer.
 const ASK_TIME_MAX: Duration = Duration::from_secs(5);
-/// An answer has some hundred bytes.
+/// Longest answer, in bytes; a usual one has some hundred.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
-/// Good tokens that are remembered, in each of two halves.
+/// Capacity of the cache of valid tokens, in each of its two generations.
 const VERIFIED_MAX: usize = 32_768;
-/// For which one is remembered when the definition does not say.
+/// Default time to live in the cache, in seconds.
 const REMEMBERED_S: u64 = 60;
 
 pub(super) struct IntrospectionAuth {
@@ -80,7 +80,7 @@ impl IntrospectionAuth {
         }))
     }
 
-    /// The question as the server wants it, with the client's credentials in the form, as Tyk sends them.
+    /// Builds the introspection request with the client's credentials in the form, as Tyk sends them.
     fn call(&self, token: &str) -> Call {
         let mut body = format!("token={}&token_type_hint=access_token", encode_form(token));
         for (name, value) in [("client_id", &self.rules.client_id), ("client_secret", &self.rules.client_secret)] {
@@ -101,7 +101,7 @@ impl IntrospectionAuth {
         }
     }
 
-    /// What the server says of a token; `None` when it says nothing that can be used.
+    /// Asks the server about a token; the answer is `None` when it is unusable.
     fn ask(&self, token: &str) -> Pending<Option<Arc<Value>>> {
         let (completer, answer) = Pending::pair();
         let (outside, call) = (self.outside.clone(), self.call(token));
@@ -122,7 +122,7 @@ impl IntrospectionAuth {
         answer
     }
 
-    /// Whom a good answer vouches for, and until when.
+    /// The identity that a positive answer vouches for, and its expiry.
     fn admission(&self, said: &Value, exchange: &Exchange<'_>) -> Option<IntrospectedToken> {
         if said.get("active").and_then(Value::as_bool) != Some(true) {
             return None;

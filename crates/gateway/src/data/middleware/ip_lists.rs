@@ -1,5 +1,5 @@
-//! Who may call, by address. Reads `allowed_ips` and `blacklisted_ips`. The client sees 403 `access from this IP has been disallowed`.
-//! Asks nothing of the store. The address is the connection's, unless a trusted proxy says otherwise.
+//! Access by client address. Reads `allowed_ips` and `blacklisted_ips`. The client sees 403 `access from this IP has been disallowed`. Does
+//! not use the store. The address is the connection's, unless a trusted proxy reports another.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};

@@ -1,7 +1,7 @@
 //! Authentication by JSON Web Token. Reads `enable_jwt` and the `jwt_*` fields, `scopes.jwt` and `auth_configs.jwt`. The client sees 400
-//! `Authorization field missing`, 403 `Key not authorized` or why no policy applies, and 401 for a token outside its time. Tokens that
-//! were found good are remembered by their digest until they end, so that a token costs a signature once. While a key set is fetched
-//! the request is held, for at most five seconds; when it can't be fetched, tokens that need it are refused.
+//! `Authorization field missing`, 403 `Key not authorized` or the reason why no policy applies, and 401 for a token outside its validity
+//! period. Valid tokens are cached by digest until they expire, so that each costs one signature check. While a key set is fetched the
+//! request is held, for at most five seconds; if the fetch fails, tokens that need the set are rejected.
 
 mod admission;
 
@@ -23,7 +23,8 @@ use std::sync::Arc;
 use tollgate_engine::Work;
 use tollgate_model::api::AuthMethod;
 
-/// Good tokens that are remembered, in each of two halves. One takes some 400 bytes, and the claims that variables name.
+/// Capacity of the cache of valid tokens, in each of its two generations. An entry takes some 400 bytes, plus the claims that variables
+/// use.
 const VERIFIED_MAX: usize = 32_768;
 
 pub(super) struct JwtAuth {
@@ -32,19 +33,19 @@ pub(super) struct JwtAuth {
     source: KeySource,
     times: TimeChecks,
     grants: ClaimRules,
-    /// The session is the token's.
+    /// Whether the token provides the session.
     gives_session: bool,
-    /// A variable names the key.
+    /// Whether a variable uses the key.
     keeps_token: bool,
     verified: Recent<AdmittedToken>,
     serial: u64,
 }
 
-/// Why a token does not let its request in, or not yet.
+/// Why a token does not admit its request, or not yet.
 enum TokenStop {
     Refuse(Refusal),
     Hold(Work),
-    /// What asking for a key has come to.
+    /// The step that results from asking for a key.
     Step(Step),
 }
 
@@ -89,7 +90,7 @@ impl JwtAuth {
         }))
     }
 
-    /// The key sets that tokens are checked with.
+    /// The key sets that verify tokens.
     fn sets(&self) -> &[Arc<KeySet>] {
         match &self.source {
             KeySource::Sets(sets) => sets,
@@ -97,21 +98,21 @@ impl JwtAuth {
         }
     }
 
-    /// Changes with everything outside a token that its admission was decided with.
+    /// Changes whenever anything outside the token changes that its admission depends on.
     fn generation(&self, exchange: &Exchange<'_>) -> u64 {
         let of_sets = self.sets().iter().map(|set| {
             set.keep_young(exchange.now);
             set.generation()
         });
-        // Each of them only grows, so that the sum does not come back.
+        // Each of them only grows, so the sum never repeats.
         exchange.keys.generation() + of_sets.sum::<u64>()
     }
 
-    /// Checks a token that is not remembered.
+    /// Checks a token that is not in the cache.
     fn verify(&self, text: &str, generation: u64, exchange: &mut Exchange<'_>) -> Result<AdmittedToken, TokenStop> {
         let token = JwtToken::parse(text).ok_or(refusal::JWT_REFUSED)?;
         let algorithm = self.algorithm(&token)?;
-        // Without a key for all, the claims say whose key to check them with: they are read first, and believed later.
+        // Without one key for all tokens, the claims name the key: they are read before and trusted after the check.
         let claims = self.grants.claims(&token).ok_or(refusal::JWT_REFUSED)?;
         let is_good = match &self.source {
             KeySource::Nothing => false,
@@ -146,7 +147,7 @@ impl JwtAuth {
         Ok(self.grants.admission(&token, &claims, validity, generation, exchange)?)
     }
 
-    /// The algorithm that the token names, if the definition asks for its family.
+    /// The token's algorithm, if it belongs to the definition's family.
     fn algorithm(&self, token: &JwtToken<'_>) -> Result<&'static SigningAlgorithm, Refusal> {
         let name = token.algorithm().unwrap_or_default();
         match SigningAlgorithm::named(name) {

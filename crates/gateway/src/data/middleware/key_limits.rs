@@ -1,6 +1,7 @@
-//! The key's rates and quota. Reads the session's limits and the API's `disable_rate_limit` and `disable_quota`. The client sees 429
-//! `Rate Limit Exceeded`, 403 `Quota exceeded`, and `X-Ratelimit-*` headers; a request over a rate with throttling is held and tried
-//! again, and one that other gateways count as well until the store has answered. What is refused counts nothing. In dry run a header says what would have been refused.
+//! The key's rates and quota. Reads the session's limits and the API's `disable_rate_limit` and `disable_quota`. The client sees 429 `Rate
+//! Limit Exceeded`, 403 `Quota exceeded`, and `X-Ratelimit-*` headers. A request over a rate with throttling is held and retried; a request
+//! under limits that gateways share is held until the store answers. A refused request counts nothing. In dry run a header says what would
+//! have been refused.
 
 use super::{Middleware, limit_headers};
 use crate::auth::keys::{Checks, CountedRequest, Key, LimitRejection};
@@ -10,7 +11,7 @@ use crate::data::refusal::{self, Refusal};
 
 pub(super) struct KeyLimits {
     checks: Checks,
-    /// A request that has passed may come once more, as it may still be held.
+    /// Whether a request that has passed may come again, because a later step may hold it.
     may_come_again: bool,
 }
 
@@ -27,7 +28,7 @@ impl KeyLimits {
 
 impl Middleware for KeyLimits {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        // Taken out and put back: counting its holders would touch memory that all cores touch.
+        // Taken out and put back: a reference count would touch memory that all cores share.
         let Some(key) = exchange.key.take() else { return Step::Next };
         let step = if exchange.check_limits { self.check(exchange, &key) } else { Step::Next };
         exchange.key = Some(key);
@@ -69,7 +70,7 @@ impl KeyLimits {
     }
 }
 
-/// The request is refused although its key's limits have passed it: they count nothing of it.
+/// Takes back the counts of a request that is refused after its key's limits have passed it.
 pub(super) fn take_back(exchange: &mut Exchange<'_>) {
     let Some(key) = exchange.key.take() else { return };
     let limits = exchange.limits_of(&key);

@@ -1,5 +1,5 @@
-//! Whether there is a session, and whether it can be used at all. The client sees 400 `Session state is missing or unset! ...` when no
-//! method of authentication gave one, 403 `Key is inactive, please renew` or 401 `Key has expired, please renew`.
+//! Checks whether the request has a session, and whether it is usable. The client sees 400 `Session state is missing or unset! ...` when no
+//! authentication method provided one, 403 `Key is inactive, please renew` or 401 `Key has expired, please renew`.
 
 use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::KeyState as State;

@@ -1,10 +1,10 @@
-//! What responses say about a key's limits: Tyk's `X-Ratelimit-*`, the IETF's `RateLimit` fields, and when to come again.
+//! Response headers about a key's limits: Tyk's `X-Ratelimit-*`, the IETF's `RateLimit` fields, and `Retry-After`.
 
 use crate::auth::keys::{Key, LimitRejection, SessionLimits};
 use crate::data::exchange::Exchange;
 use std::io::Write;
 
-/// Writes the lines for a request that passed, or for one that is refused. In Tyk's default mode a refusal has no `X-Ratelimit-*`.
+/// Writes the lines for a request that passed or was refused. In Tyk's default mode a refusal has no `X-Ratelimit-*`.
 pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits, refused: Option<LimitRejection>) {
     exchange.limit_lines.clear();
     let settings = exchange.settings;
@@ -17,7 +17,7 @@ pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimi
     }
 }
 
-/// The quota, or with `rate_limits` the first rate.
+/// Writes the quota, or with `rate_limits` the first rate.
 fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits) {
     let (limit, remaining, reset) = if exchange.settings.reports_quotas {
         match limits.quota(exchange.unix_s) {
@@ -28,7 +28,7 @@ fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits) {
         let Some((rule, room, full)) = limits.rooms(exchange.now).next() else { return };
         (rule.requests as i64, room as i64, (exchange.unix_s + full.as_secs()) as i64)
     };
-    // Every response to a key has these: the formatting machinery costs three times as much.
+    // Every response to a key has these lines; the formatting machinery would cost three times as much.
     let lines = &mut *exchange.limit_lines;
     for (name, number) in [("X-Ratelimit-Limit: ", limit), ("X-Ratelimit-Remaining: ", remaining), ("X-Ratelimit-Reset: ", reset)] {
         lines.extend_from_slice(name.as_bytes());
@@ -37,8 +37,8 @@ fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits) {
     }
 }
 
-/// Every rate and the quota, as draft-ietf-httpapi-ratelimit-headers has them: `q` requests in `w` seconds, `r` are left, and in `t`
-/// seconds all are there again.
+/// Writes every rate and the quota as in draft-ietf-httpapi-ratelimit-headers: `q` requests in `w` seconds; `r` remain, and the limit is
+/// completely free again in `t` seconds.
 fn write_ietf(exchange: &mut Exchange<'_>, limits: &SessionLimits) {
     let (now, unix_s) = (exchange.now, exchange.unix_s);
     let quota = limits.quota(unix_s);
@@ -70,7 +70,7 @@ fn write_ietf(exchange: &mut Exchange<'_>, limits: &SessionLimits) {
     lines.extend_from_slice(b"\r\n");
 }
 
-/// When it is worth coming again, unless that is never.
+/// Writes `Retry-After`, unless a retry is pointless.
 fn write_retry(exchange: &mut Exchange<'_>, limits: &SessionLimits, refused: Option<LimitRejection>) {
     let wait_s = match refused {
         Some(LimitRejection::Rate(wait)) => Some(wait.as_secs_f64().ceil() as u64),

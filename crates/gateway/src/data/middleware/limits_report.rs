@@ -1,4 +1,4 @@
-//! `GET {listen_path}/tyk/rate-limits/`: a caller's own limits and what is left of its quota, as JSON. Counts nothing.
+//! `GET {listen_path}/tyk/rate-limits/`: a caller's own limits and remaining quota, as JSON. Counts nothing.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
@@ -39,7 +39,7 @@ impl Middleware for LimitsReport {
     }
 }
 
-/// A whole number without `.0`.
+/// A whole number as an integer, without `.0`.
 fn number(value: f64) -> serde_json::Value {
     if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }

@@ -1,7 +1,7 @@
-//! Authentication by a token of the gateway's own OAuth 2.0 provider. Reads `use_oauth2` and `auth_configs.oauth`. A token is a key that was made
-//! for a client, found in memory like any other; that the client is still one of this API is looked up there too. The client sees 400
-//! `Authorization field missing` or `Bearer token malformed`, 403 `Key not authorised` for a token that is not known or was revoked, and
-//! `Key not authorised. OAuth client access was revoked` without a client. A shared store that is silent about either: 503.
+//! Authentication by a token of the gateway's own OAuth 2.0 provider. Reads `use_oauth2` and `auth_configs.oauth`. A token is a key that
+//! was made for a client, found in memory like any other; memory also says whether the client still exists for this API. The client sees
+//! 400 `Authorization field missing` or `Bearer token malformed`, 403 `Key not authorised` for an unknown or revoked token, and `Key not
+//! authorised. OAuth client access was revoked` for a removed client. When a shared store does not answer about either: 503.
 
 use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::HeldKey;
@@ -38,7 +38,7 @@ impl OAuthToken {
         }))
     }
 
-    /// The key that a token is.
+    /// Finds the key of the token.
     fn key(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         let refuse = |refusal| Err(Step::Refuse(refusal));
         let Some((value, is_header)) = self.places.whole(exchange) else { return refuse(refusal::OAUTH_MISSING) };
@@ -47,7 +47,7 @@ impl OAuthToken {
             Some((_, token)) => token.split_once(' ').map_or(token, |(token, _)| token),
             None if value.contains(' ') => return refuse(refusal::OAUTH_MALFORMED),
             None if is_header => return refuse(refusal::OAUTH_MISSING),
-            // Where there is no scheme by custom (RFC 6750, section 2.3).
+            // Places other than the header have no scheme (RFC 6750, section 2.3).
             None => value.as_ref(),
         };
         if let Some(key) = exchange.keys.find(token, &self.org_id) {
@@ -56,7 +56,7 @@ impl OAuthToken {
         exchange.ask_for_key(token, &self.org_id)?.ok_or(Step::Refuse(refusal::OAUTH_KEY_UNKNOWN))
     }
 
-    /// The key, if its client is there.
+    /// Returns the key if its client exists.
     fn checked(&self, key: HeldKey, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         let client = key.session.oauth_client_id.as_str();
         let is_there = match self.clients.presence(client, exchange.unix_s) {
@@ -76,7 +76,7 @@ impl OAuthToken {
     }
 }
 
-/// What RFC 6750 says of a refusal (section 3).
+/// The `WWW-Authenticate` challenge of a refusal (RFC 6750, section 3).
 fn challenge(refusal: &Refusal) -> &'static str {
     match refusal.cause {
         "auth_missing" => "Bearer",

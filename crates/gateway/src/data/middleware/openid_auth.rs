@@ -1,7 +1,7 @@
-//! OpenID Connect: tokens of providers that are found by discovery. Reads `use_openid`, `openid_options`, `scopes.oidc` and `auth_configs.oidc`.
-//! A token's `iss` must be one of the providers and its `aud` one of that provider's clients, whose policy it gets; it must say when it
-//! ends. The client sees 401 `Authorization field missing` or `Key not authorised`. Tokens are remembered and keys fetched as for JSON Web
-//! Tokens.
+//! OpenID Connect: tokens of providers that are found by discovery. Reads `use_openid`, `openid_options`, `scopes.oidc` and
+//! `auth_configs.oidc`. A token's `iss` must be a configured provider, and its `aud` one of that provider's clients, whose policy applies;
+//! it must have an expiry time. The client sees 401 `Authorization field missing` or `Key not authorised`. Tokens are cached and keys
+//! fetched as for JSON Web Tokens.
 
 use super::Middleware;
 use crate::auth::identity::{self, Identity};
@@ -24,9 +24,9 @@ use std::sync::Arc;
 use tollgate_engine::Work;
 use tollgate_model::api::{AuthMethod, ScopeClaim};
 
-/// Good tokens that are remembered, in each of two halves.
+/// Capacity of the cache of valid tokens, in each of its two generations.
 const VERIFIED_MAX: usize = 32_768;
-/// Clocks of providers and gateways are not better than this.
+/// Clock skew between providers and gateways that is tolerated, in seconds.
 const SKEW_S: u64 = 10;
 
 pub(super) struct OpenIdAuth {
@@ -35,7 +35,7 @@ pub(super) struct OpenIdAuth {
     providers: Vec<OpenidProvider>,
     scopes: ScopeClaim,
     claims: ClaimNames,
-    /// Each client's users are other people.
+    /// Whether the same user of two clients counts as two users.
     segregates: bool,
     gives_session: bool,
     verified: Recent<AdmittedIdentity>,
@@ -45,7 +45,7 @@ pub(super) struct OpenIdAuth {
 struct OpenidProvider {
     issuer: String,
     keys: [Arc<KeySet>; 1],
-    /// Client to policy.
+    /// Policy of each client.
     clients: BTreeMap<String, String>,
 }
 
@@ -56,7 +56,7 @@ struct AdmittedIdentity {
     generation: u64,
 }
 
-/// A token that does not let its request in, or not yet.
+/// A token that does not admit its request, or not yet.
 enum IdentityStop {
     Refuse,
     Hold(Work),
@@ -96,7 +96,7 @@ impl OpenIdAuth {
         }))
     }
 
-    /// Changes with the policies and with every key set.
+    /// Changes when the policies or a key set change.
     fn generation(&self, exchange: &Exchange<'_>) -> u64 {
         let of_sets = self.providers.iter().flat_map(|provider| &provider.keys).map(|set| {
             set.keep_young(exchange.now);
@@ -143,7 +143,7 @@ impl OpenIdAuth {
         Ok(AdmittedIdentity { identity, claims: self.claims.texts(&token, &claims), validity, generation })
     }
 
-    /// The policies of the token's scopes if scopes stand for policies, else that of its client.
+    /// The policies of the token's scopes if scopes are mapped to policies, else its client's policy.
     fn policies(&self, claims: &Claims, of_client: &str) -> Vec<String> {
         if self.scopes.scope_to_policy.is_empty() {
             return vec![of_client.to_owned()];
@@ -171,12 +171,12 @@ impl OpenIdAuth {
     }
 }
 
-/// A client's name as the definition writes it: in Base64, as Tyk wants it, or plainly.
+/// A client's id in a definition: in Base64, as Tyk requires, or plain.
 fn decoded(id: &str) -> String {
     STANDARD.decode(id).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| id.to_owned())
 }
 
-/// The first of the token's audiences that is a known client, with its policy.
+/// The first audience that is a known client, with its policy.
 fn client_of<'c>(claims: &'c Claims, clients: &'c BTreeMap<String, String>) -> Option<(&'c str, &'c str)> {
     let known = |name: &'c str| clients.get(name).map(|policy| (name, policy.as_str()));
     match claims.0.get("aud")? {
@@ -211,7 +211,7 @@ impl Middleware for OpenIdAuth {
                 step
             }
             Err(IdentityStop::Refuse) => Step::Refuse(OPENID_REFUSED),
-            // Discovery and the key set are two calls.
+            // Discovery and key set are two calls.
             Err(IdentityStop::Hold(work)) => Step::Await(work, FETCH_TIME_MAX * 2 + GRACE),
         }
     }

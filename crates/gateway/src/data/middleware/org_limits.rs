@@ -1,4 +1,4 @@
-//! What an organisation's session says for all its APIs together. Reads `org_id` and the gateway's `enforce_org_quotas`; an organisation
+//! Limits of an organisation's session, which all its APIs share. Reads `org_id` and the gateway's `enforce_org_quotas`; an organisation
 //! without a session is not limited. The client sees 403 in Tyk's words: the organisation is disabled, or over its rate or its quota.
 
 use super::{Middleware, MiddlewareSource};
@@ -11,12 +11,12 @@ pub(super) struct OrgLimits {
     org_id: String,
 }
 
-/// What becomes of a request.
+/// Verdict on a request.
 enum OrgVerdict {
     Pass,
     WouldRefuse(Refusal),
     Refuse(Refusal),
-    /// The store has to say.
+    /// The shared store must answer first.
     Hold(Option<Pending<()>>),
 }
 

@@ -1,5 +1,6 @@
-//! Forms in request bodies, for the variables `$tyk_context.request_data` and `request_data_*` of a definition with `enable_context_vars`.
-//! Only a body that is a form is read, and only if the definition has such a variable. Its fields come before those of the query, as in Go.
+//! Reads forms in request bodies, for the variables `$tyk_context.request_data` and `request_data_*` of a definition with
+//! `enable_context_vars`. Only a form body is read, and only if the definition uses such a variable. Its fields come before those of the
+//! query, as in Go.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};

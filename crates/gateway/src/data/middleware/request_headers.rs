@@ -1,5 +1,5 @@
-//! Header changes on the way to the upstream. Reads `global_headers`, `global_headers_remove` and `transform_headers`. The client sees
-//! nothing of it. Asks nothing of the store.
+//! Header changes to the request for the upstream. Reads `global_headers`, `global_headers_remove` and `transform_headers`. Invisible to
+//! the client. Does not use the store.
 
 use super::Middleware;
 use super::header_plan::HeaderPlan;

@@ -1,5 +1,5 @@
-//! How large a request's body may be. Reads `global_size_limit` and `size_limits`. The client sees 411
-//! `Content length is required for this request` or 400 `Request is too large`. Asks nothing of the store.
+//! Maximum size of a request's body. Reads `global_size_limit` and `size_limits`. The client sees 411 `Content length is required for this
+//! request` or 400 `Request is too large`. Does not use the store.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;

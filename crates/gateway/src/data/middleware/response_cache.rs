@@ -1,8 +1,8 @@
-//! Responses that are used again, by Tyk's rules. Reads `cache_options`, `cache` and `advance_cache_config`. The client of a hit sees the stored
-//! response with `x-tyk-cached-response: 1`, or 304 when it has it. Each caller has responses of its own. They are in this process, within
+//! Response cache with Tyk's rules. Reads `cache_options`, `cache` and `advance_cache_config`. On a hit the client sees the stored response
+//! with `x-tyk-cached-response: 1`, or 304 when it has it already. Each caller has its own entries. They are per process, within
 //! `tollgate.cache`.
 //!
-//! A definition that has changed begins with nothing stored: it is in the key.
+//! A changed definition starts with an empty cache, because it is part of the key.
 
 use super::{Middleware, MiddlewareSource};
 use crate::base::clock;
@@ -22,7 +22,7 @@ use tollgate_http::{Body, HeaderEdits, Headers};
 use tollgate_model::api::CachedEndpoint;
 use tollgate_model::hexadecimal;
 
-/// What `advance_cache_config` says for every safe method.
+/// The method in `advance_cache_config` that stands for every safe method.
 const SAFE_METHODS: &str = "SAFE_METHODS";
 
 pub(super) struct ResponseCache {
@@ -31,17 +31,17 @@ pub(super) struct ResponseCache {
     takes_all_safe: bool,
     paths: EndpointList<()>,
     by_endpoint: EndpointList<EndpointRules>,
-    /// Request headers in the key.
+    /// Request headers that are part of the key.
     headers: Vec<String>,
-    /// The version and what the definition says: the first part of the key.
+    /// Version and digest of the definition: the first part of the key.
     origin: String,
     is_keyless: bool,
 }
 
-/// What holds for one entry of `advance_cache_config`.
+/// Rules of one entry of `advance_cache_config`.
 struct EndpointRules {
     rules: TykRules,
-    /// Finds what of a body is in the key; without it all is.
+    /// Selects the part of the body that goes into the key; without it, the whole body does.
     body_part: Option<Regex>,
 }
 
@@ -84,10 +84,10 @@ impl ResponseCache {
         }))
     }
 
-    /// What holds for a request; `None` when it has nothing to do with the cache.
+    /// The rules for a request; `None` when it bypasses the cache.
     fn rules_for(&self, exchange: &Exchange<'_>) -> Option<(&TykRules, Option<&Regex>)> {
         let is_safe = is_safe_method(&exchange.method);
-        // As in Tyk, where an endpoint's own rules do not hold then.
+        // As in Tyk: the endpoint's own rules do not apply here.
         if is_safe && (self.takes_all_safe || self.paths.find(exchange.hits, &exchange.method).is_some()) {
             return Some((&self.rules, None));
         }
@@ -96,15 +96,15 @@ impl ResponseCache {
         found.map(|found| (&found.rules, found.body_part.as_ref()))
     }
 
-    /// What distinguishes the request from others. `None` when nothing stored can be its answer.
+    /// The cache key of the request; `None` when the request must bypass the cache.
     fn key(&self, exchange: &mut Exchange<'_>, body_part: Option<&Regex>) -> Result<Option<String>, Step> {
         let has_body_in_key = matches!(&*exchange.method, "POST" | "PUT" | "PATCH");
         if has_body_in_key {
             exchange.read_body()?;
         }
-        // A body that is not in the key must not decide what others get.
+        // A body outside the key must not affect the response of others.
         let has_other_body = !has_body_in_key && exchange.request.body != Body::None;
-        // The answer to one would be stored for the other.
+        // Otherwise HEAD and GET would share an entry.
         let changes_head = (exchange.method == "HEAD") != (exchange.request.method == "HEAD");
         if has_other_body || changes_head || exchange.request.upgrade.is_some() {
             return Ok(None);
@@ -112,7 +112,7 @@ impl ResponseCache {
         let caller = match &exchange.key {
             Some(key) if !key.shown.is_empty() => Ok(&*key.shown),
             None if self.is_keyless || exchange.ignored => Err(exchange.client_ip),
-            // Somebody who is known by other means than a key.
+            // A caller who is authenticated by something other than a key.
             _ => return Ok(None),
         };
         let upstream = match &exchange.redirected {
@@ -131,7 +131,7 @@ impl ResponseCache {
         };
         let headers: Vec<Option<String>> = self.headers.iter().map(value).collect();
         let host = exchange.api.preserve_host.then(|| exchange.request.authority.escape_ascii().to_string());
-        // Quotes and escapes keep the parts apart.
+        // Debug formatting keeps the parts apart with quotes and escapes.
         Ok(Some(format!("{:?}", (&self.origin, caller, host, &exchange.method, exchange.uri(), upstream, headers, body))))
     }
 }
@@ -195,7 +195,7 @@ impl Middleware for ResponseCache {
     }
 }
 
-/// Makes the stored response the answer. What every response gets is put in behind the chain.
+/// Replies with the stored response. Headers that every response gets are added after the chain.
 fn serve(exchange: &mut Exchange<'_>, answer: &CachedResponse) {
     let headers = &exchange.request.headers;
     let outgoing = &mut *exchange.outgoing;
@@ -206,7 +206,7 @@ fn serve(exchange: &mut Exchange<'_>, answer: &CachedResponse) {
     outgoing.is_dated =
         lines.split(|byte| *byte == b'\n').any(|line| line.get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"date:")));
     edits.add_lines(&lines);
-    // A reply's lines are those that are added. It is framed anew.
+    // A reply has only added lines, and is framed anew.
     edits.remove(headers, "Content-Length");
     outgoing.status = answer.status();
     outgoing.lacks_length = true;
@@ -217,7 +217,7 @@ fn serve(exchange: &mut Exchange<'_>, answer: &CachedResponse) {
     exchange.from_cache = true;
 }
 
-/// Stores a response while it passes. One that is cut, too large or purged meanwhile is dropped with it.
+/// Stores a response as it passes. One that is truncated, too large or purged meanwhile is dropped together with this step.
 struct Storing {
     fill: Option<Fill>,
     writer: Option<BodyWriter>,
@@ -231,7 +231,7 @@ impl ResponseStep for Storing {
         let body_len = if self.is_head || !head.can_have_body() { Some(0) } else { written() };
         let (headers, edits) = head.lines();
         match fill.head(head.status(), &EditedLines { headers, edits }, body_len, clock::unix_s().saturating_mul(1000)) {
-            // No bytes will come that could end it.
+            // No body bytes follow that could complete the entry.
             Filled::Store(writer, _) if body_len == Some(0) => {
                 writer.finish();
                 ResponseAction::Pass
@@ -254,7 +254,7 @@ impl ResponseStep for Storing {
     }
 }
 
-/// The head's lines as clients get them.
+/// The head's lines as the client receives them.
 struct EditedLines<'a> {
     headers: &'a Headers<'a>,
     edits: &'a HeaderEdits,

@@ -1,5 +1,5 @@
-//! Header changes on the way back that depend on the request. Reads `transform_response_headers`, and values of
-//! `global_response_headers` that have variables in them. The client sees the changed response. Asks nothing of the store.
+//! Header changes to the response that depend on the request. Reads `transform_response_headers`, and values of `global_response_headers`
+//! with variables. The client sees the changed response. Does not use the store.
 
 use super::Middleware;
 use super::header_plan::HeaderPlan;

@@ -1,5 +1,5 @@
-//! Another URL for the upstream. Reads `url_rewrites` with their triggers. The pattern works on path and query, the result takes the
-//! place of both; it may name another upstream (`http://`) or another API (`tyk://`). Asks nothing of the store.
+//! URL rewriting. Reads `url_rewrites` with their triggers. The pattern matches path and query, and the result replaces both; it may name
+//! another upstream (`http://`) or another API (`tyk://`). Does not use the store.
 
 use super::{Middleware, MiddlewareSource};
 use crate::base::form::parameter;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use tollgate_model::api::{TextMatch, TriggerMode, UrlRewrite};
 
-/// Upstreams that one endpoint's rewrites may name before the oldest are forgotten: the authority can come from the request.
+/// Most upstreams that one endpoint's rewrites remember; beyond this, all are forgotten. The authority can come from the request.
 const UPSTREAMS_MAX: usize = 256;
 
 pub(super) struct RewriteUrl {
@@ -30,7 +30,7 @@ struct Rewrite {
     rewrite_to: Pieces,
     triggers: Vec<CompiledTrigger>,
     tls: TlsSettings,
-    /// Upstreams by scheme and authority, made when first named.
+    /// Upstreams by scheme and authority, made on first use.
     upstreams: Mutex<HashMap<String, Arc<Upstream>>>,
     make: UpstreamMaker,
 }
@@ -44,7 +44,7 @@ struct CompiledTrigger {
     path_parts: Vec<Condition>,
     meta: Vec<Condition>,
     context: Vec<(ValueTemplate, Condition)>,
-    /// A condition on the body.
+    /// Condition on the body.
     payload: Option<Condition>,
     rewrite_to: Pieces,
 }
@@ -53,11 +53,11 @@ struct Condition {
     name: String,
     pattern: GroupExpression,
     reverse: bool,
-    /// There is one value at most; what it captured has no number.
+    /// Whether there is at most one value; its captures have no index.
     is_on_one: bool,
 }
 
-/// A result with places for what was captured.
+/// A result text with placeholders for captures.
 struct Pieces(Vec<RewritePiece>);
 
 enum RewritePiece {
@@ -68,7 +68,7 @@ enum RewritePiece {
     Captured(String),
 }
 
-/// What triggers captured, by name.
+/// Captures of the triggers, by name.
 type Captured = BTreeMap<String, String>;
 
 impl RewriteUrl {
@@ -137,7 +137,7 @@ impl Rewrite {
         }
     }
 
-    /// The new URL, if the pattern fits.
+    /// The new URL, if the pattern matches.
     fn result(&self, exchange: &Exchange<'_>) -> Option<String> {
         let mut captured = Captured::new();
         let fired = self.triggers.iter().enumerate().find(|(number, trigger)| trigger.fires(*number, exchange, &mut captured));
@@ -147,7 +147,7 @@ impl Rewrite {
         Some(pieces.render(exchange, &groups, &captured))
     }
 
-    /// The upstream of an absolute URL, without its path and query.
+    /// The upstream of an absolute URL, without path and query.
     fn upstream(&self, origin: &str) -> Result<Arc<Upstream>, String> {
         let mut upstreams = self.upstreams.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(upstream) = upstreams.get(origin) {
@@ -163,8 +163,8 @@ impl Rewrite {
 }
 
 impl CompiledTrigger {
-    /// Whether the trigger's conditions hold, kind by kind: with `all` every kind that is asked for, with `any` one of them. Within a
-    /// kind it is the same.
+    /// Whether the trigger's conditions hold, kind by kind: with `all` every kind that has conditions, with `any` one of them. The same
+    /// rule applies within a kind.
     fn fires(&self, number: usize, exchange: &Exchange<'_>, captured: &mut Captured) -> bool {
         let headers = &exchange.request.headers;
         let mut kinds = Vec::new();
@@ -208,11 +208,11 @@ impl Condition {
         Condition { is_on_one: true, ..self }
     }
 
-    /// Looks at the values; what the first fitting one captured is kept as `trigger-<number>-<name>[-<index>][-<group>]`.
+    /// Checks the values. The captures of the first match are stored as `trigger-<number>-<name>[-<index>][-<group>]`.
     fn holds(&self, number: usize, values: &[String], captured: &mut Captured) -> bool {
         let found = values.iter().enumerate().find_map(|(index, value)| Some((index, self.pattern.groups(value)?)));
         if self.reverse {
-            // What is not there is not looked at.
+            // An absent value is not checked.
             return found.is_none() && !(self.is_on_one && values.is_empty());
         }
         let Some((index, groups)) = found else { return false };
@@ -227,7 +227,7 @@ impl Condition {
 }
 
 impl Condition {
-    /// The same for a body: what it captured has the number 0, and no number as a whole.
+    /// Like [`Condition::holds`], for a body: its captures have the index 0, and the complete match is also stored without one.
     fn holds_for_body(&self, number: usize, body: &str, captured: &mut Captured) -> bool {
         let holds = self.holds(number, &[body.to_owned()], captured);
         if let Some(whole) = captured.get(&format!("trigger-{number}-{}-0", self.name)).cloned() {
@@ -299,7 +299,7 @@ impl Middleware for RewriteUrl {
             return step;
         }
         let Some(url) = rewrite.result(exchange) else { return Step::Next };
-        // What a request captured may hold bytes that no request line can.
+        // Captures from the request may contain bytes that a request line must not.
         if !url.bytes().all(|byte| byte > 0x20 && byte != 0x7f) {
             return Step::Refuse(refusal::UPSTREAM_FAILED);
         }
@@ -325,7 +325,7 @@ impl Middleware for RewriteUrl {
         };
         let rooted = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let Some(path) = Path::new(rooted.into()) else { return Step::Refuse(refusal::UPSTREAM_FAILED) };
-        // The listen path is stripped only where the new path still has it.
+        // The listen path is stripped only if the new path still has it.
         let listen_path = exchange.url.path.decoded.get(..exchange.url.listen_bytes).unwrap_or_default();
         if !path.decoded.starts_with(listen_path) || matches!(exchange.redirected, Some(Redirect::Upstream(_))) {
             exchange.url.listen_bytes = 0;

@@ -1,7 +1,7 @@
-//! Signed requests, as an early draft of HTTP signatures says (draft-cavage-http-signatures). Reads `enable_signature_checking`,
-//! `hmac_allowed_algorithms`, `hmac_allowed_clock_skew` and `auth_configs.hmac`; the key of `keyId` must have `hmac_enabled` and `hmac_string`,
-//! or for RSA `enable_http_signature_validation` and `rsa_certificate_id`. The client sees 400 `Authorization field missing, malformed or
-//! invalid`, whatever is wrong. With a clock skew set, the date must be within it and among what is signed.
+//! Signed requests, after an early draft of HTTP signatures (draft-cavage-http-signatures). Reads `enable_signature_checking`,
+//! `hmac_allowed_algorithms`, `hmac_allowed_clock_skew` and `auth_configs.hmac`; the key of `keyId` must have `hmac_enabled` and
+//! `hmac_string`, or for RSA `enable_http_signature_validation` and `rsa_certificate_id`. The client sees 400 `Authorization field missing,
+//! malformed or invalid` for every error. With a clock skew set, the date must be within it and must be signed.
 
 mod fields;
 mod public_keys;
@@ -19,10 +19,10 @@ use public_keys::PublicKeys;
 use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::api::AuthMethod;
 
-/// What signatures are made with.
+/// How a signature is made.
 #[derive(Clone, Copy)]
 enum SigningMethod {
-    /// A secret.
+    /// HMAC with a shared secret.
     Hmac(&'static hmac::Algorithm),
     /// PKCS #1 v1.5 with SHA-256.
     Rsa,
@@ -40,13 +40,13 @@ static ALGORITHMS: [(&str, SigningMethod); 5] = [
 pub(super) struct SignatureAuth {
     places: CredentialPlaces,
     org_id: String,
-    /// Empty: all of them.
+    /// Allowed algorithms; empty for all.
     algorithms: Vec<String>,
-    /// `None`: the date may be any.
+    /// Allowed clock skew; `None` accepts any date.
     skew: Option<Duration>,
     public_keys: PublicKeys,
     gives_session: bool,
-    /// A variable names the key.
+    /// Whether a variable uses the key.
     keeps_token: bool,
 }
 
@@ -68,14 +68,14 @@ impl SignatureAuth {
         }))
     }
 
-    /// What the request says of its signature, if that can be one.
+    /// The request's signature fields, if they are valid.
     fn signature(&self, exchange: &Exchange<'_>) -> Option<(SignatureFields, SigningMethod)> {
         let fields = SignatureFields::parse(&self.places.find(exchange)?)?;
         let algorithm = self.algorithm(&fields.algorithm)?;
         self.date_is_good(exchange, &fields).then_some((fields, algorithm))
     }
 
-    /// The key that the request is signed with.
+    /// Finds the key that signed the request.
     fn signer(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         const REFUSED: Step = Step::Refuse(refusal::SIGNATURE_REFUSED);
         let (fields, algorithm) = self.signature(exchange).ok_or(REFUSED)?;
@@ -87,10 +87,10 @@ impl SignatureAuth {
         Ok(key)
     }
 
-    /// Whether the holder of a key has signed the request.
+    /// Whether the holder of a key signed the request.
     fn has_signed(&self, exchange: &Exchange<'_>, key: &Key, fields: &SignatureFields, algorithm: SigningMethod) -> bool {
         let session = &key.session;
-        // Tyk signs the path alone, the draft path and query.
+        // Tyk signs only the path, the draft path and query.
         let tyks = exchange.full_path;
         let drafts = Some(exchange.request.target).filter(|target| *target != tyks);
         let targets = std::iter::once(tyks).chain(drafts);
@@ -117,7 +117,7 @@ impl SignatureAuth {
         ALGORITHMS.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
     }
 
-    /// Whether the request's date is one, near enough, and signed.
+    /// Whether the request's date is valid, within the skew, and signed.
     fn date_is_good(&self, exchange: &Exchange<'_>, fields: &SignatureFields) -> bool {
         let Some(skew) = self.skew else { return true };
         let Some((name, date)) = date(exchange) else { return false };
@@ -129,7 +129,7 @@ impl SignatureAuth {
     }
 }
 
-/// The date's header and value: clients that can't set `Date` send another.
+/// Name and value of the date header: clients that can't set `Date` send another.
 fn date<'e>(exchange: &'e Exchange<'_>) -> Option<(&'static str, &'e str)> {
     ["x-aux-date", "date"].into_iter().find_map(|name| {
         let value = std::str::from_utf8(exchange.request.headers.get(name)?).ok()?.trim();
@@ -137,14 +137,14 @@ fn date<'e>(exchange: &'e Exchange<'_>) -> Option<(&'static str, &'e str)> {
     })
 }
 
-/// RFC 1123's form, also with a numeric zone of zero in place of a name.
+/// Parses a date in RFC 1123's form, also with a numeric zone of zero in place of a name.
 fn parse_date(text: &str) -> Option<std::time::SystemTime> {
     let utc = ["UTC", "+0000", "+00", "Z"].iter().find_map(|zone| text.strip_suffix(zone));
     let text = utc.map_or_else(|| text.to_owned(), |start| format!("{}GMT", start));
     httpdate::parse_http_date(&text).ok()
 }
 
-/// What was signed: a line for each name. `None` when it can't be said what that is.
+/// The signed text: one line per name. `None` when it cannot be determined.
 fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Option<String> {
     let mut lines = Vec::with_capacity(names.len());
     for name in names {
@@ -155,7 +155,7 @@ fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Optio
                 format!("{name}: {value}")
             }
             "host" => format!("host: {}", std::str::from_utf8(exchange.request.authority).ok()?),
-            // Of several lines each is signed: otherwise anybody could add one.
+            // Every line with the name is signed: otherwise anyone could add one.
             name => {
                 let lines = exchange.request.headers.iter().filter(|(line, _)| line.eq_ignore_ascii_case(name));
                 let values = lines.map(|(_, value)| std::str::from_utf8(value).map(str::trim)).collect::<Result<Vec<_>, _>>();
@@ -167,7 +167,7 @@ fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Optio
 }
 
 impl Middleware for SignatureAuth {
-    /// A signature is about the headers that its client names.
+    /// Adds all names: the client chooses which headers its signature covers.
     fn header_names(&self, names: &mut HeaderNames) {
         names.add_all();
     }

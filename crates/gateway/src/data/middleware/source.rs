@@ -1,4 +1,4 @@
-//! What a middleware is compiled from: the definition, and what compiling it needs to know.
+//! The input for compiling a middleware: the definition and its surroundings.
 
 use super::Middleware;
 use crate::base::tls::TlsSettings;
@@ -11,21 +11,21 @@ use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, VersionInfo};
 use tollgate_model::{Level, Problem};
 
-/// What a middleware is made from.
+/// The input for compiling a middleware.
 pub(crate) struct MiddlewareSource<'a, 'c> {
     pub definition: &'a ApiDefinition,
     pub version_name: &'a str,
     pub info: &'a VersionInfo,
     pub patterns: PatternBuilder,
     pub context: &'a mut Context<'c>,
-    /// The middlewares that find out who calls.
+    /// The middlewares that identify the caller.
     pub auth: &'static [Maker],
 }
 
 /// Compiles a middleware; `None` when the definition does not use it.
 pub(crate) type Maker = for<'a, 'c> fn(&mut MiddlewareSource<'a, 'c>) -> Option<Box<dyn Middleware>>;
 
-/// What compiling needs to know.
+/// Surroundings of the compilation.
 pub(crate) struct Context<'a> {
     pub settings: &'a Settings,
     pub registry: &'a Arc<Registry>,
@@ -34,29 +34,29 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Notes what makes the API unusable.
+    /// Reports an error, which makes the API unusable.
     pub(crate) fn error(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem::new(Level::Error, path, message).within(self.file));
     }
 
-    /// Notes what the API's author may not have meant.
+    /// Reports a warning: something that the API's author may not have meant.
     pub(crate) fn warning(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem::new(Level::Warning, path, message).within(self.file));
     }
 
-    /// How many errors there are so far.
+    /// Number of errors so far.
     pub(crate) fn errors(&self) -> usize {
         self.problems.iter().filter(|problem| problem.is_error()).count()
     }
 
-    /// The settings for an API's connections to its upstreams.
+    /// TLS settings of an API's upstream connections.
     pub(crate) fn upstream_tls(&self, definition: &ApiDefinition) -> TlsSettings {
         self.settings.upstream_tls.for_api(definition)
     }
 }
 
 impl MiddlewareSource<'_, '_> {
-    /// The steps that find out who calls, as if these methods alone were switched on.
+    /// Compiles the authentication steps as if only these methods were enabled.
     pub(crate) fn authentication(&mut self, methods: &[AuthMethod]) -> Vec<Box<dyn Middleware>> {
         let (auth, definition) = (self.auth, self.definition.with_methods(methods));
         let mut source = MiddlewareSource {
@@ -70,7 +70,7 @@ impl MiddlewareSource<'_, '_> {
         auth.iter().filter_map(|make| make(&mut source)).collect()
     }
 
-    /// One list of `extended_paths`, without the entries that are out of effect and those that `make` has nothing for.
+    /// Compiles one list of `extended_paths`, without disabled entries and those for which `make` returns `None`.
     pub(crate) fn endpoints<E: EndpointEntry, T>(
         &mut self,
         list: &str,
@@ -88,7 +88,8 @@ impl MiddlewareSource<'_, '_> {
         made
     }
 
-    /// The same where an entry may be unusable: the error names the field and says what is wrong, and is noted as a problem.
+    /// Like [`MiddlewareSource::endpoints`] for entries that may be invalid: `Err` is the field and the reason, and is reported as a
+    /// problem.
     pub(crate) fn checked_endpoints<E: EndpointEntry, T>(
         &mut self,
         list: &str,
@@ -106,7 +107,7 @@ impl MiddlewareSource<'_, '_> {
         made
     }
 
-    /// Adds an endpoint's pattern; a broken one is noted as a problem of the list it stands in.
+    /// Adds an endpoint's pattern; reports an invalid one as a problem of its list.
     pub(crate) fn pattern(&mut self, list: &str, index: usize, pattern: &str, ignore_case: bool) -> Option<u32> {
         match self.patterns.add(pattern, ignore_case) {
             Ok(number) => Some(number),
@@ -117,17 +118,17 @@ impl MiddlewareSource<'_, '_> {
         }
     }
 
-    /// Notes a problem of a field of an entry.
+    /// Reports a problem with a field of an entry.
     pub(crate) fn problem(&mut self, list: &str, index: usize, field: &str, message: String) {
         let version = self.version_name;
         self.context.error(format!("$.version_data.versions.{version}.extended_paths.{list}[{index}].{field}"), message);
     }
 
-    /// Whether a request may be held after limits have passed it: for limits that other gateways count too, for its body, or by an API that
-    /// it is sent on to. It walks the chain again then.
+    /// Whether a request may be held after limits have passed it: for limits that gateways share, for its body, or by an API that it loops
+    /// to. It then runs the chain again.
     pub(crate) fn may_hold_after_limits(&self) -> bool {
         let is_elsewhere = |url: &str| ["/", "http://", "https://"].iter().any(|start| url.starts_with(start));
-        // A variable may be anything.
+        // A variable may have any value.
         let is_sent_on = |url: &str| !is_elsewhere(url) && (url.contains("tyk:") || url.contains('$'));
         let target = match self.info.override_target.as_str() {
             "" => self.definition.proxy.targets(),
@@ -149,12 +150,12 @@ impl MiddlewareSource<'_, '_> {
         self.context.settings.shares_limits || reads_bodies || target.iter().any(|url| is_sent_on(url)) || rewritten.any(is_sent_on)
     }
 
-    /// Whether variables of the definition may be fields of a form.
+    /// Whether variables of the definition may refer to fields of a form.
     pub(crate) fn uses_forms(&self) -> bool {
         self.definition.enable_context_vars && self.definition.raw.to_string().contains("$tyk_context.request_data")
     }
 
-    /// A name for state that outlives configurations: of this version, or of one of its endpoints.
+    /// A name for state that survives reloads: of this version, or of one of its endpoints.
     pub(crate) fn state_name(&self, detail: &str) -> String {
         format!("{}/{}/{detail}", self.definition.api_id, self.version_name)
     }
@@ -164,7 +165,7 @@ impl MiddlewareSource<'_, '_> {
         VariableScope { context: self.definition.enable_context_vars, secrets: &self.context.settings.secrets }
     }
 
-    /// The settings for connections that a rewrite makes.
+    /// TLS settings of connections that a rewrite makes.
     pub(crate) fn tls_settings(&self) -> TlsSettings {
         self.context.upstream_tls(self.definition)
     }

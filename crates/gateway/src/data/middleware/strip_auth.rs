@@ -1,4 +1,4 @@
-//! Takes keys and tokens out of the request before it goes upstream. Reads `strip_auth_data`. The client sees nothing of it.
+//! Removes keys and tokens from the request to the upstream. Reads `strip_auth_data`. Invisible to the client.
 
 use super::{Middleware, MiddlewareSource};
 use crate::base::form::without_parameter;

@@ -1,9 +1,8 @@
-//! Authentication by key. Reads `auth` and `auth_configs.authToken`. The client sees 401 `Authorization field missing` without a key
-//! and 403 `Access to this API has been disallowed` with one that is not known. Keys are looked up in memory, then in the store that
-//! several gateways share; while that is silent about a key the client sees 503 `Sessions cannot be read at the moment`. A key
-//! that goes with a password, a signature or a token is not enough by itself. With `use_certificate` a client certificate
-//! stands for the key, or must come with it: 401 `Client certificate required`, 403 `Certificate has expired`. With `validate_signature` a
-//! signature must come with it: see `key_signature`.
+//! Authentication by key. Reads `auth` and `auth_configs.authToken`. The client sees 401 `Authorization field missing` without a key and
+//! 403 `Access to this API has been disallowed` with an unknown one. Keys are looked up in memory, then in the shared store if there is
+//! one; when it does not answer, the client sees 503 `Sessions cannot be read at the moment`. A key that requires a password, a signature
+//! or a token is not sufficient alone. With `use_certificate` a client certificate replaces the key or must accompany it: 401 `Client
+//! certificate required`, 403 `Certificate has expired`. With `validate_signature` a signature must accompany it: see `key_signature`.
 
 mod key_signature;
 
@@ -19,15 +18,15 @@ use tollgate_model::api::AuthMethod;
 pub(super) struct TokenAuth {
     places: CredentialPlaces,
     org_id: String,
-    /// Nothing else is asked for.
+    /// Whether this is the only authentication method.
     alone: bool,
-    /// A client's certificate may stand for a key, and must come with one.
+    /// Whether a client certificate can replace a key, and must accompany one.
     use_certificate: bool,
-    /// What must come with the key.
+    /// The signature that must accompany the key.
     signature: Option<KeySignature>,
-    /// The session is the key's.
+    /// Whether the key provides the session.
     gives_session: bool,
-    /// A variable names the key.
+    /// Whether a variable uses the key.
     keeps_token: bool,
 }
 
@@ -50,7 +49,7 @@ impl TokenAuth {
 }
 
 impl TokenAuth {
-    /// The key that a certificate stands for, when none is sent.
+    /// Finds the key of a client certificate when the request has no key.
     fn key_of_certificate(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         let certificate = exchange.tls.and_then(|tls| tls.certificate.as_ref()).filter(|_| self.use_certificate);
         let Some(certificate) = certificate else { return Err(Step::Refuse(refusal::AUTH_MISSING)) };
@@ -74,8 +73,8 @@ impl TokenAuth {
         }
     }
 
-    /// A key that is bound to certificates is good with one of them only, also where no certificate is asked for: the name of such a
-    /// key is made from the certificate and no secret.
+    /// Checks the certificates that a key is bound to, even if the API asks for none: the name of such a key is derived from the
+    /// certificate and is not secret.
     fn check_binding(&self, key: &Key, exchange: &Exchange<'_>) -> Result<(), Refusal> {
         let Some(certificate) = exchange.tls.and_then(|tls| tls.certificate.as_ref()) else {
             let is_good_alone = exchange.settings.keys_without_certificate;

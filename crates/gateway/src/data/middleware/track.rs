@@ -1,5 +1,5 @@
-//! Which endpoints are recorded, and under which name. Reads `do_not_track_endpoints` and `track_endpoints`. The client sees nothing of
-//! it; analytics know a tracked endpoint by its pattern.
+//! Endpoints that are recorded, and their names in records. Reads `do_not_track_endpoints` and `track_endpoints`. Invisible to the client;
+//! analytics name a tracked endpoint by its pattern.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;

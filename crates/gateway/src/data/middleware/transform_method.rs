@@ -1,5 +1,5 @@
-//! Another method for the upstream. Reads `method_transforms`. The client sees nothing of it, or 405 `Method not allowed` when the new
-//! method is none that an upstream would know. Asks nothing of the store.
+//! Changes the method for the upstream. Reads `method_transforms`. Invisible to the client, except for 405 `Method not allowed` when the
+//! new method is not a standard one. Does not use the store.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;

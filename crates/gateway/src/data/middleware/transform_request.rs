@@ -1,5 +1,5 @@
-//! Other bodies for requests, by a template. Reads `transform`. The upstream sees what the template makes; a body that is not what the entry
-//! says goes on as it is, as in Tyk. Templates are parsed when the definition is loaded.
+//! Transforms request bodies by a template. Reads `transform`. The upstream sees the rendered body; a body without the configured format
+//! passes unchanged, as in Tyk. Templates are parsed when the definition is loaded.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;

@@ -1,5 +1,5 @@
-//! Other bodies for responses, by a template. Reads `transform_response`. The client sees what the template makes, of a body that is not what
-//! the entry says as of an empty one, as in Tyk. A response that is too large gets 500 `Response body too large`.
+//! Transforms response bodies by a template. Reads `transform_response`. The client sees the rendered body; a body without the configured
+//! format counts as empty, as in Tyk. A response that is too large gets 500 `Response body too large`.
 
 use super::{Middleware, MiddlewareSource};
 use crate::base::coding::{Coding, OpenError, open};
@@ -37,7 +37,7 @@ impl TransformResponse {
 impl Middleware for TransformResponse {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(template) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
-        // A part of a document is none.
+        // A part of a document cannot be transformed.
         exchange.ask_for_whole();
         let step = Transform {
             template: template.clone(),

@@ -1,5 +1,5 @@
-//! Refuses everybody on an API that asks for a way of authentication that is not supported: nobody can pass it. The client sees 403
-//! `Access to this API has been disallowed`.
+//! Rejects every request to an API with an unsupported authentication method, because nobody can authenticate. The client sees 403 `Access
+//! to this API has been disallowed`.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};

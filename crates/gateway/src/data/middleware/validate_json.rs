@@ -1,8 +1,8 @@
-//! Request bodies that must fit a JSON schema. Reads `validate_json`. The client sees 422, or the entry's `error_response_code`, with every
-//! mismatch, and 400 `JSON parsing error: …` for a body that is not JSON. An entry without a schema refuses with 500, as in Tyk.
+//! Request bodies that must match a JSON schema. Reads `validate_json`. The client sees 422, or the entry's `error_response_code`, with
+//! every mismatch, and 400 `JSON parsing error: …` for a body that is not JSON. An entry without a schema refuses with 500, as in Tyk.
 //!
-//! A request is held until its body has arrived; one that is too large gets 400, and a compressed one is opened. The schema is compiled when the
-//! definition is loaded. Patterns run in linear time, and no schema is fetched from elsewhere.
+//! A request is held until its body has arrived; a body that is too large gets 400, and a compressed one is decompressed. The schema is
+//! compiled when the definition is loaded. Patterns run in linear time, and no schema is fetched from elsewhere.
 
 mod mismatch;
 
@@ -16,7 +16,7 @@ use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 use tollgate_model::api::BodySchema;
 
-/// Bytes that the expression of one pattern may take.
+/// Largest compiled size of one pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 pub(super) struct ValidateJson {
@@ -39,7 +39,7 @@ impl ValidateJson {
 }
 
 impl Schema {
-    /// An error names the field and says what is wrong.
+    /// Compiles the schema; `Err` is the field and the reason.
     fn new(entry: &BodySchema) -> Result<Self, (&'static str, String)> {
         let status = if entry.error_response_code == 0 { 422 } else { entry.error_response_code };
         let (field, document) = match &entry.schema {
@@ -48,7 +48,7 @@ impl Schema {
             None => ("schema_b64", Some(decoded(&entry.schema_b64).map_err(|why| ("schema_b64", why))?)),
         };
         let validator = document.map(|document| {
-            // What Tyk's validator reads a schema as that does not say which version it is of.
+            // Draft 7 is what Tyk's validator assumes for a schema without a version.
             let options = jsonschema::options().should_validate_formats(true).with_format("uuid", is_uuid);
             let options = if document.get("$schema").is_some() { options } else { options.with_draft(Draft::Draft7) };
             let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX);
@@ -94,7 +94,7 @@ fn refused(status: u16, cause: &'static str, message: String) -> Step {
     Step::Refuse(RefusalText { status, cause, message: message.into(), id: None }.into())
 }
 
-/// Go's words for a body that ends too early, and where anything else is wrong.
+/// Go's wording for a body that ends too early; other errors say where they are.
 fn parse_error(body: &[u8], error: &serde_json::Error) -> String {
     if body.trim_ascii().is_empty() {
         return "EOF".to_owned();

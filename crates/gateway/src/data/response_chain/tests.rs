@@ -1,4 +1,4 @@
-//! Steps that say what they see, on responses that nobody sent.
+//! Steps that log their calls, on responses without a network.
 
 use super::*;
 use std::cell::RefCell;
@@ -45,7 +45,7 @@ const UPPER: OnBody = |head, body| match body {
     _ => ResponseAction::Pass,
 };
 
-/// Runs steps on a response with this body; what they were told, the last verdict, and the body that goes out if it is another one.
+/// Runs steps on a response with this body. Returns their log, the last verdict, and the outgoing message with the new body, if any.
 fn run(steps: &[(&'static str, OnHead, OnBody)], body: KeptBody<'_>) -> (Vec<String>, ResponseVerdict, Outgoing) {
     let told = Told::default();
     let mut chain = ResponseChain::default();

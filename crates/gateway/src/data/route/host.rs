@@ -1,4 +1,4 @@
-//! Host names of APIs: literal ones are looked up, those with `{name}` are tried one by one.
+//! Host names of APIs: literal names are looked up, patterns with `{name}` are tried one by one.
 
 use crate::base::re2;
 use regex::Regex;
@@ -12,7 +12,7 @@ pub(super) struct Hosts<T> {
 }
 
 impl<T: Default> Hosts<T> {
-    /// The value of a pattern, made when it is new. An error tells why the pattern can't be used.
+    /// The value of a pattern, made on first use. `Err` says why the pattern is unusable.
     pub(super) fn entry(&mut self, pattern: &str) -> Result<&mut T, regex::Error> {
         if !pattern.contains('{') {
             return Ok(self.literal.entry(pattern.to_owned()).or_default());
@@ -24,11 +24,11 @@ impl<T: Default> Hosts<T> {
                 self.patterns.len() - 1
             }
         };
-        // The index was found or pushed just now.
+        // The index was found or pushed above.
         self.patterns.get_mut(index).map(|(_, _, value)| value).ok_or_else(|| regex::Error::Syntax(pattern.to_owned()))
     }
 
-    /// The values of all patterns that `host` (with or without a port) fits.
+    /// The values of all patterns that `host` (with or without a port) matches.
     pub(super) fn find<'s>(&'s self, host: &'s str) -> impl Iterator<Item = &'s T> {
         let name = without_port(host);
         let literal = [host, name].into_iter().take(if host == name { 1 } else { 2 }).filter_map(|host| self.literal.get(host));

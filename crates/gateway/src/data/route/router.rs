@@ -1,6 +1,6 @@
-//! Which API a request belongs to. Every API has two prefixes, its listen path and `/<api_id>/`; the first match in the order of
-//! registration wins. A radix tree over the bytes of the path finds all matching prefixes in one walk, so the cost does not grow
-//! with the number of APIs. Listen paths with `{name}` hang at the place in the tree where their literal part ends.
+//! Routing of a request to an API. Every API has two prefixes, its listen path and `/<api_id>/`; the first match in the order of
+//! registration wins. A radix tree over the bytes of the path finds all matching prefixes in one walk, so the cost does not grow with the
+//! number of APIs. A listen path with `{name}` is in the tree node where its literal part ends.
 
 use super::host::Hosts;
 use super::template::template_regex;
@@ -12,16 +12,16 @@ use regex::Regex;
 pub(crate) struct Router {
     by_host: Hosts<Tree>,
     any_host: Tree,
-    /// Host that all requests must have, if any.
+    /// Host that all requests must have, if there is one.
     only_host: Option<Hosts<()>>,
 }
 
-/// Where a request belongs.
+/// Result of routing a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Index of the API in the snapshot.
     pub api: usize,
-    /// Bytes of the decoded path that are the listen path; 0 on the `/<api_id>/` route.
+    /// Length of the listen path within the decoded path, in bytes; 0 on the `/<api_id>/` route.
     pub listen_bytes: usize,
 }
 
@@ -41,14 +41,14 @@ struct RouteNode {
 struct Route {
     rank: usize,
     api: usize,
-    /// The prefix is a listen path, not an id.
+    /// Whether the prefix is a listen path, not an id.
     listens: bool,
-    /// The prefix ends at a segment's end (strict routes).
+    /// Whether the prefix must end at a segment's end (strict routes).
     strict: bool,
     template: Option<Regex>,
 }
 
-/// Collects routes in the order in which they win.
+/// Collects routes in order of precedence.
 #[derive(Default)]
 pub(crate) struct RouterBuilder {
     router: Router,
@@ -57,7 +57,7 @@ pub(crate) struct RouterBuilder {
 }
 
 impl RouterBuilder {
-    /// `strict`: a listen path without trailing slash matches whole segments only. `only_host`: refuse all other hosts.
+    /// `strict`: a listen path without trailing slash matches whole segments only. `only_host`: all other hosts are rejected.
     pub(crate) fn new(strict: bool, only_host: Option<&str>) -> Result<Self, regex::Error> {
         let mut router = Router::default();
         if let Some(host) = only_host.filter(|host| !host.is_empty()) {
@@ -68,7 +68,7 @@ impl RouterBuilder {
         Ok(RouterBuilder { router, rank: 0, strict })
     }
 
-    /// Adds an API's listen path; later ones lose against earlier ones.
+    /// Adds an API's listen path; earlier paths take precedence.
     pub(crate) fn add_listen_path(&mut self, host: Option<&str>, listen_path: &str, api: usize) -> Result<(), regex::Error> {
         let template = match listen_path.contains('{') {
             true => Some(re2::compile(&template_regex(listen_path, "[^/]+", false))?),
@@ -103,13 +103,13 @@ impl RouterBuilder {
 }
 
 impl Router {
-    /// Whether the host matters at all.
+    /// Whether routing depends on the host.
     #[inline]
     pub(crate) fn tells_hosts_apart(&self) -> bool {
         self.only_host.is_some() || !self.by_host.is_empty()
     }
 
-    /// The API for a host and a decoded path. APIs with a host of their own come before those without.
+    /// The API for a host and a decoded path. APIs with their own host take precedence.
     #[inline]
     pub(crate) fn find(&self, host: &str, path: &str) -> Option<Found> {
         if let Some(only) = &self.only_host
@@ -128,7 +128,7 @@ impl Router {
 }
 
 impl Tree {
-    /// The first registered route that matches, with its rank.
+    /// The matching route that was registered first, with its rank.
     #[inline]
     fn find(&self, path: &str) -> Option<(usize, Found)> {
         let mut best: Option<(usize, Found)> = None;
@@ -155,7 +155,7 @@ impl Tree {
 }
 
 impl Route {
-    /// Bytes of the listen path if this route takes `path`, whose first `depth` bytes are the route's literal part.
+    /// Length of the listen path if this route matches `path`, whose first `depth` bytes are the route's literal part.
     #[inline]
     fn matches(&self, path: &str, depth: usize) -> Option<usize> {
         if self.strict && !matches!(path.as_bytes().get(depth), None | Some(b'/')) {
@@ -204,7 +204,7 @@ impl RouteNode {
     }
 }
 
-/// The length that decides the order of listen paths: a `{name}` counts nothing.
+/// The length that orders listen paths: a `{name}` counts as empty.
 pub(crate) fn listen_path_weight(listen_path: &str) -> usize {
     let mut weight = 0;
     let mut open = 0usize;

@@ -1,6 +1,6 @@
-//! Hosts and listen paths with `{name}` in them, as regular expressions.
+//! Hosts and listen paths with `{name}`, as regular expressions.
 
-/// A template with `{name}` and `{name:regex}` as a regular expression anchored at the start.
+/// Converts a template with `{name}` and `{name:regex}` to a regular expression anchored at the start.
 pub(super) fn template_regex(template: &str, segment: &str, whole: bool) -> String {
     let mut regex = String::from("^");
     let mut rest = template;
@@ -19,7 +19,7 @@ pub(super) fn template_regex(template: &str, segment: &str, whole: bool) -> Stri
     regex
 }
 
-/// Where the brace closes that was opened before `text`; patterns may hold braces of their own.
+/// Position of the closing brace for one opened before `text`; patterns may contain braces themselves.
 fn closing_brace(text: &str) -> usize {
     let mut open = 1;
     for (index, byte) in text.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! What a variable stands for, and its value for one request. Names that nobody knows are empty.
+//! Variables and their values for one request. An unknown name has an empty value.
 
 use crate::auth::jwt::{CLAIM, value_text};
 use crate::base::form;
@@ -9,7 +9,7 @@ use tollgate_model::api::ApiDefinition;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Variable {
     Path,
-    /// The path's segments, with commas between them.
+    /// The path's segments, joined by commas.
     PathParts,
     RemoteAddress,
     RequestId,
@@ -19,9 +19,9 @@ pub(super) enum Variable {
     Parameter(String),
     /// All query parameters.
     Parameters,
-    /// A claim of the token that the request was let in with.
+    /// A claim of the token that authenticated the request.
     Claim(String),
-    /// The key that the request was let in with.
+    /// The key that authenticated the request.
     Token,
     /// A member of the key's metadata.
     Meta(String),
@@ -30,7 +30,7 @@ pub(super) enum Variable {
     Nothing,
 }
 
-/// What is said of a limit.
+/// A figure of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Figure {
     Limit,
@@ -115,7 +115,7 @@ impl Figure {
     }
 }
 
-/// Whether `$tyk_context.token` stands in a definition: who lets requests in then keeps it.
+/// Whether a definition uses `$tyk_context.token`: authentication then keeps the key.
 pub(crate) fn uses_token(definition: &ApiDefinition) -> bool {
     let stands_there = || {
         let text = definition.raw.to_string();
@@ -124,7 +124,7 @@ pub(crate) fn uses_token(definition: &ApiDefinition) -> bool {
     definition.enable_context_vars && stands_there()
 }
 
-/// Whether a cookie or parameter is meant by a name, in which `_` stands for `-`.
+/// Whether a name, in which `_` stands for `-`, means this cookie or parameter.
 fn is_called(found: &str, name: &str) -> bool {
     let same = |(a, b): (u8, u8)| a == b || (a == b'-' && b == b'_');
     found.len() == name.len() && found.bytes().zip(name.bytes()).all(same)
@@ -134,7 +134,7 @@ fn path_parts(path: &str) -> String {
     path.strip_prefix('/').unwrap_or(path).replace('/', ",")
 }
 
-/// `name:value,value;name:value`, by name.
+/// Formats as `name:value,value;name:value`, sorted by name.
 fn parameters<'a>(given: impl Iterator<Item = &'a str>) -> String {
     let mut values: std::collections::BTreeMap<String, Vec<String>> = Default::default();
     for (name, value) in given.flat_map(form::pairs) {

@@ -1,4 +1,4 @@
-//! User and password in a request's body, where patterns find them. Reads `basic_auth.extract_from_body`, `body_user_regexp` and
+//! User and password in a request's body, extracted by patterns. Reads `basic_auth.extract_from_body`, `body_user_regexp` and
 //! `body_password_regexp`. The client sees 400 `Body do not contain username` or `password`, and 400 `Request is too large`.
 
 use crate::base::re2;
@@ -7,17 +7,17 @@ use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal;
 use regex::bytes::Regex;
 
-/// A form or a document with two words in it. The body is kept while the password is checked.
+/// Largest body, in bytes: a form or a document with two words in it. The body is kept in memory while the password is checked.
 const BODY_BYTES_MAX: usize = 64 << 10;
 
-/// The patterns; what their first groups find counts.
+/// The patterns; their first groups are the values.
 pub(super) struct BodyPatterns {
     user: Regex,
     password: Regex,
 }
 
 impl BodyPatterns {
-    /// The patterns of a definition that has them; a broken one is noted as a problem.
+    /// Compiles the patterns of a definition that has them; reports an invalid one as a problem.
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Self> {
         let basic = &source.definition.basic_auth;
         if !basic.extract_from_body {
@@ -36,7 +36,7 @@ impl BodyPatterns {
         Some(BodyPatterns { user: user?, password: password? })
     }
 
-    /// User and password of a request, whose body is read for that.
+    /// Reads the body of a request and extracts user and password.
     pub(super) fn find(&self, exchange: &mut Exchange<'_>) -> Result<(String, Vec<u8>), Step> {
         exchange.read_body_up_to(BODY_BYTES_MAX)?;
         let body = exchange.body();

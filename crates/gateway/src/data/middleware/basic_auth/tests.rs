@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn credentials_are_read_as_the_rfc_says() {
-    // RFC 7617, 2; passwords may have colons; text that is not UTF-8 is a user whom nobody is.
+    // RFC 7617, 2; passwords may contain colons; text that is not UTF-8 is an unknown user.
     for (value, user, password) in [
         ("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Aladdin", "open sesame"),
         ("basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Aladdin", "open sesame"),

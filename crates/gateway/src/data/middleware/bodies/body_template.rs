@@ -1,4 +1,4 @@
-//! A body transform of Tyk: what is read, what the template sees of it, and what it makes. Reads the `template_data` of `transform` and
+//! A body transform of Tyk: its input, the data that its template sees, and its result. Reads the `template_data` of `transform` and
 //! `transform_response`.
 
 use crate::data::exchange::Exchange;
@@ -11,30 +11,30 @@ use std::fs;
 use tollgate_gotemplate::{RenderLimits, Template, Value};
 use tollgate_model::api::TemplateData;
 
-/// A file above this size is no template that somebody wrote.
+/// Largest template file, in bytes; nobody writes a larger template by hand.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Around the number of a variable, in the text that a template makes: no character that anybody sends.
+/// Encloses the number of a variable in a rendered text: a character that nobody sends.
 const MARK: char = '\u{10FFFE}';
 
-/// A transform, ready to use.
+/// A compiled transform.
 pub(crate) struct CompiledBodyTemplate {
     template: Template,
     input: TemplateInput,
     enable_session: bool,
     context: bool,
-    /// `$tyk_context.x` and the like outside of the template's actions.
+    /// Variables such as `$tyk_context.x` outside of the template's actions.
     variables: Vec<Variables>,
 }
 
-/// What bodies are.
+/// Format of the bodies that a transform reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TemplateInput {
     Json,
     Xml,
 }
 
-/// What a template sees beside the body, taken down while the request is at hand.
+/// Data that a template sees besides the body, captured while the request is available.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surroundings {
     meta: Option<Value>,
@@ -42,7 +42,8 @@ pub(crate) struct Surroundings {
 }
 
 impl CompiledBodyTemplate {
-    /// An error names the field of `template_data` and says what is wrong. `replaces_variables`: variables outside of actions act.
+    /// Compiles a transform. `Err` is the field of `template_data` and the reason. `replaces_variables`: whether variables outside of
+    /// actions are replaced.
     pub(crate) fn new(
         data: &TemplateData,
         source: &MiddlewareSource<'_, '_>,
@@ -51,7 +52,7 @@ impl CompiledBodyTemplate {
         const SOURCE: &str = "template_data.template_source";
         let input = match data.input_type.as_str() {
             "xml" => TemplateInput::Xml,
-            // A response's is JSON in Tyk, whatever is written.
+            // A response transform reads JSON in Tyk, whatever is configured.
             "json" => TemplateInput::Json,
             _ if !replaces_variables => TemplateInput::Json,
             other => return Err(("template_data.input_type", format!("{other:?} is neither json nor xml"))),
@@ -73,7 +74,7 @@ impl CompiledBodyTemplate {
         Ok(CompiledBodyTemplate { template, input, enable_session: data.enable_session, context, variables })
     }
 
-    /// What the template needs to know of the request.
+    /// Captures the request data that the template uses.
     pub(crate) fn surroundings(&self, exchange: &Exchange<'_>) -> Surroundings {
         let meta = if self.enable_session { super::tyk_meta(exchange) } else { None };
         let context = self.context.then(|| super::tyk_context(exchange));
@@ -81,7 +82,7 @@ impl CompiledBodyTemplate {
         Surroundings { meta: meta.map(value), context: context.map(value) }
     }
 
-    /// What is in a body. An error says why it is not what was said.
+    /// Parses a body. `Err` says why it does not have the configured format.
     pub(crate) fn parse(&self, body: &[u8]) -> Result<Vec<(String, Value)>, String> {
         let read = match self.input {
             TemplateInput::Xml => {
@@ -97,11 +98,11 @@ impl CompiledBodyTemplate {
                 }
             }
         };
-        // A text or a number alone is nothing that Tyk's templates see.
+        // Tyk's templates see nothing of a plain text or number.
         Ok(read.members().unwrap_or_default())
     }
 
-    /// The new body.
+    /// Renders the new body.
     pub(crate) fn render(&self, members: Vec<(String, Value)>, surroundings: &Surroundings) -> Result<String, String> {
         let named = |name: &str, value: &Option<Value>| value.clone().map(|value| (name.to_owned(), value));
         let around = named("_tyk_meta", &surroundings.meta).into_iter().chain(named("_tyk_context", &surroundings.context));
@@ -109,7 +110,7 @@ impl CompiledBodyTemplate {
         self.template.render(&data, RenderLimits::default()).map_err(|error| error.to_string())
     }
 
-    /// A text that the template made with the variables of the request put in.
+    /// Replaces the request's variables in a rendered text.
     pub(crate) fn with_variables(&self, text: String, exchange: &Exchange<'_>) -> String {
         if self.variables.is_empty() {
             return text;
@@ -130,7 +131,7 @@ impl CompiledBodyTemplate {
     }
 }
 
-/// The text with marks in place of variables outside of actions, and the variables. Where Tyk replaces them in what the template made, a
+/// Replaces variables outside of actions by marks; returns the text and the variables. Tyk replaces variables in the rendered text, where a
 /// client could write them into its body and read what it must not.
 fn marked(text: &str, make: impl Fn(&str) -> Variables) -> (String, Vec<Variables>) {
     let mut out = String::with_capacity(text.len());

@@ -1,11 +1,11 @@
-//! What templates and filters see of a request beside its body, as Tyk has it: `_tyk_context` and `_tyk_meta`.
+//! Request data that templates and filters see besides the body, as in Tyk: `_tyk_context` and `_tyk_meta`.
 
 use crate::auth::jwt::CLAIM;
 use crate::base::form::{cookies, pairs};
 use crate::data::exchange::Exchange;
 use serde_json::{Map, Value};
 
-/// The context of the request, as Tyk's `_tyk_context`.
+/// Tyk's `_tyk_context` of the request.
 pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
     let request = exchange.request;
     let mut context = Map::new();
@@ -24,7 +24,7 @@ pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
         context.insert(format!("cookies_{}", name.replace('-', "_")), value.into());
     }
     let mut form: Map<String, Value> = Map::new();
-    // The body's come first, as in Go.
+    // The body's fields come first, as in Go.
     for (name, value) in exchange.form().into_iter().chain(exchange.query()).flat_map(pairs) {
         let value = Value::from(value);
         context.entry(format!("request_data_{}", name.replace('-', "_"))).or_insert_with(|| value.clone());
@@ -47,7 +47,7 @@ pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
     context
 }
 
-/// Metadata of the key that the request was let in with.
+/// Metadata of the key that authenticated the request.
 pub(crate) fn tyk_meta(exchange: &Exchange<'_>) -> Option<Map<String, Value>> {
     exchange.key.as_ref().map(|key| key.session.meta_data.clone())
 }
@@ -58,7 +58,7 @@ fn add(lists: &mut Map<String, Value>, name: String, value: Value) {
     }
 }
 
-/// A header's name as Go writes it: `X-My-Header`.
+/// A header's name in Go's form: `X-My-Header`.
 fn canonical(name: &str) -> String {
     let mut starts = true;
     let letter = |c: char| {

@@ -1,4 +1,4 @@
-//! What a good token stands for: the session of a key, or one of its own that is made from policies, one for each identity.
+//! Sessions for valid tokens: a key's session, or one per identity that is made from policies.
 
 use crate::auth::identity::{Identity, is_usable};
 use crate::auth::jwt::{ClaimNames, ClaimTexts, Claims, JwtToken, Validity};
@@ -10,10 +10,10 @@ use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, ScopeClaim};
 use tollgate_model::key as key_format;
 
-/// The rules by which claims become sessions.
+/// Rules that turn claims into sessions.
 pub(super) struct ClaimRules {
     org_id: String,
-    /// Each token belongs to a key that has its secret.
+    /// Whether each token belongs to a key that has its secret.
     by_key: bool,
     skip_kid: bool,
     identity_field: String,
@@ -22,33 +22,33 @@ pub(super) struct ClaimRules {
     default_policies: Vec<String>,
     scopes: ScopeClaim,
     claims: ClaimNames,
-    /// The names of all claims that are looked at.
+    /// Names of all claims that are used.
     wanted: Vec<String>,
 }
 
-/// A token that was found good.
+/// A valid token in the cache.
 pub(super) struct AdmittedToken {
     holder: Holder,
-    /// The claims that variables name.
+    /// The claims that variables use.
     pub claims: Option<Arc<ClaimTexts>>,
     validity: Validity,
     generation: u64,
 }
 
 enum Holder {
-    /// A key, and the digest of the secret that the token was checked with.
+    /// A key, and the digest of the secret that verified the token.
     Key { name: String, secret: Digest },
-    /// An identity, and the key whose policy is its first.
+    /// An identity, and the key that its first policy comes from.
     Identity { identity: Identity, client: Option<String> },
 }
 
 impl AdmittedToken {
-    /// Whether it can still be relied on.
+    /// Whether the entry is still valid.
     pub(super) fn holds(&self, generation: u64, unix_s: u64) -> bool {
         self.generation == generation && self.validity.contains(unix_s)
     }
 
-    /// The name of the key, or of the identity's session.
+    /// Name of the key, or of the identity's session.
     pub(super) fn name(&self) -> &str {
         match &self.holder {
             Holder::Key { name, .. } => name,
@@ -62,7 +62,7 @@ impl ClaimRules {
         let (scopes, claims) = (definition.jwt_scopes(), ClaimNames::used_in(definition));
         let fields = [&definition.jwt_identity_base_field, &definition.jwt_policy_field_name, &definition.jwt_client_base_field];
         let named = fields.into_iter().map(String::as_str).chain([scopes.claim()]).chain(claims.iter());
-        // With dots a name may lead into an object.
+        // A name with dots may lead into an object.
         let named = named.flat_map(|name| [Some(name), name.split('.').next()]).flatten();
         let mut wanted: Vec<String> = ["sub", "exp", "iat", "nbf"].into_iter().chain(named).map(str::to_owned).collect();
         wanted.sort();
@@ -81,36 +81,36 @@ impl ClaimRules {
         }
     }
 
-    /// The claims of a token that are looked at.
+    /// The claims of a token that the rules use.
     pub(super) fn claims(&self, token: &JwtToken<'_>) -> Option<Claims> {
         token.some_claims(|name| self.wanted.iter().any(|wanted| wanted == name))
     }
 
-    /// The name of the key that a token belongs to: its `kid`, else what its claims say.
+    /// Name of the key that a token belongs to: its `kid`, else the identity in its claims.
     fn key_name<'t>(&self, token: &'t JwtToken<'_>, claims: &'t Claims) -> Option<&'t str> {
         let kid = token.kid().filter(|_| !self.skip_kid);
         kid.or_else(|| claims.identity(&self.identity_field).ok())
     }
 
-    /// The client that a token's policies come from, if they come from one's key.
+    /// The client whose key provides the token's policy, if the definition uses one.
     fn client<'c>(&self, claims: &'c Claims) -> Option<&'c str> {
         let field = Some(&self.client_field).filter(|field| self.policy_field.is_empty() && !field.is_empty())?;
         claims.text(field)
     }
 
-    /// Asks the store for the keys that a token names when they are not in memory.
+    /// Looks up the keys that a token names in the store, if they are not in memory.
     pub(super) fn ask_for_keys(&self, token: &JwtToken<'_>, claims: &Claims, exchange: &mut Exchange<'_>) -> Result<(), Step> {
         let name = if self.by_key { self.key_name(token, claims) } else { self.client(claims) };
         name.map_or(Ok(()), |name| exchange.key_or_ask(name, &self.org_id).map(drop))
     }
 
-    /// The secret of the key that a token says it belongs to.
+    /// Secret of the key that a token claims to belong to.
     pub(super) fn own_secret(&self, token: &JwtToken<'_>, claims: &Claims, exchange: &Exchange<'_>) -> Option<String> {
         let key = exchange.known_key(self.key_name(token, claims)?, &self.org_id)?;
         Some(key.session.jwt_data.secret.clone()).filter(|secret| !secret.is_empty())
     }
 
-    /// What a token whose signature and times are good stands for.
+    /// Makes the admission of a token with a valid signature and validity period.
     pub(super) fn admission(
         &self,
         token: &JwtToken<'_>,
@@ -137,7 +137,7 @@ impl ClaimRules {
         Ok(Holder::Identity { identity, client })
     }
 
-    /// The policies of a token, and the key that the first comes from if it comes from one.
+    /// The policies of a token, and the key that the first one comes from, if any.
     fn policies(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<(Vec<String>, Option<String>), Refusal> {
         let client = self.client(claims);
         let base = if !self.policy_field.is_empty() {
@@ -163,7 +163,7 @@ impl ClaimRules {
         Ok((policies, client.filter(|_| !is_default).map(str::to_owned)))
     }
 
-    /// Adds the policies that a token's scopes stand for. They take the place of default policies, not of the token's own.
+    /// Adds the policies of a token's scopes. They replace default policies, but not the token's own.
     fn add_policies_of_scopes(&self, claims: &Claims, is_default: bool, policies: &mut Vec<String>) -> Result<(), Refusal> {
         let scopes = claims.scopes(self.scopes.claim());
         if scopes.is_empty() {
@@ -180,13 +180,13 @@ impl ClaimRules {
         if policies.is_empty() { Err(refusal::JWT_NO_POLICY_IN_SCOPE) } else { Ok(()) }
     }
 
-    /// The first policy of the key that stands for a client.
+    /// First policy of a client's key.
     fn policy_of_client(&self, client: &str, exchange: &Exchange<'_>) -> Option<String> {
         let key = exchange.known_key(client, &self.org_id)?;
         key.session.policy_ids().first().map(|id| (*id).to_owned())
     }
 
-    /// The session of an admission; `None` when what it was decided with is no longer so.
+    /// The session of an admission; `None` when something it depends on has changed.
     pub(super) fn key(&self, admission: &AdmittedToken, exchange: &Exchange<'_>) -> Option<HeldKey> {
         match &admission.holder {
             Holder::Key { name, secret } => {

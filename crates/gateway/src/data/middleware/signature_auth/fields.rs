@@ -5,22 +5,22 @@ use crate::data::credentials::without_scheme;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Headers that may be signed. More than these would only make the gateway copy.
+/// Most signed headers; more would only make the gateway copy data.
 const HEADERS_MAX: usize = 64;
 
-/// The fields.
+/// The parsed fields of a signature.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SignatureFields {
     pub key_id: String,
-    /// Empty when none is named.
+    /// Empty when the signature names no algorithm.
     pub algorithm: String,
-    /// What is signed, in lower case; the date when nothing is named.
+    /// Names of the signed headers, in lower case; `date` when none are named.
     pub headers: Vec<String>,
     pub signature: Vec<u8>,
 }
 
 impl SignatureFields {
-    /// Reads the value of a header; `None` when it is no signature.
+    /// Parses a header's value; `None` when it is not a signature.
     pub(super) fn parse(value: &str) -> Option<Self> {
         let text = std::str::from_utf8(without_scheme(value.as_bytes(), b"signature ")).ok()?;
         let (mut key_id, mut algorithm, mut headers, mut signature) = (None, String::new(), Vec::new(), None);
@@ -41,7 +41,7 @@ impl SignatureFields {
     }
 }
 
-/// `a="x",b="y"`; a value without quotes ends at the comma.
+/// Parses `a="x",b="y"`; an unquoted value ends at the comma.
 fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut pairs = Vec::new();
     let mut rest = text.trim();
@@ -60,7 +60,7 @@ fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
     Some(pairs)
 }
 
-/// Base64, escaped for URLs in either letter case or not at all.
+/// Decodes Base64 that is URL-escaped in either letter case, or not at all.
 fn decoded(value: &str) -> Option<Vec<u8>> {
     let plain = if value.contains('%') { decode_form(&value.replace('+', "%2B"))? } else { value.to_owned() };
     STANDARD.decode(plain).ok()

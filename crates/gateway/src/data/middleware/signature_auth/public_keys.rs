@@ -1,5 +1,5 @@
-//! The public keys of those who sign with RSA, by the identifiers that sessions have, prepared once. A certificate that is removed or
-//! has expired is good for nothing.
+//! Public keys of clients that sign with RSA, by the certificate ids in sessions; each is parsed once. A removed or expired certificate is
+//! not used.
 
 use crate::auth::jwt::{AlgorithmFamily, SigningAlgorithm, VerifyKey};
 use crate::base::recent::Recent;
@@ -9,12 +9,12 @@ use rustls::pki_types::pem::PemObject;
 use std::sync::Arc;
 use tollgate_model::key as key_format;
 
-/// Keys that are remembered, in each of two halves. One takes some 500 bytes.
+/// Capacity of the key cache, in each of its two generations. An entry takes some 500 bytes.
 const KEYS_MAX: usize = 8_192;
-/// RSA with PKCS #1 v1.5 padding and SHA-256, which is what `rsa-sha256` means.
+/// RSA with PKCS #1 v1.5 padding and SHA-256, which `rsa-sha256` stands for.
 const ALGORITHM: &str = "RS256";
 
-/// All keys that were used lately.
+/// The keys that were used recently.
 pub(super) struct PublicKeys {
     certificates: Arc<Library>,
     prepared: Recent<PublicKey>,
@@ -22,10 +22,10 @@ pub(super) struct PublicKeys {
 
 /// One key.
 pub(super) struct PublicKey {
-    /// `None`: there is no such certificate, or it has no RSA key.
+    /// `None` when there is no such certificate, or it has no RSA key.
     key: Option<VerifyKey>,
     facts: Option<Facts>,
-    /// The library's number that it was prepared with.
+    /// Generation of the certificate library from which it was prepared.
     generation: u64,
 }
 
@@ -34,7 +34,7 @@ impl PublicKeys {
         PublicKeys { certificates, prepared: Recent::new(KEYS_MAX) }
     }
 
-    /// The key of an identifier.
+    /// The key of a certificate id.
     pub(super) fn get(&self, id: &str, unix_s: u64) -> Option<Arc<PublicKey>> {
         let digest = key_format::digest(id);
         let generation = self.certificates.generation();
@@ -60,7 +60,7 @@ impl PublicKeys {
 }
 
 impl PublicKey {
-    /// Whether its holder has signed a message.
+    /// Whether the key's holder signed a message.
     pub(super) fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
         let algorithm = SigningAlgorithm::named(ALGORITHM);
         let check = |(key, algorithm): (&VerifyKey, &SigningAlgorithm)| key.verifies_message(algorithm, message, signature);

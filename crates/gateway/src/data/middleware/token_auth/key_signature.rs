@@ -1,4 +1,4 @@
-//! The signature that must come with a key, as Mashery's clients make it. Reads `validate_signature` and `signature`. The client sees 401
+//! The signature that must accompany a key, as Mashery's clients make it. Reads `validate_signature` and `signature`. The client sees 401
 //! `Request signature verification failed`, or the status and message of the definition.
 
 use crate::auth::keys::Key;
@@ -13,9 +13,9 @@ use subtle::ConstantTimeEq;
 use tollgate_model::api::{AuthConfig, SignatureAlgorithm};
 use tollgate_model::key as key_format;
 
-/// What a definition says of signatures.
+/// Rules for signatures in a definition.
 pub(super) struct KeySignature {
-    /// `None`: one that nobody knows, with which nobody is let in.
+    /// `None` for an unknown algorithm, which admits nobody.
     algorithm: Option<SignatureAlgorithm>,
     header: String,
     parameter: Option<String>,
@@ -25,13 +25,13 @@ pub(super) struct KeySignature {
 }
 
 enum SignatureSecret {
-    /// Every key has its own, in its metadata.
+    /// Each key has its own secret, in its metadata.
     OfKey(String),
     Shared(ValueTemplate),
 }
 
 impl KeySignature {
-    /// `None` if keys are enough.
+    /// Compiles the rules; `None` when keys need no signature.
     pub(super) fn compile(places: &AuthConfig, scope: VariableScope<'_>) -> Option<Self> {
         let written = &places.signature;
         let mut refusal = RefusalText { status: written.status(), ..(*refusal::KEY_SIGNATURE).clone() };
@@ -52,10 +52,10 @@ impl KeySignature {
         })
     }
 
-    /// Checks what comes with a key that was sent as `token`.
+    /// Checks the signature that accompanies a key, which was sent as `token`.
     ///
     /// # Errors
-    /// What the client is told.
+    /// The refusal for the client.
     pub(super) fn check(&self, exchange: &Exchange<'_>, token: &str, key: &Key) -> Result<(), Refusal> {
         let algorithm = self.algorithm.ok_or(refusal::KEY_SIGNATURE_ALGORITHM)?;
         let in_query = || parameter(exchange.query()?, self.parameter.as_deref()?).filter(|found| !found.is_empty());
@@ -69,7 +69,7 @@ impl KeySignature {
         if is_right { Ok(()) } else { Err(self.refusal.clone()) }
     }
 
-    /// Whether it is the signature of a key, in any of the forms that clients know the key in.
+    /// Whether it is the signature of a key, in any form in which clients know the key.
     fn is(&self, algorithm: SignatureAlgorithm, shown: &str, token: &str, org: &str, secret: &str, now_unix_s: u64) -> bool {
         let Some(skew_s) = self.skew_s else { return false };
         let without_org = token.strip_prefix(org).filter(|rest| !org.is_empty() && !rest.is_empty());
@@ -93,7 +93,7 @@ impl SignatureSecret {
     }
 }
 
-/// A signature, in hexadecimal digits.
+/// Makes a signature, in hexadecimal digits.
 fn made(algorithm: SignatureAlgorithm, parts: [&str; 3]) -> String {
     fn over<D: Digest>(parts: [&str; 3]) -> String {
         let mut hasher = D::new();

@@ -1,15 +1,15 @@
-//! Where a document does not fit a schema, in the words of the library that Tyk uses, which clients may know.
+//! Mismatches between a document and a schema, in the wording of Tyk's library, which clients may know.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
-/// Mismatches that one refusal names; a body of a mebibyte can have as many as bytes.
+/// Most mismatches in one refusal; a body of a mebibyte can have as many as it has bytes.
 const MISMATCHES_MAX: usize = 50;
-/// Bytes of all of them: each may quote what the client sent.
+/// Longest text of all mismatches, in bytes: each may quote the client's body.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
-/// All mismatches, joined by `; `; `None` when the document fits.
+/// All mismatches, joined by `; `; `None` when the document is valid.
 pub(super) fn all(validator: &Validator, document: &Value) -> Option<String> {
     if validator.is_valid(document) {
         return None;
@@ -27,7 +27,7 @@ pub(super) fn all(validator: &Validator, document: &Value) -> Option<String> {
     Some(text)
 }
 
-/// Adds one error, and what the alternative that comes nearest misses.
+/// Adds one error, and the errors of the alternative that comes nearest.
 fn tell(error: &ValidationError<'_>, told: &mut Vec<String>) {
     let place = place(error.instance_path.as_str());
     let mut say = |text: String| told.push(format!("{place}: {text}"));
@@ -47,7 +47,7 @@ fn tell(error: &ValidationError<'_>, told: &mut Vec<String>) {
     }
 }
 
-/// The nearest is of the right type, and misses the least.
+/// Adds the errors of the nearest alternative: the right type, and the fewest errors.
 fn tell_nearest(of: &ValidationError<'_>, alternatives: &[Vec<ValidationError<'_>>], told: &mut Vec<String>) {
     let is_other_type = |error: &ValidationError<'_>| {
         matches!(error.kind, ValidationErrorKind::Type { .. }) && error.instance_path.as_str() == of.instance_path.as_str()
@@ -95,7 +95,7 @@ fn words(kind: &ValidationErrorKind, place: &str, error: &ValidationError<'_>) -
     }
 }
 
-/// `/a/0/b` as `a.0.b`.
+/// Converts `/a/0/b` to `a.0.b`.
 fn place(pointer: &str) -> String {
     match pointer.strip_prefix('/') {
         None => "(root)".to_owned(),
@@ -122,7 +122,7 @@ fn given(value: &Value) -> &'static str {
     }
 }
 
-/// The first two items that are the same.
+/// Names the first two equal items.
 fn duplicates(items: &Value) -> String {
     let mut seen = std::collections::HashMap::new();
     for (index, item) in items.as_array().into_iter().flatten().enumerate() {

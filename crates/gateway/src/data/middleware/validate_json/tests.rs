@@ -14,7 +14,7 @@ fn mismatches(schema_text: &str, document: &str) -> String {
     told.join("; ")
 }
 
-/// What gojsonschema 1.2.0, which Tyk 5.14 validates with, answers to the same; where it names several, in the order of the alphabet.
+/// The wording of gojsonschema 1.2.0, which Tyk 5.14 uses; several names in one message are sorted alphabetically.
 #[test]
 #[rustfmt::skip]
 fn mismatches_are_told_in_the_words_of_tyks_validator() {
@@ -64,7 +64,7 @@ fn mismatches_are_told_in_the_words_of_tyks_validator() {
     assert_eq!(got, cases.map(|(schema, document, wanted)| (schema, document, wanted.to_owned())));
 }
 
-/// gojsonschema says the same and names the keyword around it too; and it lists types in the order of the schema.
+/// gojsonschema also names the keyword around the mismatch, and lists types in the order of the schema.
 #[test]
 #[rustfmt::skip]
 fn keywords_around_a_mismatch_are_left_out() {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Routes `path` over listen paths in order of registration; the answer is the listen path's index and its length.
+/// Routes `path` over listen paths in order of registration; the result is the listen path's index and its length.
 fn check(strict: bool, listen_paths: &[&str], path: &str, expect: Option<(usize, usize)>) {
     let mut builder = RouterBuilder::new(strict, None).unwrap();
     let mut order: Vec<(usize, &&str)> = listen_paths.iter().enumerate().collect();

@@ -1,11 +1,11 @@
-//! What must hold for any text in the place of a signature. The function panics when it does not. The fuzzer calls it, and the tests do with
+//! Invariants of signature parsing, for any text. The function panics when one is violated. The fuzzer calls it, and so do the tests, with
 //! the same corpus.
 
 use super::SignatureFields;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// What is read can be written, and is then read as the same.
+/// Parsed fields that are written and parsed again stay the same.
 pub(super) fn signature_fields(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Some(fields) = SignatureFields::parse(text) else { return };

@@ -56,7 +56,7 @@ fn cut_and_changed_values_never_panic() {
     }
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn what_is_read_can_be_written() {
     crate::mutation::Corpus::read("signature_fields").each_and_mutated(20_000, invariants::signature_fields);

@@ -2,7 +2,7 @@ use super::*;
 use tollgate_model::api::SignatureConfig;
 use tollgate_model::reference::SecretSources;
 
-/// Of the key `key-of-alice`, the secret `shared secret` and this moment.
+/// Time of the signatures below, made with the key `key-of-alice` and the secret `shared secret`.
 const MADE_AT: u64 = 1_700_000_000;
 const MD5: &str = "b9c76a1c38637764112ce9241e366ed7";
 const SHA256: &str = "0c80e282197b58980094b06c0bcdd18fc809419dfe7ae256bc38927f3d12e945";

@@ -1,6 +1,6 @@
-//! The control plane: Tyk's control API and the health endpoints. A thread of its own has its connections and answers probes; everything else is
-//! done by `workers`. Requests on the gateway's main port reach it through socket pairs, so that every limit of the data plane holds for
-//! them too.
+//! The control plane: Tyk's control API and the health endpoints. One thread handles its connections and answers probes; `workers`
+//! does everything else. Requests on the gateway's main port arrive through socket pairs, so that all limits of the data plane
+//! apply to them as well.
 
 mod answer;
 mod api_health;
@@ -57,37 +57,37 @@ pub(crate) use openapi::described;
 pub(crate) use own_port::OwnPort;
 use workers::Workers;
 
-/// Threads that write figures for scrapers; more scrapers wait.
+/// Threads that render metrics; further scrapers wait.
 const FIGURES_THREADS_MAX: usize = 2;
-/// From a connection's start to the end of a head.
+/// Time from the start of a connection to the end of a head.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
 
-/// For which a connection to a closed port of its own is kept, if it asks for nothing.
+/// How long an idle connection is kept after its own port was closed.
 const LAST_REQUEST_TIME: Duration = Duration::from_secs(1);
 
-/// What the control API works on.
+/// State of the control API.
 pub(crate) struct Control {
     pub shared: Arc<GatewayState>,
     pub loader: Arc<Loader>,
     pub reloads: Reloads,
-    /// Held while a file of a definition or a policy is written or removed.
+    /// Held while the file of a definition or policy is written or removed.
     pub files: tokio::sync::Mutex<()>,
-    /// Held by changes of two definitions, of which one names the other as a version.
+    /// Held while a definition changes together with the one that lists it as a version.
     pub versions: tokio::sync::Mutex<()>,
     pub secret: ControlSecret,
     pub health: Arc<Health>,
-    /// `None`: switched off.
+    /// `None` if switched off.
     pub api_health: Option<ApiHealth>,
-    /// What the OAuth 2.0 provider keeps.
+    /// The token store of the OAuth 2.0 provider.
     pub ledger: Ledger,
-    /// Who is told of its tokens.
+    /// Sends notifications about its tokens.
     pub notices: Arc<Notices>,
 }
 
-/// The other ends of connections that the data plane makes.
+/// The control plane's ends of connections that the data plane opens.
 pub(crate) struct SocketPairs(mpsc::UnboundedReceiver<UnixStream>);
 
-/// Connects the data plane to a control plane that will be started.
+/// Connects the data plane to a control plane that starts later.
 pub(crate) fn socket_pairs() -> (LocalConnector, SocketPairs) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let connect = move || {
@@ -99,17 +99,17 @@ pub(crate) fn socket_pairs() -> (LocalConnector, SocketPairs) {
     (Arc::new(connect), SocketPairs(receiver))
 }
 
-/// Ports beside the gateway's main one.
+/// Ports besides the gateway's main one.
 pub(crate) struct Ports {
-    /// The control API's own.
+    /// The control API's own port.
     pub own: Option<OwnPort>,
-    /// For `/metrics` alone, without a secret.
+    /// A port for `/metrics` only, without a secret.
     pub metrics: Option<OwnPort>,
-    /// When these accept no more.
+    /// Becomes true when these ports accept no more.
     pub closed: watch::Receiver<bool>,
 }
 
-/// Starts the control plane's thread. `names` are those of the health and the readiness endpoint.
+/// Starts the control plane's thread. `names` are the paths of the health and readiness endpoints.
 pub(crate) fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Ports) -> io::Result<()> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(FIGURES_THREADS_MAX).build()?;
@@ -120,7 +120,7 @@ pub(crate) fn start(control: Control, names: [String; 2], pairs: SocketPairs, po
     let callers = Workers::new(threads.handle().clone(), FILE_BYTES_MAX);
     let clients = Workers::new(threads.handle().clone(), provider::BODY_BYTES_MAX);
     let router = router(control.clone(), &names, callers);
-    // Only the data plane leads there.
+    // Only the data plane can reach this route.
     let provided = Router::new()
         .route("/oauth/{api}/{endpoint}", any(provider::answer))
         .layer(from_fn_with_state(clients, workers::run))
@@ -141,7 +141,7 @@ pub(crate) fn start(control: Control, names: [String; 2], pairs: SocketPairs, po
             if let Some(port) = ports.own {
                 tokio::spawn(port.serve(router.clone(), ports.closed.clone()));
             }
-            // Whoever waits for the end of these ports does not wait for this.
+            // Shutdown waits for the own ports, but not for this loop.
             drop(ports.closed);
             serve(router.merge(provided), pairs).await;
         });
@@ -150,8 +150,8 @@ pub(crate) fn start(control: Control, names: [String; 2], pairs: SocketPairs, po
     Ok(())
 }
 
-/// The endpoints that need the secret. Method, path and description stand at their handlers. A test sends the examples method by method, in
-/// this order: what removes a thing comes after what needs it.
+/// The endpoints that need the secret. Handlers declare method, path and description. A test sends the examples method by method,
+/// in this order: an endpoint that removes something must follow those that need it.
 fn endpoints() -> OpenApiRouter<Arc<Control>> {
     OpenApiRouter::new()
         .routes(routes!(reload::reload))
@@ -190,17 +190,17 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(openapi::document))
 }
 
-/// Those of them that are asked all the time, and answered whatever the others do.
+/// Endpoints for metrics, which are polled constantly and must answer regardless of the load on the others.
 fn figures() -> OpenApiRouter<Arc<Control>> {
     OpenApiRouter::new().routes(routes!(metrics::metrics)).routes(routes!(metrics::figures))
 }
 
-/// All endpoints, the open ones under their configured names.
+/// All endpoints; the public ones under their configured names.
 fn router(control: Arc<Control>, [hello, ready]: &[String; 2], workers: Workers) -> Router {
     let guarded = Router::from(endpoints())
         .route_layer(from_fn_with_state(workers, workers::run))
         .merge(Router::from(figures()))
-        // Where scrapers look first; on a port shared with APIs the path is theirs.
+        // Where scrapers look by default; on a port shared with APIs, the path belongs to the APIs.
         .route("/metrics", get(metrics::metrics))
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported") })
@@ -210,7 +210,7 @@ fn router(control: Arc<Control>, [hello, ready]: &[String; 2], workers: Workers)
         .route(&format!("/{ready}"), get(health::ready))
         .route("/live", get(health::live))
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") });
-    // Bodies are read, and bounded, before they come here.
+    // Bodies are read and limited before they arrive here.
     open.merge(guarded).layer(DefaultBodyLimit::disable()).with_state(control)
 }
 
@@ -230,7 +230,7 @@ async fn check_secret(State(control): State<Arc<Control>>, headers: HeaderMap, r
     }
 }
 
-/// What scrapers can send instead of a header of ours.
+/// The secret as a bearer token, which scrapers can send instead of our own header.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     headers.get("authorization")?.as_bytes().strip_prefix(b"Bearer ")
 }
@@ -244,7 +244,7 @@ async fn serve(router: Router, mut pairs: SocketPairs) {
     }
 }
 
-/// Serves a connection; one of an own port ends with its request once that port is closed, and until then keeps what it holds.
+/// Serves a connection. On an own port, it ends with its current request once the port is closed, and keeps `held` until then.
 fn spawn(router: &Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, held: Option<own_port::Held>) {
     let service = TowerToHyperService::new(router.clone().map_request(without_trailing_slash));
     tokio::spawn(async move {
@@ -267,13 +267,13 @@ fn spawn(router: &Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + '
     });
 }
 
-/// Waits until a port is closed, and then for the time in which a connection may still send the request that it was made for.
+/// Waits until a port is closed, then gives connections a moment to send a last request.
 async fn last_request(closed: &mut watch::Receiver<bool>) {
     let _ = closed.wait_for(|closed| *closed).await;
     tokio::time::sleep(LAST_REQUEST_TIME).await;
 }
 
-/// Paths of the control API mean the same with and without a slash at the end.
+/// Removes trailing slashes: paths of the control API mean the same with and without them.
 fn without_trailing_slash(mut request: http::Request<hyper::body::Incoming>) -> http::Request<hyper::body::Incoming> {
     let uri = request.uri();
     let path = uri.path();

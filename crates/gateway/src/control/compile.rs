@@ -1,5 +1,5 @@
-//! From documents to what runs: the only place that reads an API definition and makes a `CompiledApi` of it. Everything that can be decided
-//! before a request comes is decided here.
+//! Compiles documents into their running form: the only place that turns an API definition into a `CompiledApi`. Everything that
+//! can be decided before a request arrives is decided here.
 
 mod chain;
 mod secrets;
@@ -23,7 +23,7 @@ use tollgate_model::expiry;
 use tollgate_model::session::ApiLifetime;
 use tollgate_model::{Level, Problem};
 
-/// Compiles one definition, with warnings; `Err` holds everything that makes it unusable.
+/// Compiles one definition, with warnings; `Err` holds all problems that make it unusable.
 pub(crate) fn compile(
     definition: &ApiDefinition,
     settings: &Settings,
@@ -40,7 +40,7 @@ pub(crate) fn compile(
     }
 }
 
-/// An API that asks for a protection that does not exist here is not served, unless somebody has said that it may be.
+/// Rejects an API that asks for a protection that does not exist here, unless the configuration explicitly allows it.
 fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
     let (port, protocol) = context.settings.listener;
     for missing in definition.missing_protections(port, protocol) {
@@ -135,7 +135,7 @@ fn selector(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Com
     })
 }
 
-/// When a version or an API ends.
+/// Expiry of a version or an API.
 pub(crate) fn expiry_of(text: &str) -> Expiry {
     match expiry::expiry(text) {
         expiry::WrittenExpiry::Never => Expiry::Never,
@@ -144,13 +144,13 @@ pub(crate) fn expiry_of(text: &str) -> Expiry {
     }
 }
 
-/// A listen path begins with a slash and has no `//`, `/./` or `/../`.
+/// Normalises a listen path: it starts with a slash and contains no `//`, `/./` or `/../`.
 fn sanitized_listen_path(written: &str) -> String {
     let rooted = if written.starts_with('/') { written.to_owned() } else { format!("/{written}") };
     crate::base::path::clean(&rooted).unwrap_or(rooted)
 }
 
-/// Puts APIs together: listen paths that collide are renamed, the router is built. `apis` are in the order of their files.
+/// Combines APIs: renames colliding listen paths and builds the router. `apis` are in the order of their files.
 pub(crate) fn assemble(apis: Vec<Arc<CompiledApi>>, settings: &Settings) -> (Snapshot, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut taken: HashSet<(Option<String>, String)> = HashSet::new();
@@ -179,7 +179,7 @@ pub(crate) fn assemble(apis: Vec<Arc<CompiledApi>>, settings: &Settings) -> (Sna
                 continue;
             }
             let host = api.host.as_deref();
-            // The listen path first: where both prefixes fit, it is what gets stripped.
+            // Adds the listen path first: if both prefixes match, it is the one to strip.
             let added = builder.add_listen_path(host, listen_path, index);
             let with_id = |()| if api.id.is_empty() { Ok(()) } else { builder.add_id(host, &api.id, index) };
             if let Err(error) = added.and_then(with_id) {

@@ -1,5 +1,5 @@
-//! From the files of `app_path` to a new snapshot. A file that has not changed keeps its compiled API; one that is broken keeps its last
-//! good version; nothing in flight is touched.
+//! Builds a new snapshot from the files in `app_path`. An unchanged file keeps its compiled API; a broken one keeps its last good
+//! version; requests in flight are not affected.
 
 use crate::auth::keys::Policies;
 use crate::base::definition_files::definition_files;
@@ -19,7 +19,7 @@ use tollgate_model::api::ApiDefinition;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
 
-/// A definition that is longer is another file by mistake.
+/// Maximum size of a definition; a longer file is there by mistake.
 pub(crate) const FILE_BYTES_MAX: usize = 16 << 20;
 
 /// Loads definitions and publishes snapshots, one reload at a time.
@@ -29,9 +29,9 @@ pub(crate) struct Loader {
     policy_path: PathBuf,
     policy_file: PathBuf,
     digests: RandomState,
-    /// Held for as long as a reload takes.
+    /// Held during a reload.
     reloading: Mutex<()>,
-    /// Held for a moment only: requests ask for it while a reload goes on.
+    /// Held only briefly: requests read it during a reload.
     files: Mutex<Arc<LoadedFiles>>,
     loaded: AtomicBool,
 }
@@ -40,17 +40,17 @@ type LoadedFiles = BTreeMap<PathBuf, Arc<LoadedFile>>;
 
 struct LoadedFile {
     digest: u64,
-    /// The last version that could be used.
+    /// The last usable version.
     good: Option<Arc<CompiledApi>>,
     problems: Vec<Problem>,
 }
 
-/// What a reload came to.
+/// Result of a reload.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReloadReport {
-    /// APIs that are served now.
+    /// Number of APIs served now.
     pub apis: usize,
-    /// What was found in the files; errors leave the last good version in place.
+    /// Problems found in the files; errors leave the last good version in place.
     pub problems: Vec<Problem>,
 }
 
@@ -68,22 +68,22 @@ impl Loader {
         }
     }
 
-    /// Where definitions are kept.
+    /// Directory of definitions.
     pub(crate) fn app_path(&self) -> &Path {
         &self.app_path
     }
 
-    /// Where policies are kept, if that is a directory.
+    /// Directory of policies, if policies are files.
     pub(crate) fn policy_path(&self) -> Option<&Path> {
         Some(self.policy_path.as_path()).filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// The definitions could be read at least once.
+    /// Whether the definitions have been read at least once.
     pub(crate) fn has_loaded(&self) -> bool {
         self.loaded.load(Ordering::Relaxed)
     }
 
-    /// Reads all files and publishes what they say.
+    /// Reads all files and publishes a snapshot.
     pub(crate) fn reload(&self) -> ReloadReport {
         let start = Instant::now();
         self.shared.refresh_certificates();
@@ -122,7 +122,7 @@ impl Loader {
         report
     }
 
-    /// Reads one file, or keeps what is known of it.
+    /// Reads one file, or reuses its previous result if it is unchanged.
     fn load(&self, path: &Path, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
         let last_good = || known.and_then(|file| file.good.clone());
         let text = match read(path) {
@@ -167,7 +167,7 @@ impl Loader {
         }
     }
 
-    /// The APIs in the order of their files; of two with the same id the later one counts.
+    /// The APIs in the order of their files; of two with the same id, the later one wins.
     fn distinct(&self, files: &LoadedFiles, problems: &mut Vec<Problem>) -> Vec<Arc<CompiledApi>> {
         let mut apis: Vec<Arc<CompiledApi>> = Vec::with_capacity(files.len());
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -189,12 +189,12 @@ impl Loader {
         apis
     }
 
-    /// What was loaded last.
+    /// The files loaded last.
     fn files(&self) -> Arc<LoadedFiles> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The file that the API with this id came from.
+    /// The file of the API with this id.
     pub(crate) fn file_of(&self, id: &str) -> Option<PathBuf> {
         let files = self.files();
         let defines = |file: &Arc<LoadedFile>| file.good.as_ref().is_some_and(|api| api.id == id);
@@ -209,7 +209,7 @@ impl ReloadReport {
         tracing::info!(apis = self.apis, ignored_fields = ignored, ms = start.elapsed().as_millis() as u64, "definitions loaded");
     }
 
-    /// What makes a definition unusable.
+    /// Problems that make a definition unusable.
     pub(crate) fn errors(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().filter(|problem| problem.is_error())
     }
@@ -222,17 +222,17 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
-/// Asks for reloads. Requests that come while one runs are answered by one more.
+/// Requests reloads. Requests that arrive during a reload are answered by one more.
 #[derive(Clone)]
 pub(crate) struct Reloads {
     requests: mpsc::Sender<ReloadWaiter>,
 }
 
-/// Who asks for a reload: somebody who waits for its report, or nobody.
+/// The requester of a reload; `None` if it does not wait for the report.
 type ReloadWaiter = Option<oneshot::Sender<ReloadReport>>;
 
 impl Reloads {
-    /// Starts the thread that reloads. Between two reloads that nobody waits for is so much time.
+    /// Starts the reload thread. `interval` is the minimum time between two reloads that no one waits for.
     pub(crate) fn start(loader: Arc<Loader>, interval: Duration) -> io::Result<Self> {
         let (requests, inbox) = mpsc::channel::<ReloadWaiter>();
         let run = move || {
@@ -242,7 +242,7 @@ impl Reloads {
                 let report = loader.reload();
                 last = Some(Instant::now());
                 for asker in waiting {
-                    // Who asked may have gone on without waiting.
+                    // The requester may have stopped waiting.
                     let _ = asker.send(report.clone());
                 }
             }
@@ -251,14 +251,14 @@ impl Reloads {
         Ok(Reloads { requests })
     }
 
-    /// Asks for a reload; the receiver gets its report.
+    /// Requests a reload; the receiver gets its report.
     pub(crate) fn request(&self) -> oneshot::Receiver<ReloadReport> {
         let (sender, receiver) = oneshot::channel();
         self.send(Some(sender));
         receiver
     }
 
-    /// Asks for a reload that nobody waits for.
+    /// Requests a reload without waiting for it.
     pub(crate) fn request_later(&self) {
         self.send(None);
     }
@@ -270,7 +270,7 @@ impl Reloads {
     }
 }
 
-/// Those who wait for the next reload. It comes when somebody waits, at the latest after some time.
+/// Collects the requesters of the next reload. It starts when someone waits for it, at the latest after `time_max`.
 fn gather(first: ReloadWaiter, inbox: &mpsc::Receiver<ReloadWaiter>, time_max: Duration) -> Vec<oneshot::Sender<ReloadReport>> {
     let end = Instant::now() + time_max;
     let mut waiting: Vec<_> = first.into_iter().collect();

@@ -1,4 +1,4 @@
-//! From a request's record to Tyk's analytics record: keys as they are shown, tags, uniform paths, places.
+//! Converts the record of a request to Tyk's analytics record: the displayed key, tags, normalised paths, locations.
 
 use super::facts::ApiFacts;
 use super::hit::Hit;
@@ -16,24 +16,24 @@ use std::sync::OnceLock;
 use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, NOT_VERSIONED, Network};
 use tollgate_model::config::GatewayConfig;
 
-/// What Tyk has for the hash of no key.
+/// Tyk's value for the hash of a missing key.
 const NO_KEY_HASH: &str = "00000000";
 
-/// Knows how records are to be written.
+/// Settings and rules for writing records.
 pub(crate) struct Analyst {
     hash_keys: bool,
     /// Replacements in the paths of records, as configured.
     normalise: Vec<(Regex, &'static str)>,
-    /// Replacements in the paths of usage, always.
+    /// Replacements in the paths of usage, always applied.
     uniform: Vec<(Regex, &'static str)>,
     places: Option<GeoDatabase>,
     data_ages: OnceLock<DataAges>,
 }
 
-/// Says after how many seconds an organisation wants its records forgotten, by its id; not more than 0 leaves it to the API.
+/// Returns the expiry time of an organisation's records in seconds, by its id; 0 or less leaves the decision to the API.
 pub(super) type DataAges = Box<dyn Fn(&str) -> i64 + Send + Sync>;
 
-/// What may be wrong with the patterns.
+/// An error in one of the patterns.
 pub(super) type AnalystError = Box<dyn std::error::Error>;
 
 impl Analyst {
@@ -59,12 +59,12 @@ impl Analyst {
         Ok(Analyst { hash_keys: config.hash_keys, normalise, uniform, places, data_ages: OnceLock::new() })
     }
 
-    /// From now on records expire as their organisations want it.
+    /// Applies the expiry times of organisations from now on.
     pub(crate) fn enforce_data_ages(&self, data_ages: DataAges) {
         let _ = self.data_ages.set(data_ages);
     }
 
-    /// Tyk's record.
+    /// The request as Tyk's record.
     pub(crate) fn record<'h>(&self, hit: &Hit<'h>) -> AnalyticsRecord<'h> {
         let (record, facts) = (hit.record, hit.facts);
         let version = record.text(Text::Version);
@@ -110,13 +110,13 @@ impl Analyst {
         made
     }
 
-    /// After how many seconds records of an API may be forgotten; 0 for never.
+    /// Time in seconds after which records of an API expire; 0 for never.
     fn expire_after_s(&self, facts: &ApiFacts) -> i64 {
         let data_age_s = self.data_ages.get().map_or(0, |ages| ages(&facts.org_id));
         if data_age_s > 0 { data_age_s } else { facts.expire_after_s }
     }
 
-    /// The key as analytics show it.
+    /// The key as shown in analytics.
     fn key<'r>(&self, record: &'r RequestRecord) -> Cow<'r, str> {
         match &record.key {
             Some(key) => Cow::Borrowed(&key.shown),
@@ -125,7 +125,7 @@ impl Analyst {
         }
     }
 
-    /// The key as the log shows it: hashed, or its last characters.
+    /// The key as shown in the log: hashed, or its last characters.
     pub(crate) fn logged_key<'r>(&self, record: &'r RequestRecord) -> Cow<'r, str> {
         let key = self.key(record);
         if self.hash_keys {
@@ -156,18 +156,18 @@ impl Analyst {
         tags
     }
 
-    /// The path for usage: a tracked endpoint's pattern, or the path with what looks like an identifier taken out.
+    /// The path for usage: the pattern of a tracked endpoint, or the path with everything replaced that looks like an identifier.
     pub(crate) fn uniform_path(&self, record: &RequestRecord) -> String {
         let tracked = record.text(Text::TrackedPath);
         if !tracked.is_empty() {
             return tracked.into_owned();
         }
         let mut path = replace(&self.normalise, record.text(Text::Path)).into_owned();
-        // Whatever is an identifier has one: most paths are done here.
+        // Every identifier contains a digit: most paths are done here.
         if !path.bytes().any(|byte| byte.is_ascii_digit()) {
             return path;
         }
-        // A pattern's end is the next one's beginning: twice finds all.
+        // The end of one match is the start of the next, so a second pass is needed to find all.
         for _ in 0..2 {
             for (pattern, name) in &self.uniform {
                 let with_end = format!("{name}${{end}}");
@@ -188,7 +188,7 @@ impl Analyst {
         self.places.as_ref().map(|places| places.find(address)).unwrap_or_default()
     }
 
-    /// Request and response as they were on the wire, in base64; empty when they are not recorded.
+    /// Request and response as on the wire, in base64; empty if they are not recorded.
     fn raw(&self, record: &RequestRecord) -> (String, String) {
         let Some(capture) = &record.capture else {
             let head = record.bytes(Text::RawHead);
@@ -224,10 +224,10 @@ fn ip_text(address: IpAddr) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Writes an address. Formatting one of IPv4 takes 1,300 instructions, 2 % of a request.
+/// Writes an address. The standard formatter takes 1,300 instructions for IPv4, 2 % of a request.
 pub(super) fn append_ip(out: &mut Vec<u8>, address: IpAddr) {
     let IpAddr::V4(address) = address else {
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         let _ = write!(out, "{address}");
         return;
     };

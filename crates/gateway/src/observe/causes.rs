@@ -1,10 +1,10 @@
-//! Counters by cause, for one core: made when the first cause comes, found by going through them. Causes are the gateway's own
-//! words, so there are few; what finds no place is counted as `other`.
+//! Counters by cause, for one core. Allocated at the first cause, found by linear search: causes are the gateway's own words, so
+//! there are few. A cause without a slot is counted as `other`.
 
 use std::sync::OnceLock;
 use tollgate_engine::Counter;
 
-/// Places for causes. The catalogue of refusals has about half as many.
+/// Slots for causes. The catalogue of refusals has about half as many.
 const CAUSES_MAX: usize = 96;
 
 /// Counters by cause.
@@ -18,12 +18,12 @@ struct CausePlace {
 }
 
 impl CauseCounts {
-    /// Counts one. Only the counters' own core may.
+    /// Increments a cause. Only the core that owns the counters may call this.
     pub(crate) fn add(&self, cause: &'static str) {
         self.add_many(cause, 1);
     }
 
-    /// Counts several.
+    /// Adds `count` to a cause.
     pub(crate) fn add_many(&self, cause: &'static str, count: u64) {
         let places = self.0.get_or_init(|| (0..CAUSES_MAX).map(|_| CausePlace::default()).collect());
         let (last, others) = match places.split_last() {
@@ -39,7 +39,7 @@ impl CauseCounts {
         place.count.add(count);
     }
 
-    /// The causes that have come, and how often.
+    /// The causes counted so far, with their counts.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let places = self.0.get().into_iter().flatten();
         places.filter_map(|place| Some((*place.cause.get()?, place.count.get())))

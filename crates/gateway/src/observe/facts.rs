@@ -1,8 +1,8 @@
-//! What records need to know of an API. It is compiled with the API.
+//! What records need to know about an API. Compiled with the API.
 
 use tollgate_model::api::ApiDefinition;
 
-/// One version of one API's facts.
+/// Facts of one version of an API.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ApiFacts {
     pub serial: u64,
@@ -10,23 +10,23 @@ pub(crate) struct ApiFacts {
     pub name: String,
     pub org_id: String,
     pub listen_path: String,
-    /// What each record of it is tagged with: its organisation and itself.
+    /// Tags of each record: the organisation and the API.
     pub tags: Vec<String>,
-    /// Seconds after which records of it may be forgotten; 0 for never.
+    /// Time in seconds after which its records expire; 0 for never.
     pub expire_after_s: i64,
-    /// Lower case.
+    /// Request headers whose values become tags; lower case.
     pub tag_headers: Vec<String>,
-    /// Whole requests and responses are recorded.
+    /// Whether whole requests and responses are recorded.
     pub detailed: bool,
-    /// Traces have a span for each middleware.
+    /// Whether traces have a span for each middleware.
     pub detailed_tracing: bool,
-    /// Nothing is recorded.
+    /// Whether nothing is recorded.
     pub do_not_track: bool,
-    /// Header, query parameter and cookie that carry keys.
+    /// Headers, query parameters and cookies that carry keys.
     pub secrets: Secrets,
 }
 
-/// Where an API's requests carry secrets, all lower case.
+/// Where requests of an API carry secrets; all names are lower case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secrets {
     pub headers: Vec<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Secrets {
 }
 
 impl ApiFacts {
-    /// The facts of a definition. `serial` is one that no other version of any API has.
+    /// The facts of a definition. `serial` is unique among all versions of all APIs.
     pub(crate) fn new(serial: u64, definition: &ApiDefinition, listen_path: &str) -> Self {
         let places = || std::iter::once(&definition.auth).chain(definition.auth_configs.values());
         let always = ["authorization", "cookie", "proxy-authorization"].into_iter();
@@ -59,7 +59,7 @@ impl ApiFacts {
     }
 }
 
-/// The tags of an API.
+/// Tags of an API.
 pub(super) fn tags(org_id: &str, api_id: &str) -> Vec<String> {
     let org = (!org_id.is_empty()).then(|| format!("org-{org_id}"));
     org.into_iter().chain([format!("api-{api_id}")]).collect()

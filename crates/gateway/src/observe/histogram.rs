@@ -1,9 +1,9 @@
-//! Times in buckets, counted by one core.
+//! Histogram of durations, written by one core.
 
 use tollgate_engine::Counter;
 use tollgate_model::distribution::{BOUNDS, Distribution};
 
-/// Counts of one core.
+/// Bucket counts of one core.
 #[derive(Default)]
 pub(super) struct Histogram {
     buckets: [Counter; BOUNDS + 1],
@@ -11,10 +11,10 @@ pub(super) struct Histogram {
 }
 
 impl Histogram {
-    /// Counts a time. Only the histogram's own core may.
+    /// Counts a duration. Only the core that owns the histogram may call this.
     #[inline]
     pub(super) fn add(&self, bounds: &[u64; BOUNDS], ns: u64) {
-        // Most times are short, so this ends soon.
+        // Most durations are short, so the search ends soon.
         let place = bounds.iter().position(|bound| ns <= *bound).unwrap_or(BOUNDS);
         if let Some(bucket) = self.buckets.get(place) {
             bucket.add(1);
@@ -22,7 +22,7 @@ impl Histogram {
         self.sum_ns.add(ns);
     }
 
-    /// Adds these counts to those of other cores.
+    /// Adds these counts to the totals of all cores.
     pub(super) fn add_to(&self, distribution: &mut Distribution) {
         for (total, bucket) in distribution.buckets.iter_mut().zip(&self.buckets) {
             *total += bucket.get();

@@ -4,11 +4,11 @@ use super::facts::ApiFacts;
 use super::record::RequestRecord;
 use tollgate_model::analytics::RecordTime;
 
-/// A record with what is known of its API.
+/// A record with the facts of its API.
 pub(crate) struct Hit<'a> {
     pub record: &'a RequestRecord,
     pub facts: &'a ApiFacts,
-    /// Address and port at the other end of the connection, where records are logged.
+    /// Address and port of the connection's peer, if records are logged.
     pub peer: &'a str,
     /// When the request ended.
     pub time: RecordTime,

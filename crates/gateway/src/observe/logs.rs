@@ -1,5 +1,5 @@
-//! The log: text or JSON on standard error. A thread of its own writes it, so that nobody waits for whoever reads it, and lines that the
-//! network can call forth are limited by kind, with a count of what was left out.
+//! The log: text or JSON on standard error. A separate thread writes it, so that no one waits for a slow reader. Lines that clients
+//! can cause are limited by kind, with a count of the suppressed ones.
 
 mod limiter;
 mod lines;
@@ -20,31 +20,31 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, fmt, registry};
 
-/// Target of lines that are never left out: there are as many of them as documents have problems, or as an operator asks for.
+/// Target of lines that are never suppressed: their number is bounded by the problems in documents or by an operator's requests.
 pub(crate) const EVERY: &str = "tollgate_gateway::every";
-/// Target of lines about lines.
+/// Target of lines about suppressed and lost lines.
 const ABOUT: &str = "tollgate_gateway::log";
-/// How long the start and the end of the process wait for standard error to take what was logged.
+/// How long start and end of the process wait until standard error has taken all lines.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
-/// Libraries that are quiet unless `level` names them: rustls warns of handshakes that a client spoils and h2 of single frames, so as often as
-/// clients like. The engine says the same at level debug, with the client's address.
+/// Libraries that only log errors unless `level` names them: rustls warns about every handshake that a client spoils and h2 about
+/// single frames, so clients control the number of lines. The engine logs the same at level debug, with the client's address.
 const QUIET: &str = "h2=error,rustls=error";
 
-/// Forms of the log.
+/// Format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// Lines for people.
+    /// Human-readable lines
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line
     Json,
 }
 
-/// The running log. What is left is written when it is dropped.
+/// The running log. Dropping it writes the remaining lines.
 pub(crate) struct Log {
     pub figures: Arc<LogFigures>,
 }
 
-/// What became of lines.
+/// Counts of written, suppressed and lost lines.
 pub(crate) struct LogFigures {
     lines: LogLines,
     limiter: Mutex<LineLimiter>,
@@ -52,17 +52,17 @@ pub(crate) struct LogFigures {
 }
 
 impl LogFigures {
-    /// Lines that were given to the thread that writes them.
+    /// Lines passed to the writer thread.
     pub(crate) fn lines(&self) -> u64 {
         self.lines.taken()
     }
 
-    /// Lines that are only counted: there were many of their kind.
+    /// Lines that were counted but not written, because there were too many of their kind.
     pub(crate) fn left_out(&self) -> u64 {
         self.limiter().left_out()
     }
 
-    /// Lines that are lost: standard error did not take those before them.
+    /// Lines lost because standard error did not take the lines before them.
     pub(crate) fn dropped(&self) -> u64 {
         self.lines.dropped()
     }
@@ -75,14 +75,14 @@ impl LogFigures {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Says what was left out, of windows that are over or of `all`.
+    /// Logs summaries of suppressed lines, for windows that have ended or for `all`.
     fn say_left_out(&self, all: bool) {
         let summaries = self.limiter().take_left_out(self.now_ms(), all);
         summaries.into_iter().for_each(say);
     }
 }
 
-/// Starts logging. `RUST_LOG`-style directives in `level` are understood; an unknown level means `info`.
+/// Starts logging. `level` may contain directives like `RUST_LOG`; an unknown level means `info`.
 pub(crate) fn start(format: LogFormat, level: &str) -> Log {
     let level = if level.is_empty() { "info" } else { level };
     let filter = EnvFilter::try_new(format!("{QUIET},{level}")).unwrap_or_else(|_| EnvFilter::new(format!("{QUIET},info")));
@@ -108,7 +108,7 @@ pub(crate) fn start(format: LogFormat, level: &str) -> Log {
     Log { figures }
 }
 
-/// Comes about once a second, unless standard error takes nothing.
+/// Runs about once a second, unless standard error blocks.
 fn tick(figures: &LogFigures) {
     figures.say_left_out(false);
     let lost = figures.lines.take_dropped();
@@ -118,7 +118,7 @@ fn tick(figures: &LogFigures) {
 }
 
 impl Log {
-    /// Waits until all that was logged is written, but not for ever.
+    /// Waits until all logged lines are written, for at most `FLUSH_TIME`.
     pub(crate) fn flush(&self) {
         self.figures.lines.flush(FLUSH_TIME);
     }
@@ -143,7 +143,7 @@ fn say(summary: Summary) {
     }
 }
 
-/// Lets through what the limiter admits. Who asks for `debug` wants every line of that.
+/// Passes lines that the limiter admits. At level `debug`, every line passes.
 struct Limited(Arc<LogFigures>);
 
 impl<S: Subscriber> Layer<S> for Limited {
@@ -159,7 +159,7 @@ impl<S: Subscriber> Layer<S> for Limited {
     }
 }
 
-/// The fields of a line that its kind consists of.
+/// The fields of a line that determine its kind.
 #[derive(Default)]
 struct Seen {
     api: Option<String>,

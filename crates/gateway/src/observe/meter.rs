@@ -1,5 +1,5 @@
-//! The counters of one API. They belong to its id, not to a snapshot, so they go on through reloads. So that the number of time series
-//! has a bound, APIs beyond it share one meter.
+//! Counters of one API. They belong to the API's id rather than to a snapshot, so they survive reloads. To bound the number of time
+//! series, APIs beyond a limit share one meter.
 
 use super::causes::CauseCounts;
 use super::histogram::Histogram;
@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_engine::Counter;
 use tollgate_model::distribution::{Distribution, OWN_NS, REQUEST_NS};
 
-/// The label of what has no meter of its own.
+/// Label of the shared meter.
 const OTHER: &str = "_other";
-/// The methods that are told apart, and the rest.
+/// Methods with their own counters; the last entry is for all others.
 pub(crate) const METHODS: [&str; 8] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "other"];
 /// Classes of status codes; the first is for exchanges that ended without a status.
 pub(crate) const CLASSES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
@@ -23,13 +23,13 @@ pub(crate) struct Meters {
     other: Arc<Meter>,
 }
 
-/// The counters of one API, by core; a core's are made with its first request.
+/// Counters of one API, by core; a core's counters are allocated at its first request.
 pub(crate) struct Meter {
     pub api: String,
     cores: Box<[OnceLock<Box<Cells>>]>,
 }
 
-/// What one core counts for one API.
+/// Counters of one core for one API.
 #[derive(Default)]
 pub(crate) struct Cells {
     requests: [[Counter; CLASSES.len()]; METHODS.len()],
@@ -45,28 +45,28 @@ pub(crate) struct Cells {
     in_flight: Counter,
 }
 
-/// The sides of an exchange.
+/// Sides of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Client,
     Upstream,
 }
 
-/// What is known of a request that is over.
+/// Facts about a finished request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tally {
-    /// 0 when nothing was answered.
+    /// 0 if there was no response.
     pub status: u16,
-    /// Number of the method in `METHODS`.
+    /// Index of the method in `METHODS`.
     pub method: usize,
     pub total_ns: u64,
-    /// The upstream's part; `None` when none was asked.
+    /// Time spent on the upstream; `None` if it was not called.
     pub upstream_ns: Option<u64>,
     pub request_bytes: u64,
     pub response_bytes: u64,
 }
 
-/// An API's counters of all cores together.
+/// Counters of an API, summed over all cores.
 #[derive(Default)]
 pub(crate) struct Sum {
     pub requests: [[u64; CLASSES.len()]; METHODS.len()],
@@ -82,13 +82,13 @@ pub(crate) struct Sum {
     pub in_flight: u64,
 }
 
-/// The number of a method in `METHODS`.
+/// Index of a method in `METHODS`.
 #[inline]
 pub(crate) fn method_number(method: &str) -> usize {
     METHODS.iter().position(|known| *known == method).unwrap_or(METHODS.len() - 1)
 }
 
-/// The method itself, if it is one that is told apart.
+/// The method itself if it has its own counters, otherwise `other`.
 pub(crate) fn method_name(method: &str) -> &'static str {
     METHODS.get(method_number(method)).copied().unwrap_or_default()
 }
@@ -100,12 +100,12 @@ impl Default for Meters {
 }
 
 impl Meters {
-    /// Meters for `cores` cores; `apis_max` APIs have one of their own.
+    /// Meters for `cores` cores; up to `apis_max` APIs have their own.
     pub(crate) fn new(cores: usize, apis_max: usize) -> Self {
         Meters { by_api: Mutex::default(), cores, apis_max, other: Arc::new(Meter::new(OTHER, cores)) }
     }
 
-    /// The meter of an API; the same one for as long as it is used.
+    /// The meter of an API; the same one while it is in use.
     pub(crate) fn get(&self, api: &str) -> Arc<Meter> {
         let mut by_api = self.by_api.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(meter) = by_api.get(api).and_then(Weak::upgrade) {
@@ -137,13 +137,13 @@ impl Meter {
         Meter { api: api.to_owned(), cores: (0..cores).map(|_| OnceLock::new()).collect() }
     }
 
-    /// The counters that a core writes.
+    /// The counters of one core.
     #[inline]
     pub(crate) fn core(&self, core: usize) -> Option<&Cells> {
         self.cores.get(core).map(|cells| &**cells.get_or_init(Box::default))
     }
 
-    /// What all cores have counted; `None` when nothing was.
+    /// Counts of all cores; `None` if there are none.
     pub(crate) fn sum(&self) -> Option<Sum> {
         let mut sum = Sum::default();
         let mut any = false;
@@ -156,20 +156,20 @@ impl Meter {
 }
 
 impl Cells {
-    /// A request was sent on.
+    /// Counts a request as in flight.
     #[inline]
     pub(crate) fn begin(&self) {
         self.in_flight.add(1);
     }
 
-    /// A request that was sent on is over.
+    /// Counts a request that was in flight as finished.
     #[inline]
     pub(crate) fn end(&self, tally: &Tally) {
         self.in_flight.set(self.in_flight.get().saturating_sub(1));
         self.count(tally);
     }
 
-    /// A request is over.
+    /// Counts a finished request.
     #[inline]
     pub(crate) fn count(&self, tally: &Tally) {
         let class = usize::from(tally.status / 100).min(CLASSES.len() - 1);
@@ -185,12 +185,12 @@ impl Cells {
         self.response_bytes.add(tally.response_bytes);
     }
 
-    /// The gateway turned a request away.
+    /// Counts a request that the gateway rejected.
     pub(crate) fn refused(&self, cause: &'static str) {
         self.refusals.add(cause);
     }
 
-    /// One side of an exchange did not do its part.
+    /// Counts a failure of one side of an exchange.
     pub(crate) fn failed(&self, side: Side, cause: &'static str) {
         match side {
             Side::Client => self.client_errors.add(cause),
@@ -198,7 +198,7 @@ impl Cells {
         }
     }
 
-    /// A request would have been refused if it were not for a dry run.
+    /// Counts a request that only a dry run saved from rejection.
     pub(crate) fn dry_run(&self, cause: &'static str) {
         self.dry_runs.add(cause);
     }

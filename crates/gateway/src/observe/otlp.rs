@@ -1,5 +1,5 @@
-//! OpenTelemetry's protocol: spans of requests and figures, sent to a collector as protobuf over gRPC or HTTP. All of it happens in
-//! threads beside the data path.
+//! OpenTelemetry's protocol: spans of requests and metrics, sent to a collector as protobuf over gRPC or HTTP. Runs in threads
+//! outside the data path.
 
 pub(crate) mod attribute;
 pub(crate) mod collector;

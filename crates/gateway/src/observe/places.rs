@@ -1,5 +1,5 @@
-//! Where clients are, from a MaxMind database that is read again when its file changes. Without one that can be read, records have no
-//! place; the gateway runs.
+//! Geolocation of clients with a MaxMind database, which is reread when its file changes. Without a readable database, records have
+//! no location, and the gateway runs on.
 
 use arc_swap::ArcSwapOption;
 use maxminddb::Reader;
@@ -10,26 +10,26 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, SystemTime};
 use tollgate_model::analytics::Geo;
 
-/// Between two looks whether the file is another one.
+/// Interval between checks for a changed file.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
-/// Looks places up. All cores may at once: nobody waits while the file is read.
+/// Looks up locations. All cores may call it at once; none waits while the file is read.
 pub(super) struct GeoDatabase {
     newest: Arc<ArcSwapOption<Reader<Vec<u8>>>>,
-    /// The thread that looks at the file ends with this.
+    /// Dropping this ends the thread that watches the file.
     _alive: Sender<()>,
 }
 
-/// The file, as far as it is known.
+/// The file and the database read from it.
 struct PlaceDatabase {
     path: PathBuf,
     newest: Arc<ArcSwapOption<Reader<Vec<u8>>>>,
-    /// What it was like when it was read: when it was written, and its bytes.
+    /// Modification time and size of the file when it was read.
     file: Option<(SystemTime, u64)>,
 }
 
 impl GeoDatabase {
-    /// Reads the database at `path`, and looks after it; logs what is wrong with it.
+    /// Reads the database at `path` and watches the file; logs errors.
     pub(super) fn start(path: PathBuf) -> std::io::Result<Self> {
         let mut database = PlaceDatabase::read(path);
         let newest = database.newest.clone();
@@ -43,7 +43,7 @@ impl GeoDatabase {
         Ok(GeoDatabase { newest, _alive: alive })
     }
 
-    /// The place of an address; empty when it is not known.
+    /// Location of an address; empty if unknown.
     pub(super) fn find(&self, address: IpAddr) -> Geo {
         let reader = self.newest.load();
         let found = reader.as_ref().and_then(|reader| reader.lookup(address).ok()?.decode::<Geo>().ok().flatten());
@@ -58,7 +58,7 @@ impl PlaceDatabase {
         database
     }
 
-    /// Reads the file again if it is another one.
+    /// Rereads the file if it has changed.
     fn look(&mut self) {
         let file = signature(&self.path);
         if self.file != file {
@@ -67,7 +67,7 @@ impl PlaceDatabase {
         }
     }
 
-    /// Reads the file; one that can't be used leaves the last good one in place.
+    /// Reads the file; if it is unusable, the last good database stays in use.
     fn open(&mut self) {
         let name = self.path.display();
         match Reader::open_readfile(&self.path) {

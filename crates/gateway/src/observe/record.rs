@@ -1,4 +1,4 @@
-//! One request as the sinks get it. Records are used again and again, so that none is allocated while traffic is steady.
+//! Record of one request, as sinks receive it. Records are reused, so none is allocated while traffic is steady.
 
 use crate::auth::keys::Key;
 use crate::observe::trace::RequestTrace;
@@ -12,82 +12,82 @@ use tollgate_engine::Capture;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
     Method,
-    /// Host that the client asked for.
+    /// Host that the client requested.
     Authority,
     /// Host of the upstream.
     UpstreamHost,
     UserAgent,
     Version,
-    /// Tags from request headers, a line each.
+    /// Tags from request headers, one per line.
     Tags,
     /// Path as the client sent it, without the query.
     OriginalPath,
-    /// Path as the upstream's side sees it: rewritten, without the listen path.
+    /// Path as sent to the upstream: rewritten, without the listen path.
     Path,
-    /// The pattern of a tracked endpoint.
+    /// Pattern of a tracked endpoint.
     TrackedPath,
-    /// The request's head, with secrets taken out, when all of it is recorded.
+    /// The request's head without secrets, if whole requests are recorded.
     RawHead,
-    /// The identifier that the request was given.
+    /// Request id.
     RequestId,
 }
 
 const TEXTS: usize = Text::RequestId as usize + 1;
-/// A record that has grown beyond this gives its memory back.
+/// A record whose texts grew beyond this frees their memory.
 const TEXT_BYTES_KEPT: usize = 4 * 1024;
-/// Bytes of one piece of a text.
+/// Maximum bytes of one piece of a text.
 pub(super) const TEXT_BYTES_MAX: usize = 8 * 1024;
 
-/// A middleware's part of a request.
+/// The time that one middleware took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StepTime {
     pub middleware: &'static str,
-    /// When it began, since the request's beginning.
+    /// Start, relative to the start of the request.
     pub after_ns: u64,
     pub took_ns: u64,
 }
 
-/// One request that is over.
+/// A finished request.
 pub(crate) struct RequestRecord {
     pub key: Option<Arc<Key>>,
     pub client_ip: IpAddr,
     pub peer: SocketAddr,
     pub request_id: u128,
     pub http10: bool,
-    /// The client spoke HTTP/2.
+    /// Whether the client used HTTP/2.
     pub http2: bool,
-    /// The client spoke TLS.
+    /// Whether the client used TLS.
     pub secure: bool,
-    /// Where the request belongs, when requests are traced.
+    /// Trace and spans of the request, if requests are traced.
     pub trace: Option<RequestTrace>,
-    /// For analytics.
+    /// Whether the record is for analytics.
     pub analytics: bool,
-    /// For the access log.
+    /// Whether the record is for the access log.
     pub logged: bool,
-    /// -1 when it is not known.
+    /// -1 if unknown.
     pub content_length: i64,
     pub status: u16,
-    /// Why the gateway turned it away, or what went wrong.
+    /// Why the gateway rejected the request, or why it failed.
     pub cause: Option<&'static str>,
     pub total_ns: u64,
     pub upstream_ns: u64,
-    /// When it was sent on, since its beginning, if it is traced.
+    /// When the request was sent upstream, relative to its start; only if traced.
     pub sent_after_ns: Option<u64>,
-    /// What the upstream answered; 0 for nothing.
+    /// Status from the upstream; 0 without a response.
     pub upstream_status: u16,
     pub request_bytes: u64,
     pub response_bytes: u64,
-    /// Bodies, when all of the request is recorded.
+    /// Bodies, if whole requests are recorded.
     pub capture: Option<Box<Capture>>,
-    /// The middlewares in their order, where these are traced.
+    /// The middlewares in order, if they are traced.
     pub steps: Vec<StepTime>,
     texts: Vec<u8>,
     places: [TextSpan; TEXTS],
-    /// The text that was written last.
+    /// Index of the text that was written last.
     last: usize,
 }
 
-/// Where a text begins and ends; nowhere if it was not written.
+/// Start and end of a text; empty if it was not written.
 type TextSpan = [u32; 2];
 
 impl Default for RequestRecord {
@@ -123,7 +123,7 @@ impl Default for RequestRecord {
 }
 
 impl RequestRecord {
-    /// Forgets everything but the memory.
+    /// Resets the record and keeps its memory.
     pub(crate) fn clear(&mut self) {
         let mut texts = std::mem::take(&mut self.texts);
         texts.clear();
@@ -143,7 +143,7 @@ impl RequestRecord {
         self.append(bytes);
     }
 
-    /// Adds to the text written last.
+    /// Appends to the text that was written last.
     #[inline]
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         self.texts.extend_from_slice(bytes.get(..TEXT_BYTES_MAX).unwrap_or(bytes));
@@ -152,7 +152,7 @@ impl RequestRecord {
         }
     }
 
-    /// Writes [`Text::Path`], with the slash in front that it may have left with the listen path.
+    /// Writes [`Text::Path`], and restores the leading slash if it was stripped with the listen path.
     #[inline]
     pub(crate) fn write_path(&mut self, path: &str) {
         if path.starts_with('/') {
@@ -162,7 +162,7 @@ impl RequestRecord {
         self.append(path.as_bytes());
     }
 
-    /// A text; empty when it was not written.
+    /// A text; empty if it was not written.
     #[inline]
     pub(crate) fn bytes(&self, text: Text) -> &[u8] {
         self.texts.get(self.place(text)).unwrap_or_default()
@@ -174,7 +174,7 @@ impl RequestRecord {
         start as usize..end as usize
     }
 
-    /// What the client spoke, as Go names it.
+    /// Protocol of the client, as Go names it.
     pub(crate) fn protocol(&self) -> &'static str {
         match (self.http2, self.http10) {
             (true, _) => "HTTP/2.0",
@@ -183,20 +183,20 @@ impl RequestRecord {
         }
     }
 
-    /// The whole request is recorded.
+    /// Whether the whole request is recorded.
     pub(crate) fn is_detailed(&self) -> bool {
         !self.bytes(Text::RawHead).is_empty()
     }
 
-    /// A text as characters.
+    /// A text as a string.
     pub(crate) fn text(&self, text: Text) -> Cow<'_, str> {
         let bytes = self.bytes(text);
-        // Nearly all are ASCII, which this finds out much faster.
+        // Nearly all texts are ASCII, for which this check is much faster.
         std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
     }
 }
 
-/// A place in the texts.
+/// An offset in the texts.
 #[inline]
 fn position(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)

@@ -1,5 +1,5 @@
-//! A core's end of recording: memory for records, and the core's own sinks, which see a record while it is still in the cache. Other cores
-//! and threads get only what sinks hand over, a batch at a time.
+//! Recording on one core: a pool of records, and the core's own sinks, which see a record while it is still in the CPU cache. Other
+//! cores and threads receive only the batches that sinks hand over.
 
 use super::facts::ApiFacts;
 use super::hit::Hit;
@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 use tollgate_engine::Counter;
 use tollgate_model::analytics::RecordTime;
 
-/// How old gathered records may get.
+/// Maximum age of buffered records.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
-/// Records without use whose memory is kept.
+/// Unused records kept for reuse.
 const SPARE_MAX: usize = 256;
 
-/// Shows one core's records to its sinks.
+/// Passes the records of one core to its sinks.
 pub(crate) struct Recorder {
     sinks: RefCell<Vec<Box<dyn RecordWriter>>>,
-    /// In the boxes in which they travel: a record is half a kilobyte.
+    /// Boxed as they are passed on: a record has half a kilobyte.
     #[allow(clippy::vec_box)]
     spare: RefCell<Vec<Box<RequestRecord>>>,
     recorded: Arc<Counter>,
@@ -38,7 +38,7 @@ impl Recorder {
         self.spare.borrow_mut().pop().unwrap_or_default()
     }
 
-    /// Takes a record of a request that came from `peer` and ended so many nanoseconds after 1970.
+    /// Takes the record of a request from `peer` that ended at `unix_ns`, in nanoseconds since 1970.
     #[inline]
     pub(crate) fn take(&self, mut record: Box<RequestRecord>, facts: &ApiFacts, peer: &str, unix_ns: u64) {
         self.recorded.add(1);
@@ -52,7 +52,7 @@ impl Recorder {
         }
     }
 
-    /// Hands over what was gathered, if it is time; the core calls several times a second.
+    /// Hands over buffered records when it is time; called several times a second.
     pub(crate) fn tick(&self) {
         if self.flushed.get().elapsed() >= FLUSH_EVERY {
             self.flushed.set(Instant::now());
@@ -62,7 +62,7 @@ impl Recorder {
 }
 
 impl Drop for Recorder {
-    /// The core ends: hands over all.
+    /// The core ends: hands over everything.
     fn drop(&mut self) {
         self.sinks.borrow_mut().iter_mut().for_each(|sink| sink.flush(true));
     }

@@ -1,4 +1,4 @@
-//! What is recorded of requests, and where it goes: made from the configuration at the start.
+//! Sets up the recording of requests from the configuration: what is recorded, and the sinks.
 
 use super::analytics::{Analyst, DataAges};
 use super::otlp::SpanSink;
@@ -17,36 +17,36 @@ use tollgate_model::config::GatewayConfig;
 use tollgate_store::Redis;
 use tollgate_store::usage::Usage;
 
-/// The name of the sink that sums.
+/// Name of the sink that sums usage.
 const SUMS: &str = "usage";
-/// How long a stop waits for sinks that do not end.
+/// How long shutdown waits for sinks.
 const STOP_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Recording as the cores see it.
+/// Recording as seen by the cores.
 pub(crate) struct Recording {
-    /// Requests are recorded for analytics, not only for the access log.
+    /// Whether requests are recorded for analytics, not only for the access log.
     pub analytics: bool,
     pub access_log: bool,
-    /// Clients that analytics leave out.
+    /// Clients excluded from analytics.
     pub ignored: HashSet<IpAddr>,
-    /// Nobody reads single records: what sums do not need is left out.
+    /// Whether only sums are recorded: fields that sums do not need are left out.
     pub only_sums: bool,
-    /// Whole requests are recorded whatever API and key say.
+    /// Whether whole requests are recorded, regardless of API and key.
     pub detailed: bool,
     pub body_bytes_max: usize,
-    /// How many records each core made.
+    /// Number of records per core.
     pub recorded: Vec<Arc<Counter>>,
     pub sinks: Vec<Arc<SinkFigures>>,
     pub usage: Option<Usage>,
-    /// Where records go: over a connection of their own, as questions about keys must not wait behind batches.
+    /// Connection for records, separate from that for keys, so that lookups do not wait behind batches.
     pub redis: Option<Arc<Redis>>,
     analyst: Arc<Analyst>,
-    /// Until their cores take them.
+    /// Recorders until their cores take them.
     recorders: Mutex<Vec<Option<Recorder>>>,
     writers: Mutex<Vec<SinkThread>>,
 }
 
-/// The sinks that were started: each core's own, and the threads that they share.
+/// The started sinks: those of each core, and their shared threads.
 struct Started {
     cores: Vec<Vec<Box<dyn RecordWriter>>>,
     writers: Vec<SinkThread>,
@@ -54,7 +54,7 @@ struct Started {
 }
 
 impl Started {
-    /// Figures for a sink of this name.
+    /// Statistics for a sink of this name.
     fn figures(&mut self, name: &'static str) -> Arc<SinkFigures> {
         let own = SinkFigures::new(name);
         self.figures.push(own.clone());
@@ -68,7 +68,7 @@ impl Started {
 }
 
 impl Recording {
-    /// `None` when nothing is to be recorded.
+    /// `None` if nothing is to be recorded.
     pub(crate) fn start(config: &GatewayConfig, cores: usize, json_log: bool) -> Result<Option<Self>, Box<dyn Error>> {
         let (analytics, access_log) = (config.enable_analytics, config.access_logs.enabled);
         let traces = config.opentelemetry.traces();
@@ -127,17 +127,17 @@ impl Recording {
         }))
     }
 
-    /// From now on records expire as their organisations want it.
+    /// Applies the expiry times of organisations from now on.
     pub(crate) fn enforce_data_ages(&self, data_ages: DataAges) {
         self.analyst.enforce_data_ages(data_ages);
     }
 
-    /// A core's end; each core takes it once.
+    /// The recorder of a core; each core takes it once.
     pub(crate) fn recorder(&self, core: usize) -> Option<Recorder> {
         self.recorders.lock().unwrap_or_else(PoisonError::into_inner).get_mut(core)?.take()
     }
 
-    /// Waits until what was recorded so far is written. The cores must have ended.
+    /// Waits until all records are written, for at most `STOP_TIME_MAX`. The cores must have ended.
     pub(crate) fn stop(&self) {
         self.recorders.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let mut writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));

@@ -1,5 +1,5 @@
-//! Where records go. Each core has sinks of its own, which must not wait: they turn records into what is written, and hand batches to a
-//! thread that may wait and that the sinks of one kind share. What that thread can't keep up with is dropped and counted.
+//! Destinations of records. Each core has its own sinks, which must not block: they serialise records and hand batches to a thread
+//! that may block. The sinks of one kind share that thread. Batches that it cannot keep up with are dropped and counted.
 
 mod access_log;
 mod json_lines;
@@ -19,20 +19,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// At most one line in this time about a sink that fails.
+/// Minimum interval between log lines about a failing sink.
 const COMPLAINT_EVERY: Duration = Duration::from_secs(10);
 
-/// Takes the records of one core.
+/// Accepts the records of one core.
 pub(crate) trait RecordWriter: Send {
     fn take(&mut self, hit: &Hit<'_>);
 
-    /// Passes on what was gathered; comes about once a second, and at the end with `last`.
+    /// Passes on buffered records; called about once a second, and at the end with `last`.
     fn flush(&mut self, last: bool);
 }
 
-/// Writes batches, in a thread of its own.
+/// Writes batches on its own thread.
 pub(crate) trait Write<T>: Send + 'static {
-    /// Writes one; its records are lost when that fails.
+    /// Writes a batch; on error, its records are lost.
     fn write(&mut self, batch: T) -> Result<(), String>;
 }
 
@@ -42,17 +42,17 @@ impl<T, F: FnMut(T) -> Result<(), String> + Send + 'static> Write<T> for F {
     }
 }
 
-/// What a sink did with its records.
+/// Statistics of a sink.
 pub(crate) struct SinkFigures {
     pub name: &'static str,
-    /// On their way to its thread, or being written.
+    /// Records on their way to the thread or being written.
     pub waiting: AtomicU64,
     pub written: AtomicU64,
     pub dropped: AtomicU64,
     pub failed: AtomicU64,
 }
 
-/// A core's way to a sink's thread.
+/// A core's handle of a sink's thread.
 pub(crate) struct Handoff<T> {
     batches: SyncSender<(T, u64)>,
     records_max: u64,
@@ -60,23 +60,23 @@ pub(crate) struct Handoff<T> {
     complaints: Complaints,
 }
 
-/// What may wait for a sink's thread.
+/// Queue limits of a sink's thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SinkRoom {
     pub batches: usize,
-    /// A batch alone always has room.
+    /// Maximum records; a single batch always fits.
     pub records: u64,
 }
 
-/// A sink's thread. It ends when no core has a way to it any longer.
+/// A sink's thread. It ends when no core has a handle of it any more.
 pub(crate) struct SinkThread {
     name: &'static str,
     ended: Receiver<()>,
-    /// Tells what writes that the gateway ends.
+    /// Tells the writer that the gateway shuts down.
     end: Option<Box<dyn FnOnce() + Send>>,
 }
 
-/// Says that records are lost, but not all the time.
+/// Logs that records are lost, with a minimum interval.
 #[derive(Default)]
 struct Complaints(Option<Instant>);
 
@@ -124,7 +124,7 @@ impl<T: Send + 'static> Handoff<T> {
                 };
                 own.waiting.fetch_sub(count, Ordering::Relaxed);
             }
-            // What it writes with may have an end of its own to write.
+            // The writer may have final output of its own.
             drop(writer);
         };
         std::thread::Builder::new().name(figures.name.to_owned()).spawn(run)?;
@@ -132,7 +132,7 @@ impl<T: Send + 'static> Handoff<T> {
         Ok((Handoff { batches, records_max: room.records, figures, complaints: Complaints::default() }, writer))
     }
 
-    /// Hands a batch of so many records over, or drops it: false then.
+    /// Hands over a batch of `count` records. If it does not fit, drops it and returns false.
     pub(crate) fn give(&mut self, batch: T, count: u64) -> bool {
         let waiting = self.figures.waiting.fetch_add(count, Ordering::Relaxed);
         let has_room = waiting == 0 || waiting.saturating_add(count) <= self.records_max;
@@ -144,7 +144,7 @@ impl<T: Send + 'static> Handoff<T> {
         sent
     }
 
-    /// Counts records that found no room.
+    /// Counts records that did not fit.
     pub(crate) fn lose(&mut self, count: u64) {
         self.complaints.say(self.figures.name, "what writes them is too slow, or can't");
         self.figures.dropped.fetch_add(count, Ordering::Relaxed);
@@ -152,7 +152,7 @@ impl<T: Send + 'static> Handoff<T> {
 }
 
 impl<T> Clone for Handoff<T> {
-    /// Another core's way to the same thread.
+    /// A handle for another core.
     fn clone(&self) -> Self {
         Handoff {
             batches: self.batches.clone(),
@@ -164,18 +164,18 @@ impl<T> Clone for Handoff<T> {
 }
 
 impl SinkThread {
-    /// With something to do when the gateway begins to end.
+    /// Adds a callback for the start of the shutdown.
     pub(crate) fn at_end(mut self, end: impl FnOnce() + Send + 'static) -> Self {
         self.end = Some(Box::new(end));
         self
     }
 
-    /// The gateway ends: from now on nothing is waited for long.
+    /// Tells the writer that the gateway shuts down: from now on nothing waits for long.
     pub(crate) fn end(&mut self) {
         self.end.take().into_iter().for_each(|end| end());
     }
 
-    /// Waits until all batches are written, but not longer than this; says so if they are not.
+    /// Waits until all batches are written, at most `time_max`; logs an error if they are not.
     pub(crate) fn wait(self, time_max: Duration) {
         if self.ended.recv_timeout(time_max) == Err(RecvTimeoutError::Timeout) {
             tracing::error!(sink = self.name, "records are lost: the sink does not end");

@@ -1,21 +1,21 @@
-//! The trace that a request belongs to: read from its head or begun here, taken or not, and named to the upstream. What becomes of a
-//! trace that is taken is not decided here. Costs nothing but the look for a header where no trace is taken and the caller has one.
+//! Trace context of a request: read from its head or started here, sampled or not, and propagated to the upstream. Other modules
+//! process sampled traces. Without sampling and a caller's trace, the only cost is a header lookup.
 
 use std::fmt;
 use tollgate_http::{HeaderEdits, Headers, KnownHeader};
 use tollgate_model::config::Traces;
 use tollgate_model::hexadecimal_digits;
 
-/// Bytes of a `traceparent` of version 0.
+/// Length of a version 0 `traceparent`.
 const TRACEPARENT_BYTES: usize = 55;
 
-/// Knows how traces are found, taken and passed on.
+/// Finds, samples and propagates traces.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tracer {
     propagation: Propagation,
-    /// A header with the trace's identifier, which counts before the others.
+    /// Header with the trace id, which takes precedence over the others.
     custom: Option<String>,
-    /// Traces below this number, of the upper 63 bits of their lower half, are taken.
+    /// Traces whose number, the upper 63 bits of the lower half, is below this are sampled.
     taken_below: u64,
     parent_based: bool,
 }
@@ -23,35 +23,35 @@ pub(crate) struct Tracer {
 /// The headers that carry a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Propagation {
-    /// `traceparent` and `tracestate`, as the W3C has them.
+    /// `traceparent` and `tracestate` of the W3C.
     TraceContext,
     /// `X-B3-*`.
     B3,
-    /// The custom header alone.
+    /// Only the custom header.
     Custom,
     /// The custom header and `traceparent`.
     Composite,
 }
 
-/// A request's place in its trace.
+/// A request's trace context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestTrace {
     pub id: TraceId,
-    /// The caller's span; 0 for none.
+    /// Span id of the caller; 0 for none.
     pub parent: u64,
-    /// The span of the request.
+    /// Span id of the request.
     pub server_span: u64,
-    /// The span of the exchange with the upstream.
+    /// Span id of the exchange with the upstream.
     pub client_span: u64,
-    /// Its spans are recorded.
+    /// Whether its spans are recorded (sampled).
     pub taken: bool,
-    /// The caller has named it.
+    /// Whether the trace comes from the caller.
     pub inherited: bool,
 }
 
 impl RequestTrace {
-    /// The span of a middleware, by its place among those of the request; never 0. It needs no randomness of its own: it differs from the
-    /// others of its trace as they differ from each other (the mixing function of SplitMix64).
+    /// Span id of a middleware, by its index within the request; never 0. Needs no randomness of its own: it is derived from the
+    /// request's span with the mixing function of SplitMix64, which keeps the ids of a trace distinct.
     pub(crate) fn middleware_span(&self, place: usize) -> u64 {
         let mut mixed = self.server_span.wrapping_add((place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -60,16 +60,16 @@ impl RequestTrace {
     }
 }
 
-/// The number of a trace; never 0.
+/// A trace id; never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TraceId(pub u128);
 
-/// What a caller says of its trace.
+/// The trace context that a caller sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Caller {
     id: u128,
     parent: u64,
-    /// Whether it takes the trace, if it says so.
+    /// The caller's sampling decision, if any.
     taken: Option<bool>,
 }
 
@@ -84,13 +84,13 @@ impl Tracer {
         Tracer {
             propagation,
             custom: Some(traces.custom_trace_header.clone()).filter(|name| !name.is_empty()),
-            // 1.0 is beyond every number.
+            // 1.0 gives a threshold above every number.
             taken_below: (traces.rate() * (1u64 << 63) as f64) as u64,
             parent_based: traces.sampling.parent_based,
         }
     }
 
-    /// The place of a request. `id` and `spans` are random.
+    /// The trace context of a request. `id` and `spans` are random.
     #[inline]
     pub(crate) fn place(&self, headers: &Headers<'_>, id: u128, spans: u128) -> RequestTrace {
         let caller = self.caller(headers);
@@ -101,13 +101,13 @@ impl Tracer {
             parent: caller.map_or(0, |caller| caller.parent),
             server_span: (spans as u64).max(1),
             client_span: ((spans >> 64) as u64).max(1),
-            // As the OpenTelemetry libraries have it, so that all who are asked about a trace take the same ones.
+            // Same rule as the OpenTelemetry libraries, so that all participants sample the same traces.
             taken: decided.unwrap_or((id as u64) >> 1 < self.taken_below),
             inherited: caller.is_some(),
         }
     }
 
-    /// The custom header that names traces.
+    /// The custom header with the trace id.
     pub(crate) fn header(&self) -> Option<&str> {
         self.custom.as_deref()
     }
@@ -122,7 +122,7 @@ impl Tracer {
         })
     }
 
-    /// Names the trace to the upstream. One that is not taken goes on as the caller has named it.
+    /// Propagates the trace to the upstream. An unsampled trace passes as the caller sent it.
     #[inline]
     pub(crate) fn pass_on(&self, trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         if self.propagation == Propagation::TraceContext || self.propagation == Propagation::B3 {
@@ -142,7 +142,7 @@ impl Tracer {
         }
     }
 
-    /// The header stays as the caller wrote it: other systems look for it as it is.
+    /// Leaves the header as the caller wrote it, because other systems search for it in that form.
     fn set_custom(&self, trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         if let Some(name) = self.custom.as_ref().filter(|name| headers.get(name).and_then(custom).is_none()) {
             edits.set(headers, name, &hexadecimal_digits::<32>(trace.id.0));
@@ -150,11 +150,11 @@ impl Tracer {
     }
 }
 
-/// The one `traceparent` (W3C Trace Context §3.2).
+/// The trace context in `traceparent` (W3C Trace Context §3.2), which must be unique.
 #[inline]
 fn traceparent(headers: &Headers<'_>) -> Option<Caller> {
     let value = headers.known(KnownHeader::TraceParent)?;
-    // Of several nobody knows which is meant.
+    // With several, it is unknown which one applies.
     (headers.all_known(KnownHeader::TraceParent).count() == 1).then(|| parse_traceparent(value)).flatten()
 }
 
@@ -162,7 +162,7 @@ fn parse_traceparent(value: &[u8]) -> Option<Caller> {
     let (version, rest) = value.split_at_checked(2)?;
     let version = number(version)?;
     let (head, tail) = rest.split_at_checked(TRACEPARENT_BYTES - 2)?;
-    // Later versions may have more behind a dash, this one may not.
+    // Later versions may have more fields after a dash; version 0 may not.
     let tail_fits = if version == 0 { tail.is_empty() } else { tail.is_empty() || tail.starts_with(b"-") };
     if version == 0xff || !tail_fits {
         return None;
@@ -176,7 +176,7 @@ fn parse_traceparent(value: &[u8]) -> Option<Caller> {
     (id != 0 && parent != 0).then_some(Caller { id, parent, taken: Some(flags & 1 == 1) })
 }
 
-/// `X-B3-TraceId` and `X-B3-SpanId`, with `X-B3-Sampled` or `X-B3-Flags` if they are there.
+/// The trace context in `X-B3-TraceId` and `X-B3-SpanId`, with `X-B3-Sampled` or `X-B3-Flags` if present.
 fn b3(headers: &Headers<'_>) -> Option<Caller> {
     let id = headers.get("x-b3-traceid").filter(|id| matches!(id.len(), 16 | 32)).and_then(number)?;
     let parent = headers.get("x-b3-spanid").filter(|id| id.len() == 16).and_then(number)? as u64;
@@ -190,7 +190,7 @@ fn b3(headers: &Headers<'_>) -> Option<Caller> {
     (id != 0 && parent != 0).then_some(Caller { id, parent, taken })
 }
 
-/// A trace's identifier as people write them: what is no digit is left out, what is missing is zero, as in Tyk.
+/// A trace id as written by people: ignores characters that are no digits and pads with zeros, as in Tyk.
 fn custom(value: &[u8]) -> Option<Caller> {
     let digits = value.iter().filter_map(|byte| char::from(*byte).to_digit(16)).take(32);
     let (count, id) = digits.fold((0, 0u128), |(count, id), digit| (count + 1, id << 4 | u128::from(digit)));
@@ -221,13 +221,13 @@ fn set_b3(trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) 
     if trace.taken {
         edits.set(headers, "X-B3-ParentSpanId", &hexadecimal_digits::<16>(u128::from(trace.server_span)));
     }
-    // A caller that debugs says so in X-B3-Flags alone.
+    // A caller in debug mode says so in X-B3-Flags alone.
     if headers.get("x-b3-flags") != Some(b"1".as_slice()) {
         edits.set(headers, "X-B3-Sampled", if trace.taken { b"1" } else { b"0" });
     }
 }
 
-/// Lower-case hexadecimal digits, as many as fit into 128 bits.
+/// Parses lower-case hexadecimal digits, as many as fit into 128 bits.
 fn number(digits: &[u8]) -> Option<u128> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -238,7 +238,7 @@ fn number(digits: &[u8]) -> Option<u128> {
 }
 
 impl TraceId {
-    /// Writes its 32 digits.
+    /// Appends the 32 digits.
     pub(crate) fn append_to(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&hexadecimal_digits::<32>(self.0));
     }

@@ -1,4 +1,4 @@
-//! `tollgate check`: says what is wrong with files, without running anything.
+//! `tollgate check`: reports problems in files without running the gateway.
 
 use crate::base::definition_files::definition_files;
 use crate::control::compile::compile;
@@ -13,7 +13,7 @@ use tollgate_model::api::ApiDefinition;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
 
-/// Checks each file and prints its problems; fails when one has errors.
+/// Checks each file and prints its problems; fails if one has errors.
 pub(crate) fn check(options: &CheckOptions) -> ExitCode {
     let (settings, mut failed) = settings(options);
     for file in &options.files {
@@ -22,8 +22,8 @@ pub(crate) fn check(options: &CheckOptions) -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// What definitions are checked with, and whether that could not be read: the configuration that is named, else the first among the files,
-/// else the one that `run` would find.
+/// The settings to check definitions with, and whether reading them failed. They come from the given configuration, else from the
+/// first one among the files, else from the one that `run` would find.
 fn settings(options: &CheckOptions) -> (Settings, bool) {
     let among_files = || options.files.iter().find(|file| !file.is_dir() && !is_definition(file)).cloned();
     let found = options.conf.clone().or_else(among_files).or_else(GatewayConfig::default_file);
@@ -31,7 +31,7 @@ fn settings(options: &CheckOptions) -> (Settings, bool) {
     match GatewayConfig::load(Some(&file), std::env::vars()) {
         Ok((config, _)) => (Settings::new(&config), false),
         Err(problems) => {
-            // One of the files is reported when it has its turn.
+            // A file in the list is reported when it is checked itself.
             let is_reported = options.files.contains(&file);
             problems.iter().filter(|_| !is_reported).for_each(|problem| println!("{problem}"));
             (Settings::new(&GatewayConfig::default()), !is_reported)
@@ -62,7 +62,7 @@ fn check_file(file: &Path, settings: &Settings) -> bool {
     errors > 0
 }
 
-/// A JSON object with one of these is an API definition, or wants to be one; the rest is configuration.
+/// A JSON object with one of these fields is an API definition or is meant to be one; any other is configuration.
 const DEFINITION_FIELDS: [&str; 6] = ["proxy", "api_id", "version_data", "openapi", "swagger", "x-tyk-api-gateway"];
 
 fn is_definition(file: &Path) -> bool {

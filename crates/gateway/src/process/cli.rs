@@ -75,7 +75,7 @@ pub(crate) struct RunOptions {
     pub without_effect: WithoutEffect,
 }
 
-/// Flags that service files for Tyk may have.
+/// Flags that service files for Tyk may contain.
 #[derive(Debug, Default, Args)]
 pub(crate) struct WithoutEffect {
     #[arg(long, hide = true)]
@@ -162,7 +162,7 @@ pub(crate) struct MigrateOptions {
     pub dry_run: bool,
 }
 
-/// A store that the configuration can name.
+/// A store that can be configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StoreName {
     /// The store in the data directory.
@@ -181,7 +181,7 @@ impl fmt::Display for StoreName {
 }
 
 impl Cli {
-    /// The command, `run` if none was given.
+    /// The command; `run` if none was given.
     pub(crate) fn command(self) -> CliCommand {
         self.command.unwrap_or(CliCommand::Run(self.run))
     }

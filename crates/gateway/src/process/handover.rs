@@ -1,9 +1,9 @@
-//! A restart without a refused connection: the running process starts its successor, gives it the listening sockets and the store's lock,
-//! and goes when the successor serves. Until then, and whenever anything fails, it serves itself.
+//! Restart without a refused connection: the running process starts its successor, passes it the listening sockets and the store's
+//! lock, and exits once the successor serves. Until then, and after any failure, it keeps serving.
 //!
-//! They talk over a socket pair, whose one end is the successor's standard input: first come the descriptors, then each side says a line at a
-//! time. The successor says `prepared` when all but the last quotas is read; the predecessor
-//! stores these and says `go`; the successor starts to serve and says `ready`, or at any time `failed: why`.
+//! They talk over a socket pair, whose one end is the successor's standard input. First come the descriptors; then the two exchange
+//! lines. The successor says `prepared` when it has read everything except the latest quotas; the predecessor stores those and says
+//! `go`; the successor starts to serve and says `ready`, or at any time `failed: why`.
 
 mod descriptors;
 mod inherited;
@@ -12,7 +12,7 @@ mod successor;
 pub(crate) use inherited::{Inherited, Predecessor};
 pub(crate) use successor::Estate;
 
-/// Tells a successor what each descriptor is for that it receives: the names of roles with commas between.
+/// Environment variable that tells a successor the purpose of each descriptor that it receives: role names separated by commas.
 const VARIABLE: &str = "TOLLGATE_HANDOVER";
 
 const PREPARED: &str = "prepared";
@@ -20,16 +20,16 @@ const GO: &str = "go";
 const READY: &str = "ready";
 const FAILED: &str = "failed: ";
 
-/// What a descriptor is for.
+/// Purpose of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A listening socket of the data plane, with the configured address.
     Data,
-    /// The same, with whatever address it came with from a service manager.
+    /// A listening socket of the data plane from a service manager, with any address.
     Given,
-    /// The control API's own port.
+    /// The listening socket of the control API's own port.
     Control,
-    /// The port for metrics.
+    /// The listening socket of the metrics port.
     Metrics,
     /// The lock of the embedded store.
     Lock,

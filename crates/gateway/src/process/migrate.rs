@@ -1,5 +1,5 @@
-//! `tollgate migrate`: copies keys, quotas and whatever else is stored from one store to the other. Doing it again changes nothing that has
-//! not changed, and the source stays as it is.
+//! `tollgate migrate`: copies keys, quotas and everything else from one store to the other. Repeating it only copies changes, and
+//! the source is not modified.
 
 use crate::auth::keys;
 use crate::auth::oauth;
@@ -19,12 +19,12 @@ use tollgate_model::key;
 use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{CounterValue, DocumentSpace, Embedded, PendingAnswer, Question, Redis, Store, StoreFault};
 
-/// Documents on their way at one time.
+/// Maximum documents in flight.
 const ON_THE_WAY_MAX: usize = 256;
 /// How long to wait for Redis.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Copies everything, and says how much that was.
+/// Copies everything and reports the numbers.
 pub(crate) fn migrate(options: &MigrateOptions) -> Result<(), Box<dyn Error>> {
     if options.from == options.to {
         return Err("--from and --to name the same store".into());
@@ -52,13 +52,13 @@ pub(crate) fn migrate(options: &MigrateOptions) -> Result<(), Box<dyn Error>> {
     copy.report(options)
 }
 
-/// Where things come from.
+/// The source store.
 enum MigrationSource {
     Embedded(Arc<Embedded>),
     Redis(Arc<Redis>),
 }
 
-/// A copying under way.
+/// A running copy.
 struct Copy {
     source: MigrationSource,
     target: Arc<dyn Store>,
@@ -75,7 +75,7 @@ struct Count {
     replaced: u64,
 }
 
-/// How each session is called in both stores.
+/// Names of each session in both stores.
 #[derive(Default)]
 struct SessionNames {
     by_digest: HashMap<Digest, String>,
@@ -90,7 +90,7 @@ struct SourceDocument {
 }
 
 impl Copy {
-    /// Sessions are called and written differently in the two stores.
+    /// Copies sessions, which the two stores name and serialise differently.
     fn sessions(&mut self, config: &GatewayConfig) -> Result<SessionNames, Box<dyn Error>> {
         let mut names = SessionNames::default();
         let from_embedded = matches!(self.source, MigrationSource::Embedded(_));
@@ -103,7 +103,7 @@ impl Copy {
                 return None;
             };
             if let Some(other) = names.by_name.insert(name.clone(), digest).filter(|other| *other != digest) {
-                // Both keep their own place in the embedded store; in Redis there is room for one.
+                // Both have separate entries in the embedded store, but Redis has only one.
                 names.by_name.insert(name.clone(), other);
                 left_out.push(format!("session {name}: another key has the same hash{}", if hashes { "" } else { " or name" }));
                 return None;
@@ -116,12 +116,12 @@ impl Copy {
         Ok(names)
     }
 
-    /// Of the OAuth provider's only its clients: codes and tokens are named differently, and end soon.
+    /// Copies documents. Of the OAuth provider's only the clients: codes and tokens are named differently and expire soon.
     fn documents(&mut self, kind: DocumentSpace) -> Result<(), Box<dyn Error>> {
         self.each(kind, &mut |document| Some(document).filter(|document| is_copied(kind, &document.id)))
     }
 
-    /// Copies the documents of a kind, as `translate` makes them.
+    /// Copies the documents of a kind after `translate`.
     fn each(
         &mut self,
         kind: DocumentSpace,
@@ -239,7 +239,7 @@ impl MigrationSource {
 }
 
 impl SessionNames {
-    /// `quota-<digest>-<scope>` as a shared store calls it.
+    /// The name of `quota-<digest>-<scope>` in a shared store.
     fn shared_quota(&self, name: &str) -> Option<String> {
         let Some((digest, scope)) = name.strip_prefix("quota-").and_then(|rest| rest.split_once('-')) else {
             return Some(name.to_owned());
@@ -248,7 +248,7 @@ impl SessionNames {
         Some(keys::shared_quota_name(shown, scope))
     }
 
-    /// `quota-<name>` or `quota-<scope>-<name>` as the embedded store calls it.
+    /// The name of `quota-<name>` or `quota-<scope>-<name>` in the embedded store.
     fn own_quota(&self, name: &str) -> Option<String> {
         let Some(rest) = name.strip_prefix("quota-") else { return Some(name.to_owned()) };
         let splits = std::iter::once(("", rest)).chain(rest.match_indices('-').map(|(at, _)| {
@@ -260,10 +260,10 @@ impl SessionNames {
     }
 }
 
-/// Digest, name, id, document, and when the store forgets it.
+/// Digest, name, id, document and expiry time.
 type Translated = (Digest, String, String, Vec<u8>, Option<u64>);
 
-/// An own session as a shared store has it.
+/// A session of the embedded store in the form of a shared store.
 fn to_shared(document: &SourceDocument) -> Option<Translated> {
     let digest = digest::parse_digest(&document.id)?;
     let stored = StoredSession::parse(&document.value)?;
@@ -272,7 +272,8 @@ fn to_shared(document: &SourceDocument) -> Option<Translated> {
     Some((digest, stored.shown.clone(), stored.shown, stored.session.to_json().to_string().into_bytes(), ends))
 }
 
-/// A shared session as the embedded store has it. Of a hashed key only its hash is known: it is filed under that.
+/// A session of a shared store in the form of the embedded store. Of a hashed key only the hash is known, so it is stored under the
+/// hash.
 fn to_own(document: &SourceDocument) -> Option<Translated> {
     let (session, _) = Session::parse(&document.value).ok()?;
     let digest = key::digest(&document.id);
@@ -281,7 +282,7 @@ fn to_own(document: &SourceDocument) -> Option<Translated> {
     Some((digest, document.id.clone(), digest::hex(&digest), stored.to_bytes_until(ends), ends))
 }
 
-/// Whether there was one before.
+/// Whether the document existed before.
 fn settled(answer: tollgate_store::Answer) -> Result<bool, StoreFault> {
     match answer {
         tollgate_store::Answer::Document(document) => Ok(document.is_some()),
@@ -289,13 +290,13 @@ fn settled(answer: tollgate_store::Answer) -> Result<bool, StoreFault> {
     }
 }
 
-/// Lists and sets have names of the same beginning, and are no documents.
+/// Whether a document is copied. Lists and sets have names with the same prefix, but are not documents.
 fn is_copied(kind: DocumentSpace, id: &str) -> bool {
     kind != DocumentSpace::OAuth || oauth::is_client(id)
 }
 
 fn bar(name: &'static str, length: u64) -> ProgressBar {
-    // Shown on a terminal only.
+    // Shown only on a terminal.
     let style = ProgressStyle::with_template("{msg:>14} [{bar:40}] {pos}/{len} {eta}");
     let bar = ProgressBar::new(length).with_message(name);
     style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)

@@ -1,18 +1,18 @@
-//! What a service manager is told of the gateway's state, as systemd has it (sd_notify): one datagram for each change. Without
-//! `NOTIFY_SOCKET` nobody is told anything.
+//! Reports the gateway's state to a service manager with systemd's protocol (sd_notify): one datagram per change. Without
+//! `NOTIFY_SOCKET`, does nothing.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
-/// Whom to tell.
+/// Sends the reports.
 pub(crate) struct Notifier {
     to: Option<(UnixDatagram, SocketAddr)>,
 }
 
 impl Notifier {
-    /// Whom the environment names.
+    /// A notifier for the socket that the environment names.
     pub(crate) fn from_environment() -> Self {
         let to = std::env::var("NOTIFY_SOCKET").ok().filter(|name| !name.is_empty()).and_then(|name| {
             let opened = address(&name).and_then(|address| Ok((UnixDatagram::unbound()?, address)));
@@ -21,35 +21,35 @@ impl Notifier {
         Notifier { to }
     }
 
-    /// The gateway serves. `pid` is that of a process that took over from the one that the manager knows.
+    /// Reports that the gateway serves. `pid` is the id of a process that replaced the one known to the manager.
     pub(crate) fn ready(&self, pid: Option<u32>) {
         let main = pid.map_or(String::new(), |pid| format!("MAINPID={pid}\n"));
         self.tell(&format!("{main}READY=1\nSTATUS=serving"));
     }
 
-    /// Definitions are read again.
+    /// Reports that definitions are being reloaded.
     pub(crate) fn reloading(&self) {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let micros = now.tv_sec * 1_000_000 + now.tv_nsec / 1_000;
         self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={micros}\nSTATUS=reloading"));
     }
 
-    /// What is in flight is finished, and then the process ends.
+    /// Reports the shutdown: requests in flight finish, then the process exits.
     pub(crate) fn stopping(&self) {
         self.tell("STOPPING=1\nSTATUS=draining");
     }
 
-    /// A line for those who look.
+    /// Sets the status line that people see.
     pub(crate) fn status(&self, text: &str) {
         self.tell(&format!("STATUS={text}"));
     }
 
-    /// The gateway is alive.
+    /// Reports that the gateway is alive.
     pub(crate) fn alive(&self) {
         self.tell("WATCHDOG=1");
     }
 
-    /// How often to say that the gateway is alive, if it is asked: twice in the time after which the manager gives it up.
+    /// Interval for reports that the gateway is alive, if requested: half the manager's timeout.
     pub(crate) fn alive_every(&self) -> Option<Duration> {
         self.to.as_ref()?;
         let variable = |name: &str| std::env::var(name).ok();
@@ -66,7 +66,7 @@ impl Notifier {
     }
 }
 
-/// A path, or a name without a file when it begins with `@`.
+/// The address of a path, or of an abstract socket if the name starts with `@`.
 fn address(name: &str) -> io::Result<SocketAddr> {
     match name.strip_prefix('@') {
         Some(name) => SocketAddr::from_abstract_name(name),

@@ -1,4 +1,4 @@
-//! Starts the gateway's parts in order, waits for signals, and ends them in order.
+//! Starts the parts of the gateway in order, waits for signals, and stops them in order.
 
 use crate::auth::oauth::Ledger;
 use crate::base::secret;
@@ -36,15 +36,15 @@ use tollgate_limit::{AddressRates, Rate};
 use tollgate_model::Problem;
 use tollgate_model::config::{GatewayConfig, Timeouts};
 
-/// How often certificate files are looked at.
+/// Interval between checks of the certificate files.
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
 
-/// For how long a connection without a request may send one more when another process has taken over.
+/// How long an idle connection may still send a request after another process took over.
 const LAST_REQUEST_TIME: Duration = Duration::from_secs(5);
 
-/// Runs until a signal ends it.
+/// Runs the gateway until a signal ends it.
 pub(crate) fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
-    // Before anything else is opened.
+    // Must run before anything else is opened.
     let inherited = Inherited::take()?;
     let predecessor = inherited.predecessor()?;
     let served = serve(options, inherited, predecessor.as_ref());
@@ -114,7 +114,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     });
     let loader = Arc::new(Loader::new(shared.clone(), &config));
     loader.reload();
-    // Tyk sends nothing unless this says so; here the server's name is enough, and this can still say no.
+    // Tyk sends nothing unless this variable is set; here the server's name is enough, and the variable can only switch it off.
     let switched_off = std::env::var("TYK_INSTRUMENTATION").is_ok_and(|text| matches!(text.as_str(), "0" | "false"));
     let statsd = StatsdSink::new(&config, observer.statsd.clone())?.filter(|_| metrics.enabled && !switched_off);
     let mut own_port = |address| {
@@ -126,7 +126,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let mut metrics_port = |address| OwnPort::bind(address, inherited.port(Role::Metrics, address), None, None);
     let metrics_port = config.tollgate.metrics.address().map(&mut metrics_port).transpose()?;
     let metrics_addresses = metrics_port.iter().filter_map(|port| port.address().ok()).collect::<Vec<_>>();
-    // What can fail has been tried: from here on clients are served.
+    // All steps that can fail are done: from here on, clients are served.
     if let Some(predecessor) = predecessor {
         predecessor.wait_for_go()?;
         keys.read_quotas_again()?;
@@ -186,10 +186,10 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let (close_ports, closed) = watch::channel(false);
     api::start(control, names, control_inbox, Ports { own: own_port, metrics: metrics_port, closed })?;
 
-    // A signal that comes right after the announcement must find its handler.
+    // Installs the handlers before the announcement: a signal may follow it at once.
     let signals = Signals::catch()?;
     let addresses = Addresses { data: &engine.addresses, control: &control_addresses, metrics: &metrics_addresses };
-    // What is wrong stands in the log before anybody is told that the gateway serves.
+    // Problems must be in the log before anyone learns that the gateway serves.
     log.flush();
     announce(&addresses, client_terms.is_some(), secret_file.as_deref());
     if let Some(predecessor) = predecessor {
@@ -199,7 +199,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let time_max = Duration::from_millis(config.tollgate.timeouts.restart_ms);
     let estate = Estate { sockets, lock, keys: keys.clone(), health: health.clone(), time_max };
     let end = signals.wait_for_end(&reloads, &estate, &notifier, is_alive(observer.engine.clone()));
-    // What still listens would keep connections waiting that nobody accepts.
+    // Connections would wait on sockets that still listen but are never accepted.
     drop(estate);
     let limit_ms = config.drain_timeout().as_millis() as u64;
     match end {
@@ -215,7 +215,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
             engine.drain(LAST_REQUEST_TIME);
         }
     }
-    // Ports of the control plane's own say until now that the gateway drains.
+    // Until now, the control plane's own ports have reported that the gateway drains.
     let _ = close_ports.send(true);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if runtime.block_on(async { tokio::time::timeout(LAST_REQUEST_TIME, close_ports.closed()).await }).is_err() {
@@ -227,12 +227,12 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         runtime.block_on(shared.limits.settle(true));
     }
     if end != StopCause::Stop {
-        // What is stored is the new process's now.
+        // The store now belongs to the new process.
         tracing::info!("stopped");
         return Ok(());
     }
     if let Err(fault) = runtime.block_on(keys.save_quotas()) {
-        // A server that is gone must not turn an orderly end into a failure; the embedded store has no such excuse.
+        // An unavailable server must not turn an orderly shutdown into a failure; the embedded store has no such excuse.
         if keys.shared_keys().is_none() {
             return Err(fault.into());
         }
@@ -253,7 +253,7 @@ pub(crate) fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
     Ok(tollgate_client::serve_mock(listener)?)
 }
 
-/// The configuration for a command that does not run the gateway; warnings are for those who do.
+/// The configuration for a command that does not run the gateway; ignores warnings.
 pub(crate) fn load_config_file(file: Option<&Path>) -> Result<GatewayConfig, Box<dyn Error>> {
     let options = RunOptions { conf: file.map(Path::to_owned), ..RunOptions::default() };
     load_config(&options).map(|(config, _)| config)
@@ -285,7 +285,8 @@ fn log_format(options: &RunOptions, config: &GatewayConfig) -> LogFormat {
     options.log_format.unwrap_or(configured)
 }
 
-/// A gateway needs a descriptor for each connection on both sides; the soft limit is often 1024.
+/// Raises the limit of open files: a gateway needs a descriptor for each connection on both sides, and the soft limit is often
+/// 1024.
 fn raise_open_files_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
@@ -310,7 +311,7 @@ fn limits(config: &GatewayConfig) -> Limits {
         0 => u64::MAX,
         count => count.div_ceil(threads),
     };
-    // Tyk's setting, unless ours says something else.
+    // Tyk's setting, unless ours differs from the default.
     let is_usual = timeouts.client_write_ms == Timeouts::default().client_write_ms;
     let client_write_s = if is_usual { config.http_server_options.write_timeout } else { 0 };
     let seconds_or = |seconds: u64, default_ms: u64| if seconds == 0 { default_ms } else { seconds.saturating_mul(1000) };
@@ -352,7 +353,7 @@ fn listen(config: &GatewayConfig, terms: Option<Arc<ClientTerms>>) -> Listen {
     }
 }
 
-/// The bound on connections of one address, if there is one. It is for clients: behind a proxy there are many of them.
+/// The limit on connections per client address, if configured. Proxies are exempt: many clients are behind them.
 fn address_limit(config: &GatewayConfig) -> Option<Arc<AddressLimit>> {
     let connections_max = config.tollgate.limits.connections_per_ip_max;
     let proxies = [config.tollgate.trusted_networks(), config.tollgate.announcing_networks()].concat();
@@ -360,27 +361,27 @@ fn address_limit(config: &GatewayConfig) -> Option<Arc<AddressLimit>> {
     (connections_max > 0).then(|| AddressLimit::new(connections_max, Arc::new(is_proxy)))
 }
 
-/// The rate of each client address, if there is one.
+/// The rate limit per client address, if configured.
 fn address_rates(config: &GatewayConfig) -> Option<AddressRates> {
     let written = &config.tollgate.limits.requests_per_ip;
     let rate = Rate::new(written.rate, written.per)?;
     Some(AddressRates::new(rate, written.addresses_max))
 }
 
-/// Who may call the control API, if that takes a certificate.
+/// The certificates allowed to call the control API, if it requires one.
 fn control_callers(config: &GatewayConfig, library: &Library) -> Option<Arc<AllowList>> {
     let security = &config.security;
     security.control_api_use_mutual_tls.then(|| Arc::new(AllowList::new(&security.certificates.control_api, library)))
 }
 
-/// Pushes figures to a collector, if that is configured.
+/// Starts pushing metrics to a collector, if configured.
 fn start_pusher(config: &GatewayConfig, shared: &Arc<GatewayState>) -> Result<Option<Pusher>, Box<dyn Error>> {
     let Some(figures) = shared.observer.otlp_metrics.clone().filter(|_| shared.observer.metrics) else { return Ok(None) };
     let Some((collector, interval)) = config.opentelemetry.metrics() else { return Ok(None) };
     Ok(Some(Pusher::start(shared.clone(), &collector, interval, figures)?))
 }
 
-/// Takes up renewed certificate files.
+/// Starts reloading renewed certificate files.
 fn watch_certificates(shared: Arc<GatewayState>) -> io::Result<()> {
     let watch = move || loop {
         std::thread::sleep(CERTIFICATES_EVERY);
@@ -398,7 +399,7 @@ fn control_address(config: &GatewayConfig) -> Option<SocketAddr> {
     own.then(|| address(written.unwrap_or(&config.listen_address), config.control_api_port))
 }
 
-/// Whether every core has looked at its time limits since it was asked last.
+/// Whether every core has swept its time limits since the last call.
 fn is_alive(cores: Vec<Arc<CoreStats>>) -> impl FnMut() -> bool {
     let mut last = Vec::new();
     move || {
@@ -408,7 +409,7 @@ fn is_alive(cores: Vec<Arc<CoreStats>>) -> impl FnMut() -> bool {
     }
 }
 
-/// All addresses of both families when none is configured, if the system has IPv6.
+/// The configured address. Without one, all addresses of both families, if the system has IPv6.
 fn address(written: &str, port: u16) -> SocketAddr {
     let written = match written {
         "localhost" => "127.0.0.1",
@@ -421,18 +422,18 @@ fn address(written: &str, port: u16) -> SocketAddr {
     SocketAddr::new(ip, port)
 }
 
-/// What listens where.
+/// The listening addresses.
 struct Addresses<'a> {
     data: &'a [SocketAddr],
     control: &'a [SocketAddr],
     metrics: &'a [SocketAddr],
 }
 
-/// Says on standard output what listens where, in a form that scripts can read.
+/// Prints the listening addresses to standard output, in a form that scripts can parse.
 fn announce(addresses: &Addresses<'_>, tls: bool, secret_file: Option<&Path>) {
     let scheme = if tls { "https" } else { "http" };
     let Addresses { data: addresses, control, metrics } = *addresses;
-    // Nobody may be there to read it, which is no reason to end.
+    // A missing reader is no reason to end.
     let say = |line: String| drop(writeln!(io::stdout(), "tollgate: {line}"));
     for address in addresses {
         say(format!("listening on {scheme}://{}", reachable(*address)));
@@ -446,7 +447,7 @@ fn announce(addresses: &Addresses<'_>, tls: bool, secret_file: Option<&Path>) {
     }
 }
 
-/// An address that a client on this machine can use.
+/// An address that clients on this machine can use.
 fn reachable(address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() { SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()) } else { address }
 }

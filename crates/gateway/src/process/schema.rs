@@ -1,4 +1,4 @@
-//! `tollgate schema`: JSON Schemas of documents, for editors, and the description of the control API, for generators of clients.
+//! `tollgate schema`: JSON Schemas of documents for editors, and the OpenAPI description of the control API for client generators.
 
 use crate::control::api::described;
 use crate::process::cli::SchemaName;

@@ -1,4 +1,4 @@
-//! The signals that the gateway acts on, and what it does between its start and its end beside serving: it reloads, hands over to a new
+//! Handles signals, and everything that the gateway does between start and end besides serving: it reloads, hands over to a new
 //! process, and tells the service manager that it is alive.
 
 use crate::control::loader::Reloads;
@@ -11,16 +11,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Why the gateway ends.
+/// Why the gateway stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopCause {
-    /// It was told to.
+    /// A signal asked for it.
     Stop,
     /// The process with this id serves instead.
     HandedOver(u32),
 }
 
-/// The signals.
+/// The signals that the gateway handles.
 pub(crate) struct Signals {
     runtime: tokio::runtime::Runtime,
     hangup: Signal,
@@ -32,7 +32,7 @@ pub(crate) struct Signals {
 type HandingOver<'e> = Pin<Box<dyn Future<Output = Result<u32, String>> + 'e>>;
 
 impl Signals {
-    /// From now on signals no longer end the process by themselves.
+    /// Installs the handlers: from now on, signals no longer end the process by themselves.
     pub(crate) fn catch() -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let context = runtime.enter();
@@ -42,8 +42,8 @@ impl Signals {
         Ok(Signals { runtime, hangup, terminate, interrupt, restart })
     }
 
-    /// Reloads on SIGHUP and hands over on SIGUSR2; returns on SIGTERM or SIGINT, and when another process serves. `is_alive` is asked as
-    /// often as the service manager wants to hear of it.
+    /// Reloads on SIGHUP and hands over on SIGUSR2; returns on SIGTERM or SIGINT, and when another process serves. Calls `is_alive`
+    /// at the interval that the service manager expects.
     pub(crate) fn wait_for_end(
         self,
         reloads: &Reloads,

@@ -1,4 +1,4 @@
-//! Where keys and certificates are kept, as configured: the embedded store, or a Redis that several gateways share.
+//! Opens the configured store of keys and certificates: the embedded store, or a Redis shared by several gateways.
 
 use crate::auth::certificates::Certificates;
 use crate::auth::keys::{KeyRules, Keys, SharedKeys};
@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::{Embedded, Redis, Store, StoreFault};
 
-/// How long the start waits for Redis before it goes on without.
+/// How long the start waits for Redis before it continues without.
 const START_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// The configured store, and the keys in it.
+/// The configured store and its keys.
 pub(crate) struct Opened {
     pub store: Arc<dyn Store>,
     pub keys: Keys,
-    /// What keeps other processes out of it, if anything does.
+    /// The lock that keeps other processes out of the store, if there is one.
     pub lock: Option<File>,
 }
 
-/// Opens the configured store. `lock` is what the process before this one had on it, `patterns` where those of access rights go.
+/// Opens the configured store. `lock` is the predecessor's lock; `patterns` receives the patterns of access rights.
 pub(crate) fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<PatternPool>) -> Result<Opened, Box<dyn Error>> {
     let rules = KeyRules::new(config, patterns);
     if !config.storage.is_redis() {
@@ -47,7 +47,7 @@ pub(crate) fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<Pat
     Ok(Opened { store: redis, keys, lock: None })
 }
 
-/// The certificates in the store of these keys. One that gateways share may be silent at the start: they are read later then.
+/// The certificates in the store. If a shared store does not respond at the start, they are read later.
 pub(crate) fn open_certificates(store: Arc<dyn Store>, keys: &Keys) -> Result<Certificates, StoreFault> {
     let certificates = Certificates::new(store);
     match certificates.read() {

@@ -1,16 +1,16 @@
-//! The text that a metrics scraper reads: Prometheus' own form and OpenMetrics. Knows the grammar, not what is counted.
+//! The text format of metrics: Prometheus' own and OpenMetrics. Knows the grammar, not the metrics.
 
 use std::fmt::Write;
 use tollgate_model::distribution::{BOUNDS, Distribution};
 
-/// The two forms of the text.
+/// The two text formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExpositionFormat {
     Prometheus,
     OpenMetrics,
 }
 
-/// Kinds of families.
+/// Types of metric families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MetricKind {
     Counter,
@@ -18,22 +18,22 @@ pub(super) enum MetricKind {
     Histogram,
 }
 
-/// What figures are written into, whatever becomes of them.
+/// Receiver of metrics, whatever its format.
 pub(super) type Exposition = dyn Figures;
 
-/// Takes figures, family by family.
+/// Accepts metrics, family by family.
 pub(super) trait Figures {
-    /// Begins a family. A counter's name is given without `_total`.
+    /// Starts a family. The name of a counter is given without `_total`.
     fn family(&mut self, name: &str, kind: MetricKind, help: &str) -> &mut Exposition;
 
-    /// A sample of the family.
+    /// Adds a sample to the family.
     fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Exposition;
 
-    /// A histogram of the family, its bounds in nanoseconds, shown in seconds.
+    /// Adds a histogram to the family; its bounds are in nanoseconds and shown in seconds.
     fn histogram(&mut self, labels: &[(&str, &str)], bounds: &[u64; BOUNDS], values: &Distribution);
 }
 
-/// A text under construction.
+/// A text being written.
 pub(super) struct ExpositionText {
     form: ExpositionFormat,
     text: String,
@@ -42,7 +42,7 @@ pub(super) struct ExpositionText {
 }
 
 impl ExpositionFormat {
-    /// The form that an `Accept` header asks for.
+    /// The format that an `Accept` header requests.
     pub(crate) fn accepted(accept: &str) -> ExpositionFormat {
         let wish = |kind: &str| {
             let ranges = accept.split(',').map(|range| range.split(';').map(str::trim));
@@ -76,7 +76,7 @@ impl Figures for ExpositionText {
             MetricKind::Histogram => ("histogram", ""),
         };
         self.sample = format!("{name}{suffix}");
-        // Prometheus names a family like its samples, OpenMetrics without what tells the kind.
+        // Prometheus names a family like its samples, OpenMetrics without the suffix for the type.
         let family = if self.form == ExpositionFormat::Prometheus { self.sample.as_str() } else { name };
         let _ = write!(self.text, "# HELP {family} {help}\n# TYPE {family} {word}\n");
         self
@@ -123,7 +123,7 @@ impl ExpositionText {
         let _ = writeln!(text, " {value}");
     }
 
-    /// The whole text.
+    /// The complete text.
     pub(super) fn finish(mut self) -> String {
         if self.form == ExpositionFormat::OpenMetrics {
             self.text.push_str("# EOF\n");

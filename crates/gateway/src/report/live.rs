@@ -1,5 +1,5 @@
-//! The figures as JSON, for `tollgate top` and scripts: counts since the start, so that who asks twice sees what happened between,
-//! and percentiles over all of that time.
+//! All metrics as JSON, for `tollgate top` and scripts. Counts are totals since the start, so two calls show what happened in
+//! between; percentiles cover the whole time.
 
 use crate::data::gateway_state::GatewayState;
 use crate::observe::meter::{CLASSES, Sum};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::time::SystemTime;
 use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 
-/// All figures of now.
+/// The current values of all metrics.
 pub(crate) fn live(shared: &GatewayState) -> Value {
     let observer = &shared.observer;
     let apis: Vec<Value> = shared

@@ -1,4 +1,4 @@
-//! Pushes the figures to a collector at an interval, and once more at the end.
+//! Pushes metrics to a collector at an interval, and once more at shutdown.
 
 mod figures;
 
@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tollgate_model::config::CollectorSettings;
 
-/// How long the last push may take.
+/// Time limit of the last push.
 const END_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// A running pusher.
@@ -30,7 +30,7 @@ pub(crate) struct Pusher {
 }
 
 impl Pusher {
-    /// An error tells what is wrong with the settings.
+    /// An error describes what is wrong with the settings.
     pub(crate) fn start(
         shared: Arc<GatewayState>,
         settings: &CollectorSettings,
@@ -57,7 +57,7 @@ impl Pusher {
         Ok(Pusher { stop, stopped, end })
     }
 
-    /// Pushes what was counted last, and ends.
+    /// Pushes the last counts and ends.
     pub(crate) fn stop(self) {
         self.end.send_replace(Some(Instant::now() + END_TIME_MAX));
         let _ = self.stop.send(());

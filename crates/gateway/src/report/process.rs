@@ -1,9 +1,9 @@
-//! What the operating system says of this process. What it does not say is left out.
+//! Metrics of this process from the operating system. Unavailable ones are left out.
 
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Figures of the process under the names that are usual for them: gauges, and the processor time in seconds.
+/// Metrics of the process under their conventional names: gauges, and the CPU time in seconds.
 pub(super) struct ProcessFigures {
     pub cpu_s: f64,
     pub resident_bytes: Option<u64>,

@@ -1,4 +1,4 @@
-//! All figures as one text. This is the list of what can be seen; each family is written in one place.
+//! All metrics as one text. This file lists the metric families; each is written in one place.
 
 use super::exposition::{Exposition, ExpositionFormat, ExpositionText, MetricKind};
 use super::process::ProcessFigures;
@@ -28,14 +28,14 @@ fn middleware_samples(core: &crate::observe::CoreTotals) -> &crate::observe::Cau
     &core.middleware_samples
 }
 
-/// The text that a scraper gets.
+/// The text for a scraper.
 pub(crate) fn scrape(shared: &GatewayState, form: ExpositionFormat) -> String {
     let mut text = ExpositionText::new(form);
     write_all(&mut text, shared);
     text.finish()
 }
 
-/// Writes all figures.
+/// Writes all metrics.
 pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     about(text, shared);
     requests(text, shared);
@@ -56,7 +56,7 @@ fn about(text: &mut Exposition, shared: &GatewayState) {
         .sample(&[], unix_s(shared.observer.started));
 }
 
-/// APIs that have no series of their own are one here too.
+/// APIs without their own series share one here too.
 fn caches(text: &mut Exposition, shared: &GatewayState) {
     let (caches, bytes) = shared.registry.api_caches();
     if caches.is_empty() {

@@ -1,5 +1,5 @@
-//! How the parts of the gateway are: certificates, circuit breakers, stores. Of what configuration can make many of, there are so many
-//! series and one for the rest.
+//! State of components: certificates, circuit breakers, stores. For components whose number the configuration controls, a limited
+//! number have their own series, and one series covers the rest.
 
 use super::exposition::{Exposition, MetricKind};
 use crate::base::tls::Certificate;
@@ -11,12 +11,12 @@ use tollgate_model::distribution::Distribution;
 use tollgate_store::timings::BOUNDS_NS;
 use tollgate_store::{Store, Timings};
 
-/// Certificates and breakers with series of their own: what a scrape can carry, and a person look through.
+/// Certificates and breakers with their own series: as many as a scrape can carry and a person can read.
 const CERTIFICATES_MAX: usize = 500;
 const BREAKERS_MAX: usize = 500;
 const OTHER: &str = "_other";
 
-/// When certificates end, those beyond the bound by the soonest of them.
+/// Expiry of certificates; those beyond the limit share the earliest expiry among them.
 pub(super) fn certificates(text: &mut Exposition, certificates: &[(String, Arc<Certificate>)]) {
     let ends: Vec<(&str, &str, i64)> = certificates
         .iter()
@@ -40,7 +40,7 @@ pub(super) fn certificates(text: &mut Exposition, certificates: &[(String, Arc<C
     }
 }
 
-/// Which breakers are open, those beyond the bound added up. `now` is since the gateway's start.
+/// State of circuit breakers; those beyond the limit are summed. `now` is relative to the gateway's start.
 pub(super) fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Duration) {
     let states: Vec<(u64, u64)> = breakers.iter().map(|breaker| (breaker.is_open(now).into(), breaker.openings())).collect();
     let own =
@@ -60,7 +60,7 @@ pub(super) fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Du
     }
 }
 
-/// Whether stores can be asked, and how long they take.
+/// Availability and latency of stores.
 pub(super) fn stores(text: &mut Exposition, shared: &GatewayState) {
     let keys = shared.keys.store();
     let mut stores: Vec<(&str, bool, Option<&Timings>)> = Vec::new();

@@ -1,5 +1,5 @@
-//! Figures to a StatsD or DogStatsD server over UDP: what happened since the last sending, summed up, so that the cost does not grow
-//! with the traffic. Times are sent as the middle of their bucket with a sample rate that says how often.
+//! Sends metrics to a StatsD or DogStatsD server over UDP: sums since the last transmission, so that the cost does not grow with
+//! the traffic. A duration is sent as the middle of its bucket, with a sample rate that expresses the count.
 
 use crate::data::gateway_state::GatewayState;
 use crate::observe::meter::{CLASSES, Sum};
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 
-/// Bytes of one datagram: what an Ethernet frame carries, as Tyk sends.
+/// Maximum bytes of a datagram: what fits in an Ethernet frame, as Tyk sends.
 const DATAGRAM_BYTES_MAX: usize = 1_440;
 
-/// What is sent where.
+/// What is sent, and the server.
 pub(crate) struct StatsdSink {
     server: String,
     prefix: String,
@@ -31,7 +31,7 @@ pub(crate) struct StatsdSink {
 }
 
 impl StatsdSink {
-    /// `None` when no server is configured, or `TYK_INSTRUMENTATION` switches it off.
+    /// `None` if no server is configured or `TYK_INSTRUMENTATION` switches it off.
     pub(crate) fn new(config: &GatewayConfig, figures: Arc<SinkFigures>) -> io::Result<Option<Self>> {
         if config.statsd_connection_string.is_empty() {
             return Ok(None);
@@ -50,7 +50,7 @@ impl StatsdSink {
         }))
     }
 
-    /// Sends for as long as the process lives.
+    /// Sends while the process lives.
     pub(crate) fn start(mut self, shared: Arc<GatewayState>) -> io::Result<()> {
         let run = move || {
             let mut sent = Instant::now();
@@ -73,14 +73,14 @@ impl StatsdSink {
             requests += self.api(&api, &sum, &last);
             self.last.insert(api, sum);
         }
-        // Tyk's own name for it, sent twice as Tyk does.
+        // Tyk's own name for this metric, sent twice, as Tyk does.
         let rate = format!("{:.2}|g", requests as f64 / passed.as_secs_f64().max(0.001));
         self.line("rps", &[], &rate);
         self.line("Load.rps", &[], &rate);
         self.flush();
     }
 
-    /// One API's lines; its requests since the last time.
+    /// Writes the lines of one API; returns its requests since the last transmission.
     fn api(&mut self, api: &str, sum: &Sum, last: &Sum) -> u64 {
         let mut requests = 0;
         for (index, class) in CLASSES.iter().enumerate() {
@@ -127,7 +127,7 @@ impl StatsdSink {
         }
     }
 
-    /// One metric: `prefix.name:value` with tags, or with their values in its name.
+    /// Writes one metric: `prefix.name:value` with tags, or with their values in its name.
     fn line(&mut self, name: &str, tags: &[(&str, &str)], value: &str) {
         let mut line = String::new();
         for part in [self.prefix.as_str(), name].into_iter().filter(|part| !part.is_empty()) {
@@ -158,7 +158,7 @@ impl StatsdSink {
         if lines == 0 {
             return;
         }
-        // The name is looked up each time: a server may move, and this is once a second.
+        // Resolved each time, once a second: the server may move.
         let sent = self.server.to_socket_addrs().and_then(|addresses| {
             let mut last = io::Error::other("no address");
             for address in addresses {
@@ -178,7 +178,7 @@ impl StatsdSink {
     }
 }
 
-/// Characters that mean something to a server are replaced, as Tyk does.
+/// Replaces characters that have a meaning to a server, as Tyk does.
 fn sanitized(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '$' }).collect()
 }

@@ -1,4 +1,4 @@
-//! The forms of the control API's answers: one line of JSON each.
+//! Response formats of the control API: one line of JSON each.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -21,12 +21,12 @@ pub(super) fn ok(value: impl Serialize) -> ControlAnswer {
     ControlAnswer(StatusCode::OK, json(value))
 }
 
-/// A value as JSON; null for what can't be, which none of our types is.
+/// A value as JSON; null if it cannot be serialised, which applies to none of our types.
 pub(super) fn json(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// Says what went wrong.
+/// An error.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Error {
@@ -41,7 +41,7 @@ enum Failed {
     Error,
 }
 
-/// Says that the request was carried out.
+/// The request succeeded.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Message)]
@@ -51,18 +51,18 @@ pub(super) struct Success {
     message: String,
 }
 
-/// The status of whatever went well.
+/// The status of a success.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Done {
     Ok,
 }
 
-/// Says what was changed.
+/// Reports a change.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Changed {
-    /// Id of what was changed.
+    /// Id of the changed object.
     key: String,
     #[schema(inline)]
     status: Done,
@@ -70,7 +70,7 @@ pub(super) struct Changed {
     action: Change,
 }
 
-/// What was done.
+/// The kind of change.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Change {
@@ -80,22 +80,22 @@ pub(super) enum Change {
     Deleted,
 }
 
-/// An answer that says what went wrong.
+/// An error response.
 pub(super) fn error(status: StatusCode, message: impl Into<String>) -> ControlAnswer {
     ControlAnswer(status, json(Error { status: Failed::Error, message: message.into() }))
 }
 
-/// An answer that says that the request was carried out.
+/// A success response with a message.
 pub(super) fn message(message: impl Into<String>) -> ControlAnswer {
     ok(Success { status: Done::Ok, message: message.into() })
 }
 
-/// An answer that says what was changed.
+/// A response that reports a change.
 pub(super) fn changed(key: impl Into<String>, action: Change) -> ControlAnswer {
     ok(Changed { key: key.into(), status: Done::Ok, action })
 }
 
-/// The answer when there is no such API.
+/// The response for an unknown API.
 pub(super) fn no_such_api() -> ControlAnswer {
     error(StatusCode::NOT_FOUND, "API not found")
 }

@@ -1,5 +1,5 @@
-//! `/tyk/health`: what has lately become of an API's requests, by the second. Noted in passing from the counters that the metrics are
-//! made of, so that a request pays nothing more for it; `health_check.enable_health_checks` switches it on.
+//! `/tyk/health`: recent results of an API's requests, per second. Sampled from the counters behind the metrics, so that requests
+//! cost nothing extra. `health_check.enable_health_checks` enables it.
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
@@ -13,17 +13,17 @@ use std::time::Duration;
 use tollgate_model::config::GatewayConfig;
 use utoipa::ToSchema;
 
-/// How many notes cover the window. Each has some 100 bytes for each API.
+/// Samples per window. Each has about 100 bytes per API.
 const NOTES: u32 = 12;
 
-/// The notes of the last seconds.
+/// Samples of the window.
 pub(crate) struct ApiHealth {
     window: Duration,
     /// Counts by API, oldest first.
     notes: Mutex<VecDeque<HashMap<String, Counts>>>,
 }
 
-/// What has become of an API's requests since the start.
+/// Results of an API's requests since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     throttled: u64,
@@ -33,21 +33,21 @@ struct Counts {
     upstream_ns: u64,
 }
 
-/// Recent figures of an API. The names are Tyk's, and so is the spelling.
+/// Recent request rates of an API. Names and spelling are Tyk's.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ApiHealth)]
 pub(super) struct Recently {
-    /// Requests over a rate limit.
+    /// Requests rejected by a rate limit.
     #[serde(rename = "throttle_reqests_per_second")]
     throttled: f64,
-    /// Requests over a quota.
+    /// Requests rejected by a quota.
     #[serde(rename = "quota_violations_per_second")]
     over_quota: f64,
-    /// Requests without a valid key, or without the right to call.
+    /// Requests without a valid key or without the required access right.
     #[serde(rename = "key_failures_per_second")]
     key_failures: f64,
-    /// Milliseconds.
+    /// Average latency of the upstream in milliseconds.
     #[serde(rename = "average_upstream_latency")]
     upstream_latency_ms: u64,
     /// Requests that were sent to the upstream.
@@ -56,14 +56,14 @@ pub(super) struct Recently {
 }
 
 impl ApiHealth {
-    /// For the window that is configured, if it is switched on and requests are counted at all.
+    /// Health of APIs over the configured window; `None` if it or the metrics are disabled.
     pub(crate) fn new(config: &GatewayConfig) -> Option<Self> {
         let is_on = config.health_check.enable_health_checks && config.tollgate.metrics.enabled;
         let seconds = u64::try_from(config.health_check.health_check_value_timeouts).ok().filter(|seconds| *seconds > 0);
         is_on.then(|| ApiHealth { window: Duration::from_secs(seconds.unwrap_or(60)), notes: Mutex::default() })
     }
 
-    /// Takes notes for as long as the process lives.
+    /// Takes samples while the process lives.
     pub(crate) async fn watch(&self, meters: &Meters) {
         loop {
             let counts = meters.all().iter().filter_map(|meter| Some((meter.api.clone(), Counts::of(meter)?))).collect();
@@ -80,7 +80,7 @@ impl ApiHealth {
         }
     }
 
-    /// What has come since the oldest note.
+    /// Counts since the oldest sample.
     fn lately(&self, api: &str, now: Counts) -> Counts {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         let then = notes.front().and_then(|oldest| oldest.get(api)).copied().unwrap_or_default();
@@ -93,7 +93,7 @@ impl ApiHealth {
         }
     }
 
-    /// Occurrences by the second, cut to hundredths.
+    /// Events per second, truncated to two decimals.
     fn per_second(&self, count: u64) -> f64 {
         (count as f64 / self.window.as_secs_f64() * 100.0).floor() / 100.0
     }
@@ -115,16 +115,16 @@ impl Counts {
     }
 }
 
-/// The causes that are about who calls, and not how often.
+/// Whether a cause concerns the caller's identity or rights, and not a limit.
 fn is_key_failure(cause: &str) -> bool {
     let is_about_key = ["auth_", "key_", "token_", "jwt_"].iter().any(|start| cause.starts_with(start));
     let is_about_rights = matches!(cause, "api_disallowed" | "resource_disallowed");
     (is_about_key || is_about_rights) && !cause.ends_with("rate_limit")
 }
 
-/// Recent figures of an API
+/// Recent request rates of an API
 ///
-/// The names are Tyk's. `health_check.enable_health_checks` switches it on.
+/// The names are Tyk's. `health_check.enable_health_checks` enables it.
 #[utoipa::path(
     get, path = "/tyk/health", tag = "Figures", operation_id = "getApiHealth",
     params(("api_id" = String, Query, description = "Id of the API.", example = "quick")),

@@ -1,4 +1,4 @@
-//! `/tyk/apis`: API definitions. A write goes to `app_path` and is in effect when the answer comes.
+//! `/tyk/apis`: API definitions. A write goes to `app_path` and is in effect when the response is sent.
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, no_such_api, ok};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tollgate_model::Problem;
 use tollgate_model::api::ApiDefinition;
 
-/// Errors that an answer names. Who has more mends these first.
+/// Maximum errors in a response. If there are more, the user fixes these first.
 const REASONS_MAX: usize = 50;
 
 /// All API definitions
@@ -52,7 +52,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(ApiId { id })
 
 /// Add an API definition
 ///
-/// One without `api_id` gets one; one with the id of another replaces it. With `base_api_id` it becomes a version of that API.
+/// A definition without `api_id` gets a generated one; a definition with an existing id replaces that API. With `base_api_id`, it becomes a version of that API.
 #[utoipa::path(
     post, path = "/tyk/apis", tag = "APIs", operation_id = "createApi",
     params(
@@ -98,7 +98,7 @@ pub(super) async fn create(
     if base_answer.0 == StatusCode::OK { answer } else { base_answer }
 }
 
-/// The same as `POST /tyk/apis`
+/// Same as `POST /tyk/apis`
 ///
 /// The id in the path has no effect, as in Tyk.
 #[utoipa::path(
@@ -163,7 +163,7 @@ pub(super) async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id 
     let _alone = if bases().is_empty() { None } else { Some(control.versions.lock().await) };
     let removed = remove_file(&control, &id).await;
     let bases = bases();
-    // Also when somebody else removed the file: it may have been by hand.
+    // Reloads even if someone else removed the file, which may have happened by hand.
     let _ = control.reloads.request().await;
     match removed {
         Ok(true) => {}
@@ -182,7 +182,7 @@ pub(super) async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id 
     changed(id, Change::Deleted)
 }
 
-/// Removes the file of a definition. False when it is not there any more.
+/// Removes the file of a definition. False if it does not exist any more.
 async fn remove_file(control: &Control, id: &str) -> io::Result<bool> {
     let _alone = control.files.lock().await;
     match control.loader.file_of(id).map(std::fs::remove_file) {
@@ -197,7 +197,7 @@ fn malformed() -> ControlAnswer {
     error(StatusCode::BAD_REQUEST, "Request malformed")
 }
 
-/// Checks a definition, writes its file and waits until it serves.
+/// Checks a definition, writes its file and waits until it is served.
 async fn store(control: &Control, id: &str, definition: &Value, action: Change) -> ControlAnswer {
     let invalid = |reason: &str| error(StatusCode::BAD_REQUEST, format!("Validation of API Definition failed. Reason: {reason}."));
     // The id becomes a file name.
@@ -208,7 +208,7 @@ async fn store(control: &Control, id: &str, definition: &Value, action: Change) 
         Ok(text) => text,
         Err(failure) => return invalid(&failure.to_string()),
     };
-    // Written for people it is longer than it came.
+    // The pretty-printed text is longer than the body.
     if text.len() > FILE_BYTES_MAX {
         return invalid(&format!("its file would be larger than {FILE_BYTES_MAX} bytes"));
     }
@@ -228,7 +228,7 @@ async fn store(control: &Control, id: &str, definition: &Value, action: Change) 
     }
 }
 
-/// The first errors of a definition, and how many there are beyond.
+/// The first errors of a definition, and the number of the others.
 fn reasons(problems: &[Problem]) -> String {
     let errors: Vec<&Problem> = problems.iter().filter(|problem| problem.is_error()).collect();
     let said = errors.iter().take(REASONS_MAX).map(|error| format!("{}: {}", error.path, error.message));
@@ -241,7 +241,7 @@ pub(super) fn is_file_name(id: &str) -> bool {
     id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)) && !id.starts_with('.') && id.len() <= 200
 }
 
-/// Writes a file so that at any moment either the old or the new one is there, whole.
+/// Writes a file atomically: at any time, either the old or the new file is there in full.
 pub(super) fn write_file(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(std::path::Path::new("."));
     std::fs::create_dir_all(directory)?;

@@ -1,4 +1,4 @@
-//! `/tyk/cache`: forgets what is kept to save work: stored responses, and key sets of token issuers.
+//! `/tyk/cache`: invalidates caches: stored responses, and key sets of token issuers.
 
 use super::Control;
 use super::answer::{ControlAnswer, Success, message};
@@ -6,9 +6,9 @@ use super::parameters::ApiId;
 use axum::extract::{Path, State};
 use std::sync::Arc;
 
-/// Forget the cached responses of an API
+/// Invalidate the cached responses of an API
 ///
-/// They are gone on this gateway when it answers; other gateways keep theirs. The answer is the same for an unknown API.
+/// They are removed from this gateway when the response is sent; other gateways keep theirs. The response is the same for an unknown API.
 #[utoipa::path(
     delete, path = "/tyk/cache/{id}", tag = "Cache", operation_id = "invalidateCache",
     params(ApiId),
@@ -21,7 +21,7 @@ pub(super) async fn invalidate(State(control): State<Arc<Control>>, Path(ApiId {
     message("cache invalidated")
 }
 
-/// Forget the key sets of all token issuers
+/// Invalidate the key sets of all token issuers
 ///
 /// They are fetched again when they are needed.
 #[utoipa::path(
@@ -35,9 +35,9 @@ pub(super) async fn forget_all_key_sets(State(control): State<Arc<Control>>) -> 
     message("cache invalidated")
 }
 
-/// Forget the key sets of an API's token issuers
+/// Invalidate the key sets of an API's token issuers
 ///
-/// A set that several APIs use is forgotten for all of them. The answer is the same for an unknown API.
+/// A set that several APIs use is invalidated for all of them. The response is the same for an unknown API.
 #[utoipa::path(
     delete, path = "/tyk/cache/jwks/{id}", tag = "Cache", operation_id = "forgetKeySetsOfApi",
     params(ApiId),

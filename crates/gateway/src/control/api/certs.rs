@@ -1,4 +1,5 @@
-//! `/tyk/certs`: certificates, public keys and private keys, which are never shown again. A change is in effect when the answer comes.
+//! `/tyk/certs`: certificates, public keys and private keys; private keys are never returned. A change is in effect when the
+//! response is sent.
 
 use super::Control;
 use super::answer::{ControlAnswer, Done, Error, Success, error, message, ok};
@@ -32,7 +33,7 @@ pub(super) struct CertificateList {
     certs: Option<Vec<ListedCertificate>>,
 }
 
-/// One of the certificates: its id, or with `mode=detailed` a summary.
+/// A certificate in a list: its id, or a summary with `mode=detailed`.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 enum ListedCertificate {
@@ -40,7 +41,7 @@ enum ListedCertificate {
     Summary(CertificateSummary),
 }
 
-/// What is told of certificates: one, or a list with null for unknown ones.
+/// Details of one certificate, or a list with null for unknown ones.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum CertificateDetails {
@@ -48,7 +49,7 @@ pub(super) enum CertificateDetails {
     Several(Vec<Option<CertificateInfo>>),
 }
 
-/// The certificates of a path.
+/// The certificates in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct CertificateIds {
@@ -112,7 +113,7 @@ pub(super) async fn add(State(control): State<Arc<Control>>, Query(query): CertQ
     }
 }
 
-/// The same as `POST /tyk/certs`
+/// Same as `POST /tyk/certs`
 ///
 /// The id in the path has no effect, as in Tyk.
 #[utoipa::path(

@@ -1,4 +1,5 @@
-//! The documents that the control API takes and shows, as its description refers to them: by name. The schemas themselves are the model's.
+//! Documents that the control API accepts and returns. Its OpenAPI description refers to them by name; the model provides the
+//! schemas.
 
 use std::borrow::Cow;
 use utoipa::openapi::{Ref, RefOr, Schema};
@@ -28,6 +29,6 @@ documents! {
     ApiDefinition;
     /// A policy.
     Policy;
-    /// What a key may do, or an organisation.
+    /// The access rights and limits of a key or an organisation.
     Session;
 }

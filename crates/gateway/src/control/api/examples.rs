@@ -1,4 +1,4 @@
-//! Bodies that the description of the control API shows more than once. A test sends each of them to a gateway.
+//! Bodies that occur several times in the OpenAPI description. A test sends each of them to a gateway.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `/hello` for those who know Tyk's, `/live` and `/ready` for orchestrators.
+//! `/hello` as in Tyk; `/live` and `/ready` for orchestrators.
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 use utoipa::ToSchema;
 
-/// Between attempts to write to a store that could not be written to.
+/// Interval between write attempts to a store after a failed write.
 const WRITE_RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Says how the gateway is.
+/// State of the gateway.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Health)]
 pub(super) struct Pulse {
@@ -24,13 +24,13 @@ pub(super) struct Pulse {
     #[serde(skip_serializing_if = "str::is_empty")]
     #[schema(required = false)]
     description: &'static str,
-    /// The state of the shared store, if there is one.
+    /// State of the shared store, if there is one.
     #[serde(skip_serializing_if = "Value::is_null")]
     #[schema(required = false)]
     details: Value,
 }
 
-/// `fail` while the shared store does not answer.
+/// `fail` while the shared store does not respond.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum HealthStatus {
@@ -44,7 +44,7 @@ impl Pulse {
     }
 }
 
-/// What the process knows of its own state.
+/// The process's own state.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     draining: AtomicBool,
@@ -52,17 +52,17 @@ pub(crate) struct Health {
 }
 
 impl Health {
-    /// Whether changes are refused for now: another process takes over what is stored.
+    /// Refuses or allows changes; they are refused while another process takes over the store.
     pub(crate) fn freeze(&self, frozen: bool) {
         self.frozen.store(frozen, Ordering::Relaxed);
     }
 
-    /// Changes are refused for now.
+    /// Whether changes are refused for now.
     pub(crate) fn is_frozen(&self) -> bool {
         self.frozen.load(Ordering::Relaxed)
     }
 
-    /// From now on no new work should be sent here.
+    /// Starts draining: from now on, the gateway asks for no new work.
     pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
@@ -70,7 +70,7 @@ impl Health {
 
 /// Version and state, for people and for scripts written for Tyk
 ///
-/// Its name is `health_check_endpoint_name` of the configuration.
+/// The path is `health_check_endpoint_name` in the configuration.
 #[utoipa::path(
     get, path = "/hello", tag = "Health", operation_id = "getHello",
     security(),
@@ -86,7 +86,7 @@ pub(super) async fn hello(State(control): State<Arc<Control>>) -> ControlAnswer 
     ok(Pulse { status, details: json!({ "redis": redis }), ..Pulse::pass("Tyk GW") })
 }
 
-/// The state of the shared store, if there is one, in Tyk's form.
+/// State of the shared store in Tyk's format, if there is one.
 fn redis(control: &Control) -> Option<Value> {
     let trouble = control.shared.keys.shared_keys()?.redis.trouble();
     let mut state = json!({ "status": "pass", "componentType": "datastore", "time": httpdate::fmt_http_date(SystemTime::now()) });
@@ -97,9 +97,9 @@ fn redis(control: &Control) -> Option<Value> {
     Some(state)
 }
 
-/// Whether requests should be sent here
+/// Whether the gateway accepts requests
 ///
-/// Its name is `readiness_check_endpoint_name` of the configuration.
+/// The path is `readiness_check_endpoint_name` in the configuration.
 #[utoipa::path(
     get, path = "/ready", tag = "Health", operation_id = "getReady",
     security(),
@@ -128,7 +128,7 @@ pub(super) async fn ready(State(control): State<Arc<Control>>) -> ControlAnswer 
     ok(Pulse::pass("Tyk GW Ready"))
 }
 
-/// Whether the process answers
+/// Whether the process responds
 #[utoipa::path(
     get, path = "/live", tag = "Health", operation_id = "getLive",
     security(),
@@ -140,7 +140,7 @@ pub(super) async fn live() -> ControlAnswer {
     ok(Pulse::pass(""))
 }
 
-/// Looks whether a store that could not be written to can be again, for as long as the process lives.
+/// After a failed write, checks periodically whether the store is writable again. Runs while the process lives.
 pub(super) async fn watch_store(control: Arc<Control>) {
     loop {
         tokio::time::sleep(WRITE_RETRY_AFTER).await;

@@ -1,4 +1,4 @@
-//! `/tyk/keys`: keys and their sessions. A change is stored before it is answered, and in effect with the next request.
+//! `/tyk/keys`: keys and their sessions. A change is stored before the response is sent, and takes effect with the next request.
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Done, Error, changed, error, ok};
@@ -20,7 +20,7 @@ use tollgate_model::session::Session;
 use tollgate_store::StoreFault;
 use utoipa::{IntoParams, ToSchema};
 
-/// What goes wrong with a write.
+/// Error message for a failed write.
 const CREATE: &str = "Failed to create key";
 const UPDATE: &str = "Failed to update key";
 
@@ -34,7 +34,7 @@ pub(super) struct KeyAdded {
     status: Done,
     #[schema(inline)]
     action: Added,
-    /// What the key is shown by, if keys are hashed.
+    /// Hash of the key, if keys are hashed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     key_hash: Option<String>,
@@ -46,18 +46,18 @@ enum Added {
     Added,
 }
 
-/// A list of keys, or of what has sessions.
+/// A list of keys, or of other owners of sessions.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KeyList {
     pub keys: Vec<String>,
 }
 
-/// The policies that a key gets.
+/// The policies to apply to a key.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes a body whose members may be of any type")]
 pub(super) struct KeyPolicies {
-    /// Older form, for one policy.
+    /// Older form, for a single policy.
     #[schema(required = false)]
     policy: String,
     /// Ids of policies.
@@ -65,27 +65,27 @@ pub(super) struct KeyPolicies {
     apply_policies: Vec<String>,
 }
 
-/// The key of a path.
+/// The key in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct KeyId {
-    /// A key, or the part of it behind the organisation.
+    /// A key, or its part after the organisation.
     #[param(example = "defaultmykey", min_length = 1)]
     pub id: String,
 }
 
-/// The key of a path, by its hash.
+/// The key in a path, by its hash.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct KeyHash {
-    /// A key's hash, or the key.
+    /// The hash of a key, or the key.
     #[param(example = "defaultmykey", min_length = 1)]
     pub hash: String,
 }
 
 pub(super) type KeyQuery = Query<HashMap<String, String>>;
 
-/// The keys, or their hashes
+/// List keys, or their hashes
 #[utoipa::path(
     get, path = "/tyk/keys", tag = "Keys", operation_id = "listKeys",
     params(
@@ -116,7 +116,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQ
     }
 }
 
-/// Make a key that the gateway chooses
+/// Create a key that the gateway generates
 #[utoipa::path(
     post, path = "/tyk/keys/create", tag = "Keys", operation_id = "createKey",
     request_body(content = document::Session, example = json!(examples::session())),
@@ -128,12 +128,12 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQ
 )]
 pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     let keys = &control.shared.keys;
-    // Tyk's own status for it, here and nowhere else.
+    // Tyk's own status for this error, used only here.
     let unreadable = error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
     make(keys, &body, unreadable).await
 }
 
-/// The same as `POST /tyk/keys/create`
+/// Same as `POST /tyk/keys/create`
 #[utoipa::path(
     post, path = "/tyk/keys", tag = "Keys", operation_id = "createKeyUnnamed",
     request_body(content = document::Session, example = json!(examples::session())),
@@ -154,7 +154,7 @@ async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: ControlAnswer) -> Contr
     };
     session.date_created = rfc3339(unix_s());
     if let Some(fingerprint) = session.certificate_fingerprints().pop().filter(|_| !session.certificate.is_empty()) {
-        // A certificate stands for the key: it is found by the certificate.
+        // The certificate takes the place of the key: the session is found by its fingerprint.
         return put(keys, &fingerprint, session, false).await;
     }
     let token = match random_bytes() {
@@ -171,7 +171,7 @@ async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: ControlAnswer) -> Contr
     }
 }
 
-/// Make a key of your choice, or replace its session
+/// Create a key with a chosen name, or replace its session
 #[utoipa::path(
     post, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "addKey",
     params(
@@ -261,7 +261,7 @@ pub(super) async fn update(
     }
 }
 
-/// A key's session with its policies and what is left of its quotas
+/// A key's session with its policies and the remaining quotas
 #[utoipa::path(
     get, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "getKey",
     params(
@@ -293,7 +293,7 @@ pub(super) async fn show(
     let session = find(&view, &id, &query).1.first().and_then(|digest| view.live_session(digest, unix_s()));
     match session {
         Some(mut session) => {
-            // Whoever may see keys has no business with passwords, not even hashed ones.
+            // Access to keys does not include passwords, not even hashed ones.
             session.basic_auth_data.password.clear();
             ok(session)
         }
@@ -303,7 +303,7 @@ pub(super) async fn show(
 
 /// Remove a key
 ///
-/// With `hashed`, every key that has this hash.
+/// With `hashed`, removes every key with this hash.
 #[utoipa::path(
     delete, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "deleteKey",
     params(
@@ -340,13 +340,13 @@ pub(super) async fn remove(
     }
 }
 
-/// Tyk says 400 for this, as if the caller could do something about it.
+/// Response to a failed removal. Tyk sends 400, although the caller cannot do anything about it.
 pub(super) fn unremoved(fault: &StoreFault) -> ControlAnswer {
     tracing::error!(%fault, "a key can't be removed");
     failed("Failed to remove the key", &fault.to_string())
 }
 
-/// A session as it would be with its policies
+/// Preview a session with its policies applied
 #[utoipa::path(
     post, path = "/tyk/keys/preview", tag = "Keys", operation_id = "previewKey",
     request_body(content = document::Session, example = json!(examples::session())),
@@ -361,7 +361,7 @@ pub(super) async fn preview(State(control): State<Arc<Control>>, body: Bytes) ->
     };
     session.last_updated = unix_s().to_string();
     session.date_created = rfc3339(unix_s());
-    // Policies that can't be applied leave it as it is written, as in Tyk.
+    // Policies that cannot be applied leave the session unchanged, as in Tyk.
     let applied = control.shared.keys.with_policies(&session).unwrap_or(session);
     ok(applied)
 }
@@ -397,7 +397,7 @@ pub(super) async fn set_policies(
     let listed = asked.get("apply_policies").and_then(Value::as_array).into_iter().flatten();
     let one = asked.get("policy").filter(|id| id.as_str() != Some(""));
     let policies: Vec<String> = listed.chain(one).filter_map(|id| id.as_str().map(str::to_owned)).collect();
-    // Policies that are not there may come later, as in Tyk; until then the key is refused.
+    // Unknown policies may be added later, as in Tyk; until then the key is rejected.
     let with_policies = move |session: Session| Session {
         apply_policy_id: String::new(),
         apply_policies: policies.clone(),
@@ -411,8 +411,8 @@ pub(super) async fn set_policies(
     }
 }
 
-/// Reads a session and checks that its policies can be applied and that it is let in somewhere; `malformed` is the answer to what is
-/// no session.
+/// Parses a session, and checks that its policies can be applied and that it has access to some API; `malformed` is the response to
+/// invalid JSON.
 fn read_session(keys: &Keys, body: &[u8], malformed: ControlAnswer) -> Result<Session, ControlAnswer> {
     let Ok((mut session, _)) = Session::parse(body) else { return Err(malformed) };
     let applied = keys.with_policies(&session).map_err(|problem| failed(CREATE, &problem.to_string()))?;
@@ -430,7 +430,7 @@ fn read_session(keys: &Keys, body: &[u8], malformed: ControlAnswer) -> Result<Se
     Ok(session)
 }
 
-/// Stores a session under the key of a name, new or replaced.
+/// Stores a session, new or replaced, for the key with this id.
 async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) -> ControlAnswer {
     let view = match keys.view(id, &session.org_id).await {
         Ok(view) => view,
@@ -459,7 +459,7 @@ fn added(keys: &Keys, token: &str) -> ControlAnswer {
     ok(KeyAdded { key: token.to_owned(), status: Done::Ok, action: Added::Added, key_hash: keys.shown_hash(token) })
 }
 
-/// The keys that a request names, by hash or by themselves, and how they are told of.
+/// The keys that a request names, directly or by hash, and the name to use for them in messages.
 fn find(view: &KeyView<'_>, id: &str, query: &HashMap<String, String>) -> (String, Vec<Digest>) {
     if wants_hash(query) {
         return (id.to_owned(), view.digests_of_hash(id));
@@ -472,12 +472,12 @@ fn find(view: &KeyView<'_>, id: &str, query: &HashMap<String, String>) -> (Strin
     (known.unwrap_or_else(|| id.to_owned()), digest.into_iter().collect())
 }
 
-/// The organisation that a request names.
+/// The organisation in a query.
 fn org(query: &HashMap<String, String>) -> &str {
     query.get("org_id").map_or("", String::as_str)
 }
 
-/// Tyk takes any value for a yes, also a no.
+/// Whether the query asks for hashes. Tyk accepts any value as yes, even a no.
 fn wants_hash(query: &HashMap<String, String>) -> bool {
     query.get("hashed").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
 }

@@ -1,5 +1,5 @@
-//! `/metrics`: all figures, as Prometheus' text or as OpenMetrics; `/tyk/live`: the same as JSON. They are written on threads of their own:
-//! thousands of APIs take a while.
+//! `/metrics`: all metrics in the text format of Prometheus or OpenMetrics; `/tyk/live`: the same as JSON. Separate threads render
+//! them, because thousands of APIs take a while.
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error};
@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// The metrics; there is more than these members.
+/// The metrics; more members than these exist.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what `live` writes")]
 pub(super) struct LiveFigures {
@@ -19,7 +19,7 @@ pub(super) struct LiveFigures {
     apis: Vec<ApiFigures>,
 }
 
-/// The metrics of one API; there is more than these members.
+/// The metrics of one API; more members than these exist.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what `live` writes")]
 struct ApiFigures {
@@ -31,7 +31,7 @@ const SWITCHED_OFF: &str = "Figures are switched off: tollgate.metrics.enabled";
 
 /// All metrics, for Prometheus
 ///
-/// A scraper may send the secret as `Authorization: Bearer` instead. A port of its own for the control API, or for figures, serves the same at `/metrics`.
+/// A scraper may send the secret as `Authorization: Bearer` instead. The control API's own port and the metrics port serve the same at `/metrics`.
 #[utoipa::path(
     get, path = "/tyk/metrics", tag = "Figures", operation_id = "scrapeMetricsHere",
     responses(

@@ -1,5 +1,5 @@
-//! `/tyk/oauth`: the clients of the OAuth 2.0 provider and their tokens. A change is stored before it is answered, and in effect with the next
-//! request.
+//! `/tyk/oauth`: clients of the OAuth 2.0 provider and their tokens. A change is stored before the response is sent, and takes
+//! effect with the next request.
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, Success, changed, error, message, ok};
@@ -16,10 +16,10 @@ use std::sync::Arc;
 use tollgate_store::StoreFault;
 use utoipa::{IntoParams, ToSchema};
 
-/// Tokens on a page.
+/// Tokens per page.
 const PAGE_TOKENS: usize = 100;
 
-/// Tokens of a client: all of them, or a page.
+/// Tokens of a client: all, or one page.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum Tokens {
@@ -36,13 +36,13 @@ pub(super) enum Tokens {
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListedToken {
-    /// The token, or its hash where keys are hashed.
+    /// The token, or its hash if keys are hashed.
     code: String,
-    /// Seconds since 1970.
+    /// Expiry in seconds since 1970.
     expires: u64,
 }
 
-/// Which page this is.
+/// Position of this page.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Pagination {
     page_num: usize,
@@ -50,7 +50,7 @@ pub(super) struct Pagination {
     page_size: usize,
 }
 
-/// Names a token to revoke.
+/// The token to revoke.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes a form, whose parameters may also stand in the query")]
 struct RevokeForm {
@@ -59,14 +59,14 @@ struct RevokeForm {
     /// `access_token` or `refresh_token`.
     #[schema(required = false)]
     token_type_hint: String,
-    /// The client that it was given to.
+    /// The client that the token was issued to.
     client_id: String,
-    /// Only on APIs of this organisation.
+    /// Restricts the revocation to APIs of this organisation.
     #[schema(required = false)]
     org_id: String,
 }
 
-/// Names a client whose tokens are to be revoked.
+/// The client whose tokens to revoke.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes a form, whose parameters may also stand in the query")]
 struct RevokeAllForm {
@@ -74,12 +74,12 @@ struct RevokeAllForm {
     client_id: String,
     /// Its secret.
     client_secret: String,
-    /// Only on APIs of this organisation.
+    /// Restricts the revocation to APIs of this organisation.
     #[schema(required = false)]
     org_id: String,
 }
 
-/// The API of a path.
+/// The API in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct ProviderId {
@@ -88,7 +88,7 @@ pub(super) struct ProviderId {
     pub id: String,
 }
 
-/// The client of a path.
+/// The client in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct ClientId {
@@ -97,7 +97,7 @@ pub(super) struct ClientId {
     pub client: String,
 }
 
-/// The API and the client of a path.
+/// The API and the client in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct ClientOfApi {
@@ -109,7 +109,7 @@ pub(super) struct ClientOfApi {
     pub client: String,
 }
 
-/// The refresh token of a path.
+/// The refresh token in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct RefreshToken {
@@ -120,7 +120,7 @@ pub(super) struct RefreshToken {
 
 /// Add a client
 ///
-/// For the API in `api_id`, or without one for all APIs of the policy. Id and secret are made when they are not given; a client that is there already is replaced.
+/// Adds it to the API in `api_id`, or to all APIs of the policy. Missing ids and secrets are generated; an existing client is replaced.
 #[utoipa::path(
     post, path = "/tyk/oauth/clients/create", tag = "OAuth", operation_id = "addOAuthClient",
     request_body(content = ClientWritten, example = json!({"client_id": "shop", "secret": "a secret", "redirect_uri": "https://app.example.com/callback", "api_id": "accounts", "policy_id": "gold", "description": "The shop"})),
@@ -154,7 +154,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
     ok(client.to_shown())
 }
 
-/// The APIs that a new client is for.
+/// The APIs to add a new client to.
 fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<CompiledApi>>, &'static str> {
     let snapshot = control.shared.current.load_full();
     let find = |id: &str| snapshot.api(id).cloned().ok_or("API doesn't exist");
@@ -165,13 +165,13 @@ fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<
     let policies = control.shared.keys.policies();
     let policy = policies.get(policy_id).ok_or("Policy doesn't exist")?;
     let all = policy.access_rights.keys().map(|id| find(id)).collect::<Result<Vec<_>, _>>()?;
-    // Tokens of other makers name clients too.
+    // Tokens of other issuers identify clients too.
     let takes_clients = |api: &Arc<CompiledApi>| api.provider.is_some() || api.raw.get("enable_jwt") == Some(&Value::Bool(true));
     let apis: Vec<_> = all.into_iter().filter(takes_clients).collect();
     if apis.is_empty() { Err("API is not OAuth2") } else { Ok(apis) }
 }
 
-/// The clients of an API
+/// List the clients of an API
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/{id}", tag = "OAuth", operation_id = "listOAuthClients",
     params(ProviderId),
@@ -192,7 +192,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Path(ProviderId { 
     }
 }
 
-/// One client
+/// Get a client
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "getOAuthClient",
     params(ClientOfApi),
@@ -214,7 +214,7 @@ pub(super) async fn show(
 
 /// Change a client
 ///
-/// Id and secret stay. With another policy its tokens end.
+/// The id and the secret stay the same. If the policy changes, the client's tokens are revoked.
 #[utoipa::path(
     put, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "updateOAuthClient",
     params(ClientOfApi),
@@ -253,7 +253,7 @@ pub(super) async fn update(
     replace(&control, &api, &old, new).await
 }
 
-/// Give a client another secret
+/// Generate a new secret for a client
 ///
 /// Its tokens stay valid.
 #[utoipa::path(
@@ -313,7 +313,7 @@ pub(super) async fn remove(
     }
 }
 
-/// The valid tokens of a client
+/// List the valid tokens of a client
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/{id}/{client}/tokens", tag = "OAuth", operation_id = "listOAuthTokens",
     params(
@@ -350,7 +350,7 @@ pub(super) async fn tokens(
 
 /// Revoke all tokens of a client
 ///
-/// Tyk has no such endpoint; there this takes the client's secret.
+/// Tyk has no such endpoint; Tyk's equivalent requires the client's secret.
 #[utoipa::path(
     delete, path = "/tyk/oauth/clients/{id}/{client}/tokens", tag = "OAuth", operation_id = "revokeOAuthTokens",
     params(ClientOfApi),
@@ -373,7 +373,7 @@ pub(super) async fn revoke_tokens(
     }
 }
 
-/// The APIs that have a client
+/// List the APIs that have a client
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/apis/{client}", tag = "OAuth", operation_id = "listApisOfOAuthClient",
     params(
@@ -496,14 +496,14 @@ pub(super) async fn revoke_all(
         }
         let mut is_somewhere_right = false;
         for api in apis {
-            // The same client may have another secret elsewhere.
+            // The same client may have a different secret for another API.
             let client = control.ledger.client(&api, id).await?;
             if client.is_some_and(|client| client.secret_is(secret)) {
                 is_somewhere_right = true;
                 control.ledger.revoke_all(&api, id).await?;
             }
         }
-        // Tyk says that it went well.
+        // Tyk reports success here.
         let wrong = || error(StatusCode::UNAUTHORIZED, "client secret is wrong");
         Ok::<_, StoreFault>(if is_somewhere_right { message("tokens revoked successfully") } else { wrong() })
     };
@@ -535,7 +535,7 @@ pub(super) async fn purge(State(control): State<Arc<Control>>, Extract(query): Q
     }
 }
 
-/// The ids of the APIs of an organisation, of all without one, that have a client.
+/// Ids of the APIs that have a client, in one organisation or in all.
 async fn apis_with(control: &Control, client: &str, org_id: &str) -> Result<Vec<String>, StoreFault> {
     let snapshot = control.shared.current.load_full();
     let mut found = Vec::new();
@@ -547,7 +547,7 @@ async fn apis_with(control: &Control, client: &str, org_id: &str) -> Result<Vec<
     Ok(found)
 }
 
-/// An API and one of its clients; `no_api` is what is said when there is no such API.
+/// An API and one of its clients; `no_api` is the error message for an unknown API.
 async fn known(control: &Control, id: &str, client: &str, no_api: &str) -> Result<(Arc<CompiledApi>, OauthClient), ControlAnswer> {
     let api = find(control, id).ok_or_else(|| error(StatusCode::NOT_FOUND, no_api))?;
     match control.ledger.client(id, client).await {
@@ -575,7 +575,7 @@ fn malformed() -> ControlAnswer {
     error(StatusCode::BAD_REQUEST, "cannot parse form. Form malformed")
 }
 
-/// Tyk's own status for it.
+/// The response to an unreadable body, with Tyk's own status.
 fn unreadable(fault: Option<&'static str>) -> ControlAnswer {
     match fault {
         None => error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed"),
@@ -588,7 +588,7 @@ fn unstored(fault: &StoreFault, text: &str) -> ControlAnswer {
     error(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
-/// The store does not answer.
+/// The response when the store does not respond.
 pub(super) fn silent(fault: &StoreFault) -> ControlAnswer {
     tracing::error!(%fault, "the OAuth 2.0 server can't read its store");
     error(StatusCode::INTERNAL_SERVER_ERROR, "the store can't be reached")

@@ -1,5 +1,5 @@
-//! `/tyk/openapi.json`: the control API as an OpenAPI 3.1 document, for clients and their generators. It is put together from the descriptions at
-//! the handlers, the types of their answers and the model's schemas. Its examples are run as tests.
+//! `/tyk/openapi.json`: the control API as an OpenAPI 3.1 document, for clients and client generators. It is assembled from the
+//! descriptions at the handlers, the types of their responses and the model's schemas. Tests run its examples.
 
 use super::answer::{ControlAnswer, Error, ok};
 use super::{endpoints, figures, health};
@@ -11,7 +11,7 @@ use utoipa::openapi::{Content, Ref, Response};
 use utoipa::{Modify, OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
-/// What the document says beside its endpoints. Those listed here have names that are configured.
+/// The document apart from its endpoints. The endpoints listed here have configurable names.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -63,7 +63,7 @@ pub(crate) fn described() -> Value {
     document
 }
 
-/// The secret, which is wanted wherever nothing else is said, and the answer without it.
+/// Adds the secret, which is required unless an endpoint says otherwise, and the response to requests without it.
 struct SecretScheme;
 
 impl Modify for SecretScheme {

@@ -1,4 +1,5 @@
-//! `/tyk/org/keys`: the sessions of organisations. A change is stored before it is answered, and in effect with the next request.
+//! `/tyk/org/keys`: sessions of organisations. A change is stored before the response is sent, and takes effect with the next
+//! request.
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use tollgate_model::session::Session;
 use utoipa::IntoParams;
 
-/// The organisation of a path.
+/// The organisation in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct OrgId {
@@ -23,7 +24,7 @@ pub(super) struct OrgId {
     pub id: String,
 }
 
-/// The organisations that have limits
+/// List the organisations that have limits
 #[utoipa::path(
     get, path = "/tyk/org/keys", tag = "Organisations", operation_id = "listOrganisations",
     params(("filter" = Option<String>, Query, description = "Only those that begin so.")),
@@ -37,7 +38,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQ
     ok(KeyList { keys })
 }
 
-/// The limits of an organisation and what is left of its quota
+/// The limits of an organisation and its remaining quota
 #[utoipa::path(
     get, path = "/tyk/org/keys/{id}", tag = "Organisations", operation_id = "getOrganisation",
     params(OrgId),
@@ -53,7 +54,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(OrgId { id })
     }
 }
 
-/// Limit all APIs of an organisation together
+/// Set limits for all APIs of an organisation together
 #[utoipa::path(
     post, path = "/tyk/org/keys/{id}", tag = "Organisations", operation_id = "addOrganisation",
     params(
@@ -101,7 +102,7 @@ pub(super) async fn update(
     put(&control, &id, &query, &body, Change::Modified).await
 }
 
-/// Makes or replaces an organisation's session.
+/// Creates or replaces an organisation's session.
 async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body: &[u8], action: Change) -> ControlAnswer {
     let Ok((mut session, _)) = Session::parse(body) else { return error(StatusCode::BAD_REQUEST, "Request malformed") };
     if control.shared.settings.suppress_default_org_store && !has_api(control, id) {

@@ -1,5 +1,5 @@
-//! A port of the control plane's own, for the control API or for metrics: accepts, speaks TLS where the gateway does, and lets only those in whose certificate may
-//! call, if it asks for one.
+//! A separate port of the control plane, for the control API or for metrics: accepts connections, uses TLS if the gateway does, and
+//! if client certificates are required, admits only the allowed ones.
 
 use crate::base::clock;
 use crate::base::tls::{AllowList, CallerTls, ClientTerms};
@@ -14,21 +14,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tollgate_engine::ClientTls;
 
-/// From a connection's start to the end of its handshake.
+/// Time from the start of a connection to the end of its handshake.
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Connections to a port; more wait to be accepted. Without a bound they would take the descriptors that clients need.
+/// Maximum connections of a port; more wait to be accepted. Without a limit, they would use up the descriptors that clients need.
 const CONNECTIONS_MAX: usize = 1_024;
 
-/// The port and what is asked of its callers.
+/// The port, and the requirements for its callers.
 pub(crate) struct OwnPort {
     listener: TcpListener,
     door: Arc<Door>,
 }
 
-/// What a connection keeps until it ends.
+/// Resources that a connection holds until it ends.
 pub(super) struct Held {
-    /// When the port is closed; who waits for the end of the port waits for this too.
+    /// Signals that the port closes. Shutdown waits until every holder has dropped it.
     pub closed: watch::Receiver<bool>,
     _place: Option<OwnedSemaphorePermit>,
 }
@@ -39,7 +39,7 @@ struct Door {
 }
 
 impl OwnPort {
-    /// The port of an address, on a socket that is there already if there is one.
+    /// Binds an address, or uses the given socket.
     pub(crate) fn bind(
         address: SocketAddr,
         socket: Option<TcpListener>,
@@ -57,12 +57,12 @@ impl OwnPort {
         self.listener.local_addr()
     }
 
-    /// The listening socket once more, to hand it to another process.
+    /// A duplicate of the listening socket, to hand over to another process.
     pub(crate) fn socket(&self) -> io::Result<TcpListener> {
         self.listener.try_clone()
     }
 
-    /// Serves until the port is closed, at most for as long as the runtime lives.
+    /// Serves until the port is closed, at most while the runtime lives.
     pub(crate) async fn serve(self, router: Router, mut closed: watch::Receiver<bool>) {
         let listener = match tokio::net::TcpListener::from_std(self.listener) {
             Ok(listener) => listener,

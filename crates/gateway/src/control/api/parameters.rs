@@ -1,9 +1,9 @@
-//! Parameters in the paths of several resources.
+//! Path parameters shared by several resources.
 
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// The API of a path.
+/// The API in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct ApiId {

@@ -1,4 +1,4 @@
-//! `/tyk/policies`: policies as files of `policy_path`. A write is in effect when the answer comes.
+//! `/tyk/policies`: policies as files in `policy_path`. A write is in effect when the response is sent.
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tollgate_model::policy::Policy;
 use utoipa::IntoParams;
 
-/// The policy of a path.
+/// The policy in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct PolicyId {
@@ -52,7 +52,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id
 
 /// Add a policy
 ///
-/// One without `id` gets one; one with the id of another replaces it.
+/// A policy without `id` gets a generated one; a policy with an existing id replaces that policy.
 #[utoipa::path(
     post, path = "/tyk/policies", tag = "Policies", operation_id = "createPolicy",
     request_body(content = document::Policy, example = json!(examples::policy())),
@@ -66,7 +66,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
     store(&control, None, &body, Change::Added).await
 }
 
-/// The same as `POST /tyk/policies`
+/// Same as `POST /tyk/policies`
 ///
 /// The id in the path has no effect, as in Tyk.
 #[utoipa::path(

@@ -1,5 +1,5 @@
-//! The endpoints of the OAuth 2.0 provider below an API's listen path. The data plane sends their requests here, with the API's id in the path;
-//! from anywhere else nothing leads here.
+//! The endpoints of the OAuth 2.0 provider below an API's listen path. The data plane forwards their requests with the API's id in
+//! the path; they cannot be reached any other way.
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, message};
@@ -15,10 +15,10 @@ use std::sync::Arc;
 use tollgate_store::StoreFault;
 use utoipa::ToSchema;
 
-/// Bytes of a request's body: a session in `key_rules` has some KiB, and anybody may send one.
+/// Maximum size of a request body: a session in `key_rules` has a few KiB, and anyone may send one.
 pub(super) const BODY_BYTES_MAX: usize = 256 << 10;
 
-/// What Tyk answers with a token: it is for nobody's cache and nobody's frame.
+/// Headers that Tyk sends with a token: they forbid caching and framing.
 const GUARDS: [(&str, &str); 7] = [
     ("cache-control", "no-cache, no-store, must-revalidate"),
     ("pragma", "no-cache"),
@@ -29,35 +29,35 @@ const GUARDS: [(&str, &str); 7] = [
     ("strict-transport-security", "max-age=63072000; includeSubDomains"),
 ];
 
-/// What a login page sends when its user has consented.
+/// Form that a login page sends after its user has consented.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes a form, which may also be a JSON object or a query")]
 struct AuthorizeForm {
     /// `code` or `token`.
     response_type: String,
-    /// Whom the user trusts.
+    /// The client that the user authorises.
     client_id: String,
-    /// Where the user comes from, if the client has said so.
+    /// Redirect URI, if the client sent one.
     #[schema(required = false)]
     redirect_uri: String,
-    /// As the client has sent it.
+    /// As sent by the client.
     #[schema(required = false)]
     state: String,
-    /// As the client has sent it.
+    /// As sent by the client.
     #[schema(required = false)]
     scope: String,
-    /// As the client has sent it.
+    /// As sent by the client.
     #[schema(required = false)]
     code_challenge: String,
-    /// As the client has sent it.
+    /// As sent by the client.
     #[schema(required = false)]
     code_challenge_method: String,
-    /// The session that the token gets, JSON; without one it has the client's policy.
+    /// Session for the token, as JSON; without it, the client's policy applies.
     #[schema(required = false)]
     key_rules: String,
 }
 
-/// A code or a token, and where to send the user.
+/// A code or a token, and where to redirect the user.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what `ask_for_code` answers")]
 struct CodeGiven {
@@ -70,7 +70,7 @@ struct CodeGiven {
     state: String,
 }
 
-/// An error in the words of OAuth 2.0.
+/// An error as OAuth 2.0 defines it.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "describes what `OauthRefusal` and `NotAsked` answer")]
@@ -83,7 +83,7 @@ struct OAuthError {
     state: String,
 }
 
-/// Either the secret of the request is wrong, or the request is refused.
+/// Either the request's secret is wrong, or the request is rejected.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "describes two answers of one status")]
@@ -100,7 +100,7 @@ struct ProviderRequest {
     body: Bytes,
 }
 
-/// Answers a request to an endpoint of an API.
+/// Answers a request to one of an API's endpoints.
 pub(super) async fn answer(
     State(control): State<Arc<Control>>,
     Path((api, endpoint)): Path<(String, String)>,
@@ -129,7 +129,7 @@ pub(super) async fn answer(
 
 /// Issue an authorisation code, for a login page whose user has consented
 ///
-/// The same as `/tyk/oauth/authorize-client/` below an API's listen path. A form, or a JSON object of texts.
+/// Same as `/tyk/oauth/authorize-client/` below an API's listen path. Accepts a form, or a JSON object of strings.
 #[utoipa::path(
     post, path = "/tyk/oauth/authorize-client", tag = "OAuth", operation_id = "authorizeOAuthClient",
     params(
@@ -195,7 +195,7 @@ fn content_type(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"))
 }
 
-/// The client's half of authorisation: it is sent on to the login page.
+/// The client's part of the authorisation: redirects the user to the login page.
 async fn authorize(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Response {
     if !asked.is(&[Method::GET, Method::POST]) {
         return not_allowed();
@@ -207,7 +207,7 @@ async fn authorize(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Res
     if let Err(NotAsked { refused, .. }) = checked {
         note(provider, "authorize", &refused);
         let status = status(provider, &refused);
-        // Tyk says nothing where it was told that refusals are no failures.
+        // Tyk sends no text if it is configured not to report rejections as failures.
         let text = if status == StatusCode::OK { "" } else { refused.description() };
         return error(status, text).into_response();
     }
@@ -223,7 +223,7 @@ async fn authorize(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Res
     }
 }
 
-/// The login page's half: it shows the gateway's secret.
+/// The login page's part: it authenticates with the gateway's secret.
 async fn authorize_client(provider: &OauthProvider<'_>, control: &Control, asked: &ProviderRequest) -> Response {
     if !is_owner(control, asked) {
         let message = "Attempted administrative access with invalid or missing key!";
@@ -260,7 +260,8 @@ async fn token(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Respons
     }
 }
 
-/// RFC 7009. As in Tyk the token is enough; a client that shows itself must be right, and the token its own.
+/// Token revocation (RFC 7009). As in Tyk, the token is sufficient; but if a client authenticates, its credentials must be right
+/// and the token its own.
 async fn revoke(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Response {
     let parameters = match asked.parameters() {
         Ok(parameters) => parameters,
@@ -305,7 +306,7 @@ async fn revoke_all(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Re
     revoked.await.unwrap_or_else(|fault| super::oauth::silent(&fault)).into_response()
 }
 
-/// RFC 7662. For clients of the API, and for whoever knows the gateway's secret.
+/// Token introspection (RFC 7662), for clients of the API and for callers with the gateway's secret.
 async fn introspect(provider: &OauthProvider<'_>, control: &Control, asked: &ProviderRequest) -> Response {
     if !asked.is(&[Method::POST]) {
         return not_allowed();
@@ -343,7 +344,7 @@ fn refusal(provider: &OauthProvider<'_>, endpoint: &str, refused: &OauthRefusal,
     guarded(ControlAnswer(status(provider, refused), told))
 }
 
-/// What is refused is no trouble of the gateway's: it is logged for those who look for it. What was shown is not.
+/// Logs a rejection at level debug, because it is not a problem of the gateway. Never logs credentials.
 fn note(provider: &OauthProvider<'_>, endpoint: &str, refused: &OauthRefusal) {
     let (api, error) = (&provider.rules.api_id, refused.code.name());
     tracing::debug!(api, endpoint, error, "the OAuth 2.0 server refuses a request");

@@ -9,14 +9,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// Says that a reload is requested or done.
+/// A reload was requested or is done.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reloaded {
     #[schema(inline)]
     status: Done,
     message: &'static str,
-    /// What is wrong with the files, with `block=true`.
+    /// Problems found in the files; only with `block=true`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     problems: Vec<String>,
@@ -26,9 +26,9 @@ fn reloaded(problems: Vec<String>) -> ControlAnswer {
     ok(Reloaded { status: Done::Ok, message: "", problems })
 }
 
-/// Read definitions and policies again
+/// Reload definitions and policies
 ///
-/// Nothing in flight is touched. A definition that is broken keeps its last good version; `problems` names it.
+/// Requests in flight are not affected. A broken definition keeps its last good version, and `problems` names it.
 #[utoipa::path(
     get, path = "/tyk/reload", tag = "Reload", operation_id = "reload",
     params(
@@ -52,7 +52,7 @@ pub(super) async fn reload(State(control): State<Arc<Control>>, Query(query): Qu
 
 /// Reload all gateways that share a store
 ///
-/// Each of them reloads on its own time.
+/// Each of them reloads at its own time.
 #[utoipa::path(
     get, path = "/tyk/reload/group", tag = "Reload", operation_id = "reloadGroup",
     responses(

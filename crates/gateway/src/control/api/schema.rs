@@ -1,5 +1,5 @@
-//! `/tyk/schema`: a JSON Schema of API definitions, for editors and checks. Tyk has one of its OpenAPI extension there, by `oasVersion`;
-//! here it is that of the classic definition, and of OpenAPI there is none.
+//! `/tyk/schema`: a JSON Schema of API definitions, for editors and validation. Tyk serves schemas of its OpenAPI extension there,
+//! selected by `oasVersion`; here it is the schema of the classic definition, and there is none for OpenAPI.
 
 use super::answer::{ControlAnswer, json, ok};
 use axum::extract::Query;
@@ -24,7 +24,7 @@ enum FoundStatus {
     Success,
 }
 
-/// Says that there is no such schema.
+/// There is no such schema.
 #[derive(Serialize, ToSchema)]
 pub(super) struct SchemaMissing {
     #[schema(inline)]
@@ -39,7 +39,7 @@ enum MissingStatus {
 
 /// A JSON Schema of API definitions
 ///
-/// Of the classic definition, draft 2020-12. There is none of OpenAPI, whatever version is asked for.
+/// It describes the classic definition, in draft 2020-12. There is none for OpenAPI, regardless of the requested version.
 #[utoipa::path(
     get, path = "/tyk/schema", tag = "Documents", operation_id = "getSchema",
     params(

@@ -1,4 +1,4 @@
-//! `/tyk/usage`: how much an API, a key, a path was used, from the sums by minute.
+//! `/tyk/usage`: usage by API, key, path and more, from the sums per minute.
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
@@ -12,19 +12,19 @@ use tollgate_model::distribution::{Distribution, REQUEST_NS};
 use tollgate_store::usage::{UsageBy, UsageCounts, UsageQuestion, UsageRow};
 use utoipa::ToSchema;
 
-/// Rows of an answer.
+/// Maximum rows of a response.
 const ROWS_MAX: usize = 10_000;
 
-/// Requests over time.
+/// Request statistics over time.
 #[derive(Serialize, ToSchema)]
 pub(super) struct UsageReport {
-    /// Seconds since 1970.
+    /// Start, in seconds since 1970.
     from: i64,
-    /// Seconds since 1970.
+    /// End, in seconds since 1970.
     to: i64,
-    /// What a row stands for.
+    /// Dimension of the rows.
     by: String,
-    /// Seconds of a row, with `by=time`.
+    /// Seconds per row, with `by=time`.
     step_s: Option<i64>,
     rows: Vec<ShownUsage>,
 }
@@ -35,7 +35,7 @@ struct ShownUsage {
     #[schema(inline)]
     value: UsageValue,
     hits: u64,
-    /// Answers below 400.
+    /// Responses with a status below 400.
     success: u64,
     errors: u64,
     mean_ms: f64,
@@ -48,7 +48,7 @@ struct ShownUsage {
     response_bytes: u64,
 }
 
-/// What a row is about: the name of what `by` says, or with `by=time` seconds since 1970.
+/// Value of the dimension in `by`; with `by=time`, seconds since 1970.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 enum UsageValue {
@@ -56,7 +56,7 @@ enum UsageValue {
     UnixS(i64),
 }
 
-/// What rows can stand for.
+/// Dimensions to group by.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase", default = "api")]
 #[expect(dead_code, reason = "describes a parameter that is read with the others")]
@@ -70,9 +70,9 @@ enum UsageRows {
     Time,
 }
 
-/// Requests over time, by API, key, path and more
+/// Request statistics over time, by API, key, path and more
 ///
-/// Sums by minute, for as long as `tollgate.analytics.usage_days` says.
+/// Computed from sums per minute, which are kept for `tollgate.analytics.usage_days`.
 #[utoipa::path(
     get, path = "/tyk/usage", tag = "Figures", operation_id = "getUsage",
     params(
@@ -115,7 +115,7 @@ pub(super) async fn usage(State(control): State<Arc<Control>>, Query(query): Que
     }
 }
 
-/// What is asked, and the seconds of a span of time.
+/// Parses the query; also returns the length of its time span in seconds.
 fn question(query: &HashMap<String, String>, now: SystemTime) -> Result<(UsageQuestion, i64), String> {
     const KNOWN: [&str; 12] = ["from", "to", "last", "api_id", "key", "path", "version", "method", "status", "by", "step", "top"];
     if let Some(name) = query.keys().find(|name| !KNOWN.contains(&name.as_str())) {
@@ -161,7 +161,7 @@ fn question(query: &HashMap<String, String>, now: SystemTime) -> Result<(UsageQu
     Ok((question, i64::from(minutes) * 60))
 }
 
-/// The first and the last of `404` or `5xx`.
+/// First and last status of `404` or `5xx`.
 fn statuses(text: &str) -> Option<(u16, u16)> {
     if let Some(class) = text.strip_suffix("xx") {
         let class: u16 = class.parse().ok().filter(|class| (1..=5).contains(class))?;
@@ -171,7 +171,7 @@ fn statuses(text: &str) -> Option<(u16, u16)> {
     Some((code, code))
 }
 
-/// Seconds of `90s`, `30m`, `24h` or `7d`.
+/// Parses `90s`, `30m`, `24h` or `7d` into seconds.
 fn span_s(text: &str) -> Option<i64> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let unit_s = match unit {
@@ -201,7 +201,7 @@ fn answer(question: &UsageQuestion, step_s: i64, rows: &[UsageRow], query: &Hash
 
 fn shown(value: UsageValue, counts: &UsageCounts, good: u64) -> ShownUsage {
     let times = Distribution { buckets: counts.buckets, sum_ns: 0 };
-    // A bucket's end may be beyond the longest time that there was.
+    // The end of a bucket may exceed the longest duration that occurred.
     let quantile_ms = |share| (times.quantile_ns(&REQUEST_NS, share) / 1_000).min(counts.max_us) as f64 / 1_000.0;
     let mean_ms = |sum_us: u64| sum_us as f64 / counts.hits.max(1) as f64 / 1_000.0;
     ShownUsage {

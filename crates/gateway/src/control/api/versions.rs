@@ -1,5 +1,5 @@
-//! Versions that are APIs of their own: `/tyk/apis/{id}/versions`, and what the parameters `base_api_id`, `base_api_version_name`,
-//! `new_version_name` and `set_default` of a new API do to the API that it is a version of.
+//! Versions that are separate APIs: `/tyk/apis/{id}/versions`, and the effect of the parameters `base_api_id`,
+//! `base_api_version_name`, `new_version_name` and `set_default` of a new API on its base API.
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, no_such_api, ok};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// The base API among its versions.
+/// Name of the base API among its versions.
 const SELF: &str = "self";
 
 /// The versions of an API.
@@ -36,20 +36,20 @@ enum ListStatus {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ListedVersion {
-    /// Id of the version, which is an API of its own.
+    /// Id of the version, which is a separate API.
     id: String,
     /// Name of that API.
     name: String,
-    /// What requests call the version.
+    /// Name of the version in requests.
     version_name: String,
     internal: bool,
     /// When the version expires; empty for never.
     expiration_date: String,
-    /// Requests that name no version get this one.
+    /// Whether requests that name no version get this one.
     is_default_version: bool,
 }
 
-/// The versions of an API that are APIs of their own
+/// List the versions of an API that are separate APIs
 #[utoipa::path(
     get, path = "/tyk/apis/{id}/versions", tag = "APIs", operation_id = "listVersions",
     params(
@@ -104,9 +104,9 @@ fn children(base: &CompiledApi) -> impl Iterator<Item = (&String, &str)> {
     versions.into_iter().flatten().filter_map(|(name, id)| Some((name, id.as_str()?)))
 }
 
-/// The wish that a new API be a version of another.
+/// Parameters that make a new API a version of another.
 pub(super) struct NewVersion {
-    /// The id of the other.
+    /// Id of the base API.
     pub base: String,
     base_name: Option<String>,
     name: String,
@@ -114,7 +114,7 @@ pub(super) struct NewVersion {
 }
 
 impl NewVersion {
-    /// What the parameters of a request ask for, if they do.
+    /// Reads the parameters of a request, if present.
     pub(super) fn asked_for(query: &HashMap<String, String>, snapshot: &Snapshot) -> Result<Option<Self>, ControlAnswer> {
         let parameter = |name: &str| query.get(name).filter(|value| !value.is_empty()).cloned();
         let Some(base) = parameter("base_api_id") else { return Ok(None) };
@@ -158,7 +158,7 @@ impl NewVersion {
     }
 }
 
-/// The id and the definition of an API without the version that is the API `gone`, if it has that.
+/// Id and definition of the base API without the version `gone`; `None` if it has no such version.
 pub(super) fn without(base: &CompiledApi, gone: &str) -> Option<(String, Value)> {
     let names: Vec<&String> = children(base).filter(|(_, id)| *id == gone && base.id != gone).map(|(name, _)| name).collect();
     if names.is_empty() {
@@ -175,7 +175,7 @@ pub(super) fn without(base: &CompiledApi, gone: &str) -> Option<(String, Value)>
     Some((base.id.clone(), changed))
 }
 
-/// The object under a name, made if there is none; `None` if this is no object itself.
+/// The object under a name, created if missing; `None` if `value` is not an object.
 fn object_in<'v>(value: &'v mut Value, name: &str) -> Option<&'v mut Map<String, Value>> {
     let member = value.as_object_mut()?.entry(name).or_insert(Value::Null);
     if !member.is_object() {

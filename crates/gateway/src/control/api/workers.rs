@@ -1,5 +1,5 @@
-//! The threads that work for the control plane. The thread with its connections answers probes by itself and hands over everything else, so
-//! that probes are answered however long the rest takes. What requests and their answers hold in memory is bounded here.
+//! Worker threads of the control plane. The thread with the connections answers only probes and hands over everything else, so that
+//! probes are answered however long the rest takes. This module limits the memory of requests and responses.
 
 use super::answer::{ControlAnswer, error};
 use axum::body::{Body, Bytes, HttpBody};
@@ -18,28 +18,28 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// While one thread compiles for seconds the other serves; more of them would take cores away from the data threads.
+/// While one thread compiles for seconds, the other serves; more threads would take CPU time from the data threads.
 const THREADS: usize = 2;
-/// Threads for what blocks: hashes of passwords and questions about usage.
+/// Threads for blocking work: password hashes and usage queries.
 const BLOCKING_THREADS_MAX: usize = 4;
-/// Requests that are worked on at the same time; more wait. They are many, since most of them wait for the store or for a reload.
+/// Maximum concurrent requests; more wait. The number is high because most of them wait for the store or a reload.
 const REQUESTS_MAX: usize = 64;
-/// Bytes of bodies that are held at the same time: eight of the longest. Parsed they take some ten times as much.
+/// Maximum bytes of concurrent request bodies: eight of the longest. Parsed, they take about ten times as much.
 const BODIES_BYTES_MAX: usize = 128 << 20;
-/// Bytes of answers that are on their way at the same time: a list of a million keys has 40 MiB.
+/// Maximum bytes of responses in transit: a list of a million keys has 40 MiB.
 const ANSWERS_BYTES_MAX: usize = 256 << 20;
-/// Bytes of a block that a body is gathered in.
+/// Bytes of a block in which a body is collected.
 const BLOCK_BYTES: usize = 256 << 10;
-/// From a head to the end of its body: the longest is there within it at 300 kB/s.
+/// Time from a head to the end of its body: enough for the longest body at 300 kB/s.
 const BODY_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Makes the threads. They end when it is dropped, which blocks.
+/// Creates the threads. They end when the runtime is dropped, which blocks.
 pub(super) fn start() -> io::Result<Runtime> {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(THREADS).max_blocking_threads(BLOCKING_THREADS_MAX).thread_name("control-worker").enable_all().build()
 }
 
-/// Where some of the requests are worked on. Those with the gateway's secret and those of anybody do not share it.
+/// Runs requests with their own limits. Requests with the gateway's secret and public ones use separate instances.
 #[derive(Clone)]
 pub(super) struct Workers {
     threads: Handle,
@@ -56,7 +56,7 @@ impl Workers {
         Workers { threads, body_bytes_max, requests, bodies, answers }
     }
 
-    /// Reads a body. The permit is for as long as it is held.
+    /// Reads a body. The permit must be held as long as the body.
     async fn read(&self, mut body: Body) -> Result<(Gathered, OwnedSemaphorePermit), ControlAnswer> {
         let too_large = || {
             let message = format!("the body is larger than {} bytes", self.body_bytes_max);
@@ -80,7 +80,7 @@ impl Workers {
         Ok((gathered, held))
     }
 
-    /// Holds an answer's share until it is sent.
+    /// Reserves a response's share of the limit until it is sent.
     fn hold(&self, response: Response) -> Response {
         let bytes = usize::try_from(response.body().size_hint().lower()).unwrap_or(usize::MAX).min(ANSWERS_BYTES_MAX);
         match take(&self.answers, bytes) {
@@ -90,7 +90,7 @@ impl Workers {
     }
 }
 
-/// Lets the threads answer a request.
+/// Runs a request on the worker threads.
 pub(super) async fn run(State(workers): State<Workers>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     let (body, held) = match tokio::time::timeout(BODY_TIME_MAX, workers.read(body)).await {
@@ -100,7 +100,7 @@ pub(super) async fn run(State(workers): State<Workers>, request: Request, next: 
         Err(_) => return error(StatusCode::REQUEST_TIMEOUT, "the body did not come in time").into_response(),
     };
     let Ok(turn) = workers.requests.clone().acquire_owned().await else { return ended() };
-    // Goes on when the caller leaves: a change is carried out as a whole.
+    // Continues even if the caller disconnects: a change is carried out completely.
     let work = workers.threads.spawn(async move {
         let response = next.run(Request::from_parts(head, Body::from(body.into_bytes()))).await;
         drop((held, turn));
@@ -112,7 +112,7 @@ pub(super) async fn run(State(workers): State<Workers>, request: Request, next: 
     }
 }
 
-/// A body as it came, in blocks that never move: one that grows in place would leave as much behind as it holds.
+/// A body in blocks that never move: one that grows in place would leave as much freed memory behind as it holds.
 #[derive(Default)]
 struct Gathered {
     blocks: Vec<Vec<u8>>,
@@ -125,7 +125,7 @@ impl Gathered {
         match self.blocks.last_mut().filter(|block| block.capacity() - block.len() >= data.len()) {
             Some(block) => block.extend_from_slice(data),
             None => {
-                // Small for small bodies.
+                // Sized for small bodies.
                 let mut block = Vec::with_capacity(data.len().max(self.bytes.min(BLOCK_BYTES)));
                 block.extend_from_slice(data);
                 self.blocks.push(block);
@@ -138,7 +138,7 @@ impl Gathered {
     }
 }
 
-/// Some of the permits, if they are free.
+/// Acquires permits if available, without waiting.
 fn take(permits: &Arc<Semaphore>, count: usize) -> Result<OwnedSemaphorePermit, ControlAnswer> {
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     let busy = |_| error(StatusCode::SERVICE_UNAVAILABLE, "The control API has too much to do, please try again");
@@ -149,12 +149,12 @@ fn no_room() -> [(axum::http::HeaderName, &'static str); 1] {
     [(RETRY_AFTER, "1")]
 }
 
-/// The work panicked, or the process ends.
+/// The response if the work panicked or the process ends.
 fn ended() -> Response {
     error(StatusCode::INTERNAL_SERVER_ERROR, "the request was not finished").into_response()
 }
 
-/// An answer and its share of what may be on its way.
+/// A response and its share of the limit.
 struct HeldBody {
     body: Body,
     _share: OwnedSemaphorePermit,

@@ -1,11 +1,12 @@
-//! The chain of one version. Its order is in `data/middleware.rs`; a middleware that the definition does not use is not in it.
+//! Compiles the chain of one version. `data/middleware.rs` defines the order; a middleware that the definition does not use is left
+//! out.
 
 use crate::base::pattern::PatternRules;
 use crate::data::endpoints::{EndpointMatcher, PatternBuilder};
 use crate::data::middleware::{AUTH, Context, FOR_STRANGERS, Maker, Middleware, MiddlewareSource, POST_AUTH, PRE_AUTH};
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 
-/// The chain and the matcher of all endpoint patterns in it; `None` when something in it can't be used.
+/// The chain and the matcher of all its endpoint patterns; `None` if a part is unusable.
 pub(super) fn compile(
     definition: &ApiDefinition,
     version_name: &str,
@@ -15,7 +16,7 @@ pub(super) fn compile(
     compile_list(&[PRE_AUTH, AUTH, POST_AUTH], definition, version_name, info, context)
 }
 
-/// The chain before the endpoints of the OAuth 2.0 provider.
+/// The chain for the endpoints of the OAuth 2.0 provider.
 pub(super) fn compile_for_strangers(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Compiled> {
     compile_list(&[FOR_STRANGERS], definition, "", &VersionInfo::default(), context)
 }

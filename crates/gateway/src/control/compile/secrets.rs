@@ -1,10 +1,10 @@
-//! Secrets that a definition's texts refer to and that cannot be used: each is a warning, and empty, as in Tyk.
+//! Reports unresolvable secret references in a definition's texts: each is a warning and becomes an empty string, as in Tyk.
 
 use crate::data::middleware::Context;
 use crate::data::template::missing_secrets;
 use serde_json::Value;
 
-/// Looks through all texts of a definition.
+/// Checks all texts of a definition.
 pub(super) fn check(document: &Value, context: &mut Context<'_>) {
     check_below(document, "$", context);
 }

@@ -1,4 +1,4 @@
-//! One version: its chain, its upstreams, and what its responses get.
+//! Compiles one version: its chain, its upstreams, and changes to its responses.
 
 use super::{chain, expiry_of};
 use crate::data::header_change::HeaderChange;
@@ -33,7 +33,7 @@ pub(super) fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo
     })
 }
 
-/// The endpoints of the OAuth 2.0 provider, as a version of their own.
+/// The endpoints of the OAuth 2.0 provider, as a separate version.
 pub(super) fn compile_provider(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiVersion> {
     let (chain, matcher) = chain::compile_for_strangers(definition, context)?;
     Some(ApiVersion {
@@ -92,7 +92,7 @@ fn header_names(definition: &ApiDefinition, chain: &[Box<dyn Middleware>]) -> He
     names
 }
 
-/// Lines that every proxied response gets: when the API ends, else the version.
+/// Header lines of every proxied response: the expiry of the API, or else of the version.
 fn response_lines(api: Expiry, version: Expiry) -> Vec<u8> {
     let end = if let Expiry::At(_) = api { api } else { version };
     match end {
@@ -101,14 +101,14 @@ fn response_lines(api: Expiry, version: Expiry) -> Vec<u8> {
     }
 }
 
-/// Header changes of the version that need nothing of the request.
+/// Header changes of the version that do not depend on the request.
 fn response_changes(info: &VersionInfo, secrets: &SecretSources) -> Vec<HeaderChange> {
     if info.global_response_headers_disabled {
         return Vec::new();
     }
     let removed = info.global_response_headers_remove.iter().map(|name| HeaderChange::Remove(name.as_str().into()));
     let set = info.global_response_headers.iter().filter_map(|(name, value)| {
-        // Values with variables are made for each request, by the chain. A secret may be unfit for a header line.
+        // The chain handles values with variables, per request. A secret may contain bytes that are invalid in a header line.
         let template = ValueTemplate::new(value, VariableScope { context: true, secrets });
         let value = template.literal().map(str::as_bytes).filter(|value| is_value(value));
         value.map(|value| HeaderChange::Set(name.as_str().into(), value.to_vec()))

@@ -1,17 +1,17 @@
-//! Which lines are written when there are many of one kind: the first ones of each ten seconds, and then their number.
+//! Rate limit for log lines of one kind: the first lines of each ten seconds are written, then only their number.
 
 use std::collections::HashMap;
 use tracing::Level;
 use tracing::callsite::Identifier;
 
-/// Lines of one kind that are written in one window.
+/// Lines of one kind written per window.
 const LINES_MAX: u32 = 20;
-/// The length of a window.
+/// Length of a window.
 const WINDOW_MS: u64 = 10_000;
-/// Kinds that are told apart: places in the code, times APIs, times causes. Beyond this a place is one kind.
+/// Maximum kinds: source locations times APIs times causes. Beyond this, all lines of a source location are one kind.
 const KINDS_MAX: usize = 1024;
 
-/// What makes lines of one kind: where they come from, which API they are about, and why.
+/// Determines which lines are of one kind: source location, API and cause.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LineKind {
     pub callsite: Identifier,
@@ -19,7 +19,7 @@ pub(super) struct LineKind {
     pub cause: Option<String>,
 }
 
-/// Lines that were left out.
+/// Summary of suppressed lines.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Summary {
     pub kind: LineKind,
@@ -29,7 +29,7 @@ pub(super) struct Summary {
     pub seconds: u64,
 }
 
-/// The kinds whose lines came lately.
+/// The kinds of recent lines.
 #[derive(Default)]
 pub(super) struct LineLimiter {
     windows: HashMap<LineKind, LineWindow>,
@@ -45,7 +45,7 @@ struct LineWindow {
 }
 
 impl LineLimiter {
-    /// Whether a line is written.
+    /// Whether to write a line.
     pub(super) fn admit(&mut self, mut kind: LineKind, level: Level, message: String, now_ms: u64) -> bool {
         if self.windows.len() >= KINDS_MAX && !self.windows.contains_key(&kind) {
             kind = LineKind { api: None, cause: None, ..kind };
@@ -60,7 +60,7 @@ impl LineLimiter {
         false
     }
 
-    /// Ends the windows that are over, or `all`, and says what they left out.
+    /// Closes the windows that have ended, or `all`, and returns what they suppressed.
     pub(super) fn take_left_out(&mut self, now_ms: u64, all: bool) -> Vec<Summary> {
         let is_over = |window: &LineWindow| all || now_ms.saturating_sub(window.began_ms) >= WINDOW_MS;
         let over = self.windows.extract_if(|_, window| is_over(window));
@@ -75,7 +75,7 @@ impl LineLimiter {
         left_out.map(summary).collect()
     }
 
-    /// Lines that were left out since the start.
+    /// Lines suppressed since the start.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out
     }

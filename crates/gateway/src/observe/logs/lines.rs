@@ -1,5 +1,5 @@
-//! Lines on their way to standard error. Whoever logs leaves a line in a bounded buffer and goes on; one thread writes. A line that finds no
-//! room is lost and counted.
+//! Log lines on their way to standard error. Callers put a line into a bounded buffer and continue; one thread writes. A line that
+//! does not fit is dropped and counted.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,18 +7,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Bytes that may wait: some five thousand lines, for a reader that is slow for a moment.
+/// Maximum buffered bytes: about five thousand lines, for a reader that is briefly slow.
 const WAITING_BYTES_MAX: usize = 1024 * 1024;
-/// How long the thread waits for a line before it looks whether there is anything else to say.
+/// How long the thread waits for a line before it calls `tick`.
 const TICK: Duration = Duration::from_secs(1);
-/// A buffer that grew beyond this is given back to the allocator.
+/// A buffer that grew beyond this is freed.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
 
-/// Where lines are left.
+/// The sending side of the buffer.
 #[derive(Clone)]
 pub struct LogLines(Arc<SharedLines>);
 
-/// Who writes them.
+/// The writing side of the buffer.
 pub struct LogWriter(Arc<SharedLines>);
 
 #[derive(Default)]
@@ -27,7 +27,7 @@ struct SharedLines {
     changed: Condvar,
     taken: AtomicU64,
     dropped: AtomicU64,
-    /// Those of the dropped ones that were spoken of.
+    /// Dropped lines that were already reported.
     told: AtomicU64,
 }
 
@@ -49,23 +49,23 @@ impl LogLines {
         (LogLines(shared.clone()), LogWriter(shared))
     }
 
-    /// Lines that found room.
+    /// Lines that were buffered.
     pub fn taken(&self) -> u64 {
         self.0.taken.load(Ordering::Relaxed)
     }
 
-    /// Lines that found none.
+    /// Lines that were dropped.
     pub fn dropped(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// Lines that found no room since this was asked last.
+    /// Lines dropped since the last call.
     pub fn take_dropped(&self) -> u64 {
         let dropped = self.dropped();
         dropped.saturating_sub(self.0.told.swap(dropped, Ordering::Relaxed))
     }
 
-    /// Waits until everything is written, but not longer than this.
+    /// Waits until everything is written, at most `time_max`.
     pub fn flush(&self, time_max: Duration) {
         let is_left = |state: &mut LineState| state.is_writing || !state.waiting.is_empty();
         let _ = self.0.changed.wait_timeout_while(self.0.state(), time_max, is_left);
@@ -88,7 +88,7 @@ impl LogLines {
 }
 
 impl LogWriter {
-    /// Writes for as long as the process lives, and calls `tick` about once a second in between.
+    /// Writes while the process lives, and calls `tick` about once a second.
     pub fn run(self, mut out: impl Write, tick: impl Fn()) {
         let mut batch = Vec::new();
         loop {
@@ -97,7 +97,7 @@ impl LogWriter {
         }
     }
 
-    /// Waits for lines and writes those that are there by then.
+    /// Waits for lines and writes all that are buffered.
     fn write_batch(&self, batch: &mut Vec<u8>, out: &mut impl Write) {
         let shared = &self.0;
         let waited = shared.changed.wait_timeout_while(shared.state(), TICK, |state| state.waiting.is_empty());
@@ -105,7 +105,7 @@ impl LogWriter {
         std::mem::swap(&mut state.waiting, batch);
         state.is_writing = true;
         drop(state);
-        // Nobody may be there to read it, which is no reason to end.
+        // A missing reader is no reason to end.
         let _ = out.write_all(batch).and_then(|()| out.flush());
         batch.clear();
         batch.shrink_to(KEPT_BYTES_MAX);
@@ -122,7 +122,7 @@ impl<'l> MakeWriter<'l> for LogLines {
     }
 }
 
-/// Takes a whole line at each call, as the layer that formats gives it.
+/// Accepts one whole line per call, as the formatting layer passes it.
 impl Write for &LogLines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.leave(line);

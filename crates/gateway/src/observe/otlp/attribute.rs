@@ -1,10 +1,10 @@
-//! Attributes, and the two sets of them that say where spans and figures come from.
+//! Attributes, and the two sets of them that identify the source of spans and metrics.
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 
-/// Attributes of the resource that are not ours to know, as OpenTelemetry's libraries read them: `key=value,key=value`.
+/// Environment variable with resource attributes from the operator, as in OpenTelemetry's libraries: `key=value,key=value`.
 const RESOURCE_VARIABLE: &str = "OTEL_RESOURCE_ATTRIBUTES";
 
 pub(crate) fn text(key: &str, value: impl Into<String>) -> KeyValue {
@@ -19,7 +19,7 @@ fn with(key: &str, value: Value) -> KeyValue {
     KeyValue { key: key.to_owned(), value: Some(AnyValue { value: Some(value) }), ..KeyValue::default() }
 }
 
-/// This gateway.
+/// The resource: this gateway.
 pub(crate) fn resource(service_name: &str) -> Resource {
     let given = std::env::var(RESOURCE_VARIABLE).unwrap_or_default();
     let given: Vec<(&str, &str)> = given.split(',').filter_map(|pair| pair.split_once('=')).collect();
@@ -31,7 +31,7 @@ pub(crate) fn resource(service_name: &str) -> Resource {
     Resource { attributes, ..Resource::default() }
 }
 
-/// The part of the gateway that spans and figures come from.
+/// The instrumentation scope of spans and metrics.
 pub(crate) fn scope() -> InstrumentationScope {
     let (name, version) = ("tollgate".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     InstrumentationScope { name, version, ..InstrumentationScope::default() }

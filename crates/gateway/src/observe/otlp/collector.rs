@@ -1,4 +1,4 @@
-//! The way to a collector: one message at a time, with limits of time, and again when it makes sense. For a thread that may wait.
+//! Client of a collector: sends one message at a time, with time limits and retries. For a thread that may block.
 
 use crate::base::tls::collector_config;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, TE};
@@ -14,22 +14,22 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tollgate_http_client::{HttpAnswer, HttpClient, HttpClientSettings};
 use tollgate_model::config::CollectorSettings;
 
-/// For one attempt, as OpenTelemetry's libraries have it.
+/// Time limit of one attempt, as in OpenTelemetry's libraries.
 const ATTEMPT_TIME_MAX: Duration = Duration::from_secs(10);
-/// Attempts for one message. While they go on others wait, and when those are too many they are lost.
+/// Attempts per message. Further messages wait meanwhile; if too many wait, they are lost.
 const ATTEMPTS_MAX: u32 = 4;
-/// Before the second attempt; twice as long before each further one.
+/// Back-off before the second attempt; doubles with each further attempt.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The longest pause that a collector may ask for.
+/// Maximum back-off that a collector may ask for.
 const PAUSE_MAX: Duration = Duration::from_secs(10);
-/// An answer counts what was refused.
+/// Maximum response size. A response only counts what was rejected.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
-/// Unused connections are kept for this long: longer than between two batches.
+/// How long unused connections are kept: longer than the interval between two batches.
 const IDLE: Duration = Duration::from_secs(90);
-/// What stands before a message of gRPC: whether it is compressed, and its length.
+/// Bytes before a gRPC message: the compression flag and the length.
 const GRPC_PREFIX_BYTES: usize = 5;
 
-/// What is sent, and where that is taken.
+/// Kind of data sent, which determines the collector's endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
     Traces,
@@ -43,14 +43,14 @@ pub(crate) struct Collector {
     uri: Uri,
     headers: HeaderMap,
     over_http: bool,
-    /// When the gateway ends: nothing is waited for beyond it.
+    /// Deadline set when the gateway shuts down: nothing waits beyond it.
     end: watch::Receiver<Option<Instant>>,
 }
 
 /// Why an attempt failed.
 struct ExportFailure {
     why: String,
-    /// Another attempt may help, after this long if the collector says so.
+    /// Whether another attempt may succeed, and the delay that the collector asks for.
     again: Option<Option<Duration>>,
 }
 
@@ -71,7 +71,7 @@ impl Signal {
 }
 
 impl Collector {
-    /// An error tells what is wrong with the settings.
+    /// An error describes what is wrong with the settings.
     pub(crate) fn new(settings: &CollectorSettings, signal: Signal, end: watch::Receiver<Option<Instant>>) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build();
         let connect_time_max = Some(settings.connect_time_max);
@@ -87,7 +87,7 @@ impl Collector {
         })
     }
 
-    /// Sends a message; the collector's answer, as far as it is one.
+    /// Sends a message and returns the collector's response.
     pub(crate) fn send(&self, message: &impl Message) -> Result<Bytes, String> {
         let message = message.encode_to_vec();
         let body = if self.over_http { message } else { framed(&message) };
@@ -112,7 +112,7 @@ impl Collector {
             let mut end = self.end.clone();
             tokio::select! {
                 () = sleep(asked.unwrap_or(pause).min(PAUSE_MAX)) => {}
-                // At the end no time is left to be patient.
+                // At shutdown there is no time left for the back-off.
                 Ok(_) = end.wait_for(Option::is_some) => {}
             }
             pause *= 2;
@@ -120,7 +120,7 @@ impl Collector {
         Err(self.uri.to_string())
     }
 
-    /// Resolves when nothing may be waited for any longer.
+    /// Resolves at the shutdown deadline.
     async fn ended(&self) {
         let mut end = self.end.clone();
         let end = end.wait_for(Option::is_some).await.ok().and_then(|end| *end);
@@ -150,7 +150,7 @@ impl Collector {
 }
 
 impl ExportFailure {
-    /// One that may not be there the next time.
+    /// A temporary failure.
     fn passing(why: String) -> Self {
         ExportFailure { why, again: Some(None) }
     }
@@ -174,12 +174,12 @@ fn judge_grpc(headers: &HeaderMap) -> Result<(), ExportFailure> {
         "" => format!("grpc-status {status}"),
         message => format!("grpc-status {status}: {message}"),
     };
-    // Cancelled, late, aborted, out of range, unavailable and lost data may be better the next time (OTLP's own list).
+    // Cancelled, deadline exceeded, aborted, out of range, unavailable and data loss are retryable (OTLP's own list).
     let again = matches!(status, "1" | "4" | "10" | "11" | "14" | "15").then_some(None);
     Err(ExportFailure { why, again })
 }
 
-/// A message as gRPC has it.
+/// A message in gRPC framing.
 fn framed(message: &[u8]) -> Vec<u8> {
     let mut framed = Vec::with_capacity(GRPC_PREFIX_BYTES + message.len());
     framed.push(0);
@@ -188,7 +188,7 @@ fn framed(message: &[u8]) -> Vec<u8> {
     framed
 }
 
-/// Where a signal goes: a bare `host:port`, or a URL, whose path stands before that of the signal.
+/// The endpoint of a signal: from `host:port`, or from a URL whose path precedes that of the signal.
 fn address(settings: &CollectorSettings, signal: Signal) -> Result<Uri, String> {
     let written = settings.endpoint.trim_end_matches('/');
     let url = match written.split_once("://") {
@@ -197,7 +197,7 @@ fn address(settings: &CollectorSettings, signal: Signal) -> Result<Uri, String> 
         None => format!("http://{written}"),
     };
     let path = if settings.over_http { signal.http_path() } else { signal.grpc_path() };
-    // Some write the whole URL of one signal.
+    // Some configurations contain the whole URL of one signal.
     let base = [Signal::Traces, Signal::Metrics].iter().find_map(|signal| url.strip_suffix(signal.http_path())).unwrap_or(&url);
     let base = match (settings.tls.enable, base.strip_prefix("http://")) {
         (true, Some(rest)) => format!("https://{rest}"),
@@ -226,7 +226,7 @@ fn headers(settings: &CollectorSettings) -> Result<HeaderMap, String> {
     Ok(headers)
 }
 
-/// What a collector's answer says that it did not take, and why.
+/// How many items a collector rejected, and why.
 pub(crate) trait PartialSuccess: Message + Default {
     fn refused(self) -> Option<(u64, String)>;
 }
@@ -245,10 +245,10 @@ impl PartialSuccess for metrics::v1::ExportMetricsServiceResponse {
     }
 }
 
-/// Sends a message; `Ok` holds how much of it the collector did not take.
+/// Sends a message; `Ok` holds the number of items that the collector rejected.
 pub(crate) fn deliver<R: PartialSuccess>(collector: &Collector, message: &impl Message) -> Result<u64, String> {
     let answer = collector.send(message)?;
-    // An answer that can't be read says nothing of what was sent; it was taken.
+    // An unreadable response does not mean rejection: the message was accepted.
     let Some((count, why)) = R::decode(answer).ok().and_then(PartialSuccess::refused) else { return Ok(0) };
     if count > 0 || !why.is_empty() {
         tracing::warn!(collector = %collector.uri, count, why, "the collector rejected a part");

@@ -1,5 +1,6 @@
-//! The sink that makes two spans of a request: one of the request itself, and one of the exchange with its upstream; between them one of
-//! each middleware, where these are traced. Attributes are those of OpenTelemetry's conventions for HTTP and Tyk's for APIs. No query, header or key is among them but the user agent.
+//! Sink that records two spans per request: one for the request itself and one for the exchange with its upstream; between them one
+//! for each middleware, if those are traced. Attributes follow OpenTelemetry's conventions for HTTP, and Tyk's for APIs. They
+//! contain no query and no key, and of the headers only the user agent.
 
 use super::attribute::{number, resource, scope, text};
 use super::collector::{Collector, Signal, deliver};
@@ -20,11 +21,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tollgate_model::config::Traces;
 
-/// What is left for the last batches when the gateway ends; less than sinks get for their end.
+/// Time limit for the last batches at shutdown; shorter than that of sinks.
 const END_TIME_MAX: Duration = Duration::from_secs(3);
-/// Bytes of one attribute; a client chooses how long its path is.
+/// Maximum bytes of an attribute; a client controls the length of its path.
 const ATTRIBUTE_BYTES_MAX: usize = 1_024;
-/// Flags of a span: the trace is taken; it is known where the parent is; the parent is elsewhere.
+/// Flags of a span: the trace is sampled; it is known whether the parent is remote; the parent is remote.
 const TAKEN: u32 = 0x1;
 const PARENT_KNOWN: u32 = 0x100;
 const PARENT_ELSEWHERE: u32 = 0x200;
@@ -39,7 +40,7 @@ pub(crate) struct SpanSink {
 }
 
 impl SpanSink {
-    /// An error tells what is wrong with the settings.
+    /// An error describes what is wrong with the settings.
     pub(crate) fn start(traces: &Traces, figures: Arc<SinkFigures>) -> Result<(Self, SinkThread), String> {
         let (end, ended) = watch::channel(None);
         let settings = traces.collector();
@@ -132,7 +133,7 @@ fn server_span(hit: &Hit<'_>, trace: &RequestTrace) -> Span {
         attributes
             .extend(of_key.into_iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| short(key, value.as_bytes())));
     }
-    // A client's mistake is no error of the server.
+    // A client error is not an error of the server.
     let status = outcome(record.status, record.status >= 500, record.cause, &mut attributes);
     let end = nanoseconds(hit);
     Span {
@@ -140,7 +141,7 @@ fn server_span(hit: &Hit<'_>, trace: &RequestTrace) -> Span {
         span_id: trace.server_span.to_be_bytes().to_vec(),
         parent_span_id: if trace.parent == 0 { Vec::new() } else { trace.parent.to_be_bytes().to_vec() },
         flags: TAKEN | PARENT_KNOWN | if trace.parent == 0 { 0 } else { PARENT_ELSEWHERE },
-        // Conventions want names that are few: no path, but what it is routed by.
+        // Conventions require low-cardinality names: the listen path or endpoint instead of the path.
         name: format!("{} {route}", method_or_http(record)),
         kind: SpanKind::Server.into(),
         start_time_unix_nano: end.saturating_sub(record.total_ns),
@@ -156,7 +157,7 @@ fn client_span(hit: &Hit<'_>, trace: &RequestTrace) -> Option<Span> {
     let record = hit.record;
     let start = nanoseconds(hit).saturating_sub(record.total_ns) + record.sent_after_ns?;
     let mut attributes = method(record);
-    // The scheme tells what port is meant where none is written, and is not known here.
+    // Without a written port, the scheme implies it, but is not known here.
     let (host, port) = host_and_port(record.bytes(Text::UpstreamHost), 0);
     attributes.push(short("server.address", host));
     if port != 0 {
@@ -178,7 +179,7 @@ fn client_span(hit: &Hit<'_>, trace: &RequestTrace) -> Option<Span> {
     })
 }
 
-/// One middleware's part of the request.
+/// The time that one middleware took.
 fn middleware_span(hit: &Hit<'_>, trace: &RequestTrace, place: usize, step: &StepTime) -> Span {
     let start = nanoseconds(hit).saturating_sub(hit.record.total_ns) + step.after_ns;
     Span {
@@ -194,7 +195,7 @@ fn middleware_span(hit: &Hit<'_>, trace: &RequestTrace, place: usize, step: &Ste
     }
 }
 
-/// How it went, as attributes and as a status.
+/// The result as attributes and as a status.
 fn outcome(status: u16, is_error: bool, cause: Option<&'static str>, attributes: &mut Vec<KeyValue>) -> Option<Status> {
     if status != 0 {
         attributes.push(number("http.response.status_code", status));
@@ -233,7 +234,7 @@ fn protocol_version(record: &RequestRecord) -> &'static str {
     }
 }
 
-/// Host and port of what was parsed as one before; the brackets of an address stay with Host.
+/// Host and port of an authority that was parsed before; an IPv6 address keeps its brackets.
 fn host_and_port(authority: &[u8], default_port: u16) -> (&[u8], u16) {
     let colon = authority.iter().rposition(|byte| *byte == b':');
     let split = colon.and_then(|colon| authority.split_at_checked(colon));
@@ -245,12 +246,12 @@ fn host_and_port(authority: &[u8], default_port: u16) -> (&[u8], u16) {
     (host.strip_prefix(b"[").and_then(|host| host.strip_suffix(b"]")).unwrap_or(host), port)
 }
 
-/// A text of a client's.
+/// A text attribute that a client controls, cut to the maximum length.
 fn short(key: &str, value: &[u8]) -> KeyValue {
     text(key, String::from_utf8_lossy(value.get(..ATTRIBUTE_BYTES_MAX).unwrap_or(value)))
 }
 
-/// When the request ended, since 1970.
+/// When the request ended, in nanoseconds since 1970.
 fn nanoseconds(hit: &Hit<'_>) -> u64 {
     u64::try_from(hit.time.unix_s).unwrap_or_default().saturating_mul(1_000_000_000).saturating_add(u64::from(hit.time.ns))
 }

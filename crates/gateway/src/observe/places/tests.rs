@@ -1,7 +1,7 @@
 use super::*;
 use std::net::Ipv4Addr;
 
-/// A database without any network, as small as one can be: one node that leads nowhere, and what describes it.
+/// The smallest possible database, without any network: one node that leads nowhere, and the metadata.
 fn empty_database() -> Vec<u8> {
     let text = |text: &str| [&[0x40 | text.len() as u8][..], text.as_bytes()].concat();
     let number = |control: u8, value: u8| vec![control, value];

@@ -2,7 +2,7 @@ use super::*;
 use crate::observe::record::Text;
 use std::sync::Mutex;
 
-/// What a sink saw: a status for a record, and whether a flush was the last one.
+/// What a sink saw: the status of a record, or a flush and whether it was the last.
 #[derive(Debug, PartialEq)]
 enum Seen {
     Record(u16, i64),

@@ -1,4 +1,4 @@
-//! A line for each request, with Tyk's names of fields: as text in the form of its log, or as JSON.
+//! The access log: one line per request with Tyk's field names, as text in the format of Tyk's log, or as JSON.
 
 use super::{FileLineWriter, RecordWriter};
 use crate::base::request_id::RequestId;
@@ -8,10 +8,10 @@ use crate::observe::record::Text;
 use std::sync::Arc;
 use tollgate_model::calendar::append_rfc3339_ms;
 
-/// Writes a field's value.
+/// Writes the value of a field.
 type FieldValue = fn(&mut AccessLogLine<'_>, &Hit<'_>, &Analyst);
 
-/// The fields that a line can have, in their order.
+/// All fields that a line can contain, in order.
 const FIELDS: [(&str, FieldValue); 23] = [
     ("api_id", |line, hit, _| line.text(hit.facts.id.as_bytes())),
     ("api_key", |line, hit, analyst| line.text(analyst.logged_key(hit.record).as_bytes())),
@@ -44,28 +44,28 @@ const FIELDS: [(&str, FieldValue); 23] = [
     ("user_agent", |line, hit, _| line.text(hit.record.bytes(Text::UserAgent))),
 ];
 
-/// One core's log.
+/// The access log of one core.
 #[derive(Clone)]
 pub(crate) struct AccessLogSink {
     analyst: Arc<Analyst>,
     lines: FileLineWriter,
     json: bool,
-    /// The fields that are written, each with what stands before its value.
+    /// The selected fields, each with the text before its value.
     fields: Vec<(Box<str>, FieldValue)>,
 }
 
-/// The identifiers that others know requests by.
+/// Which request identifiers exist outside the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identifiers {
-    /// Requests are traced.
+    /// Whether requests are traced.
     pub traces: bool,
-    /// Clients and upstreams are told identifiers of requests.
+    /// Whether clients and upstreams receive request ids.
     pub requests: bool,
 }
 
 impl AccessLogSink {
-    /// A log with the fields that a template names; for an empty one with all, but for identifiers that nobody else knows. `prefix` is always
-    /// there, a trace's identifier only when requests are traced.
+    /// A log with the fields that a template names; an empty template selects all except identifiers that no one else knows.
+    /// `prefix` is always included, the trace id only if requests are traced.
     pub(crate) fn new(analyst: Arc<Analyst>, lines: FileLineWriter, json: bool, template: &[String], known: Identifiers) -> Self {
         let before = |name: &str| if json { format!(",\"{name}\":") } else { format!(" {name}=") };
         let fields = wanted(template, known);
@@ -76,7 +76,7 @@ impl AccessLogSink {
 
 /// The fields that a template names.
 fn wanted(template: &[String], known: Identifiers) -> impl Iterator<Item = (&'static str, FieldValue)> {
-    // Tyk has had two names for it.
+    // Tyk has used two names for this field.
     let is_named =
         |field: &str| template.iter().any(|name| name == field || (name == "upstream_address" && field == "upstream_addr"));
     FIELDS.into_iter().filter(move |(name, _)| match *name {
@@ -117,26 +117,26 @@ fn is_plain(text: &[u8]) -> bool {
     text.iter().all(is_plain)
 }
 
-/// A line that is being written.
+/// A line being written.
 struct AccessLogLine<'o> {
     out: &'o mut Vec<u8>,
     json: bool,
 }
 
 impl AccessLogLine<'_> {
-    /// A text, in quotes if it is not plain.
+    /// Writes a text, quoted if necessary.
     fn text(&mut self, text: &[u8]) {
         if text.is_empty() {
             self.out.extend_from_slice(b"\"\"");
         } else if !self.json && is_plain(text) {
             self.out.extend_from_slice(text);
         } else {
-            // Writing to memory does not fail.
+            // Writing to memory cannot fail.
             let _ = serde_json::to_writer(&mut *self.out, &String::from_utf8_lossy(text));
         }
     }
 
-    /// A text that is known to be plain.
+    /// Writes a text that is known to need no quotes in text format.
     fn plain(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let quote: &[u8] = if self.json { b"\"" } else { b"" };
         self.out.extend_from_slice(quote);

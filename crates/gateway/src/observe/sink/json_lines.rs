@@ -1,4 +1,4 @@
-//! Analytics records as JSON, a line each.
+//! Writes analytics records as JSON, one per line.
 
 use super::{FileLineWriter, RecordWriter};
 use crate::observe::analytics::Analyst;

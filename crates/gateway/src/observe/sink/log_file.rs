@@ -1,4 +1,4 @@
-//! Lines into a file that is replaced when it is full, or to standard error.
+//! Writes lines to a rotating file, or to standard error.
 
 use super::{Handoff, SinkFigures, SinkRoom, SinkThread};
 use std::fs::{File, Metadata, OpenOptions};
@@ -9,24 +9,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Bytes of lines that are handed over at once: enough that waking the thread that writes them costs little, few enough that they are still
-/// in the cache then.
+/// Bytes of lines handed over at once: enough that waking the writer thread is cheap, few enough that they are still in the CPU
+/// cache.
 const BATCH_BYTES: usize = 256 * 1024;
-/// What the line that fills a batch may add to it without more memory.
+/// Spare capacity for the line that fills a batch, to avoid a reallocation.
 const LINE_BYTES: usize = 4 * 1024;
-/// Batches that may wait.
+/// Maximum batches that may wait.
 const BATCHES_MAX: usize = 128;
-/// Between two looks whether another program has moved the file away.
+/// Interval between checks whether another program has moved the file.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Where lines go.
+/// Destination of lines.
 pub(crate) enum LogFile {
     StandardError,
     Rotating(RotatingFile),
 }
 
-/// A file with a bound; `file.1` is the one before, and so on. What is no regular file, or a stream
-/// that the process was started with, has none, and keeps its name.
+/// A file with a size limit; `file.1` is its predecessor, and so on. A file that is not regular, or that is a standard stream of
+/// the process, has no limit and keeps its name.
 pub(crate) struct RotatingFile {
     path: PathBuf,
     bytes_max: u64,
@@ -37,11 +37,11 @@ pub(crate) struct RotatingFile {
 
 struct OpenFile {
     file: File,
-    /// How long it is, if it is one that may be replaced.
+    /// Current size, if the file may be rotated.
     bytes: Option<u64>,
 }
 
-/// Gathers a core's lines for the thread that writes them.
+/// Buffers the lines of a core for the writer thread.
 #[derive(Clone)]
 pub(crate) struct FileLineWriter {
     lines: Vec<u8>,
@@ -50,7 +50,7 @@ pub(crate) struct FileLineWriter {
 }
 
 impl LogFile {
-    /// A file, or standard error for an empty path.
+    /// A file, or standard error if the path is empty.
     pub(crate) fn new(path: &Path, bytes_max: u64, files_max: u32) -> Self {
         if path.as_os_str().is_empty() {
             return LogFile::StandardError;
@@ -71,7 +71,7 @@ impl LogFile {
         }
     }
 
-    /// Opens the file, so that a path that can't be written is known at the start.
+    /// Opens the file, so that an unwritable path is reported at the start.
     pub(crate) fn check(&mut self) -> io::Result<()> {
         match self {
             LogFile::StandardError => Ok(()),
@@ -83,11 +83,11 @@ impl LogFile {
 }
 
 impl RotatingFile {
-    /// Writes whole lines; they stay together in one file.
+    /// Writes whole lines, all to the same file.
     fn write(&mut self, lines: &[u8]) -> io::Result<()> {
         if self.looked.elapsed() >= LOOK_EVERY {
             self.looked = Instant::now();
-            // Another program may have moved the file away, to keep it.
+            // Another program may have moved the file, to archive it.
             self.open.take_if(|open| !is_at(&open.file, &self.path));
         }
         let fills = |bytes: u64| bytes > 0 && bytes + lines.len() as u64 > self.bytes_max;
@@ -123,7 +123,7 @@ impl RotatingFile {
 }
 
 impl OpenFile {
-    /// Opens what a path leads to, or creates a file.
+    /// Opens the file at a path, or creates it.
     fn at(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let metadata = file.metadata()?;
@@ -132,7 +132,7 @@ impl OpenFile {
     }
 }
 
-/// Whether standard output or standard error goes to a file: whoever started the process knows it by its name.
+/// Whether standard output or standard error goes to this file: whoever started the process knows the file by its name.
 fn is_stream(metadata: &Metadata) -> bool {
     let (output, error) = (io::stdout(), io::stderr());
     let streams = [output.as_fd(), error.as_fd()];
@@ -142,18 +142,18 @@ fn is_stream(metadata: &Metadata) -> bool {
     })
 }
 
-/// Whether this is the file that a path leads to.
+/// Whether a path leads to this file.
 fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().is_ok_and(|own| std::fs::metadata(path).is_ok_and(|at| place(&at) == place(&own)))
 }
 
-/// What tells a file from all others.
+/// Device and inode, which identify a file.
 fn place(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
 impl FileLineWriter {
-    /// Opens the file, and starts its thread. So many lines may wait.
+    /// Opens the file and starts its thread. At most `lines_max` lines may wait.
     pub(crate) fn start(mut file: LogFile, lines_max: u64, figures: Arc<SinkFigures>) -> io::Result<(Self, SinkThread)> {
         file.check()?;
         let write = move |lines: Vec<u8>| file.write(&lines).map_err(|error| error.to_string());
@@ -161,7 +161,7 @@ impl FileLineWriter {
         Ok((FileLineWriter { lines: Vec::new(), count: 0, handoff }, writer))
     }
 
-    /// Adds a line; `write` writes it with its end.
+    /// Adds a line; `write` writes it including the line end.
     pub(crate) fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.lines.capacity() == 0 {
             self.lines = Vec::with_capacity(BATCH_BYTES + LINE_BYTES);
@@ -173,7 +173,7 @@ impl FileLineWriter {
         }
     }
 
-    /// Hands over what was gathered.
+    /// Hands over the buffered lines.
     pub(crate) fn flush(&mut self) {
         if self.count > 0 {
             self.handoff.give(std::mem::take(&mut self.lines), std::mem::take(&mut self.count));

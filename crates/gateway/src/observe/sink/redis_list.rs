@@ -1,4 +1,4 @@
-//! Tyk's records into the list in Redis that tyk-pump empties. While Redis is away they wait, as many as there is room for.
+//! Pushes Tyk's records to the Redis list that tyk-pump drains. While Redis is unavailable, records wait up to a limit.
 
 use super::{Handoff, RecordWriter, SinkFigures, SinkRoom, SinkThread, Write};
 use crate::observe::analytics::Analyst;
@@ -10,25 +10,25 @@ use std::time::{Duration, Instant};
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::{Redis, StoreFault, StoreFaultKind};
 
-/// The list's name, as Tyk and its pump have it, and what it ends with when records are Protocol Buffers.
+/// Name of the list in Tyk and tyk-pump, and its suffix for Protocol Buffers.
 const LIST: &str = "analytics-tyk-system-analytics";
 const PROTOBUF_SUFFIX: &str = "_protobuf";
-/// Lists when there are several.
+/// Number of lists when records are distributed.
 const LISTS: u32 = 10;
-/// Records and bytes of one command: Redis does nothing else meanwhile.
+/// Maximum records and bytes of one command: Redis is blocked meanwhile.
 const BATCH_RECORDS: usize = 1_000;
 const BATCH_BYTES: usize = 256 * 1024;
-/// Memory that a record begins with; most have some 700 bytes.
+/// Initial buffer size of a record; most have about 700 bytes.
 const RECORD_BYTES: usize = 1_024;
-/// Bytes of records that wait for Redis: more than a second of very busy traffic.
+/// Maximum bytes of records that wait for Redis: more than a second of heavy traffic.
 const WAITING_BYTES_MAX: usize = 64 << 20;
-/// Batches that wait; small ones come about once a second, so this is minutes without Redis.
+/// Maximum waiting batches; small ones come about once a second, so this covers minutes without Redis.
 const WAITING_BATCHES_MAX: usize = 512;
-/// For how long a list is kept that nobody adds to, if the configuration does not say.
+/// Default time to live of an idle list, in seconds.
 const KEPT_S: u64 = 60;
-/// Between two attempts while Redis is away.
+/// Interval between attempts while Redis is unavailable.
 const RETRY_EVERY: Duration = Duration::from_millis(100);
-/// How long the gateway's end waits for a Redis that is away.
+/// How long shutdown waits for an unavailable Redis.
 const END_TIME_MAX: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
@@ -49,14 +49,14 @@ struct Batch {
     bytes: usize,
 }
 
-/// Appends batches, in a thread of its own.
+/// Appends batches, on its own thread.
 struct Appender {
     redis: Arc<Redis>,
     kept_for: Duration,
     records_max: u64,
     waiting_bytes: Arc<AtomicUsize>,
     ending: Arc<AtomicBool>,
-    /// Since when the gateway ends and Redis is away.
+    /// Since when the gateway has been shutting down with Redis unavailable.
     ends_since: Option<Instant>,
 }
 
@@ -108,7 +108,7 @@ impl RedisList {
         }
         let (records, bytes) = (std::mem::take(&mut self.records), std::mem::take(&mut self.bytes));
         let count = records.len() as u64;
-        // One batch always has room, however large its records are.
+        // A single batch always fits, however large its records.
         let waiting = self.waiting_bytes.load(Ordering::Relaxed);
         if waiting > 0 && waiting + bytes > WAITING_BYTES_MAX {
             return self.handoff.lose(count);
@@ -154,7 +154,8 @@ impl Write<Batch> for Appender {
 }
 
 impl Appender {
-    /// Waits for Redis if it is away, and appends once: what may have arrived is not sent again, as it would be counted twice.
+    /// Waits for Redis if it is unavailable, and appends once: a batch that may have arrived is not sent again, because it would be
+    /// counted twice.
     fn append(&mut self, batch: &Batch) -> Result<(), StoreFault> {
         loop {
             match self.redis.runtime().block_on(self.try_append(batch)) {
@@ -165,7 +166,7 @@ impl Appender {
     }
 
     async fn try_append(&self, Batch { list, records, .. }: &Batch) -> Result<(), StoreFault> {
-        // Also shows whether there is a server: what is sent over a connection that has died may be lost.
+        // Also checks that there is a server: data sent over a dead connection may be lost.
         let length = self.redis.list_length(list).await?;
         if self.records_max > 0 && length >= self.records_max {
             let why = format!("nobody empties {list}: it has {length} records");

@@ -17,7 +17,7 @@ fn a_slow_sink_loses_what_its_counter_says() {
     let (mut handoff, writer) = Handoff::start(figures.clone(), ROOM, write).unwrap();
     handoff.give(0, 1);
     begins.recv().unwrap();
-    // One is being written and the queue is full: the rest goes.
+    // One batch is being written and the queue is full: the rest is dropped.
     for batch in 0..(ROOM.batches as u64 + 5) {
         handoff.give(batch, 10);
     }

@@ -1,4 +1,5 @@
-//! Sums by minute into the embedded store, for `/tyk/usage`. What would make too many rows is summed as `_other`.
+//! Writes sums per minute to the embedded store, for `/tyk/usage`. Paths beyond a limit are summed as `_other`, to bound the number
+//! of rows.
 
 use super::{Handoff, RecordWriter, SinkFigures, SinkRoom, SinkThread};
 use crate::observe::analytics::Analyst;
@@ -11,28 +12,28 @@ use std::time::{Duration, Instant};
 use tollgate_model::distribution::REQUEST_NS;
 use tollgate_store::usage::{BUCKETS, Usage, UsageCounts, UsageKey};
 
-/// Rows of one core between two writes.
+/// Maximum rows of one core between two writes.
 const ROWS_MAX: usize = 10_000;
-/// Batches that may wait. One is a core's sums of five seconds.
+/// Maximum waiting batches. One contains a core's sums of five seconds.
 const BATCHES_MAX: usize = 16;
-/// Paths that are told apart for one API, and for all of them, since the start.
+/// Maximum distinct paths since the start, for one API and for all together.
 const PATHS_MAX: usize = 500;
 const ALL_PATHS_MAX: usize = 50_000;
-/// How old sums may be before they are on the disk.
+/// Maximum age of sums that are not on disk.
 const WRITE_EVERY: Duration = Duration::from_secs(5);
-/// Between two looks for what is too old.
+/// Interval between deletions of expired sums.
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 const OTHER: &str = "_other";
 const NS_PER_US: u64 = 1_000;
 
-/// One core's sums.
+/// Sums of one core.
 #[derive(Clone)]
 pub(crate) struct UsageSink {
     analyst: Arc<Analyst>,
     rows: HashMap<UsageKey, UsageCounts>,
-    /// Sums of requests that say the same of themselves, and the rows they belong to: most requests are like one that was just seen.
+    /// Sums of requests with identical fields, and their rows: most requests are like a recent one.
     alike: HashMap<Box<[u8]>, (UsageKey, UsageCounts)>,
-    /// What the request at hand says, in memory that is used again.
+    /// Serialised fields of the current request, in a reused buffer.
     said: Vec<u8>,
     hits: u64,
     written: Instant,
@@ -43,9 +44,9 @@ pub(crate) struct UsageSink {
 struct UsageTable {
     usage: Usage,
     days: u32,
-    /// When it was last looked for what is too old.
+    /// When expired sums were last deleted.
     forgot: Option<Instant>,
-    /// By API.
+    /// Distinct paths by API.
     paths: HashMap<String, HashSet<String>>,
     all_paths: usize,
 }
@@ -69,7 +70,7 @@ impl UsageTable {
         Ok(())
     }
 
-    /// Whether a path is one of those that have rows of their own.
+    /// Whether a path has its own rows.
     fn is_told_apart(&mut self, api: &str, path: &str) -> bool {
         if path == OTHER {
             return true;
@@ -112,7 +113,7 @@ impl UsageSink {
         Ok((sink, writer))
     }
 
-    /// Reads what decides about the row of a request.
+    /// Reads the fields that determine the row of a request.
     fn read(&mut self, hit: &Hit<'_>) {
         let said = &mut self.said;
         said.clear();
@@ -141,7 +142,7 @@ impl UsageSink {
         }
     }
 
-    /// Adds the sums of what is alike to the rows.
+    /// Adds the sums of identical requests to the rows.
     fn sum_up(&mut self) {
         for (_, (mut key, counts)) in self.alike.drain() {
             if self.rows.len() >= ROWS_MAX && !self.rows.contains_key(&key) {

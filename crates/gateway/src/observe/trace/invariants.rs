@@ -1,12 +1,11 @@
-//! What must hold for the headers of any request that may belong to a trace. The function panics when it does not. The fuzzer calls it, and
-//! the tests do with the same corpus.
+//! Invariants of the headers of any request that may belong to a trace. The function panics if one is violated. The fuzzer calls
+//! it, and so do the tests, with the same corpus.
 
 use crate::observe::trace::Tracer;
 use tollgate_http::{HeaderEdits, HeaderStorage, Request, RequestHead, write_request};
 use tollgate_model::config::Traces;
 
-/// A request has a place in a trace, the same each time; and what goes on to the upstream is a head that another gateway finds the same
-/// trace in.
+/// The trace context of a request is deterministic, and another gateway finds the same trace in the head sent to the upstream.
 pub(super) fn trace(bytes: &[u8]) {
     let mut storage = HeaderStorage::new();
     let Ok(Some(request)) = Request::parse(bytes, &mut storage) else { return };
@@ -30,7 +29,7 @@ pub(super) fn trace(bytes: &[u8]) {
         let mut out = Vec::new();
         write_request(&request, &head, &edits, &mut out);
         let mut storage = HeaderStorage::new();
-        // Lines that were added may be too many.
+        // With the added lines, the head may exceed the limit.
         let Ok(Some(sent)) = Request::parse(&out, &mut storage) else { return };
         let next = tracer.place(&sent.headers, 9, 0x4_0000_0000_0000_0003);
         let is_named = trace.taken || !trace.inherited || propagation == "custom";

@@ -13,7 +13,7 @@ fn tracer(settings: Value) -> Tracer {
     Tracer::new(&serde_json::from_value(settings).unwrap())
 }
 
-/// The place of a request with these lines, and the lines about traces that the upstream gets.
+/// The trace context of a request with these header lines, and the trace headers that the upstream gets.
 fn through(tracer: &Tracer, lines: &[&str]) -> (RequestTrace, Vec<String>) {
     let text = format!("GET / HTTP/1.1\r\nHost: h\r\n{}\r\n", lines.iter().map(|line| format!("{line}\r\n")).collect::<String>());
     let mut storage = HeaderStorage::new();
@@ -79,7 +79,7 @@ fn a_trace_that_is_not_taken_goes_on_as_it_came() {
     let (trace, sent) = through(&off, &[W3C, "tracestate: vendor=1"]);
     assert!(!trace.taken);
     assert_eq!(sent, [W3C, "tracestate: vendor=1"]);
-    // One that begins here is named all the same: who comes next must know that it is not taken.
+    // A trace that starts here is propagated anyway: the next service must know that it is not sampled.
     let (_, sent) = through(&off, &[]);
     assert_eq!(sent, ["traceparent: 00-00000000000000000000000000000011-0000000000002222-00"]);
 }
@@ -157,7 +157,7 @@ fn a_custom_header_names_the_trace() {
     assert_eq!(sent, ["traceparent: 00-0af7651916cd43dd8448eb211c80319c-0000000000002222-01"], "the header ends here");
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn a_request_is_in_one_trace_here_and_at_the_next_gateway() {
     crate::mutation::Corpus::read("trace").each_and_mutated(20_000, invariants::trace);

@@ -1,4 +1,4 @@
-//! Descriptors on their way from one process to another, over the socket pair between them (`SCM_RIGHTS`).
+//! Passes descriptors from one process to another, over a socket pair (`SCM_RIGHTS`).
 
 use rustix::cmsg_space;
 use rustix::net::{
@@ -9,23 +9,23 @@ use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-/// Descriptors of one message; Linux takes 253.
+/// Descriptors per message; Linux accepts up to 253.
 const MESSAGE_MAX: usize = 64;
 const SPACE: usize = cmsg_space!(ScmRights(MESSAGE_MAX));
 
-/// Sends descriptors, in their order.
+/// Sends descriptors in order.
 pub(super) fn send(talk: &UnixStream, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     for some in descriptors.chunks(MESSAGE_MAX) {
         let mut space = [MaybeUninit::uninit(); SPACE];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(some));
-        // Descriptors do not travel without a byte.
+        // Descriptors can only be sent with at least one byte.
         sendmsg(talk, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::NOSIGNAL)?;
     }
     Ok(())
 }
 
-/// Receives so many descriptors, in the order in which they were sent; children of this process do not get them.
+/// Receives `count` descriptors, in the order in which they were sent; children of this process do not inherit them.
 pub(super) fn receive(talk: &UnixStream, count: usize) -> io::Result<Vec<OwnedFd>> {
     let mut descriptors = Vec::new();
     while descriptors.len() < count {

@@ -1,4 +1,4 @@
-//! What a process was started with: sockets from a service manager, or everything that a predecessor left.
+//! What the process inherited at its start: sockets from a service manager, or everything from a predecessor.
 
 use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE, descriptors};
 use listenfd::ListenFd;
@@ -11,18 +11,18 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// The number of the first descriptor that systemd passes.
+/// Number of the first descriptor that systemd passes.
 const FIRST_PASSED: usize = 3;
-/// Sockets that a service manager may pass; more are a mistake.
+/// Maximum sockets from a service manager; more are a mistake.
 const PASSED_MAX: usize = 256;
 /// How long a predecessor may take to store its quotas.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// What this process was started with.
+/// Descriptors inherited at the start.
 #[derive(Debug, Default)]
 pub(crate) struct Inherited {
     sockets: Vec<(Role, TcpListener)>,
-    /// A service manager made them: it chose their addresses.
+    /// Whether a service manager opened the sockets and so chose their addresses.
     is_managed: bool,
     /// The store's lock.
     pub lock: Option<File>,
@@ -30,16 +30,16 @@ pub(crate) struct Inherited {
 }
 
 impl Inherited {
-    /// Takes what the environment names. To be called before anything is opened.
+    /// Takes the descriptors that the environment names. Must be called before anything is opened.
     ///
     /// # Errors
-    /// The environment names something that is not there, or that is no listening TCP socket.
+    /// A named descriptor is missing or is not a listening TCP socket.
     pub(crate) fn take() -> Result<Self, String> {
         let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
         if let Some(text) = variable(VARIABLE) {
             return Inherited::of_predecessor(&text);
         }
-        // For whom it is meant: the variables also reach the children of the process that got the sockets.
+        // Checks the recipient: children of the process that got the sockets also see the variables.
         let is_for_us = variable("LISTEN_PID").is_some_and(|text| text == std::process::id().to_string());
         match variable("LISTEN_FDS").filter(|_| is_for_us) {
             Some(count) => Inherited::of_manager(&count, &variable("LISTEN_FDNAMES").unwrap_or_default()),
@@ -83,8 +83,8 @@ impl Inherited {
         Ok(inherited)
     }
 
-    /// The sockets of the data plane: those of a service manager whatever their address, those of a predecessor when their
-    /// address is still the configured one. And whether they are a service manager's.
+    /// The sockets of the data plane, and whether they come from a service manager. Those of a service manager are used whatever
+    /// their address, those of a predecessor only if their address is still configured.
     pub(crate) fn data(&mut self, wanted: SocketAddr) -> (Vec<TcpListener>, bool) {
         let given = self.take_sockets(|role, _| role == Role::Given);
         if !given.is_empty() {
@@ -106,7 +106,7 @@ impl Inherited {
         self.sockets.extract_if(.., is_wanted).map(|(_, socket)| socket).collect()
     }
 
-    /// What nothing has asked for, in words.
+    /// Descriptions of the sockets that nothing has taken.
     pub(crate) fn unused(&self) -> Vec<String> {
         let text = |(role, socket): &(Role, TcpListener)| {
             let address = socket.local_addr().map_or("no address".to_owned(), |address| address.to_string());
@@ -115,23 +115,23 @@ impl Inherited {
         self.sockets.iter().map(text).collect()
     }
 
-    /// Who left it.
+    /// The predecessor, if there is one.
     ///
     /// # Errors
-    /// The socket to the predecessor can't be used.
+    /// The socket to the predecessor is unusable.
     pub(crate) fn predecessor(&self) -> Result<Option<Predecessor>, String> {
         self.predecessor.as_ref().map(|talk| Predecessor::new(talk).map_err(|error| error.to_string())).transpose()
     }
 }
 
-/// The socket to the predecessor, which is this process's standard input at its start and nothing afterwards.
+/// The socket to the predecessor: standard input at the start, which is then replaced by `/dev/null`.
 fn take_standard_input() -> io::Result<UnixStream> {
     let talk = io::stdin().as_fd().try_clone_to_owned()?;
     dup2_stdin(File::open("/dev/null")?)?;
     Ok(talk.into())
 }
 
-/// Holds that a socket is a listening one.
+/// Checks that a socket is listening.
 fn listening(socket: TcpListener) -> io::Result<TcpListener> {
     if !socket_acceptconn(&socket)? {
         return Err(io::Error::new(ErrorKind::InvalidInput, "not a listening TCP socket"));
@@ -144,7 +144,7 @@ fn is_for(address: SocketAddr, wanted: SocketAddr) -> bool {
     address.ip() == wanted.ip() && (wanted.port() == 0 || wanted.port() == address.port())
 }
 
-/// The process that this one takes over from.
+/// The process that this one replaces.
 pub(crate) struct Predecessor(UnixStream);
 
 impl Predecessor {
@@ -155,10 +155,11 @@ impl Predecessor {
         Ok(Predecessor(talk))
     }
 
-    /// Says that all is prepared, and waits until the predecessor has stored what it counted. One that has died has nothing more to store.
+    /// Reports that everything is prepared, and waits until the predecessor has stored its counts. A predecessor that has died has
+    /// nothing left to store.
     ///
     /// # Errors
-    /// The predecessor lives and does not answer.
+    /// The predecessor is alive and does not answer.
     pub(crate) fn wait_for_go(&self) -> Result<(), String> {
         if self.say(PREPARED).is_err() {
             return Ok(());
@@ -172,13 +173,13 @@ impl Predecessor {
         }
     }
 
-    /// Says that this process serves.
+    /// Reports that this process serves.
     pub(crate) fn say_ready(&self) {
-        // Whether it still listens makes no difference here.
+        // Whether the predecessor still listens makes no difference here.
         let _ = self.say(READY);
     }
 
-    /// Says why this process does not.
+    /// Reports why this process does not serve.
     pub(crate) fn say_failed(&self, why: &str) {
         let _ = self.say(&format!("{FAILED}{}", why.replace('\n', "; ")));
     }

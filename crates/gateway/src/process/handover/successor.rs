@@ -1,4 +1,5 @@
-//! The side that hands over: starts a process from the program as it is now, with the arguments that this one had, and follows its start.
+//! The predecessor's side of a handover: starts the current program file as a new process, with this process's arguments, and
+//! follows its start.
 
 use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE, descriptors};
 use crate::auth::keys::Keys;
@@ -14,31 +15,31 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
-/// Bytes of one line of a successor: the reason why it failed can be long.
+/// Maximum bytes of a line from the successor: the reason for a failure can be long.
 const LINE_BYTES_MAX: u64 = 16 * 1024;
-/// Time that a successor has to end by itself once it said why.
+/// Time for the successor to exit by itself after it reported a failure.
 const END_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// What is handed over, and what must not change meanwhile.
+/// What is handed over, and the state that must not change meanwhile.
 pub(crate) struct Estate {
-    /// Listening sockets and what each is for.
+    /// Listening sockets and their roles.
     pub sockets: Vec<(Role, TcpListener)>,
     /// The embedded store's lock.
     pub lock: Option<File>,
     pub keys: Arc<Keys>,
     pub health: Arc<Health>,
-    /// From the start of the successor until it serves.
+    /// Time limit from the start of the successor until it serves.
     pub time_max: Duration,
 }
 
-/// A started process, ended with this value unless it is let go.
+/// A started process; killed on drop unless it is released.
 struct Successor(Option<Child>);
 
 impl Estate {
-    /// Starts a successor and waits until it serves; its process id. From then on the store belongs to it.
+    /// Starts a successor, waits until it serves, and returns its process id. From then on, the successor owns the store.
     ///
     /// # Errors
-    /// Why there is no successor. Everything is as it was.
+    /// Why there is no successor. Nothing has changed in that case.
     pub(crate) async fn hand_over(&self) -> Result<u32, String> {
         self.freeze(true);
         let handed_over = self.try_hand_over().await;
@@ -48,7 +49,7 @@ impl Estate {
         handed_over
     }
 
-    /// While a successor reads the store nothing in it may change.
+    /// Forbids or allows changes to the store, which a successor is reading.
     fn freeze(&self, frozen: bool) {
         self.health.freeze(frozen);
         self.keys.hold_quotas(frozen);
@@ -63,7 +64,7 @@ impl Estate {
         let steps = async {
             sent.map_err(|error| SuccessorStop::Gone(error.to_string()))?;
             expect(&mut talk, PREPARED).await?;
-            // What is not stored is counted again at worst: no reason to stay.
+            // Unstored usage is counted again at worst, which is no reason to abort.
             if let Err(fault) = self.keys.save_quotas().await {
                 tracing::error!(%fault, "quotas can't be stored for the new process");
             }
@@ -99,15 +100,15 @@ impl Estate {
     }
 }
 
-/// Why a successor does not go on.
+/// Why a successor stopped.
 enum SuccessorStop {
-    /// It said so.
+    /// It reported a failure.
     Said(String),
-    /// It went without a word.
+    /// It exited without a report.
     Gone(String),
 }
 
-/// Waits for a line. It is never cancelled and then asked for again, so nothing of it is lost.
+/// Waits for a line. Never cancelled and called again, so no input is lost.
 async fn expect(talk: &mut BufReader<tokio::net::UnixStream>, wanted: &str) -> Result<(), SuccessorStop> {
     let mut line = String::new();
     let read = talk.take(LINE_BYTES_MAX).read_line(&mut line).await.map_err(|error| SuccessorStop::Gone(error.to_string()))?;
@@ -122,12 +123,12 @@ async fn expect(talk: &mut BufReader<tokio::net::UnixStream>, wanted: &str) -> R
 }
 
 impl Successor {
-    /// Leaves it to itself.
+    /// Releases the process, so that it runs on.
     fn let_go(&mut self) -> u32 {
         self.0.take().map_or(0, |child| child.id())
     }
 
-    /// Waits a moment for its end; how it ended.
+    /// Waits briefly for the process to exit; returns how it ended.
     fn end(&mut self) -> Option<String> {
         let child = self.0.as_mut()?;
         let start = std::time::Instant::now();
@@ -150,7 +151,7 @@ impl Drop for Successor {
 }
 
 fn stop(child: &mut Child) {
-    // It may have ended already, which is as good.
+    // It may have exited already, which is fine.
     let _ = child.kill();
     let _ = child.wait();
 }

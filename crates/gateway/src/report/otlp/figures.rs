@@ -1,4 +1,4 @@
-//! The figures of `/tyk/metrics` as OTLP's messages: the same families, names without `_total`, sums since the gateway's start.
+//! The metrics of `/tyk/metrics` as OTLP messages: the same families, names without `_total`, cumulative since the gateway's start.
 
 use crate::observe::otlp::attribute::text;
 use crate::report::exposition::{Exposition, Figures, MetricKind};
@@ -9,9 +9,9 @@ use opentelemetry_proto::tonic::metrics::v1::{
 };
 use tollgate_model::distribution::{BOUNDS, Distribution};
 
-/// Figures under construction.
+/// Metrics being collected.
 pub(super) struct OtlpFigures {
-    /// When counting began and when this is; nanoseconds since 1970.
+    /// Start of counting and current time; nanoseconds since 1970.
     start: u64,
     now: u64,
     metrics: Vec<Metric>,
@@ -23,7 +23,7 @@ impl OtlpFigures {
         OtlpFigures { start, now, metrics: Vec::new(), points: 0 }
     }
 
-    /// All families that have a point, and how many points there are.
+    /// All families that have a data point, and the number of data points.
     pub(super) fn finish(mut self) -> (Vec<Metric>, u64) {
         self.metrics.retain(|metric| match &metric.data {
             Some(Data::Gauge(gauge)) => !gauge.data_points.is_empty(),
@@ -81,7 +81,7 @@ impl Figures for OtlpFigures {
     }
 }
 
-/// The unit that a name tells, as UCUM has it.
+/// The UCUM unit implied by a name.
 fn unit(name: &str) -> &'static str {
     match name.rsplit('_').next() {
         Some("seconds") => "s",

@@ -28,7 +28,7 @@ fn every_described_handler_is_served_and_every_route_is_described() {
     let files = fs::read_dir(source.join("api")).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
     let described_handlers: usize = files.map(|file| fs::read_to_string(file).unwrap().matches("\n#[utoipa::path(").count()).sum();
     assert_eq!(described_handlers, operations(&described()).len(), "a handler is not in `endpoints`, or a path twice");
-    // These have names that are configured, or are for scrapers and the data plane alone.
+    // These have configurable names, or are only for scrapers and the data plane.
     let own = ["/metrics", "/oauth/{api}/{endpoint}", "/{hello}", "/{ready}", "/live"];
     let router = fs::read_to_string(source.join("api.rs")).unwrap();
     let routes = router.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1));

@@ -17,7 +17,7 @@ fn kind(api: &str, cause: &str) -> LineKind {
     LineKind { callsite: Identifier(&PLACE), api: Some(api.to_owned()), cause: Some(cause.to_owned()) }
 }
 
-/// How many of so many lines are written.
+/// How many of `lines` lines are written.
 fn written(limiter: &mut LineLimiter, kind: &LineKind, lines: u32, now_ms: u64) -> usize {
     (0..lines).filter(|_| limiter.admit(kind.clone(), Level::WARN, "request failed".to_owned(), now_ms)).count()
 }

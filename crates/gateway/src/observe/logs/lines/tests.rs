@@ -1,7 +1,7 @@
 use super::*;
 use std::sync::mpsc;
 
-/// An output that takes nothing before it is let.
+/// An output that blocks until it is opened.
 struct Gate {
     opened: mpsc::Receiver<()>,
     is_open: bool,
@@ -37,7 +37,7 @@ fn an_output_that_takes_nothing_holds_nobody_up_and_what_is_lost_is_counted() {
     lines.flush(Duration::from_millis(10));
     let (taken, dropped) = (lines.taken(), lines.dropped());
     assert_eq!(taken + dropped, 5_000);
-    // What waits, and a batch that is being written.
+    // Buffered bytes, plus a batch that is being written.
     assert!((1_024..=2_048).contains(&taken), "{taken}");
     assert_eq!((lines.take_dropped(), lines.take_dropped()), (dropped, 0));
     open.send(()).unwrap();

@@ -42,7 +42,7 @@ fn a_file_that_is_moved_away_is_begun_anew() {
 fn what_is_no_regular_file_keeps_its_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("access.log");
-    // A link, so that no device is harmed should this fail.
+    // A symbolic link, so that a failure harms no device.
     std::os::unix::fs::symlink("/dev/null", &path).unwrap();
     let mut file = LogFile::new(&path, 10, 2);
     for _ in 0..3 {

@@ -4,7 +4,7 @@ use tollgate_model::analytics::RecordTime;
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::usage::{UsageBy, UsageQuestion};
 
-/// A sink that keeps its sums for so many days, and where they are.
+/// A sink that keeps its sums for this many days, and its destination.
 fn sink(days: u32) -> (tempfile::TempDir, Usage, UsageSink, SinkThread) {
     let directory = tempfile::tempdir().unwrap();
     let usage = Usage::open(directory.path()).unwrap();

@@ -1,25 +1,25 @@
-//! What a limit that gateways share says to a request.
+//! Decisions of a limit that gateways share.
 
 use std::time::Duration;
 
 /// Whether a request may pass.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LimitDecision {
-    /// It may pass.
+    /// The request may pass.
     Admitted,
-    /// Not before this long.
+    /// The request may not pass before this time has elapsed.
     Refused(Duration),
-    /// To be tried again when the answer is there that `pending` tells of.
+    /// The store is being asked: retry when the answer of `pending` has arrived.
     Asked,
-    /// The store is silent, and nobody may pass meanwhile.
+    /// The store does not answer, and no request may pass meanwhile.
     Silent,
 }
 
 /// Whether a request may be held for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// It may.
+    /// It may be held.
     Waits,
-    /// It has been held for as long as it may be.
+    /// It has been held for the maximum time.
     IsOver,
 }

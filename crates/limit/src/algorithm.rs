@@ -1,21 +1,21 @@
-//! How requests are counted.
+//! Algorithms that count requests.
 
 use tollgate_model::config::GatewayConfig;
 
-/// An algorithm. One for the whole gateway.
+/// A rate limit algorithm; the whole gateway uses one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitAlgorithm {
     #[default]
     /// The generic cell rate algorithm: places come back one by one.
     Gcra,
-    /// All places come back when a window begins.
+    /// All places become free when a window begins.
     FixedWindow,
-    /// A place comes back when the request that took it is a window old.
+    /// A place becomes free when the request that took it is one window old.
     SlidingWindow,
 }
 
 impl LimitAlgorithm {
-    /// What Tyk's flags ask for; of several the one that counts there counts here.
+    /// The algorithm that Tyk's flags select. Of several flags, the one that Tyk prefers wins.
     pub fn of(config: &GatewayConfig) -> Self {
         if config.enable_fixed_window_rate_limiter {
             LimitAlgorithm::FixedWindow

@@ -1,6 +1,6 @@
-//! A rate for each client address, in a table whose size never changes. An address that has its whole rate back is the same as one
-//! that was never seen, so its place can go to another one and nothing is forgotten. Only when a part of the table is full
-//! of busy addresses does the least busy of them lose its count.
+//! A rate for each client address, in a table of constant size. An address that has its whole rate back equals one that was never seen, so
+//! another address can take its place without loss. Only when a part of the table is full of active addresses, the least active of them
+//! loses its count.
 
 use super::gcra::Gcra;
 use super::rate::Rate;
@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tollgate_engine::client_network;
 
-/// Places that one address may take: together one line of a processor's cache.
+/// Slots that one address may use: together one cache line of the processor.
 const PLACES: usize = 4;
-/// How often another thread may snatch a place away before a request is let in uncounted.
+/// How often another thread may take a slot first before a request is admitted uncounted.
 const TRIES_MAX: usize = 4;
 
 /// The rates of all addresses.
@@ -28,19 +28,19 @@ struct Group([AddressSlot; PLACES]);
 
 #[derive(Default)]
 struct AddressSlot {
-    /// A hash of the address; 0 for none. The table's hash is secret, so nobody can choose addresses that meet.
+    /// Hash of the address; 0 for an empty slot. The hash function is secret, so nobody can choose colliding addresses.
     tag: AtomicU64,
     count: Gcra,
 }
 
 impl AddressRates {
-    /// One rate for each address, with room for about so many that are busy at once.
+    /// Makes a table with one rate per address and room for about `addresses_max` active addresses.
     pub fn new(rate: Rate, addresses_max: usize) -> Self {
         let groups = addresses_max.div_ceil(PLACES).max(1).next_power_of_two();
         AddressRates { rate, hasher: RandomState::new(), groups: (0..groups).map(|_| Group::default()).collect() }
     }
 
-    /// Counts a request of an address if there is room for it, or tells how long to wait. Rejected requests count nothing.
+    /// Counts a request of an address if there is room for it, or returns how long to wait. Rejected requests count nothing.
     #[inline]
     pub fn admit(&self, address: IpAddr, now: Duration) -> Result<(), Duration> {
         match self.place(client_network(address)) {
@@ -49,7 +49,7 @@ impl AddressRates {
         }
     }
 
-    /// The place of a client, which is made if there is none.
+    /// The slot of a client; takes one over if it has none.
     fn place(&self, network: u128) -> Option<&AddressSlot> {
         let hash = self.hasher.hash_one(network);
         let tag = hash | 1;
@@ -58,7 +58,7 @@ impl AddressRates {
             if let Some(place) = places.iter().find(|place| place.tag.load(Ordering::Relaxed) == tag) {
                 return Some(place);
             }
-            // Whoever has most of its rate left: nobody, or one that was idle for long, if there is any.
+            // Takes the slot with most of its rate left: an empty one or a long idle address, if there is one.
             let place = places.iter().min_by_key(|place| place.count.arrival_ns())?;
             let before = place.tag.load(Ordering::Relaxed);
             if before != tag && place.tag.compare_exchange(before, tag, Ordering::Relaxed, Ordering::Relaxed).is_ok() {

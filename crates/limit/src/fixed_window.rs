@@ -1,5 +1,5 @@
-//! Fixed windows, as Tyk's `enable_fixed_window_rate_limiter` has them: a window begins with the first request in it, and everything is
-//! there again when it ends. Exact within a window; twice the rate can pass around its end. Takes a lock for some nanoseconds.
+//! Fixed windows, like Tyk's `enable_fixed_window_rate_limiter`: a window begins with its first request, and all places are free again when
+//! it ends. Exact within a window; twice the rate can pass around its end. Takes a lock for some nanoseconds.
 
 use super::rate::Rate;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ pub struct FixedWindow(Mutex<CountedWindow>);
 #[derive(Debug, Default)]
 struct CountedWindow {
     began_ns: u64,
-    /// Zero when no window has begun.
+    /// 0 when no window has begun.
     requests: u64,
 }
 
@@ -33,7 +33,7 @@ impl FixedWindow {
 
     pub fn refund(&self, now: Duration) {
         let mut window = self.lock();
-        // A window that began later never had the request.
+        // A window that began later has not counted the request.
         if window.began_ns <= now.as_nanos() as u64 {
             window.requests = window.requests.saturating_sub(1);
         }

@@ -1,4 +1,4 @@
-//! The generic cell rate algorithm on one atomic: exact, smooth, and a rejected request counts nothing.
+//! The generic cell rate algorithm on atomics: exact and smooth, and rejected requests count nothing.
 
 use super::rate::Rate;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,14 +7,14 @@ use std::time::Duration;
 /// The state of one limit.
 #[derive(Debug, Default)]
 pub struct Gcra {
-    /// When the next request would be due if all came evenly, in nanoseconds of the caller's clock.
+    /// Theoretical arrival time of the next request if all came evenly, in nanoseconds of the caller's clock.
     arrival_ns: AtomicU64,
-    /// How far that can be ahead under the rate that counted last; 0 before the first request.
+    /// How far that time can be ahead under the rate that last counted; 0 before the first request.
     full_ns: AtomicU64,
 }
 
 impl Gcra {
-    /// Admits a request at `now`, or tells how long to wait.
+    /// Admits a request at `now`, or returns how long to wait.
     #[inline]
     pub fn admit(&self, rate: Rate, now: Duration) -> Result<(), Duration> {
         let now_ns = now.as_nanos() as u64;
@@ -36,18 +36,18 @@ impl Gcra {
         }
     }
 
-    /// When the next request would be due if all came evenly; the higher, the busier.
+    /// Theoretical arrival time of the next request; a higher value means more activity.
     pub fn arrival_ns(&self) -> u64 {
         self.arrival_ns.load(Ordering::Relaxed)
     }
 
-    /// Begins anew.
+    /// Resets the count.
     pub fn clear(&self) {
         self.arrival_ns.store(0, Ordering::Relaxed);
     }
 
-    /// The rate is another one than before: what was counted is at most all that this one has. Else a slow rate would hold up a faster
-    /// one for as long as it would have held up itself.
+    /// Adopts a changed rate: the count is cut to the new rate's maximum. Otherwise a slow rate would block a faster one for as long as it
+    /// would have blocked itself.
     #[cold]
     fn adopt(&self, rate: Rate, now_ns: u64) {
         let full_ns = rate.full_ns();
@@ -57,8 +57,8 @@ impl Gcra {
         }
     }
 
-    /// Takes an admission back: the request was refused for another reason. Of a rate that was changed since, nothing: what it had counted
-    /// was cut to what the new one has.
+    /// Takes back the admission of a request that is refused for another reason. Takes back nothing if the rate has changed since: its
+    /// count was cut to the new rate's maximum.
     pub fn refund(&self, rate: Rate) {
         if self.full_ns.load(Ordering::Relaxed) == rate.full_ns() {
             let less = |arrival_ns: u64| Some(arrival_ns.saturating_sub(rate.interval_ns));
@@ -66,7 +66,7 @@ impl Gcra {
         }
     }
 
-    /// How many requests would be admitted at `now`, and how long until it is the whole burst again.
+    /// How many requests would be admitted at `now`, and how long until the whole burst is free again.
     pub fn room(&self, rate: Rate, now: Duration) -> (u64, Duration) {
         let full_ns = rate.full_ns();
         let mut ahead_ns = self.arrival_ns.load(Ordering::Relaxed).saturating_sub(now.as_nanos() as u64);

@@ -1,105 +1,105 @@
-//! One gateway's part of a limit that several gateways share: the places that the store has given it in advance, and when to ask for more.
-//! Pure: time is passed in, and whoever has the connection carries questions and answers.
+//! One gateway's share of a limit that several gateways count together: the places that the store has granted in advance, and when to ask
+//! for more. Pure logic: time is passed in, and the caller transports questions and answers.
 //!
-//! A small limit is asked for with each request and is exact. A large one is leased: while most of it is free in portions that last for
-//! half a window, and when it gets scarce in portions that are used up at once, asked for at a bounded pace. The store files each place
-//! both under the moment it was given and under the last moment it may be used (`window.lua`): the first sum bounds what is given in any
-//! window by the limit, the second what is used in any window by 1.05 times the limit, whatever the delays.
+//! A small limit is asked for with each request and is exact. A large one is leased: while most of it is free, in portions that last for
+//! half a window; when it becomes scarce, in portions that are used at once, asked for at a bounded rate. The store counts each place
+//! twice, at the time when it was granted and at the last time when it may be used (`window.lua`). The first sum bounds the places granted
+//! in any window by the limit, the second the places used in any window by 1.05 times the limit, whatever the delays.
 //!
-//! While the store is silent a gateway takes a share: what it used in the last window and its part of what was free when it last heard.
-//! The shares of all gateways are the limit. What was taken like this is told to the store when it is back.
+//! While the store does not answer, a gateway takes a share: its use in the last window, and its part of the places that were free when it
+//! last got an answer. The shares of all gateways add up to the limit. The store is told of these places when it is back.
 
 mod own;
 
 use own::{LocalCount, StoreReport};
 
-/// Below this many places for each gateway and window, every request asks.
+/// With fewer places than this per gateway and window, every request asks the store.
 const ASKED_SINGLY_BELOW: u64 = 100;
-/// Parts of a window that the store counts in.
+/// Buckets per window in which the store counts.
 pub(crate) const BUCKETS: u64 = 100;
-/// Parts of a window for which a scarce place may be used; up to five times that while a tenth of the limit is free.
+/// Lifetime of a scarce place, as a fraction of the window; up to five times as long while a tenth of the limit is free.
 const SCARCE_LIFE: (u64, u64) = (5, 100);
-/// Of what is expected to be used in that time, how much is asked for: what expires unused is lost.
+/// Fraction of the expected use in that time that is asked for: places that expire unused are lost.
 const SCARCE_SHARE: (u64, u64) = (17, 20);
-/// Gateways keep this part of the limit in advance, all together, while most of it is free.
+/// While most of the limit is free, all gateways together hold one in this many places in advance.
 const PLENTY_PARTS: u64 = 5;
-/// The load is measured over this long at least, and over a bucket if that is shorter.
+/// Shortest period over which the load is measured, in microseconds; a bucket if that is shorter.
 const MEASURE_US_MIN: u64 = 10_000;
-/// While places are scarce a gateway asks once for so many requests of its own.
+/// While places are scarce, a gateway asks once per this many of its own requests.
 const REQUESTS_PER_ASK: u64 = 25;
-/// For which a gateway keeps to its share when the store is back: the others may need as long to notice, and then tell what they used.
+/// How long a gateway keeps to its share after the store is back: the others may need as long to notice, and then report their use.
 const SETTLE_US: u64 = 1_200_000;
-/// A place of a limit that is asked for singly may be used for a hundredth of a window, or while answers take longer twice that and so on,
-/// at most this long.
+/// Longest lifetime of a place when every request asks. The lifetime starts at a hundredth of a window, and doubles as often as answers
+/// take longer.
 const SINGLE_US_MAX: u64 = 100_000;
 
 /// A limit as all gateways know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
-    /// Places in a window.
+    /// Places per window.
     pub limit: u64,
     pub window_us: u64,
-    /// Gateways that share it.
+    /// Number of gateways that share the limit.
     pub gateways: u64,
-    /// The number of this one among them, from 0: who gets what can't be divided.
+    /// Rank of this gateway among them, from 0: it decides who gets the remainder of a division.
     pub rank: u64,
-    /// Every request asks, whatever the size.
+    /// Whether every request asks the store, whatever the size.
     pub singly: bool,
 }
 
-/// What is asked of the store.
+/// A question to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ask {
-    /// Each request asks: the limit is exact.
+    /// Whether every request asks: the limit is exact then.
     pub singly: bool,
-    /// Places when they are scarce.
+    /// Places to grant when they are scarce.
     pub scarce: u64,
-    /// Places while there are plenty.
+    /// Places to grant while most of the limit is free.
     pub plenty: u64,
-    /// How long a scarce place lasts.
+    /// Lifetime of a scarce place.
     pub scarce_us: u64,
     pub plenty_us: u64,
-    /// What the store called its memory of this limit; 0 when nothing depends on it.
+    /// Id of the store's data on this limit; 0 when nothing depends on it.
     pub memory: u64,
-    /// What this gateway has let pass in the last window without the store.
+    /// Use of the last window that the store does not know of yet.
     pub told: Vec<StoreReport>,
-    /// What became of the last lease.
+    /// Result of the last lease.
     pub back: Option<Back>,
 }
 
-/// A lease that is over.
+/// A lease that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Back {
-    /// Where it is filed.
+    /// Buckets of the lease.
     pub filed: Filed,
     pub places: u64,
     /// How many of them were not used and never will be.
     pub unused: u64,
 }
 
-/// Under what the store files a lease: buckets of its own clock.
+/// Buckets of the store's clock in which it counts a lease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filed {
-    /// In which it was given.
+    /// Bucket in which the lease was granted.
     pub given: u64,
-    /// In which it ends.
+    /// Bucket in which it ends.
     pub until: u64,
 }
 
-/// What the store answers.
+/// The store's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeaseGrant {
     pub places: u64,
-    /// For how long, counted from the question.
+    /// Lifetime of the places, counted from the question.
     pub life_us: u64,
     pub filed: Filed,
-    /// When there may be more, if these were fewer than asked for.
+    /// When there may be more places, if fewer were granted than asked for.
     pub again_us: u64,
     /// Places that are free for others.
     pub free: u64,
-    /// What it calls its memory of this limit.
+    /// Id of the store's data on this limit.
     pub memory: u64,
-    /// That is not what the question says: the store knows nothing of what happened before, and has given nothing.
+    /// Whether the id differs from the question's: the store has lost its data, and has granted nothing.
     pub forgot: bool,
 }
 
@@ -107,49 +107,49 @@ pub(crate) struct LeaseGrant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Take {
     Taken,
-    /// There is no place for so many microseconds.
+    /// No place is free for this many microseconds.
     Refused(u64),
-    /// The store has to say. The first of those who wait asks.
+    /// The store must answer. The first of the waiting requests asks.
     Wait {
         asks: bool,
     },
 }
 
-/// The state. Times are microseconds of any clock of this gateway that does not go back.
+/// State of a lease. Times are microseconds of any monotonic clock of this gateway.
 #[derive(Debug, Default)]
 pub(crate) struct Lease {
     window_us: u64,
     places: u64,
     expires_us: u64,
-    /// Where the places are filed, and how many they were.
+    /// Buckets and number of the places.
     filed: Option<(Filed, u64)>,
     refused_until_us: u64,
-    /// Places are scarce: no question before this, or before enough requests have come.
+    /// While places are scarce: no question before this time, or before enough requests have come.
     paused_until_us: u64,
     since_ask: u64,
     asked_at_us: Option<u64>,
     waiting: u64,
-    /// Places that were free, and when the store last said so.
+    /// Places that were free when the store last answered, and the time of that answer.
     free: u64,
     heard_at_us: Option<u64>,
     memory: u64,
-    /// How long a place lasts that was asked for singly; 0 at first. Grows while answers come too late.
+    /// Lifetime of a place when every request asks; 0 at first. Grows while answers come too late.
     single_us: u64,
     demand: Demand,
     own: LocalCount,
     share: Option<Share>,
 }
 
-/// What a gateway may take without the store.
+/// The places that a gateway may take without the store.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     since_us: u64,
     places: u64,
-    /// The store is back, and until then it only gives within the share.
+    /// Set when the store is back: until then it is used only within the share.
     settles_at_us: Option<u64>,
 }
 
-/// How many requests come, measured between questions.
+/// The load, measured between questions.
 #[derive(Debug, Default)]
 struct Demand {
     requests: u64,
@@ -162,7 +162,7 @@ impl Terms {
         self.singly || self.limit < ASKED_SINGLY_BELOW * self.gateways.max(1)
     }
 
-    /// This gateway's part of some places; the parts of all of them are all the places.
+    /// This gateway's part of some places; the parts of all gateways add up to the places.
     fn part_of(&self, places: u64) -> u64 {
         let gateways = self.gateways.max(1);
         places / gateways + u64::from(self.rank % gateways < places % gateways)
@@ -177,7 +177,7 @@ impl Lease {
     /// Takes a place for a request.
     pub(crate) fn take(&mut self, terms: &Terms, now_us: u64) -> Take {
         if self.window_us != terms.window_us {
-            // What was counted of another window says nothing of this one.
+            // Counts of another window length are meaningless for this one.
             *self = Lease { window_us: terms.window_us, ..Lease::default() };
         }
         self.demand.requests += 1;
@@ -197,7 +197,7 @@ impl Lease {
             return Take::Refused(self.paused_until_us - now_us);
         }
         self.waiting += 1;
-        // A question that was never answered does not block for longer than a window.
+        // An unanswered question blocks for at most one window.
         let asks = self.asked_at_us.is_none_or(|asked| now_us >= asked.saturating_add(terms.window_us));
         if asks {
             self.asked_at_us = Some(now_us);
@@ -205,7 +205,7 @@ impl Lease {
         Take::Wait { asks }
     }
 
-    /// How long a gateway is over its share, while it has to keep to it although the store is back.
+    /// How long this gateway is over its share, while it must keep to it although the store is back.
     fn over_share(&mut self, terms: &Terms, now_us: u64) -> Option<u64> {
         let settles_at_us = self.share?.settles_at_us?;
         if now_us >= settles_at_us {
@@ -220,7 +220,7 @@ impl Lease {
     /// Takes a place while the store does not answer.
     pub(crate) fn take_alone(&mut self, terms: &Terms, now_us: u64) -> Take {
         let leaves_us = self.own.forget(terms.window_us, now_us);
-        // Of a store that has been back for a moment nothing new is known.
+        // If the store was back only briefly, nothing new is known of it.
         self.share.iter_mut().for_each(|share| share.settles_at_us = None);
         if self.own.sum() >= self.share_places(terms, now_us) {
             return Take::Refused(leaves_us.max(1));
@@ -229,9 +229,9 @@ impl Lease {
         Take::Taken
     }
 
-    /// How many this gateway may use in a window without the store. For a window as the load was, so that all gateways together keep to
-    /// the limit; after two an equal share for each, as nobody knows where the load is by then. In between whoever has more than that
-    /// already goes down to it, so that there is room when the others go up.
+    /// Places that this gateway may use per window without the store. For the first window it follows the last known load, so that all
+    /// gateways together keep to the limit. From the third window on, each gateway has an equal share, because nobody knows the load any
+    /// more. In between, a gateway with more than an equal share goes down to it, to make room for the others.
     fn share_places(&mut self, terms: &Terms, now_us: u64) -> u64 {
         let even = terms.part_of(terms.limit);
         let knows = self.heard_at_us.is_some_and(|heard| now_us.saturating_sub(heard) < terms.window_us);
@@ -245,7 +245,7 @@ impl Lease {
         places.min(terms.limit)
     }
 
-    /// A request that took a place is refused for another reason.
+    /// Takes back the place of a request that is refused for another reason.
     pub(crate) fn give_back(&mut self) {
         self.demand.requests = self.demand.requests.saturating_sub(1);
         if self.own.take_back() {
@@ -254,7 +254,7 @@ impl Lease {
         }
     }
 
-    /// What to ask; only for who was told to.
+    /// Makes a question; only for the caller that was told to ask.
     pub(crate) fn ask(&mut self, terms: &Terms, now_us: u64) -> Ask {
         let waiting = self.waiting.max(1);
         self.since_ask = 0;
@@ -274,7 +274,7 @@ impl Lease {
         self.demand.measure(terms, now_us);
         let least_us = terms.window_us * SCARCE_LIFE.0 / SCARCE_LIFE.1;
         let scarce_us = if self.free > terms.limit / 10 {
-            // Long enough for a question to be worth its while.
+            // Long enough to make a question worthwhile.
             let worth_us = u128::from(REQUESTS_PER_ASK) * u128::from(terms.window_us) / u128::from(self.demand.per_window.max(1));
             u64::try_from(worth_us).unwrap_or(u64::MAX).min(terms.window_us / 4).max(least_us)
         } else {
@@ -282,14 +282,14 @@ impl Lease {
         };
         let expected = u128::from(self.demand.per_window) * u128::from(scarce_us) / u128::from(terms.window_us.max(1));
         let expected = u64::try_from(expected).unwrap_or(u64::MAX).min(terms.limit);
-        // A gateway never has much more than others could use meanwhile.
+        // A gateway never holds much more than others could use meanwhile.
         let most = REQUESTS_PER_ASK.max(terms.limit / BUCKETS);
         let scarce = (expected * SCARCE_SHARE.0 / SCARCE_SHARE.1).min(most).max(waiting).min(left);
         let plenty = scarce.max(terms.limit / (PLENTY_PARTS * terms.gateways.max(1))).min(left);
         Ask { singly: false, scarce, plenty, scarce_us, plenty_us: terms.window_us / 2, memory, told, back }
     }
 
-    /// What to tell the store, of what passed without it; nobody waits for the answer.
+    /// Makes a report of use that the store does not know of; nobody waits for the answer.
     pub(crate) fn tell(&mut self, terms: &Terms, now_us: u64) -> Option<Ask> {
         self.own.forget(terms.window_us, now_us);
         let told = self.own.untold(terms.window_us, now_us);
@@ -302,7 +302,7 @@ impl Lease {
         Some(Ask { singly, scarce, plenty, scarce_us, plenty_us, memory: self.memory, told, back: None })
     }
 
-    /// The store's answer to what was asked.
+    /// Applies the store's answer.
     pub(crate) fn answered(&mut self, terms: &Terms, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
         let asked_at_us = self.asked_at_us.take().unwrap_or(now_us);
         self.waiting = 0;
@@ -319,19 +319,19 @@ impl Lease {
         if ask.scarce == 0 && ask.plenty == 0 {
             return;
         }
-        // What is left of an older lease keeps its own end, which is sooner: it is given up for the sake of one number.
+        // Places left from an older lease expire sooner; they are given up so that all places have one expiry.
         self.places = answer.places;
         self.expires_us = asked_at_us.saturating_add(answer.life_us.max(1));
         if now_us.saturating_sub(asked_at_us) < self.single_us / 4 {
             self.single_us /= 2;
         }
         self.refused_until_us = if answer.places == 0 { now_us.saturating_add(answer.again_us.max(1)) } else { 0 };
-        // Fewer than asked for: when they are used, others have had theirs as well.
+        // Fewer than asked for: by the time they are used, the others have used theirs as well.
         let is_short = answer.places < ask.scarce && !terms.asks_singly();
         self.paused_until_us = if is_short { now_us.saturating_add(terms.window_us / 2) } else { 0 };
     }
 
-    /// An answer for which nobody waited any longer. Its places are given back with the next question.
+    /// Applies an answer for which nobody waits any more. Its places are returned with the next question.
     pub(crate) fn answered_late(&mut self, terms: &Terms, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
         if self.window_us != terms.window_us {
             return;
@@ -356,25 +356,25 @@ impl Lease {
         }
     }
 
-    /// The question got no answer.
+    /// Handles a question without an answer.
     pub(crate) fn unanswered(&mut self) {
         self.asked_at_us = None;
         self.waiting = 0;
     }
 
-    /// Whether the store knows of everything.
+    /// Whether the store knows of all use.
     pub(crate) fn has_told(&self) -> bool {
         self.own.has_told()
     }
 
-    /// Refuses a request if the store has said lately that there is no place.
+    /// Refuses a request if the store has recently said that no place is free.
     pub(crate) fn refuses(&mut self, now_us: u64) -> Option<u64> {
         let refuses = now_us < self.refused_until_us && (self.places == 0 || now_us >= self.expires_us);
         self.demand.requests += u64::from(refuses);
         refuses.then(|| self.refused_until_us - now_us)
     }
 
-    /// Places that this gateway knows of, its own and those that were free when it asked last.
+    /// Places that this gateway knows of: its own, and those that were free at its last question.
     pub(crate) fn room(&self, now_us: u64) -> u64 {
         let own = if now_us < self.expires_us { self.places } else { 0 };
         own + if now_us < self.refused_until_us { 0 } else { self.free }
@@ -382,10 +382,11 @@ impl Lease {
 }
 
 impl Demand {
-    /// What was measured now, or the mean of that and before: a load that comes counts at once, one that goes is forgotten soon.
+    /// Takes the measured load, or the mean with the previous one if that is higher: a rising load counts at once, a falling one fades
+    /// soon.
     fn measure(&mut self, terms: &Terms, now_us: u64) {
         let past_us = now_us.saturating_sub(self.since_us).max(1);
-        // Over a while at least, or one early request would look like a flood.
+        // Measures over a minimum period, or one early request would look like a flood.
         if past_us < (terms.window_us / BUCKETS).min(MEASURE_US_MIN) {
             return;
         }

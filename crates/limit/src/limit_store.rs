@@ -1,5 +1,5 @@
-//! The store that gateways count limits in together: how many gateways there are, and whether it answers. While it does not, nobody waits
-//! for it; one probe at a time finds out when it is back.
+//! The store in which gateways count limits together: the number of gateways, and whether the store answers. While it does not, no request
+//! waits for it; a single probe at a time detects its recovery.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -10,31 +10,31 @@ use tollgate_engine::Moment;
 use tollgate_model::config::{OnStoreFailure, SharedStore};
 use tollgate_store::{Redis, Script, StoreFault, StoreFaultKind};
 
-/// How long a gateway counts as present, and a probe's value stays.
+/// How long a gateway counts as present, and how long a probe's value lives.
 pub(super) const PRESENT_FOR_MS: u64 = 4_000;
-/// Writes what nobody reads: tells whether the server that a key is on answers and takes writes.
+/// Writes a value that nobody reads, to test whether the server of a key answers and accepts writes.
 const PROBE: &str = "redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) return {}";
 const PROBE_EVERY: Duration = Duration::from_millis(100);
-/// After a question about one limit that failed for reasons of its own nobody asks about it for this long.
+/// How long a limit is not asked about after its question failed for a reason of its own.
 pub(super) const FAILED_FOR_US: u64 = 100_000;
 
-/// The store, as all limits see it.
+/// The store as all limits share it.
 pub(crate) struct LimitStore {
     pub(super) redis: Arc<Redis>,
     pub(super) scripts: Scripts,
     rules: SharedStore,
-    /// How many there are, and the number of this one.
+    /// Number of gateways, and this one's rank.
     gateways: AtomicU64,
     rank: AtomicU64,
-    /// Times of limits are since this.
+    /// Origin of the limits' times.
     start: Moment,
     is_silent: AtomicBool,
     has_complained: AtomicBool,
-    /// Called when it answers again.
+    /// Called when the store answers again.
     on_recovery: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
-/// Limits that have something to tell or to give back, those that have waited longest first.
+/// Limits with something to report or return, the longest waiting first.
 pub(super) struct OpenLimits<T>(Mutex<VecDeque<Weak<T>>>);
 
 pub(super) struct Scripts {
@@ -45,15 +45,15 @@ pub(super) struct Scripts {
     probe: Script,
 }
 
-/// What becomes of a question.
+/// Result of a question.
 pub(super) enum CountState {
     Answered(Vec<i64>),
-    /// Not in time. The answer may still come.
+    /// The answer did not arrive in time, but may still arrive.
     Late(Late),
     Failed,
 }
 
-/// An answer to come for which nobody waits.
+/// An outstanding answer for which nobody waits.
 pub(super) type Late = Pin<Box<dyn Future<Output = Result<Vec<i64>, StoreFault>> + Send>>;
 
 impl<T> OpenLimits<T> {
@@ -65,7 +65,7 @@ impl<T> OpenLimits<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Takes those that have waited longest.
+    /// Takes the limits that have waited longest.
     pub(super) fn take(&self, max: usize) -> Vec<Arc<T>> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.len().min(max);
@@ -100,18 +100,18 @@ impl LimitStore {
         }
     }
 
-    /// Calls this when the store answers again.
+    /// Sets a callback for when the store answers again.
     pub(super) fn on_recovery(&self, call: impl Fn() + Send + Sync + 'static) {
         let _ = self.on_recovery.set(Box::new(call));
     }
 
-    /// How many gateways there are, and the number of this one.
+    /// Sets the number of gateways and this one's rank.
     pub(super) fn set_gateways(&self, gateways: u64, rank: u64) {
         self.gateways.store(gateways, Ordering::Relaxed);
         self.rank.store(rank, Ordering::Relaxed);
     }
 
-    /// What times of limits are counted from.
+    /// Origin of the limits' times.
     pub(crate) fn start_time(&self) -> Moment {
         self.start
     }
@@ -125,7 +125,7 @@ impl LimitStore {
         self.start.elapsed().as_micros() as u64
     }
 
-    /// What holds while the store does not answer, for a limit that says so itself or not.
+    /// The behaviour while the store does not answer: the limit's own setting, else the default.
     pub(super) fn on_failure(&self, own: Option<OnStoreFailure>) -> OnStoreFailure {
         own.unwrap_or(self.rules.on_failure)
     }
@@ -134,7 +134,7 @@ impl LimitStore {
         self.gateways.load(Ordering::Relaxed)
     }
 
-    /// This gateway's number among all, another one for each limit, so that what can't be divided goes to all of them in turn.
+    /// Rank of this gateway, different for each limit, so that the remainders of divisions are spread over all gateways.
     pub(super) fn rank(&self, salt: u64) -> u64 {
         (self.rank.load(Ordering::Relaxed).wrapping_add(salt)) % self.gateways().max(1)
     }
@@ -143,7 +143,7 @@ impl LimitStore {
         self.is_silent.load(Ordering::Acquire)
     }
 
-    /// Asks with the time limit of requests.
+    /// Asks with the deadline of requests.
     pub(super) async fn ask(self: &Arc<Self>, script: &Script, key: &str, arguments: &[String]) -> CountState {
         let mut answer = Box::pin(self.redis.run(script, key, arguments));
         match tokio::time::timeout(self.answer_time_max(), &mut answer).await {
@@ -165,14 +165,14 @@ impl LimitStore {
         }
     }
 
-    /// From now on nobody asks, until the server of this key takes writes again.
+    /// Stops all questions until the server of this key accepts writes again.
     fn fall_silent(self: &Arc<Self>, key: &str, why: &str) {
         if self.is_silent.swap(true, Ordering::AcqRel) {
             return;
         }
         tracing::warn!(why, "Redis can't be queried about limits: each gateway counts its share");
         self.redis.suspect();
-        // In a cluster, of the slot of the key in question.
+        // In a cluster, the probe's key is in the same slot as the key in question.
         let key = format!("tollgate.probe.{{{key}}}");
         let weak = Arc::downgrade(self);
         self.redis.runtime().spawn(async move {

@@ -1,4 +1,4 @@
-//! One limit's state, under the algorithm that the gateway was started with.
+//! State of one limit, under the gateway's algorithm.
 
 use super::admission::{LimitDecision, Patience};
 use super::algorithm::LimitAlgorithm;
@@ -10,11 +10,11 @@ use super::sliding_window::SlidingWindow;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The state of one limit. It outlives configurations; a changed rate takes effect on the state there is.
+/// State of one limit. It survives reloads; a changed rate applies to the existing state.
 pub enum Limiter {
     /// The generic cell rate algorithm.
     Gcra(Gcra),
-    /// Boxed, so that the default takes no more room for their sake.
+    /// Boxed, so that it does not enlarge the default variant.
     Fixed(Box<FixedWindow>),
     /// Boxed as well.
     Sliding(Box<SlidingWindow>),
@@ -23,7 +23,7 @@ pub enum Limiter {
 }
 
 impl Limiter {
-    /// A limit of which nothing is used.
+    /// Makes an unused limit.
     pub fn new(algorithm: LimitAlgorithm) -> Self {
         match algorithm {
             LimitAlgorithm::Gcra => Limiter::Gcra(Gcra::default()),
@@ -32,14 +32,14 @@ impl Limiter {
         }
     }
 
-    /// Counts a request at `now` if there is room for it, or tells how long to wait. Rejected requests count nothing.
+    /// Counts a request at `now` if there is room for it, or returns how long to wait. Rejected requests count nothing.
     #[inline]
     pub fn admit(&self, rate: Rate, now: Duration) -> Result<(), Duration> {
         match self {
             Limiter::Gcra(limit) => limit.admit(rate, now),
             Limiter::Fixed(limit) => limit.admit(rate, now),
             Limiter::Sliding(limit) => limit.admit(rate, now),
-            // Who can wait for an answer asks [`Limiter::shared`].
+            // Callers that can wait for an answer use [`Limiter::shared`].
             Limiter::Shared(limit) => match limit.admit(rate, now, Patience::IsOver, None) {
                 LimitDecision::Admitted => Ok(()),
                 LimitDecision::Refused(wait) => Err(wait),
@@ -48,7 +48,7 @@ impl Limiter {
         }
     }
 
-    /// The part of a limit that several gateways share, if it is one.
+    /// The shared limit, if this is one.
     #[inline]
     pub fn shared(&self) -> Option<&Arc<SharedRate>> {
         match self {
@@ -57,7 +57,7 @@ impl Limiter {
         }
     }
 
-    /// Takes back what was counted at `now`: the request was refused for another reason.
+    /// Takes back the count at `now` of a request that is refused for another reason.
     pub fn refund(&self, rate: Rate, now: Duration) {
         match self {
             Limiter::Gcra(limit) => limit.refund(rate),
@@ -67,7 +67,7 @@ impl Limiter {
         }
     }
 
-    /// How many requests would be admitted at `now`, and how long until it is as many as can be.
+    /// How many requests would be admitted at `now`, and how long until the maximum is free again.
     pub fn room(&self, rate: Rate, now: Duration) -> (u64, Duration) {
         match self {
             Limiter::Gcra(limit) => limit.room(rate, now),

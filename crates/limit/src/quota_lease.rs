@@ -1,17 +1,17 @@
-//! One gateway's part of a quota that several gateways use up: what the store has given it in advance. Exact: never more than the quota is
-//! given, what is not used is given back, and when little is left each request asks. Pure, as `lease` is.
+//! One gateway's share of a quota that several gateways use together: the requests that the store has granted in advance. Exact: the store
+//! never grants more than the quota, unused requests are returned, and when little is left each request asks. Pure logic, like `lease`.
 
-/// With less than this left for each gateway, every request asks.
+/// With less than this left per gateway, every request asks.
 const ASKED_SINGLY_BELOW: i64 = 100;
-/// Most that is given in advance.
+/// Most requests granted in advance.
 const LEASE_MAX: i64 = 1_000;
-/// Of what is left, all gateways together have at most this part in advance.
+/// All gateways together hold at most one in this many remaining requests in advance.
 const PARTS: i64 = 10;
-/// What nobody has used for this long is given back.
+/// Leased requests are returned after this idle time.
 const IDLE_US: u64 = 1_000_000;
-/// For which a refusal holds without asking: another gateway may give something back, and an operator may reset the quota.
+/// How long a refusal holds without asking: another gateway may return something, and an operator may reset the quota.
 const REFUSED_FOR_US: u64 = 100_000;
-/// After which a question counts as lost.
+/// Time after which a question counts as lost.
 const LOST_AFTER_US: u64 = 1_000_000;
 
 /// A quota as all gateways know it.
@@ -22,27 +22,27 @@ pub(crate) struct QuotaTerms {
     pub gateways: u64,
 }
 
-/// What is asked of the store.
+/// A question to the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuotaAsk {
     pub want: i64,
-    /// How many of those have passed already, without the store.
+    /// How many of `want` have passed already, without the store.
     pub told: i64,
-    /// What was given before and will not be used.
+    /// Requests that were granted before and will not be used.
     pub unused: i64,
-    /// The period in which it was given, as [`QuotaAnswer::ends_ms`].
+    /// The period of that grant, as in [`QuotaAnswer::ends_ms`].
     pub ends_ms: i64,
 }
 
-/// What the store answers.
+/// The store's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuotaAnswer {
     pub granted: i64,
-    /// For everybody.
+    /// Remainder for all gateways.
     pub left: i64,
-    /// Until it renews; negative for never.
+    /// Time until the quota renews; negative for never.
     pub renews_ms: i64,
-    /// The same on the store's clock, milliseconds since 1970: what the period is known by. -1 for never.
+    /// The renewal time on the store's clock, in Unix milliseconds; it identifies the period. -1 for never.
     pub ends_ms: i64,
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct QuotaAnswer {
 pub(crate) enum QuotaTake {
     Taken,
     Refused,
-    /// The store has to say. The first of those who wait asks.
+    /// The store must answer. The first of the waiting requests asks.
     Wait {
         asks: bool,
     },
 }
 
-/// What is to be done about a quota that may not be in use.
+/// What to do about a quota that may not be in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Settlement {
     Nothing,
@@ -65,23 +65,23 @@ pub(crate) enum Settlement {
     Tell(QuotaAsk),
 }
 
-/// The state. Times are microseconds of any clock of this gateway that does not go back.
+/// State of a quota lease. Times are microseconds of any monotonic clock of this gateway.
 #[derive(Debug, Default)]
 pub(crate) struct QuotaLease {
     own: i64,
     used_at_us: u64,
-    /// Of all gateways, when it was last heard of; `None` before.
+    /// Remainder for all gateways when the store last answered; `None` before the first answer.
     left: Option<i64>,
-    /// When it renews; `None` for never.
+    /// When the quota renews; `None` for never.
     renews_at_us: Option<u64>,
     ends_ms: i64,
     refused_until_us: u64,
     asked_at_us: Option<u64>,
     waiting: i64,
     since_ask: i64,
-    /// Let pass while the store did not answer.
+    /// Requests that passed while the store did not answer.
     alone: i64,
-    /// To be given back with the next question.
+    /// Requests to return with the next question.
     unused: i64,
 }
 
@@ -90,7 +90,7 @@ impl QuotaLease {
         self.since_ask += 1;
         self.used_at_us = now_us;
         if self.has_renewed(now_us) {
-            // What was given counts for nothing any longer.
+            // Grants of the previous period are void.
             *self =
                 QuotaLease { asked_at_us: self.asked_at_us, waiting: self.waiting, used_at_us: now_us, ..QuotaLease::default() };
         }
@@ -109,19 +109,19 @@ impl QuotaLease {
         QuotaTake::Wait { asks }
     }
 
-    /// What to ask; only for who was told to.
+    /// Makes a question; only for the caller that was told to ask.
     pub(crate) fn ask(&mut self, terms: &QuotaTerms) -> QuotaAsk {
         let gateways = i64::try_from(terms.gateways.max(1)).unwrap_or(i64::MAX);
         let waiting = self.waiting.max(1);
         let has_plenty = self.left.is_some_and(|left| left >= ASKED_SINGLY_BELOW.saturating_mul(gateways));
-        // As many as were needed since the last time, and some more: a quota in use is asked for ever less often.
+        // As many as were needed since the last question, and more: questions about an active quota become ever rarer.
         let ahead = self.since_ask.saturating_mul(2).min(LEASE_MAX).min(self.left.unwrap_or(0) / PARTS.saturating_mul(gateways));
         self.since_ask = 0;
         let want = if has_plenty { waiting.max(ahead) } else { waiting };
         self.tell(want)
     }
 
-    /// A question for so many, and for what passed without the store.
+    /// Makes a question for `want` requests that also reports requests that passed without the store.
     fn tell(&mut self, want: i64) -> QuotaAsk {
         let (told, unused) = (std::mem::take(&mut self.alone), std::mem::take(&mut self.unused));
         QuotaAsk { want: want.saturating_add(told), told, unused, ends_ms: self.ends_ms }
@@ -134,7 +134,7 @@ impl QuotaLease {
         self.refused_until_us = if self.own == 0 { now_us.saturating_add(REFUSED_FOR_US) } else { 0 };
     }
 
-    /// The same when nobody waits for the answer.
+    /// Applies an answer for which nobody waits.
     pub(crate) fn settled(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
         self.own += (answer.granted - ask.told).max(0);
         self.left = Some(answer.left);
@@ -142,22 +142,22 @@ impl QuotaLease {
         self.ends_ms = answer.ends_ms;
     }
 
-    /// An answer to a question that seemed lost.
+    /// Applies an answer to a question that seemed lost.
     pub(crate) fn answered_late(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
         self.alone = (self.alone - ask.told).max(0);
         self.settled(ask, answer, now_us);
     }
 
-    /// The question got no answer. It may have been heard: what passed without the store is told again, and what was given back is not,
-    /// as too little of a quota is better than too much.
+    /// Handles a question without an answer. The store may have received it: requests that passed without the store are reported again, and
+    /// returned ones are not, because too little of a quota is better than too much.
     pub(crate) fn unanswered(&mut self, ask: Option<&QuotaAsk>) {
         self.asked_at_us = None;
         self.waiting = 0;
         self.alone += ask.map_or(0, |ask| ask.told);
     }
 
-    /// Without the store a gateway takes half its share of what was left when it was last heard of, as others have used some since; of an
-    /// unknown quota, of all of it.
+    /// Takes one without the store. A gateway may take half its share of the last known remainder, because others have used some since; for
+    /// an unknown quota, half its share of the whole quota.
     pub(crate) fn take_alone(&mut self, terms: &QuotaTerms) -> bool {
         let gateways = i64::try_from(terms.gateways.max(1)).unwrap_or(i64::MAX);
         let passes = self.alone < self.left.unwrap_or(terms.max) / gateways.saturating_mul(2);
@@ -165,8 +165,8 @@ impl QuotaLease {
         passes
     }
 
-    /// A request that took one is refused for another reason. What was taken without the store, or of a period that is over, was never the
-    /// store's to have back.
+    /// Takes back the count of a request that is refused for another reason. If it was taken without the store, or in a previous period,
+    /// the store has nothing to get back.
     pub(crate) fn give_back(&mut self, now_us: u64, is_silent: bool) {
         if self.alone > 0 {
             self.alone -= 1;
@@ -176,13 +176,14 @@ impl QuotaLease {
         }
     }
 
-    /// The session has changed, and the quota may have been reset: what was given of it is offered back, and asked for anew.
+    /// Handles a changed session, which may have reset the quota: grants are returned and requested again.
     pub(crate) fn revise(&mut self) {
         self.unused += std::mem::take(&mut self.own);
         self.refused_until_us = 0;
     }
 
-    /// What nobody has used lately, or everything, is to be given back, and what passed without the store to be told.
+    /// Decides what to return and to report: grants that nobody has used recently, or everything, and requests that passed without the
+    /// store.
     pub(crate) fn settle(&mut self, now_us: u64, everything: bool) -> Settlement {
         if self.has_renewed(now_us) {
             return Settlement::Nothing;
@@ -196,7 +197,7 @@ impl QuotaLease {
         if self.own > 0 { Settlement::Later } else { Settlement::Nothing }
     }
 
-    /// Whether something is leased or has to be told.
+    /// Whether something is leased or must be reported.
     pub(crate) fn is_open(&self) -> bool {
         self.own > 0 || self.alone > 0 || self.unused > 0
     }
@@ -205,7 +206,7 @@ impl QuotaLease {
         self.renews_at_us.is_some_and(|renews| now_us >= renews)
     }
 
-    /// What is left for everybody as far as is known, and the seconds until it renews.
+    /// Known remainder for all gateways, and the seconds until it renews.
     pub(crate) fn view(&self, now_us: u64) -> Option<(i64, Option<u64>)> {
         let left = self.left?;
         let renews_s = match self.renews_at_us {

@@ -1,25 +1,25 @@
-//! A rate as the algorithms need it. Knows no clock and counts nothing.
+//! A rate in the form that the algorithms use. It has no clock and counts nothing.
 
-/// So many requests in so much time.
+/// A number of requests per time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// Time that one request uses up.
     pub(super) interval_ns: u64,
     /// How far the theoretical arrival time may run ahead: room for a burst.
     pub(super) tolerance_ns: u64,
-    /// Requests in a window, for algorithms that count whole ones.
+    /// Requests per window, for algorithms that count whole requests.
     pub(super) requests: u64,
-    /// The window's length.
+    /// Length of the window.
     pub(super) window_ns: u64,
 }
 
 impl Rate {
-    /// `requests` in `per_seconds`, all of which may come at once. `None` when either is not positive.
+    /// `requests` per `per_seconds`, all of which may come at once. `None` when either is not positive.
     pub fn new(requests: f64, per_seconds: f64) -> Option<Self> {
         Rate::with_burst(requests, per_seconds, requests)
     }
 
-    /// The same with `burst` of them at once, at least one.
+    /// Like [`Rate::new`], with at most `burst` requests at once, at least one.
     pub fn with_burst(requests: f64, per_seconds: f64, burst: f64) -> Option<Self> {
         let valid = requests > 0.0 && per_seconds > 0.0 && requests.is_finite() && per_seconds.is_finite();
         if !valid {
@@ -27,7 +27,7 @@ impl Rate {
         }
         let interval_ns = (per_seconds * 1e9 / requests).clamp(1.0, 1e18);
         let burst = burst.max(1.0);
-        // Half a request in a second is one in two; two and a half are two.
+        // Half a request per second is one in two seconds; two and a half are two.
         let window_ns = if requests < 1.0 { interval_ns } else { per_seconds * 1e9 };
         Some(Rate {
             interval_ns: interval_ns as u64,
@@ -37,7 +37,7 @@ impl Rate {
         })
     }
 
-    /// How far the theoretical arrival time is ahead when the whole burst is used up.
+    /// How far the theoretical arrival time is ahead when the whole burst is used.
     #[inline]
     pub(super) fn full_ns(&self) -> u64 {
         self.tolerance_ns + self.interval_ns

@@ -1,5 +1,4 @@
-//! The limits of a gateway that other gateways count as well: makes them, keeps the store up to date with them, and tells it that this gateway
-//! is there.
+//! The limits that a gateway shares with others: creates them, keeps the store up to date with them, and announces this gateway's presence.
 
 use super::algorithm::LimitAlgorithm;
 use super::limit_store::{LimitStore, OpenLimits, PRESENT_FOR_MS};
@@ -11,20 +10,20 @@ use tollgate_engine::Moment;
 use tollgate_model::config::SharedStore;
 use tollgate_store::Redis;
 
-/// The set of gateways.
+/// Key of the set of gateways.
 const GATEWAYS_KEY: &str = "tollgate.gateways";
-/// How often a gateway says that it is there.
+/// Interval at which a gateway announces its presence.
 const PRESENT_EVERY: Duration = Duration::from_secs(1);
-/// How often there must seem to be fewer gateways until that is believed: after a failure each comes back at its own time.
+/// How often in a row there must be fewer gateways before that is believed: after a failure each gateway comes back at its own time.
 const FEWER_BELIEVED_AFTER: u32 = 5;
-/// Limits that are looked at in one turn, in a few milliseconds; the others come in the next one.
+/// Limits processed per turn, in a few milliseconds; the others follow in the next turn.
 const SETTLED_AT_ONCE: usize = 10_000;
-/// Quotas that the store is asked about in one turn, and those of them whose questions are on their way together. With a store that takes
-/// its 50 ms for each answer, a turn takes one second.
+/// Quotas that the store is asked about per turn, and how many of these questions are in flight together. With a store that takes its 50 ms
+/// per answer, a turn takes one second.
 const ASKED_AT_ONCE: usize = 1_000;
 const ASKED_TOGETHER: usize = 64;
 
-/// All limits that are shared.
+/// All shared limits.
 pub struct SharedLimits {
     store: Arc<LimitStore>,
     open_rates: Arc<OpenLimits<SharedRate>>,
@@ -32,7 +31,7 @@ pub struct SharedLimits {
 }
 
 impl SharedLimits {
-    /// `id` is this gateway's, unlike that of any other.
+    /// Starts the announcements. `id` identifies this gateway and must be unique.
     pub fn start(redis: Arc<Redis>, rules: SharedStore, id: String) -> Arc<Self> {
         let store = Arc::new(LimitStore::new(redis, rules));
         let limits = Arc::new(SharedLimits { store, open_rates: Arc::default(), open_quotas: Arc::default() });
@@ -47,7 +46,7 @@ impl SharedLimits {
         limits
     }
 
-    /// The rate of a name.
+    /// The rate with a name.
     pub fn rate(&self, name: &str, algorithm: LimitAlgorithm) -> Arc<SharedRate> {
         Arc::new(SharedRate::new(self.store.clone(), self.open_rates.clone(), name, algorithm))
     }
@@ -57,7 +56,7 @@ impl SharedLimits {
         Arc::new(SharedQuota::new(self.store.clone(), self.open_quotas.clone(), key))
     }
 
-    /// What times of limits are counted from.
+    /// Origin of the limits' times.
     pub fn start_time(&self) -> Moment {
         self.store.start_time()
     }
@@ -67,8 +66,8 @@ impl SharedLimits {
         self.store.answer_time_max()
     }
 
-    /// Tells the store what it has to know of, and gives back what is leased of quotas: what nobody has used lately, or everything at the
-    /// end. In one turn only so much, or a gateway with many of them would forget to say that it is there.
+    /// Reports to the store, and returns leased quotas: idle ones, or everything at the end. The work per turn is limited, or a gateway
+    /// with many limits would miss its announcements.
     pub async fn settle(&self, everything: bool) {
         for rate in self.open_rates.take(SETTLED_AT_ONCE) {
             match self.store.is_silent() {
@@ -98,7 +97,7 @@ impl SharedLimits {
     }
 }
 
-/// Says once in a while that this gateway is there, and brings the store up to date.
+/// Announces this gateway at intervals, and brings the store up to date.
 async fn be_present(limits: Weak<SharedLimits>, id: String) {
     let mut fewer = 0;
     while let Some(limits) = limits.upgrade() {

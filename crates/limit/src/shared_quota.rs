@@ -1,4 +1,4 @@
-//! A quota that several gateways use up together, in the counter that Tyk has for it.
+//! A quota that several gateways use together, in Tyk's counter.
 
 use super::admission::{LimitDecision, Patience};
 use super::limit_store::{CountState, FAILED_FOR_US, Late, LimitStore, OpenLimits};
@@ -19,11 +19,11 @@ pub struct SharedQuota {
 #[derive(Default)]
 struct SharedQuotaState {
     lease: QuotaLease,
-    /// The question on its way.
+    /// The question in flight.
     answer: Option<Pending<()>>,
-    /// Questions about this quota fail.
+    /// Time until which this quota is not asked about, after a failed question.
     failed_until_us: u64,
-    /// It is among those of which something is leased, or that have something to tell.
+    /// Whether it is in the list of quotas with leases or reports.
     is_open: bool,
     terms: QuotaTerms,
 }
@@ -33,7 +33,7 @@ impl SharedQuota {
         SharedQuota { key, of, open, state: Mutex::default() }
     }
 
-    /// Takes one of a quota of `max`, which begins anew so many seconds after its first use; 0 or less for never.
+    /// Takes one of a quota of `max`, which renews `renewal_s` seconds after its first use; 0 or less for never.
     pub fn admit(
         self: &Arc<Self>,
         max: i64,
@@ -75,12 +75,12 @@ impl SharedQuota {
         }
     }
 
-    /// The question on its way.
+    /// The question in flight.
     pub fn pending(&self) -> Option<Pending<()>> {
         self.lock().answer.clone()
     }
 
-    /// A request that took one is refused for another reason.
+    /// Takes back the count of a request that is refused for another reason.
     pub fn give_back(self: &Arc<Self>) {
         let mut state = self.lock();
         state.lease.give_back(self.of.now_us(), self.of.is_silent());
@@ -89,12 +89,12 @@ impl SharedQuota {
         }
     }
 
-    /// What is left, and in how many seconds it begins anew; `None` when nothing is known or it never does.
+    /// The remainder, and the seconds until the quota renews; `None` when it is unknown, and no seconds when it never renews.
     pub fn view(&self) -> Option<(i64, Option<u64>)> {
         self.lock().lease.view(self.of.now_us())
     }
 
-    /// The session has changed; the quota may have been reset.
+    /// Handles a changed session, which may have reset the quota.
     pub fn revise(self: &Arc<Self>) {
         let mut state = self.lock();
         state.lease.revise();
@@ -103,7 +103,7 @@ impl SharedQuota {
         }
     }
 
-    /// Gives back what is not used, and tells what passed without the store.
+    /// Returns unused grants, and reports requests that passed without the store.
     pub(super) async fn tell(self: Arc<Self>, (terms, ask): (QuotaTerms, QuotaAsk)) {
         let asked = self.ask(&terms, &ask).await;
         let mut state = self.lock();
@@ -119,7 +119,7 @@ impl SharedQuota {
         }
     }
 
-    /// What there is to tell, if anything; only for [`SharedQuota::tell`].
+    /// What to report, if anything; only for [`SharedQuota::tell`].
     pub(super) fn to_tell(self: &Arc<Self>, everything: bool) -> Option<(QuotaTerms, QuotaAsk)> {
         let mut state = self.lock();
         state.is_open = false;
@@ -145,7 +145,7 @@ impl SharedQuota {
         }
     }
 
-    /// Takes note of an answer. Returns one that is still to come.
+    /// Applies an answer. Returns it if it is still outstanding.
     fn hear(self: &Arc<Self>, ask: &QuotaAsk, asked: CountState) -> Option<Late> {
         let now_us = self.of.now_us();
         let mut state = self.lock();
@@ -188,7 +188,7 @@ impl SharedQuota {
     }
 }
 
-/// What the script answers.
+/// Parses the script's answer.
 fn read(numbers: &[i64]) -> Option<QuotaAnswer> {
     let [granted, left, renews_ms, ends_ms] = *numbers else { return None };
     Some(QuotaAnswer { granted, left, renews_ms, ends_ms })

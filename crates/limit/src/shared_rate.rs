@@ -1,5 +1,5 @@
 //! A rate that several gateways count together. A request that needs an answer is held for it; requests for one limit share the question,
-//! and questions that come together leave in one write.
+//! and simultaneous questions leave in one write.
 
 use super::admission::{LimitDecision, Patience};
 use super::algorithm::LimitAlgorithm;
@@ -24,11 +24,11 @@ pub struct SharedRate {
 #[derive(Default)]
 struct SharedRateState {
     lease: Lease,
-    /// The question on its way.
+    /// The question in flight.
     answer: Option<Pending<()>>,
-    /// Questions about this limit fail.
+    /// Time until which this limit is not asked about, after a failed question.
     failed_until_us: u64,
-    /// It is among those that have something to tell.
+    /// Whether it is in the list of rates with something to report.
     is_open: bool,
     terms: Option<Terms>,
 }
@@ -79,28 +79,28 @@ impl SharedRate {
         }
     }
 
-    /// The question on its way.
+    /// The question in flight.
     pub fn pending(&self) -> Option<Pending<()>> {
         self.lock().answer.clone()
     }
 
-    /// The request that took a place is refused for another reason.
+    /// Takes back the place of a request that is refused for another reason.
     pub fn give_back(&self) {
         self.lock().lease.give_back();
     }
 
-    /// Refuses a request if that needs no question, and for how long.
+    /// Refuses a request if that needs no question; returns how long to wait.
     pub fn refuses(&self, now: Duration) -> Option<Duration> {
         let wait_us = self.lock().lease.refuses(micros(now)).filter(|_| !self.of.is_silent())?;
         Some(Duration::from_micros(wait_us))
     }
 
-    /// Places that are known of.
+    /// Known free places.
     pub fn room(&self, rate: Rate, now: Duration) -> u64 {
         self.lock().lease.room(micros(now)).min(rate.requests)
     }
 
-    /// Tells the store what passed without it.
+    /// Reports requests that passed without the store.
     pub(super) fn tell(self: &Arc<Self>) {
         if let Some((terms, ask, completer)) = self.to_tell() {
             self.of.redis.runtime().spawn(self.clone().fetch(terms, ask, completer));
@@ -113,7 +113,7 @@ impl SharedRate {
         let terms = state.terms.take()?;
         let ask = state.lease.tell(&terms, self.of.now_us());
         if ask.is_none() && !state.lease.has_told() {
-            // A question is on its way, and tells it as well.
+            // A question is in flight, and reports it as well.
             self.remember(&mut state, terms);
         }
         Some((terms, ask?, state.completer()))
@@ -128,7 +128,7 @@ impl SharedRate {
 
     fn terms(&self, rate: Rate) -> Terms {
         let (limit, window_us, gateways) = (rate.requests, rate.window_ns / 1_000, self.of.gateways());
-        // Who chooses an algorithm wants it exact.
+        // An operator who selects an algorithm wants it exact.
         Terms { limit, window_us, gateways, rank: self.of.rank(self.salt), singly: self.algorithm != LimitAlgorithm::Gcra }
     }
 
@@ -137,7 +137,7 @@ impl SharedRate {
             LimitAlgorithm::FixedWindow => (&self.of.scripts.fixed, "f"),
             LimitAlgorithm::Gcra | LimitAlgorithm::SlidingWindow => (&self.of.scripts.window, ""),
         };
-        // A window of another length or kind is counted by itself.
+        // A window of another length or kind has its own count.
         let key = format!("{}.{}{letter}", self.key, terms.window_us / 1_000);
         let asked = self.of.ask(script, &key, &arguments(&terms, &ask)).await;
         let late = self.hear(&terms, &ask, asked);
@@ -148,7 +148,7 @@ impl SharedRate {
         }
     }
 
-    /// Takes note of an answer. Returns one that is still to come.
+    /// Applies an answer. Returns it if it is still outstanding.
     fn hear(self: &Arc<Self>, terms: &Terms, ask: &Ask, asked: CountState) -> Option<Late> {
         let now_us = self.of.now_us();
         let mut state = self.lock();
@@ -180,7 +180,7 @@ impl SharedRate {
 }
 
 impl SharedRateState {
-    /// A question is on its way from now on.
+    /// Notes that a question is in flight.
     fn completer(&mut self) -> Completer<()> {
         let (completer, answer) = Pending::pair();
         self.answer = Some(answer);
@@ -188,7 +188,7 @@ impl SharedRateState {
     }
 }
 
-/// What the script is given.
+/// Arguments of the script.
 fn arguments(terms: &Terms, ask: &Ask) -> Vec<String> {
     let filed = ask.back.map(|back| back.filed).unwrap_or_default();
     let (places, unused) = ask.back.map_or((0, 0), |back| (back.places, back.unused));
@@ -199,7 +199,7 @@ fn arguments(terms: &Terms, ask: &Ask) -> Vec<String> {
     window.into_iter().chain(wanted).chain(back).chain(told).map(|number| number.to_string()).collect()
 }
 
-/// What the script answers.
+/// Parses the script's answer.
 fn read(numbers: &[i64]) -> Option<LeaseGrant> {
     let [places, life_us, given, until, again_us, free, memory, forgot] = numbers else { return None };
     let number = |number: &i64| u64::try_from(*number).unwrap_or_default();

@@ -1,20 +1,20 @@
-//! The time just past, as Tyk's `enable_redis_rolling_limiter` counts it: never more than the rate in any window, wherever it begins.
-//! Unlike Tyk's, it does not count what it rejects, so a client that keeps trying is served again. Takes a lock for some nanoseconds.
+//! Sliding windows, like Tyk's `enable_redis_rolling_limiter`: never more than the rate in any window, wherever it begins. Unlike Tyk's,
+//! rejected requests do not count, so a client that keeps trying is served again. Takes a lock for some nanoseconds.
 
 use super::rate::Rate;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Moments that one limit remembers, 16 KiB of them. Up to so many requests in a window each has its own; of more, those of a 1024th of
-/// the window share one, and a place is free again at most that much later than it could be.
+/// Most times that one limit stores, 16 KiB of them. Up to this many requests per window, each has its own time. With more, the requests of
+/// a 1024th of the window share one, so that a place becomes free at most that much later than necessary.
 const MOMENTS_MAX: u64 = 1024;
 
-/// The state of one limit.
+/// State of one limit.
 #[derive(Debug, Default)]
 pub struct SlidingWindow(Mutex<AdmissionLog>);
 
-/// When requests were admitted, oldest first.
+/// Times at which requests were admitted, oldest first.
 #[derive(Debug, Default)]
 struct AdmissionLog {
     moments: VecDeque<AdmittedAt>,
@@ -55,7 +55,7 @@ impl SlidingWindow {
     }
 }
 
-/// The moment that a request at `now_ns` is filed under, never an earlier one.
+/// The time that a request at `now_ns` is stored under, never an earlier one.
 fn stamp(rate: Rate, now_ns: u64) -> u64 {
     if rate.requests <= MOMENTS_MAX {
         return now_ns;
@@ -65,7 +65,7 @@ fn stamp(rate: Rate, now_ns: u64) -> u64 {
 }
 
 impl AdmissionLog {
-    /// Drops what has left the window.
+    /// Drops entries that have left the window.
     fn forget(&mut self, rate: Rate, now_ns: u64) {
         while let Some(oldest) = self.moments.front().filter(|oldest| oldest.at_ns.saturating_add(rate.window_ns) <= now_ns) {
             self.requests = self.requests.saturating_sub(oldest.requests);
@@ -73,7 +73,7 @@ impl AdmissionLog {
         }
     }
 
-    /// A clock that went back does not make the newest moment older.
+    /// Adds a request. A clock that goes back does not make the newest entry older.
     fn add(&mut self, at_ns: u64) {
         self.requests += 1;
         match self.moments.back_mut() {
@@ -82,7 +82,7 @@ impl AdmissionLog {
         }
     }
 
-    /// Takes one request out: of that moment, or of an earlier one, which then stays for longer than it must.
+    /// Removes one request at this time, or at an earlier one; then the later one stays longer than necessary.
     fn take_back(&mut self, at_ns: u64) {
         let place = self.moments.partition_point(|moment| moment.at_ns <= at_ns).saturating_sub(1);
         let Some(moment) = self.moments.get_mut(place) else { return };
@@ -97,7 +97,7 @@ impl AdmissionLog {
         self.left(rate, now_ns, self.moments.front())
     }
 
-    /// How long a moment stays in the window.
+    /// How long an entry stays in the window.
     fn left(&self, rate: Rate, now_ns: u64, moment: Option<&AdmittedAt>) -> Duration {
         let end_ns = moment.map_or(0, |moment| moment.at_ns.saturating_add(rate.window_ns));
         Duration::from_nanos(end_ns.saturating_sub(now_ns))

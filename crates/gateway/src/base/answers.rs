@@ -1,57 +1,57 @@
-//! What one request has been told by work that was done elsewhere while it was held. The chain starts over when such work is done,
-//! so each middleware finds its answers here under a number of its own.
+//! Answers to one request's questions from work that ran elsewhere while the request was held. When such work is done the chain restarts,
+//! so each middleware finds its answers here under its own number.
 
 use std::any::Any;
 use std::time::Duration;
 use tollgate_engine::{NotKept, Pending, Work};
 
-/// The number of the request's body; those of middlewares are small.
+/// Number of the request's body; those of middlewares are small.
 const BODY: u64 = 1 << 62;
 
-/// The answers for one request. There are at most as many as the chain has middlewares that ask.
+/// The answers for one request. Each middleware that asks adds at most one.
 #[derive(Default)]
 pub(crate) struct Answers(Vec<(u64, Box<dyn Any>)>);
 
 impl Answers {
-    /// What was kept under a number.
+    /// The value stored under a number.
     pub(crate) fn get<T: 'static>(&self, serial: u64) -> Option<&T> {
         self.0.iter().find_map(|(known, value)| (*known == serial).then(|| value.downcast_ref())?)
     }
 
-    /// Keeps a value in place of what was kept under the number.
+    /// Stores a value under a number, replacing any other.
     pub(crate) fn put<T: 'static>(&mut self, serial: u64, value: T) {
         self.0.retain(|(known, _)| *known != serial);
         self.0.push((serial, Box::new(value)));
     }
 
-    /// Keeps the request's body, or why it is not there.
+    /// Stores the request's body, or the reason why it is not available.
     pub(crate) fn put_body(&mut self, body: Result<Vec<u8>, NotKept>) {
         self.put(BODY, body);
     }
 
-    /// The request's body, if it was asked for and has come.
+    /// The request's body, if it was asked for and has arrived.
     pub(crate) fn body(&self) -> Option<Result<&[u8], NotKept>> {
         let body = self.get::<Result<Vec<u8>, NotKept>>(BODY)?;
         Some(body.as_ref().map(Vec::as_slice).map_err(|why| *why))
     }
 
-    /// Forgets everything: the request is over.
+    /// Drops everything, because the request has ended.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// What became of a question.
+/// State of a question.
 pub(crate) enum QuestionState<T> {
     Done(T),
-    /// There will be no answer, or not in time.
+    /// No answer will arrive, or it did not arrive in time.
     Lost,
-    /// The request has to wait for it.
+    /// The request must wait for the answer.
     Hold(Work),
 }
 
 impl Answers {
-    /// Asks a question once for this request; the same call finds the answer when the chain starts over.
+    /// Asks a question once per request; the same call finds the answer when the chain restarts.
     pub(crate) fn ask<T: Clone + Send + Sync + 'static>(
         &mut self,
         serial: u64,
@@ -69,7 +69,7 @@ impl Answers {
     }
 }
 
-/// Under what a request keeps since when it is held for its limits.
+/// Number under which the start of a request's hold for limits is stored.
 const LIMITS_SINCE: u64 = u64::MAX - 1;
 
 impl Answers {
@@ -78,7 +78,7 @@ impl Answers {
         self.get::<Duration>(LIMITS_SINCE).map_or(Duration::ZERO, |since| now.saturating_sub(*since))
     }
 
-    /// From now on it is held for its limits, if it was not before.
+    /// Notes the start of the hold for limits, unless it has started already.
     pub(crate) fn hold_for_limits(&mut self, now: Duration) {
         if self.get::<Duration>(LIMITS_SINCE).is_none() {
             self.put(LIMITS_SINCE, now);
@@ -86,5 +86,5 @@ impl Answers {
     }
 }
 
-/// How long a request is held for an answer beyond the answer's own time limit, which comes first.
+/// How long a request is held for an answer beyond the answer's own deadline, which comes first.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);

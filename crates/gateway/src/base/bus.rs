@@ -1,5 +1,5 @@
-//! What gateways that share a Redis tell each other, in the form of Tyk's nodes: JSON messages of one channel, signed with the
-//! `node_secret` that all of them have.
+//! Messages between gateways that share a Redis, in the form of Tyk's nodes: JSON on one channel, signed with the `node_secret` that all
+//! gateways share.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -9,39 +9,39 @@ use tollgate_model::config::GatewayConfig;
 use tollgate_model::hexadecimal;
 use tollgate_store::{Redis, StoreFault};
 
-/// The channel.
+/// Redis channel of the messages.
 pub(crate) const CHANNEL: &str = "tyk.cluster.notifications";
 
-/// What Go calls SHA-256.
+/// Go's number of SHA-256.
 const SHA256_NUMBER: u64 = 5;
 
-/// Says that sessions have changed; the payload is their names, with commas between them.
+/// Command: sessions have changed; the payload is their names, separated by commas.
 pub(crate) const SESSIONS_CHANGED: &str = "KeySpaceUpdateNotification";
-/// Asks all gateways to reload.
+/// Command: all gateways must reload.
 pub(crate) const RELOAD_ALL: &str = "GroupReload";
-/// Other messages after which definitions or policies have to be read again.
+/// Commands after which definitions or policies must be reloaded.
 const RELOADS: [&str; 5] = [RELOAD_ALL, "ApiUpdated", "ApiAdded", "ApiRemoved", "PolicyChanged"];
 
-/// Speaks to the other gateways.
+/// Sends messages to the other gateways and receives theirs.
 pub(crate) struct Bus {
     redis: Arc<Redis>,
     signer: Signer,
     reloads_on_signal: bool,
-    /// Called when another gateway asks for a reload; known once this gateway can.
+    /// Called when another gateway asks for a reload; set once this gateway can reload.
     on_reload: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
-/// What a message asks for.
+/// Meaning of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BusMessage {
-    /// Sessions of these names have changed or are gone.
+    /// The sessions with these names have changed or are gone.
     SessionsChanged(Vec<String>),
     Reload,
-    /// Nothing that concerns this gateway.
+    /// The message does not concern this gateway.
     Other,
 }
 
-/// Signs messages, and tells who has signed.
+/// Signs messages and verifies signatures.
 #[derive(Clone)]
 struct Signer {
     secret: String,
@@ -54,20 +54,20 @@ impl Bus {
         Bus { redis, signer, reloads_on_signal: !config.suppress_redis_signal_reload, on_reload: OnceLock::new() }
     }
 
-    /// From now on a message can make this gateway reload.
+    /// Sets the reload callback: from now on messages can make this gateway reload.
     pub(crate) fn on_reload(&self, reload: impl Fn() + Send + Sync + 'static) {
         let _ = self.on_reload.set(Box::new(reload));
     }
 
-    /// Tells all gateways, this one too.
+    /// Sends a message to all gateways, including this one.
     ///
     /// # Errors
-    /// What the store says; nobody was told then.
+    /// The store's fault; the message was not sent then.
     pub(crate) async fn tell(&self, command: &str, payload: &str) -> Result<(), StoreFault> {
         self.redis.publish(CHANNEL, self.signer.message(command, payload).as_bytes()).await
     }
 
-    /// What a message says. Asks for reloads by itself.
+    /// Reads a message. For a reload, calls the callback.
     pub(crate) fn hear(&self, message: &[u8]) -> BusMessage {
         match self.signer.read(message) {
             Ok(BusMessage::Reload) => {
@@ -111,7 +111,7 @@ impl Signer {
         if command != SESSIONS_CHANGED {
             return Ok(BusMessage::Reload);
         }
-        // What stands behind a colon says more about a name; a key may have a colon of its own.
+        // A suffix after a colon says more about a name; but the key itself may contain a colon.
         let names = payload.split(',').flat_map(|name| [Some(name), name.rsplit_once(':').map(|(name, _)| name)]);
         Ok(BusMessage::SessionsChanged(names.flatten().filter(|name| !name.is_empty()).map(str::to_owned).collect()))
     }

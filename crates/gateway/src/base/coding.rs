@@ -1,15 +1,15 @@
-//! Content codings (RFC 9110 §8.4): opens what must be read, within a bound on the opened size, and closes it again where the client is
-//! to get the coding that the upstream chose.
+//! Content codings (RFC 9110 §8.4): decompresses bodies within a size limit, and compresses them again when the client must get the coding
+//! that the upstream chose.
 
 use flate2::Compression;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use flate2::write::{GzEncoder, ZlibEncoder};
 use std::io::{Read, Write};
 
-/// Codings on top of each other that are opened. Nobody means more than one.
+/// Most codings on top of each other that are decoded; nobody needs more than one.
 const LAYERS_MAX: usize = 2;
 
-/// A coding that bodies are opened from.
+/// A coding that bodies can be decoded from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
     Gzip,
@@ -18,14 +18,14 @@ pub(crate) enum Coding {
     Zstd,
 }
 
-/// Why a body could not be opened.
+/// Why a body could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpenError {
-    /// The coding is none of those above.
+    /// The coding is unknown.
     Unknown,
-    /// The bytes are not in that coding, or end too early.
+    /// The bytes are not in this coding, or end too early.
     Malformed,
-    /// Opened, it is larger than it may be.
+    /// The decoded body exceeds the size limit.
     TooLarge,
 }
 
@@ -42,12 +42,12 @@ impl Coding {
         known.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, coding)| *coding)
     }
 
-    /// The coding of a response that gets another body, if that is to be in the same one: it is a single one that is cheap to write.
+    /// The coding for a response with a replaced body; `Some` only for a single coding that is cheap to write.
     pub(crate) fn to_close(codings: &[u8]) -> Option<Self> {
         Coding::named(codings.trim_ascii()).filter(|coding| matches!(coding, Coding::Gzip | Coding::Deflate))
     }
 
-    /// A body in this coding; `None` for one that is only opened.
+    /// Encodes a body; `None` for a coding that is only decoded.
     pub(crate) fn close(self, body: &[u8]) -> Option<Vec<u8>> {
         let out = Vec::with_capacity(body.len() / 2 + 32);
         match self {
@@ -65,10 +65,10 @@ impl Coding {
 
     fn open(self, body: &[u8], bytes_max: usize) -> Result<Vec<u8>, OpenError> {
         match self {
-            // Nothing is nothing in every coding: senders leave the frame out.
+            // An empty body is empty in every coding: senders omit the frame.
             _ if body.is_empty() => Ok(Vec::new()),
             Coding::Gzip => read(MultiGzDecoder::new(body), bytes_max),
-            // The coding has a zlib frame; some senders leave it out.
+            // The coding has a zlib frame, which some senders omit.
             Coding::Deflate if has_zlib_frame(body) => read(ZlibDecoder::new(body), bytes_max),
             Coding::Deflate => read(DeflateDecoder::new(body), bytes_max),
             Coding::Brotli => read(brotli_decompressor::Decompressor::new(body, 4096), bytes_max),
@@ -80,10 +80,10 @@ impl Coding {
     }
 }
 
-/// A body without the codings that a `Content-Encoding` names.
+/// Decodes a body from the codings in a `Content-Encoding`.
 ///
 /// # Errors
-/// Why it can't be opened; no more than `bytes_max` are made before that is known.
+/// Why it can't be decoded; at most `bytes_max` are produced before that is known.
 pub(crate) fn open(codings: &[u8], body: &[u8], bytes_max: usize) -> Result<Vec<u8>, OpenError> {
     let mut opened = None;
     let named = codings.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
@@ -92,7 +92,7 @@ pub(crate) fn open(codings: &[u8], body: &[u8], bytes_max: usize) -> Result<Vec<
     if layers.len() > LAYERS_MAX {
         return Err(OpenError::Unknown);
     }
-    // The last one was put on last.
+    // The last coding was applied last.
     for name in layers.iter().rev() {
         let coding = Coding::named(name).ok_or(OpenError::Unknown)?;
         opened = Some(coding.open(opened.as_deref().unwrap_or(body), bytes_max)?);
@@ -107,7 +107,7 @@ fn read(decoder: impl Read, bytes_max: usize) -> Result<Vec<u8>, OpenError> {
     if opened.len() > bytes_max { Err(OpenError::TooLarge) } else { Ok(opened) }
 }
 
-/// RFC 1950 §2.2: method 8, and a check of both bytes.
+/// Whether a body starts with a zlib frame: method 8 and a valid check of both bytes (RFC 1950 §2.2).
 fn has_zlib_frame(body: &[u8]) -> bool {
     matches!(body, [method, flags, ..] if method & 0x0f == 8 && (u16::from(*method) << 8 | u16::from(*flags)) % 31 == 0)
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The definition files of a directory, sorted by name. Files that belong to another definition's are not definitions themselves.
+/// The definition files in a directory, sorted by name. Companion files such as `-oas.json` are not definitions themselves.
 pub(crate) fn definition_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(directory)? {

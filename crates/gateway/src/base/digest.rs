@@ -1,4 +1,4 @@
-//! What a key is filed under: 256 bits of a hash, in memory as they are and in the store as hexadecimal digits.
+//! The digest that a key is stored under: 256 bits of a hash, binary in memory and hexadecimal in the store.
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use std::hash::Hasher;
@@ -6,7 +6,7 @@ use std::hash::Hasher;
 /// A key's digest.
 pub(crate) type Digest = [u8; 32];
 
-/// A digest is its own hash.
+/// Hasher for digests, which are hashes already: it takes their first eight bytes.
 #[derive(Default)]
 pub(crate) struct DigestHasher(u64);
 
@@ -22,12 +22,12 @@ impl Hasher for DigestHasher {
     fn write_usize(&mut self, _: usize) {}
 }
 
-/// As hexadecimal digits.
+/// Writes a digest in hexadecimal.
 pub(crate) fn hex(digest: &Digest) -> String {
     tollgate_model::hexadecimal(digest)
 }
 
-/// What [`hex`] wrote.
+/// Parses the output of [`hex`].
 pub(crate) fn parse_digest(text: &str) -> Option<Digest> {
     let mut digest = Digest::default();
     if text.len() != 2 * digest.len() {

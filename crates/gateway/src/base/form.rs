@@ -1,8 +1,8 @@
-//! Texts as forms, queries and cookies have them: `name=value`, escaped. A parameter that is escaped wrongly is as good as absent.
+//! Escaped `name=value` texts of forms, queries and cookies. A parameter with an invalid escape counts as absent.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What Go's `url.QueryEscape` escapes; blanks become `+`.
+/// Characters that Go's `url.QueryEscape` escapes; spaces become `+`.
 const ESCAPED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The value of a cookie in a Cookie header.
@@ -10,7 +10,7 @@ pub(crate) fn cookie<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     first_cookie(header, |key| key == name)
 }
 
-/// The value of the first cookie in a Cookie header that is the one.
+/// The value of the first cookie whose name matches, in a Cookie header.
 pub(crate) fn first_cookie(header: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> {
     header.split(';').find_map(|pair| {
         let (key, value) = pair.split_once('=')?;
@@ -31,7 +31,7 @@ pub(crate) fn parameter(query: &str, name: &str) -> Option<String> {
     first_value(query, |key| key == name)
 }
 
-/// The decoded value of the first query parameter that is the one.
+/// The decoded value of the first query parameter whose name matches.
 pub(crate) fn first_value(query: &str, is_it: impl Fn(&str) -> bool) -> Option<String> {
     query.split('&').find_map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -47,7 +47,7 @@ pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ 
     })
 }
 
-/// A query without one of its parameters.
+/// A query without all parameters of one name.
 pub(crate) fn without_parameter(query: &str, name: &str) -> String {
     let is_other = |pair: &&str| {
         let key = pair.split_once('=').map_or(*pair, |(key, _)| key);
@@ -62,7 +62,7 @@ pub(crate) fn decode_form(text: &str) -> Option<String> {
     Some(crate::base::path::Path::new(spaced.into())?.decoded.into_owned())
 }
 
-/// Escapes a value for a place inside a query.
+/// Escapes a value for use in a query.
 pub(crate) fn encode_form(text: &str) -> String {
     utf8_percent_encode(text, &ESCAPED).map(|part| if part == "%20" { "+" } else { part }).collect()
 }

@@ -1,5 +1,5 @@
-//! HTTP calls of the gateway itself, for what decides about requests: key sets, introspection, other deciders. They run on one thread
-//! beside the data path. Each call has a limit of time and of bytes, and all together one of number. Not for requests of clients.
+//! HTTP client for calls that decide about requests: key sets, introspection, forward authentication. The calls run on one thread beside
+//! the data path. Each call has a deadline and a size limit, and their number is limited. Client requests are not sent this way.
 
 use crate::base::tls;
 use crate::base::tls::{Library, TlsRules};
@@ -18,14 +18,14 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tollgate_http_client::{HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
 
-/// Calls at one time. The next ones wait, within their own time limit: a decider that hangs must not take all file descriptors.
+/// Most calls at one time. Further calls wait within their own deadline: a hanging server must not use up all file descriptors.
 const CALLS_MAX: usize = 512;
-/// Redirects that one call follows; documents of identity providers take one at most.
+/// Most redirects per call; documents of identity providers need one at most.
 const REDIRECTS_MAX: usize = 3;
-/// For which an unused connection is kept.
+/// How long an unused connection is kept.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// The thread that calls, and its connections.
+/// The client thread and its connections.
 pub(crate) struct Outside {
     runtime: Handle,
     clients: Mutex<HashMap<TlsRules, HttpClient>>,
@@ -39,28 +39,28 @@ pub(crate) struct Call {
     pub headers: HeaderMap,
     pub body: Bytes,
     pub tls: TlsRules,
-    /// For everything, from the name's look-up to the last byte.
+    /// Deadline of the whole call, from the name look-up to the last byte.
     pub time_max: Duration,
-    /// Of the answer's body.
+    /// Largest body of the answer, in bytes.
     pub body_bytes_max: usize,
-    /// Redirects that it follows; only a GET does.
+    /// Most redirects to follow; only a GET follows any.
     pub redirects_max: usize,
 }
 
-/// What a call was answered.
+/// The answer to a call.
 pub(crate) struct CallReply {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
 }
 
-/// Why there is no answer. Says nothing of what was sent.
+/// Why a call failed. Contains nothing of what was sent.
 #[derive(Clone, Debug)]
 pub(crate) enum CallFault {
     Timeout(Duration),
     Http(HttpFault),
     Redirect(&'static str),
-    /// The settings of TLS can't be used.
+    /// The TLS settings are unusable.
     Tls(String),
 }
 
@@ -74,7 +74,7 @@ impl Outside {
         Ok(Outside { runtime: handle, clients: Mutex::default(), slots: Semaphore::new(CALLS_MAX) })
     }
 
-    /// Lets something run on the thread.
+    /// Runs a task on the thread.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(work);
     }
@@ -86,7 +86,7 @@ impl Outside {
     }
 
     async fn follow(&self, mut call: Call) -> Result<CallReply, CallFault> {
-        // The semaphore is never closed.
+        // `acquire` cannot fail: the semaphore is never closed.
         let _slot = self.slots.acquire().await;
         let client = self.client(&call.tls).map_err(CallFault::Tls)?;
         for _ in 0..=call.redirects_max {
@@ -129,14 +129,14 @@ impl Outside {
 }
 
 impl Call {
-    /// A GET for a document.
+    /// Makes a GET for a document.
     pub(crate) fn get(uri: Uri, tls: TlsRules, time_max: Duration, body_bytes_max: usize) -> Self {
         let (headers, body) = (HeaderMap::new(), Bytes::new());
         Call { method: Method::GET, uri, headers, body, tls, time_max, body_bytes_max, redirects_max: REDIRECTS_MAX }
     }
 }
 
-/// Where a `Location` leads.
+/// The target of a `Location` header.
 fn redirected(from: &Uri, location: &str) -> Option<Uri> {
     if location.starts_with('/') && !location.starts_with("//") {
         let mut parts = from.clone().into_parts();
@@ -158,12 +158,12 @@ impl fmt::Display for CallFault {
     }
 }
 
-/// One thread that calls, started when it is first needed.
+/// The client thread, started on first use.
 #[derive(Default)]
 pub(crate) struct LazyOutside(std::sync::OnceLock<Option<Arc<Outside>>>);
 
 impl LazyOutside {
-    /// The thread; `None` when the system has none to give.
+    /// The client; `None` when the system cannot start the thread.
     pub(crate) fn get(&self) -> Option<Arc<Outside>> {
         let start = || Outside::start().map(Arc::new).inspect_err(|error| tracing::error!(%error, "no thread for calls")).ok();
         self.0.get_or_init(start).clone()

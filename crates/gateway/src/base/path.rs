@@ -1,9 +1,9 @@
-//! Request paths: decoded for matching, raw for forwarding, so that what is matched is never what is rewritten by accident.
+//! Request paths in two forms: decoded for matching, raw for forwarding, so that matching never rewrites a path by accident.
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use std::borrow::Cow;
 
-/// What RFC 3986 does not allow in a path.
+/// Characters that RFC 3986 does not allow in a path.
 const ESCAPED: AsciiSet = CONTROLS
     .add(b' ')
     .add(b'"')
@@ -21,23 +21,23 @@ const ESCAPED: AsciiSet = CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// One path in both its forms.
+/// A path in both forms.
 #[derive(Clone, Debug)]
 pub(crate) struct Path<'a> {
-    /// Exactly as sent.
+    /// The path as it was sent.
     pub raw: Cow<'a, str>,
-    /// With escapes decoded.
+    /// The path with escapes decoded.
     pub decoded: Cow<'a, str>,
 }
 
 impl<'a> Path<'a> {
-    /// A path that means itself.
+    /// Makes a path without escapes.
     #[inline]
     pub(crate) fn plain(path: &'a str) -> Self {
         Path { raw: Cow::Borrowed(path), decoded: Cow::Borrowed(path) }
     }
 
-    /// Decodes a raw path; `None` when an escape is not two hex digits.
+    /// Decodes a raw path; `None` when it contains an invalid escape.
     #[inline]
     pub(crate) fn new(raw: Cow<'a, str>) -> Option<Self> {
         let decoded = match &raw {
@@ -48,7 +48,7 @@ impl<'a> Path<'a> {
     }
 }
 
-/// Where in `raw` its first `decoded_bytes` decoded bytes end.
+/// The offset in `raw` at which its first `decoded_bytes` decoded bytes end.
 pub(crate) fn raw_offset(raw: &str, decoded_bytes: usize) -> usize {
     let bytes = raw.as_bytes();
     let mut offset = 0;
@@ -73,7 +73,7 @@ fn decode(raw: &str) -> Option<Cow<'_, str>> {
     }
     Some(Cow::Owned(match String::from_utf8(decoded) {
         Ok(text) => text,
-        // Bytes that are no text still have to match literally and keep their positions: one character per byte would not.
+        // Invalid UTF-8 must still match literally and keep byte positions; mapping each byte to a character of its own would not.
         Err(error) => error.into_bytes().iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { '?' }).collect(),
     }))
 }
@@ -82,7 +82,7 @@ fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|digit| digit as u8)
 }
 
-/// The path without `//`, `/./` and `/../`, if it has any; a trailing slash stays.
+/// The path without `//`, `/./` and `/../`; `None` when it has none. A trailing slash stays.
 #[inline]
 pub(crate) fn clean(path: &str) -> Option<String> {
     let mut after_slash = false;
@@ -111,7 +111,7 @@ pub(crate) fn clean(path: &str) -> Option<String> {
     (cleaned != path).then_some(cleaned)
 }
 
-/// Escapes a decoded path for a URL, as a browser would have sent it.
+/// Escapes a decoded path for a URL, as a browser does.
 pub(crate) fn encode(path: &str) -> String {
     utf8_percent_encode(path, &ESCAPED).to_string()
 }

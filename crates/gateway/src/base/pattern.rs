@@ -1,7 +1,8 @@
-//! One pattern for paths, compiled: of an endpoint or of a key's right. Most are templates of text and segments, which are compared piece
-//! by piece; the others are regular expressions in an engine that is small at rest, because a gateway may have tens of thousands of them.
+//! A compiled path pattern of an endpoint or an access right. Most patterns are templates of text and segments, which are compared piece by
+//! piece. The others are regular expressions in an engine with a small memory footprint, because a gateway may have tens of thousands of
+//! them.
 
-// The fuzz target includes this file by its path, so its modules have theirs.
+// The fuzz target includes this file by its path, so its modules need explicit paths.
 #[path = "pattern/expression.rs"]
 mod expression;
 #[path = "pattern/literal.rs"]
@@ -21,7 +22,8 @@ pub(crate) use rules::PatternRules;
 use literal::requirements;
 use template::PathTemplate;
 
-/// A longer one is no pattern for paths, which fit into a request's head. What it takes to read it is a hundred times its length.
+/// Longest expression, in bytes; paths fit into a request's head, so no pattern needs more. Parsing takes a hundred times its length in
+/// memory.
 const EXPRESSION_BYTES_MAX: usize = 64 << 10;
 
 /// A compiled pattern.
@@ -38,7 +40,7 @@ enum PatternKind {
 }
 
 impl Pattern {
-    /// Compiles an expression in the engine's syntax. An error tells why it can't be used.
+    /// Compiles an expression in the engine's syntax. `Err` says why it is unusable.
     pub(crate) fn compile(expression: &str) -> Result<Self, String> {
         check_length(expression)?;
         if let Some(pattern) = Pattern::compile_quickly(expression) {
@@ -48,13 +50,13 @@ impl Pattern {
         Ok(Pattern { requirements: requirements(&parsed), kind: PatternKind::Expression(expression) })
     }
 
-    /// The same for an expression that takes no time to compile: `None` for others, and for broken ones.
+    /// Like [`Pattern::compile`] for expressions that compile quickly; `None` for others, and for invalid ones.
     fn compile_quickly(expression: &str) -> Option<Self> {
         let template = PathTemplate::parse(expression).filter(|_| check_length(expression).is_ok())?;
         Some(Pattern { requirements: template.requirements(), kind: PatternKind::Template(template) })
     }
 
-    /// Whether the pattern is found in a path.
+    /// Whether the pattern matches a path.
     #[inline]
     pub(crate) fn is_match(&self, path: &str) -> bool {
         match &self.kind {
@@ -63,12 +65,12 @@ impl Pattern {
         }
     }
 
-    /// What every path that fits has in it, by which candidates are found.
+    /// Literal texts that every matching path contains; they select candidates.
     pub(crate) fn requirements(&self) -> &[Requirement] {
         &self.requirements
     }
 
-    /// Memory in use.
+    /// Memory of the pattern, in bytes.
     fn bytes(&self) -> usize {
         let matcher = match &self.kind {
             PatternKind::Template(template) => template.bytes(),

@@ -1,5 +1,5 @@
-//! Regular expressions of documents, in the syntax that they are written for: Go's RE2, where `\w`, `\d`, `\s` and `\b` mean ASCII. The
-//! engine's own reading is Unicode, and would let more through an allow list.
+//! Regular expressions of definitions, in the syntax that they are written for: Go's RE2, where `\w`, `\d`, `\s` and `\b` mean ASCII. The
+//! engine reads them as Unicode, which would let more through an allow list.
 
 use regex::{Regex, bytes};
 use std::borrow::Cow;
@@ -9,12 +9,12 @@ pub(crate) fn compile(expression: &str) -> Result<Regex, regex::Error> {
     Regex::new(&ascii(expression))
 }
 
-/// Compiles an expression that is matched against bytes of any kind.
+/// Compiles an expression that matches arbitrary bytes.
 pub(crate) fn compile_for_bytes(expression: &str) -> Result<bytes::Regex, regex::Error> {
     bytes::Regex::new(&ascii(expression))
 }
 
-/// The same expression with its Perl classes written out. POSIX classes are ASCII anyway.
+/// The expression with its Perl classes written out. POSIX classes are ASCII already.
 pub(crate) fn ascii(expression: &str) -> Cow<'_, str> {
     if !expression.contains('\\') {
         return Cow::Borrowed(expression);
@@ -34,14 +34,14 @@ pub(crate) fn ascii(expression: &str) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// What a letter behind a backslash stands for. A class may stand inside another, so this is right within brackets too.
+/// The class of a letter after a backslash. Classes can be nested, so this works within brackets as well.
 fn class(letter: char) -> Option<&'static str> {
     Some(match letter {
         'd' => "[0-9]",
         'D' => "[^0-9]",
         'w' => "[0-9A-Za-z_]",
         'W' => "[^0-9A-Za-z_]",
-        // Without the vertical tab, which `[[:space:]]` has.
+        // Excludes the vertical tab, which `[[:space:]]` includes.
         's' => r"[\t\n\x0C\r\x20]",
         'S' => r"[^\t\n\x0C\r\x20]",
         'b' => r"(?-u:\b)",

@@ -1,5 +1,5 @@
-//! A bounded memory of what was found out lately: read without a lock, written rarely. When the younger half is full the older half is
-//! forgotten; what is used in the older half moves to the younger.
+//! A bounded cache in two generations: reads take no lock, writes are rare. When the young generation is full, the old one is dropped; a
+//! hit in the old generation moves the entry to the young one.
 
 use arc_swap::ArcSwap;
 use aws_lc_rs::digest::{SHA256, digest};
@@ -13,7 +13,7 @@ use crate::base::digest::{Digest, DigestHasher};
 
 type Half<V> = HashMap<Digest, Arc<V>, BuildHasherDefault<DigestHasher>>;
 
-/// Values by digest, at most twice `half_max` of them.
+/// Values by digest, at most twice `half_max`.
 pub(crate) struct Recent<V> {
     halves: ArcSwap<Halves<V>>,
     half_max: usize,
@@ -26,7 +26,7 @@ struct Halves<V> {
 }
 
 impl<V: Send + Sync + 'static> Recent<V> {
-    /// An empty memory.
+    /// Makes an empty cache.
     pub(crate) fn new(half_max: usize) -> Self {
         let halves = Halves { young: Arc::default(), old: Arc::default() };
         Recent { halves: ArcSwap::from_pointee(halves), half_max, turning: Mutex::default() }
@@ -43,7 +43,7 @@ impl<V: Send + Sync + 'static> Recent<V> {
         Some(value)
     }
 
-    /// Remembers a value.
+    /// Adds a value.
     pub(crate) fn put(&self, digest: Digest, value: Arc<V>) {
         if self.halves.load().young.len() >= self.half_max {
             self.turn();
@@ -51,7 +51,7 @@ impl<V: Send + Sync + 'static> Recent<V> {
         self.halves.load().young.pin().insert(digest, value);
     }
 
-    /// Forgets a value.
+    /// Removes a value.
     pub(crate) fn remove(&self, digest: &Digest) {
         let halves = self.halves.load();
         halves.young.pin().remove(digest);
@@ -61,15 +61,15 @@ impl<V: Send + Sync + 'static> Recent<V> {
     fn turn(&self) {
         let _turning = self.turning.lock().unwrap_or_else(PoisonError::into_inner);
         let halves = self.halves.load();
-        // Another thread may have done it.
+        // Another thread may have done it already.
         if halves.young.len() >= self.half_max {
             self.halves.store(Arc::new(Halves { young: Arc::default(), old: halves.young.clone() }));
         }
     }
 }
 
-/// What a credential is remembered by, in this process. With a processor's instructions for SHA-256 a token of 560 bytes takes 0.3 us, BLAKE3
-/// takes 0.8; without them BLAKE3 is the faster one.
+/// Cache key of a credential within this process. With SHA-256 processor instructions, a token of 560 bytes takes 0.3 us, with BLAKE3 0.8;
+/// without the instructions BLAKE3 is faster.
 pub(crate) fn digest_of(credential: &[u8]) -> Digest {
     if !has_sha_instructions() {
         return blake3::hash(credential).into();

@@ -1,14 +1,14 @@
-//! How a Redis is reached, from the configuration.
+//! Redis connection settings from the configuration.
 
 use std::path::Path;
 use std::time::Duration;
 use tollgate_model::config::Storage;
 use tollgate_store::{RedisSettings, RedisShape, RedisTls};
 
-/// Longest time for an answer, and for a connection, when `timeout` says nothing.
+/// Default deadline of an answer and of a connection attempt, in seconds.
 const TIMEOUT_S: u64 = 5;
 
-/// A Redis as it is written in Tyk's words, with its certificates read.
+/// Converts Tyk's storage settings, and reads the certificates.
 pub(crate) fn redis_settings(storage: &Storage) -> Result<RedisSettings, String> {
     let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     let shape = match (storage.enable_cluster, text(&storage.master_name)) {

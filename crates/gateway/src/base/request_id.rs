@@ -1,4 +1,4 @@
-//! The number that a request is given, and how it is written.
+//! Request ids and their text form.
 
 use tollgate_model::hexadecimal_digits;
 
@@ -7,7 +7,7 @@ use tollgate_model::hexadecimal_digits;
 pub(crate) struct RequestId(pub u128);
 
 impl RequestId {
-    /// Writes it as a UUID of version 4.
+    /// Appends the id as a version 4 UUID.
     pub(crate) fn append_to(self, out: &mut Vec<u8>) {
         let bits = self.0 & !(0xf << 76) & !(0x3 << 62) | (4 << 76) | (2 << 62);
         let digits = hexadecimal_digits::<32>(bits);

@@ -1,4 +1,4 @@
-//! The secret of the control API: configured, or made once and kept in the data directory.
+//! The secret of the control API: configured, or generated once and stored in the data directory.
 
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use subtle::ConstantTimeEq;
 use tollgate_model::hexadecimal;
 
-/// What requests to the control API must show. Only its digest is kept, so that comparing takes the same time for every guess.
+/// The secret that requests to the control API must present. Only its digest is kept, so that every comparison takes the same time.
 pub(crate) struct ControlSecret {
     digest: [u8; 32],
 }
@@ -18,14 +18,14 @@ impl ControlSecret {
         ControlSecret { digest: Sha256::digest(text.as_bytes()).into() }
     }
 
-    /// Whether `guess` is the secret, in time that does not depend on either.
+    /// Whether `guess` is the secret, in constant time.
     pub(crate) fn is(&self, guess: &[u8]) -> bool {
         let digest: [u8; 32] = Sha256::digest(guess).into();
         digest.ct_eq(&self.digest).into()
     }
 }
 
-/// The configured secret, else the one in the file at `path`, made when it is not there. The path is returned if the file is used.
+/// The configured secret, else the one in the file at `path`, which is created if it does not exist. Returns the path if the file is used.
 pub(crate) fn configured_or_made(configured: &str, path: PathBuf) -> io::Result<(ControlSecret, Option<PathBuf>)> {
     if !configured.is_empty() {
         return Ok((ControlSecret::new(configured), None));

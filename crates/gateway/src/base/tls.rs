@@ -1,5 +1,5 @@
-//! TLS on both sides: certificates by file or identifier, terms for clients, rules for upstreams. The handshakes themselves are the
-//! engine's and rustls's.
+//! TLS on both sides: certificates by file or id, configuration towards clients, rules for upstreams. The engine and rustls perform the
+//! handshakes.
 
 mod allow_list;
 mod certificate;
@@ -20,8 +20,8 @@ use rustls::SupportedProtocolVersion;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use std::sync::Arc;
 
-/// The algorithms, with the TLS 1.2 cipher suites cut down to `ciphers` if it names any. Those of TLS 1.3 are not a matter of
-/// configuration, as in Go and so in Tyk.
+/// The algorithms, with TLS 1.2 cipher suites restricted to `ciphers` if it names any. TLS 1.3 suites are not configurable, as in Go and so
+/// in Tyk.
 fn provider(ciphers: &[String]) -> Result<Arc<CryptoProvider>, String> {
     let mut provider = aws_lc_rs::default_provider();
     if !ciphers.is_empty() {
@@ -35,12 +35,12 @@ fn provider(ciphers: &[String]) -> Result<Arc<CryptoProvider>, String> {
     Ok(Arc::new(provider))
 }
 
-/// How commands speak TLS with a gateway.
+/// TLS settings of the gateway's commands.
 pub(crate) fn for_commands(insecure: bool) -> Result<rustls::ClientConfig, String> {
     client_config(&TlsRules { insecure, ..TlsRules::default() }, &Library::default())
 }
 
-/// One spelling for the names of Go, OpenSSL's RFC style and rustls.
+/// Converts cipher suite names of Go, OpenSSL's RFC style and rustls to one spelling.
 fn plain_name(name: &str) -> String {
     let name = name.trim().to_ascii_uppercase().replace("TLS13_", "TLS_");
     match name.strip_suffix("_POLY1305") {
@@ -49,7 +49,7 @@ fn plain_name(name: &str) -> String {
     }
 }
 
-/// The versions from `lowest` to `highest`, as numbered on the wire; 0 for the default.
+/// The versions from `lowest` to `highest`, as wire numbers; 0 for the default.
 fn versions(lowest: u16, highest: u16) -> Result<Vec<&'static SupportedProtocolVersion>, String> {
     let highest = if highest == 0 { u16::MAX } else { highest };
     let all = [(771, &rustls::version::TLS12), (772, &rustls::version::TLS13)];

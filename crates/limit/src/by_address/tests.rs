@@ -9,7 +9,7 @@ fn address(number: u32) -> IpAddr {
     Ipv4Addr::from_bits(number).into()
 }
 
-/// How many of so many requests at one moment are let in.
+/// How many requests at one time are admitted.
 fn admitted(rates: &AddressRates, address: IpAddr, requests: usize, now: Duration) -> usize {
     (0..requests).filter(|_| rates.admit(address, now).is_ok()).count()
 }
@@ -37,7 +37,7 @@ fn a_network_of_ipv6_is_one_address() {
 #[test]
 fn addresses_that_are_idle_make_room_without_being_wronged() {
     let rates = rates(5.0, 64);
-    // A thousand times as many addresses as there is room for, but never many at once.
+    // A thousand times as many addresses as there are slots, but only few at a time.
     for number in 0..64_000u32 {
         let now = Duration::from_millis(1000 + u64::from(number) * 200);
         assert_eq!(admitted(&rates, address(number), 8, now), 5, "{number}");
@@ -64,6 +64,6 @@ fn all_threads_together_are_let_in_as_often_as_one() {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
-    // Who finds the place first may count twice at once.
+    // Threads that race for the slot may count twice.
     assert!((1000..=1004).contains(&total), "{total}");
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Sends one request at each of the given milliseconds; a string of `+` and `-` tells which were admitted.
+/// Sends one request at each of these milliseconds; a string of `+` and `-` shows which were admitted.
 fn check(requests: f64, per_seconds: f64, at_ms: &[u64], expect: &str) {
     let rate = Rate::new(requests, per_seconds).unwrap();
     let limit = Gcra::default();
@@ -51,7 +51,7 @@ fn a_faster_rate_is_not_held_up_by_what_a_slower_one_has_counted() {
     let at = |ms: u64| Duration::from_millis(5_000 + ms);
     assert!(limit.admit(slow, at(0)).is_ok());
     assert_eq!(limit.room(fast, at(0)), (0, Duration::from_secs(1)));
-    // All counts as used up, and comes back at the new pace.
+    // Everything counts as used, and becomes free at the new rate.
     assert_eq!(limit.admit(fast, at(0)), Err(Duration::from_millis(100)));
     assert_eq!(limit.admit(fast, at(99)), Err(Duration::from_millis(1)));
     assert!(limit.admit(fast, at(100)).is_ok());
@@ -77,7 +77,7 @@ fn what_a_changed_rate_takes_back_locks_nobody_out_and_lets_nobody_through() {
     limit.refund(slow);
     assert_eq!(limit.room(fast, now), (0, Duration::from_secs(1)), "what the slow rate took was cut already");
     assert!(limit.admit(fast, now + Duration::from_millis(100)).is_ok());
-    // More than was ever counted can't be taken back.
+    // No more can be taken back than was counted.
     let limit = Gcra::default();
     limit.refund(Rate::new(1.0, 86_400.0).unwrap());
     assert!(limit.admit(slow, now).is_ok());

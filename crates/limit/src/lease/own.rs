@@ -1,15 +1,15 @@
-//! What one gateway has let pass in the window just past, and how much of that the store has not been told. Kept in few parts: it only
-//! matters when the store was silent.
+//! Requests that one gateway has let pass in the last window, and how many of them the store does not know of. Counted in few buckets,
+//! because it matters only after the store was unavailable.
 
 use std::collections::VecDeque;
 
-/// Parts of a window.
+/// Buckets per window.
 const BUCKETS: u64 = 20;
 
-/// What passed.
+/// The count of one gateway.
 #[derive(Debug, Default)]
 pub(super) struct LocalCount {
-    /// In order of time; no more than [`BUCKETS`] and one that is leaving.
+    /// Sorted by time; at most [`BUCKETS`] and one that is leaving the window.
     buckets: VecDeque<LeaseBucket>,
     sum: u64,
     untold: u64,
@@ -22,11 +22,11 @@ struct LeaseBucket {
     untold: u64,
 }
 
-/// What the store is told.
+/// A bucket in a report to the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoreReport {
     number: u64,
-    /// How long ago, at least.
+    /// How long ago the bucket ended, at least.
     pub age_us: u64,
     pub places: u64,
 }
@@ -36,7 +36,7 @@ impl LocalCount {
         self.sum
     }
 
-    /// A request passed, and the store knows of it or not.
+    /// Counts a request that passed; `is_told` says whether the store knows of it.
     pub(super) fn add(&mut self, window_us: u64, now_us: u64, is_told: bool) {
         let number = now_us / width_us(window_us);
         let untold = u64::from(!is_told);
@@ -54,7 +54,7 @@ impl LocalCount {
         }
     }
 
-    /// The request that passed last did not. False if the store has not been told of it and need not be.
+    /// Takes back the request that passed last. False if the store does not know of it: then it need not be told.
     pub(super) fn take_back(&mut self) -> bool {
         let Some(newest) = self.buckets.back_mut().filter(|newest| newest.all > 0) else { return false };
         let was_told = newest.all > newest.untold;
@@ -67,7 +67,7 @@ impl LocalCount {
         was_told
     }
 
-    /// Drops what has left the window; returns how long the oldest of the rest will stay.
+    /// Drops buckets that have left the window; returns how long the oldest remaining one stays.
     pub(super) fn forget(&mut self, window_us: u64, now_us: u64) -> u64 {
         while let Some(LeaseBucket { number, all, untold }) = self.buckets.front() {
             let leaves_us = number.saturating_add(1).saturating_mul(width_us(window_us)).saturating_add(window_us);
@@ -81,7 +81,7 @@ impl LocalCount {
         0
     }
 
-    /// What the store has to be told.
+    /// The buckets that the store does not know of.
     pub(super) fn untold(&self, window_us: u64, now_us: u64) -> Vec<StoreReport> {
         if self.untold == 0 {
             return Vec::new();
@@ -93,7 +93,7 @@ impl LocalCount {
         self.buckets.iter().filter(|bucket| bucket.untold > 0).map(told).collect()
     }
 
-    /// The store has been told.
+    /// Notes that the store has received a report.
     pub(super) fn tell(&mut self, told: &[StoreReport]) {
         for told in told {
             let Some(bucket) = self.buckets.iter_mut().find(|bucket| bucket.number == told.number) else { continue };
@@ -103,7 +103,7 @@ impl LocalCount {
         }
     }
 
-    /// The store has forgotten everything.
+    /// Marks everything as unknown to the store, because it has lost its data.
     pub(super) fn untell(&mut self) {
         self.buckets.iter_mut().for_each(|bucket| bucket.untold = bucket.all);
         self.untold = self.sum;

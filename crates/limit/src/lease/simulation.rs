@@ -1,12 +1,12 @@
-//! Gateways that share a limit, in simulated time: questions take a while, clocks differ and stop, the load moves, gateways come and go,
-//! the store goes away. What is promised is checked, and the figures of `docs/limits.md` come from here:
-//! `cargo test -p tollgate-gateway simulation -- --nocapture`.
+//! Gateways that share a limit, in simulated time: questions take a while, clocks differ and jump, the load moves, gateways come and go,
+//! the store fails. The test checks the promises, and prints the figures of `docs/limits.md`:
+//! `cargo test -p tollgate-limit simulation -- --nocapture`.
 
 use super::{Ask, BUCKETS, Back, Filed, Lease, LeaseGrant, Take, Terms};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// What `window.lua` does.
+/// A model of `window.lua`.
 #[derive(Default)]
 struct Window {
     memory: u64,
@@ -70,20 +70,20 @@ impl Window {
     }
 }
 
-/// What happens in a run.
+/// One simulated run.
 #[derive(Clone, Copy)]
 struct Scenario {
     name: &'static str,
     terms: Terms,
-    /// How many windows it takes.
+    /// Length of the run, in windows.
     windows: f64,
-    /// Requests in a window, as a multiple of the limit.
+    /// Requests per window, as a multiple of the limit.
     load: f64,
-    /// Which gateway gets a request that comes at this share of the run.
+    /// The gateway of a request, by the elapsed share of the run.
     place: fn(&mut Random, f64, u64) -> u64,
-    /// Gateways' clocks run up to a hundredth fast or slow, and go on by themselves now and then.
+    /// Whether gateways' clocks run up to a hundredth fast or slow, and jump ahead now and then.
     clocks_differ: bool,
-    /// Gateways forget everything now and then.
+    /// Whether gateways lose their state now and then.
     gateways_restart: bool,
     store: Trouble,
 }
@@ -92,13 +92,13 @@ struct Scenario {
 #[derive(Clone, Copy, PartialEq)]
 enum Trouble {
     None,
-    /// Not there for a third of the run. Gateways notice within a second that it is back.
+    /// Unreachable for a third of the run. Gateways notice its return within a second.
     Gone,
-    /// And has forgotten everything then.
+    /// Like `Gone`, and its data is lost.
     Forgets,
-    /// Its clock is set back or forward, by so many windows.
+    /// Its clock is set back or forward, by this many windows.
     ClockJumps(f64),
-    /// The first gateway alone can't reach it, for a third of the run.
+    /// Only the first gateway can't reach it, for a third of the run.
     CutOff,
 }
 
@@ -112,20 +112,20 @@ fn always_the_same(_: &mut Random, _: f64, _: u64) -> u64 {
     0
 }
 
-/// Nine of ten requests come to one gateway, and each few windows to another one.
+/// Nine of ten requests go to one gateway, and every few windows to another one.
 fn hot_spot(random: &mut Random, at: f64, gateways: u64) -> u64 {
     if random.below(10) == 0 { random.below(gateways) } else { (at * 13.0) as u64 % gateways }
 }
 
 struct Outcome {
-    /// Most that passed in any window, as a share of the limit.
+    /// Most requests that passed in any window, as a share of the limit.
     any: f64,
-    /// What passed in overload after the first window, as a share of the limit.
+    /// Requests that passed in overload after the first window, as a share of the limit.
     served: f64,
     questions_per_request: f64,
 }
 
-/// One gateway: its lease, its clock (a rate, and what it has won by going on by itself), and whether it knows the store to be silent.
+/// One gateway: its lease, its clock (a rate, and how far it has jumped ahead), and whether it knows that the store is unavailable.
 struct Node {
     lease: Lease,
     terms: Terms,
@@ -183,7 +183,7 @@ fn run(scenario: &Scenario, seed: u64) -> Outcome {
         };
         let store_us = match store {
             Trouble::ClockJumps(windows) if now_us >= trouble.start => {
-                // Its clock shows far more than the run takes.
+                // The store's clock shows far more than the run takes.
                 (now_us as f64 + (100.0 + windows) * terms.window_us as f64) as u64
             }
             _ => now_us + 100 * terms.window_us,
@@ -213,7 +213,7 @@ fn run(scenario: &Scenario, seed: u64) -> Outcome {
                             let ask = node.lease.ask(&node.terms, node.now_us(now_us));
                             agenda.put(now_us + 50 + random.below(500), Event::Asked(gateway, ask));
                         }
-                        // Woken when the answer is there, or a little later.
+                        // Woken when the answer has arrived, or a little later.
                         agenda.put(now_us + 1_200, Event::Request(Some(gateway)));
                     }
                 }
@@ -249,7 +249,7 @@ fn run(scenario: &Scenario, seed: u64) -> Outcome {
     }
 }
 
-/// What will happen; of things at one time the one first thought of comes first.
+/// Future events; events at the same time are processed in the order of their creation.
 #[derive(Default)]
 struct Agenda {
     times: BinaryHeap<Reverse<(u64, usize)>>,
@@ -276,7 +276,7 @@ enum Event {
     Noticed(usize),
 }
 
-/// Numbers that look random and are the same for the same seed (splitmix64).
+/// Deterministic pseudo-random numbers (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -323,7 +323,7 @@ fn print_head() {
     println!("| limit | gateways | load | most in any window | served | questions per request |\n|---|---|---|---|---|---|");
 }
 
-/// The worst of some runs, printed as a row.
+/// The worst result of some runs, printed as a row.
 fn worst(scenario: &Scenario, seeds: u64) -> Outcome {
     let outcomes: Vec<Outcome> = (0..seeds).map(|seed| run(scenario, seed)).collect();
     let worst = |of: fn(&Outcome) -> f64, pick: fn(f64, f64) -> f64| outcomes.iter().map(of).reduce(pick).unwrap();
@@ -343,11 +343,11 @@ fn in_overload_the_promise_holds() {
     for terms in LARGE {
         for scenario in scenarios(terms, 3.0) {
             let Outcome { any, served, questions_per_request } = worst(&scenario, if terms.limit > 10_000 { 1 } else { 3 });
-            // Without the store nobody can follow a load that moves.
+            // Without the store, no gateway can follow a load that moves.
             let least = match scenario.store {
                 Trouble::Gone if scenario.name.starts_with("moving") => 0.6,
                 Trouble::Gone | Trouble::Forgets => 0.95,
-                // What was filed before counts as given just then.
+                // Earlier grants count as given at the time of the jump.
                 Trouble::ClockJumps(_) => 0.92,
                 _ => 0.97,
             };
@@ -359,7 +359,7 @@ fn in_overload_the_promise_holds() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// Nobody knows of the one that is cut off, which lets its equal share pass.
+/// The others do not know of the gateway that is cut off, which lets its equal share pass.
 #[test]
 fn a_gateway_that_is_cut_off_adds_its_share_and_no_more() {
     print_head();
@@ -371,7 +371,7 @@ fn a_gateway_that_is_cut_off_adds_its_share_and_no_more() {
     }
 }
 
-/// Places come back too early, once.
+/// Places become free too early, once.
 #[test]
 fn when_the_stores_clock_is_set_forward_no_more_than_the_limit_passes_twice() {
     for terms in LARGE.into_iter().take(3) {
@@ -382,7 +382,7 @@ fn when_the_stores_clock_is_set_forward_no_more_than_the_limit_passes_twice() {
     }
 }
 
-/// All of a long window's places are wanted within a hundredth of it.
+/// All places of a long window are requested within a hundredth of it.
 #[test]
 fn a_burst_gets_what_there_is_with_few_questions() {
     let scenario = Scenario { windows: 0.01, ..scenarios(terms(3_000, 600_000_000, 3), 100.0 * 1.4)[0] };
@@ -399,11 +399,11 @@ fn small_limits_are_exact() {
     for (limit, gateways) in [(1, 3), (5, 3), (100, 10), (299, 3)] {
         for scenario in scenarios(terms(limit, 1_000_000, gateways), 3.0) {
             let outcome = worst(&scenario, 3);
-            // Without the store, what was free when a gateway last heard may be another's by now.
+            // Without the store, places that were free when a gateway last heard may have been taken by another.
             let most = if scenario.store == Trouble::None { limit } else { limit + gateways };
             assert!(outcome.any * limit as f64 <= most as f64, "{limit} {}: {}", scenario.name, outcome.any);
-            // Of a single place in a window, the time until somebody comes for it is a part that counts; without the store it belongs to
-            // one gateway alone.
+            // With a single place per window, the time until the next request comes matters; without the store the place belongs to one
+            // gateway.
             let least = match scenario.store {
                 Trouble::Gone | Trouble::Forgets => 0.5,
                 Trouble::ClockJumps(_) => 0.75,

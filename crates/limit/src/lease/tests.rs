@@ -67,7 +67,7 @@ fn places_that_came_too_late_are_given_back_and_the_next_last_longer() {
     assert_eq!(lease.take(&TERMS, 30_000), Take::Wait { asks: true });
     let ask = lease.ask(&TERMS, 30_000);
     assert_eq!((ask.scarce_us, ask.back.map(|back| (back.places, back.unused))), (20_000, Some((1, 1))));
-    // Nobody waits for this one any longer.
+    // Nobody waits for this one any more.
     lease.unanswered();
     lease.answered_late(&TERMS, &ask, &answer(1, 0), 90_000);
     assert_eq!(lease.take(&TERMS, 90_000), Take::Wait { asks: true });
@@ -87,7 +87,7 @@ fn the_shares_of_all_gateways_are_the_limit() {
     assert_eq!(lease.take_alone(&terms, 1_060_000), Take::Taken);
 }
 
-/// Two of nine places are free when the store is heard of last, and this gateway has used five.
+/// The store last answered that two of nine places are free, and this gateway has used five.
 fn five_of_nine(terms: &Terms) -> Lease {
     let mut lease = Lease::default();
     lease.take(terms, 0);

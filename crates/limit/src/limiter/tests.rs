@@ -1,4 +1,4 @@
-//! All algorithms under random schedules, against models that are slow and plain.
+//! All algorithms under random schedules, compared with slow and simple models.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const ALL: [LimitAlgorithm; 3] = [LimitAlgorithm::Gcra, LimitAlgorithm::FixedWindow, LimitAlgorithm::SlidingWindow];
 const MS: u64 = 1_000_000;
 
-/// A number of requests at a time after the one before; a negative time is a clock that jumps back.
+/// Time since the previous step and number of requests; a negative time is a clock that jumps back.
 type Schedule = Vec<(i64, usize)>;
 
-/// Milliseconds: mostly small steps, some jumps.
+/// Steps in milliseconds: mostly small, some jumps.
 fn steps() -> impl Strategy<Value = i64> {
     prop_oneof![8 => 0i64..300, 1 => 0i64..20_000, 1 => -5_000i64..0]
 }
@@ -27,7 +27,7 @@ fn rate(requests: u64, window_ms: u64) -> Rate {
     Rate::new(requests as f64, window_ms as f64 / 1e3).unwrap()
 }
 
-/// The moment of each request, in nanoseconds.
+/// Time of each request, in nanoseconds.
 fn moments(schedule: &Schedule) -> Vec<u64> {
     let mut now_ms = 100_000i64;
     let mut moments = Vec::new();
@@ -47,7 +47,7 @@ fn outcomes(algorithm: LimitAlgorithm, rate: Rate, moments: &[u64]) -> Vec<bool>
     moments.iter().map(|at| admit(&limit, rate, *at)).collect()
 }
 
-/// What an algorithm promises, in the plainest words.
+/// The promise of an algorithm, in its simplest form.
 fn model(algorithm: LimitAlgorithm, rate: Rate, moments: &[u64]) -> Vec<bool> {
     match algorithm {
         LimitAlgorithm::Gcra => leaky_bucket(rate, moments),
@@ -56,12 +56,12 @@ fn model(algorithm: LimitAlgorithm, rate: Rate, moments: &[u64]) -> Vec<bool> {
     }
 }
 
-/// A bucket that leaks one nanosecond each nanosecond; a request pours one interval in if what is there leaves room for it.
+/// A bucket that leaks one nanosecond per nanosecond; a request adds one interval if the level allows it.
 fn leaky_bucket(rate: Rate, moments: &[u64]) -> Vec<bool> {
     let (mut level, mut last) = (0i128, 0i128);
     let mut pour = |at: &u64| {
         let now = i128::from(*at);
-        // Time that a clock takes back has to leak again.
+        // Time that the clock goes back must leak again.
         level = (level - (now - last)).max(0);
         last = now;
         let has_room = level <= i128::from(rate.tolerance_ns);
@@ -85,7 +85,7 @@ fn windows(rate: Rate, moments: &[u64]) -> Vec<bool> {
 fn log_of_all(rate: Rate, moments: &[u64]) -> Vec<bool> {
     let (mut log, mut latest): (Vec<u64>, u64) = (Vec::new(), 0);
     let mut count = |at: &u64| {
-        // What has left the window does not come back into it with the clock.
+        // Entries that have left the window do not return when the clock goes back.
         latest = latest.max(*at);
         let in_window = log.iter().filter(|seen| **seen + rate.window_ns > latest).count();
         let has_room = (in_window as u64) < rate.requests;
@@ -112,7 +112,7 @@ proptest! {
         for algorithm in ALL {
             let outcomes = outcomes(algorithm, rate, &moments);
             let admitted: Vec<u64> = moments.iter().zip(&outcomes).filter(|(_, is_in)| **is_in).map(|(at, _)| *at).collect();
-            // Without the rejected ones all others are admitted just the same.
+            // Without the rejected requests, all others are admitted just the same.
             prop_assert!(super::tests::outcomes(algorithm, rate, &admitted).into_iter().all(|is_in| is_in), "{:?}", algorithm);
         }
     }
@@ -192,7 +192,7 @@ proptest! {
         }
     }
 
-    /// More requests in a window than the sliding window remembers moments.
+    /// More requests per window than the sliding window stores times.
     #[test]
     fn a_large_sliding_window_is_never_over_its_rate_and_little_below(
         requests in 1_025u64..5_000,
@@ -217,7 +217,7 @@ proptest! {
     }
 }
 
-/// Requests that `threads` make on one limit while a clock of their own runs for `seconds`, each a microsecond after the one before.
+/// Requests that `threads` make on one limit while a simulated clock runs for `seconds`, a microsecond apart.
 fn hammer(limit: &Limiter, rate: Rate, seconds: u64) -> u64 {
     let (clock, end) = (AtomicU64::new(0), seconds * 1_000 * MS);
     let run = || {
@@ -241,13 +241,13 @@ fn eight_threads_on_one_key_get_what_one_would() {
     let rate = rate(1_000, 500);
     for algorithm in ALL {
         let admitted = hammer(&Limiter::new(algorithm), rate, 3);
-        // 2,000 a second; only GCRA has a burst beside it, the others have a last window that is whole.
+        // 2,000 a second; GCRA adds a burst, the others a complete last window.
         let most = if algorithm == LimitAlgorithm::Gcra { 1_000 + 6_000 } else { 6_000 };
         assert!((most * 99 / 100..=most).contains(&admitted), "{algorithm:?}: {admitted} of {most}");
     }
 }
 
-/// Ten seconds on the real clock: `cargo test --profile quick -p tollgate-gateway real_clock -- --ignored --nocapture`.
+/// Ten seconds on the real clock: `cargo test --profile quick -p tollgate-limit real_clock -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes ten seconds and all cores"]
 fn eight_threads_hammer_one_key_on_the_real_clock() {

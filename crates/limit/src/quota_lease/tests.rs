@@ -4,7 +4,8 @@ fn answer(granted: i64, left: i64, renews_ms: i64) -> QuotaAnswer {
     QuotaAnswer { granted, left, renews_ms, ends_ms: renews_ms }
 }
 
-/// A quota in the store, as `quota.lua` has it, and gateways that use it up. Returns how often each of them let a request pass.
+/// Simulates a quota in the store, like `quota.lua`, and gateways that use it up. Returns the used amount, the requests that each gateway
+/// let pass, and the number of questions.
 fn use_up(max: i64, gateways: usize, requests: usize, is_silent: impl Fn(usize) -> bool) -> (i64, Vec<i64>, usize) {
     let terms = QuotaTerms { max, renewal_s: 0, gateways: gateways as u64 };
     let mut leases: Vec<QuotaLease> = (0..gateways).map(|_| QuotaLease::default()).collect();
@@ -128,7 +129,7 @@ fn what_a_refused_request_took_is_there_for_the_next_one() {
     let mut lease = leased(1, 0, 1_000);
     lease.give_back(6, false);
     assert_eq!(lease.take(7), QuotaTake::Taken);
-    // Of a period that is over nothing is to be had, nor of what was let pass without anybody counting it.
+    // Nothing can be returned of a previous period, nor of requests that passed uncounted.
     lease.give_back(1_000_000, false);
     lease.give_back(8, true);
     assert!(!lease.is_open());

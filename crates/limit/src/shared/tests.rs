@@ -1,11 +1,11 @@
 use super::*;
 use tollgate_store::RedisSettings;
 
-/// Limits over a Redis that is not there.
+/// Limits over an unreachable Redis.
 fn limits() -> Arc<SharedLimits> {
     let nowhere = RedisSettings { addresses: vec![("127.0.0.1".to_owned(), 1)], ..RedisSettings::default() };
     let redis = Arc::new(Redis::open(nowhere).unwrap());
-    // Nothing tells that the store is silent while this is looked at: there is nothing to ask about.
+    // Nothing detects that the store is unreachable during the test, because there is nothing to ask about.
     SharedLimits::start(redis, SharedStore::default(), "test".to_owned())
 }
 

@@ -10,7 +10,7 @@ fn changed(names: &[&str]) -> Result<BusMessage, &'static str> {
 
 #[test]
 fn messages_have_tyks_form() {
-    // The signature is what sha256sum says of the command, the payload and the secret in one line.
+    // The expected signature is the output of sha256sum for the concatenated command, payload and secret.
     let expect =
         concat!(r#"{"command":"KeySpaceUpdateNotification","payload":"5b8e","#, r#""signature":"SIGNATURE","algorithm":5}"#);
     let expect = expect.replace("SIGNATURE", &signer("352d20ee67be67f6340b4c0605b044b7").signature(SESSIONS_CHANGED, "5b8e"));

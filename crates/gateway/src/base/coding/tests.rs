@@ -2,7 +2,7 @@ use super::*;
 
 const PLAIN: &[u8] = br#"{"item":"a long enough text","items":["a long enough text","a long enough text"]}"#;
 
-/// [`PLAIN`] as other programs wrote it: Python's zlib, Node's brotli, zstd's own command.
+/// [`PLAIN`] compressed by other programs: Python's zlib, Node's brotli, zstd's own command.
 const CLOSED: &[(&str, &str)] = &[
     (
         "gzip",
@@ -13,7 +13,7 @@ const CLOSED: &[(&str, &str)] = &[
         "1f8b0800000000000203ab56ca2c49cd55b2524a54c8c9cf4b5748cdcb2f4dcf502849ad2851d201cb152b59456397c522185b0b00cb6406ec51000000",
     ),
     ("deflate", "789cab56ca2c49cd55b2524a54c8c9cf4b5748cdcb2f4dcf502849ad2851d201cb152b59456397c522185b0b0063ae1bd6"),
-    // Without its frame, as some servers send it.
+    // Without its zlib frame, as some servers send it.
     ("deflate", "ab56ca2c49cd55b2524a54c8c9cf4b5748cdcb2f4dcf502849ad2851d201cb152b59456397c522185b0b00"),
     (
         "br",
@@ -58,7 +58,7 @@ fn what_is_cut_or_damaged_or_unknown_is_an_error() {
         let mut damaged = closed.clone();
         for at in 0..damaged.len() {
             damaged[at] ^= 0x55;
-            // Whatever comes of it: no panic, and within the bound.
+            // Whatever the result, there is no panic and the limit holds.
             assert!(open(coding.as_bytes(), &damaged, 1000).map_or(0, |opened| opened.len()) <= 1000);
             damaged[at] ^= 0x55;
         }
@@ -86,7 +86,7 @@ fn a_body_that_grows_beyond_the_bound_is_not_opened_further() {
     assert_eq!(open(coding.as_bytes(), &bytes(hex), PLAIN.len() - 1), Err(OpenError::TooLarge));
 }
 
-/// A frame of so many blocks of 128 KiB zeros, each four bytes long (RFC 8878 §3.1.1.2).
+/// A zstd frame with this many blocks of 128 KiB zeros, four bytes each (RFC 8878 §3.1.1.2).
 fn zstd_zeros(blocks: u32) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
     for block in 0..blocks {
@@ -99,7 +99,7 @@ fn zstd_zeros(blocks: u32) -> Vec<u8> {
 
 #[test]
 fn a_zstd_window_larger_than_any_use_is_refused() {
-    // A window of 3.75 TB, as the largest descriptor says.
+    // A window of 3.75 TB, the largest that a descriptor can name.
     let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0x0b, 0x00, 0x00, 0x00];
     assert_eq!(open(b"zstd", &frame, 1000), Err(OpenError::Malformed));
 }

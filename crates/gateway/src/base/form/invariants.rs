@@ -1,12 +1,12 @@
-//! What must hold for any text in the place of a query or a cookie. The function panics when it does not. The fuzzer calls it, and the tests
-//! do with the same corpus.
+//! Invariants of queries and cookies, for any text. The function panics when one is violated. The fuzzer calls it, and so do the tests,
+//! with the same corpus.
 
 use crate::base::form::{cookie, decode_form, encode_form, parameter, without_parameter};
 
-/// The name that is looked for; the corpus has it too.
+/// Name of the parameter that is looked up; the corpus uses it too.
 const NAME: &str = "key";
 
-/// What is escaped is read as it was; a parameter that was taken out is gone; a cookie is a part of its line and none of its neighbours.
+/// Escaped text decodes to itself, a removed parameter is gone, and a cookie is part of its line and contains no other cookie.
 pub(super) fn form(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     assert_eq!(decode_form(&encode_form(text)).as_deref(), Some(text));
@@ -27,7 +27,7 @@ pub(super) fn form(bytes: &[u8]) {
     }
 }
 
-/// The bytes of a form's text, where they are text.
+/// A simple decoder for comparison: the bytes of a form's text, where they are valid.
 fn naive_decode(text: &str) -> Option<String> {
     let mut pieces = text.split('%');
     let mut decoded = pieces.next()?.replace('+', " ").into_bytes();

@@ -12,7 +12,7 @@ fn parameters_and_cookies_are_found_by_name() {
     assert_eq!(encode_form("a b/ü"), "a+b%2F%C3%BC");
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn any_query_and_cookie_is_read_as_it_was_written() {
     crate::mutation::Corpus::read("form").each_and_mutated(20_000, invariants::form);

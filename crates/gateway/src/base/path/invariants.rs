@@ -1,9 +1,9 @@
-//! What must hold for any text in the place of a path. The function panics when it does not. The fuzzer calls it, and the tests do with the
-//! same corpus.
+//! Invariants of paths, for any text. The function panics when one is violated. The fuzzer calls it, and so do the tests, with the same
+//! corpus.
 
 use crate::base::path::{Path, clean, encode, raw_offset};
 
-/// Both forms of a path correspond at each position, and a path that is clean climbs nowhere.
+/// Both forms of a path correspond at each position, and a clean path contains no dot segments.
 pub(super) fn path(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let text = format!("/{text}");
@@ -18,9 +18,9 @@ pub(super) fn path(bytes: &[u8]) {
     is_clean(&clean(&text).unwrap_or(text));
 }
 
-/// What is behind a position of the decoded path is what is behind its place in the raw one.
+/// The text after a position of the decoded path corresponds to the text after its raw offset.
 fn corresponds(path: &Path<'_>) {
-    // A `?` may stand for a byte that is no text, in the middle of a letter.
+    // A `?` may stand for an invalid byte in the middle of a character.
     for (position, _) in path.decoded.char_indices().take_while(|(_, letter)| *letter != '?').take(64) {
         let offset = raw_offset(&path.raw, position);
         let Some(rest) = path.raw.get(offset..) else { panic!("byte {offset} of {:?} is within a letter", path.raw) };

@@ -29,7 +29,7 @@ fn positions_in_both_forms_of_a_path_correspond() {
     assert_eq!(encode("/a b/%ü"), "/a%20b/%25%C3%BC");
 }
 
-/// The fuzzer's corpus without a fuzzer.
+/// Runs the fuzzer's corpus without a fuzzer.
 #[test]
 fn both_forms_of_any_path_correspond_and_a_clean_one_climbs_nowhere() {
     crate::mutation::Corpus::read("path").each_and_mutated(20_000, invariants::path);

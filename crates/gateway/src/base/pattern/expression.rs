@@ -1,5 +1,5 @@
-//! Regular expressions that are kept by the thousand. An automaton of states that is walked as it is, without tables that grow while they
-//! are used; what a search needs is kept once for each thread. Time is bounded by the length of the text times that of the expression.
+//! Regular expressions that are kept by the thousand: an NFA that is interpreted directly, without tables that grow in use. Search memory
+//! is shared per thread. Time is bounded by the length of the text times that of the expression.
 
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures, backtrack, pikevm};
 use regex_automata::util::primitives::NonMaxUsize;
@@ -7,10 +7,10 @@ use regex_automata::{Input, util::syntax};
 use regex_syntax::hir::Hir;
 use std::cell::RefCell;
 
-/// What one expression may take. The usual take some KiB; a repetition of a large class, such as `\pL{30}`, hundreds. A pattern bomb ends
-/// here, long before it has cost time.
+/// Largest NFA of one expression, in bytes. Usual ones take some KiB; a repetition of a large class, such as `\pL{30}`, hundreds. A pattern
+/// bomb fails here, long before it has cost time.
 const AUTOMATON_BYTES_MAX: usize = 1 << 20;
-/// Notes on where a search has been, for each thread. Longer texts are searched in another way, which is slower and takes less.
+/// Size of the backtracker's visited set per thread, in bytes. Longer texts are searched by the PikeVM, which is slower and takes less.
 const VISITED_BYTES_MAX: usize = 16 << 10;
 
 /// A compiled expression.
@@ -20,22 +20,22 @@ pub(crate) struct Expression {
     simulation: pikevm::PikeVM,
 }
 
-/// Whether what groups match is asked for.
+/// Whether the texts of groups are needed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Groups {
     Ignored,
     Kept,
 }
 
-/// The texts of groups in one text.
+/// The texts that an expression's groups matched.
 pub(crate) struct GroupTexts<'t> {
     text: &'t str,
-    /// Where each begins and ends.
+    /// Start and end of each group.
     slots: Vec<Option<NonMaxUsize>>,
 }
 
 thread_local! {
-    /// Memory for searches; it says nothing from one to the next.
+    /// Search memory; nothing in it carries over from one search to the next.
     static SCRATCH: RefCell<Scratch> = const { RefCell::new(Scratch { backtracker: None, simulation: None }) };
 }
 
@@ -45,7 +45,7 @@ struct Scratch {
 }
 
 impl<'t> GroupTexts<'t> {
-    /// A group's text, empty when the group has no part in what was found; the first is the whole. `None` when there is no such group.
+    /// A group's text; group 0 is the whole match. Empty when the group did not take part in the match; `None` when there is no such group.
     pub(crate) fn get(&self, number: usize) -> Option<&'t str> {
         let [start, end] = self.slots.get(number.checked_mul(2)?..)?.first_chunk()?;
         let (Some(start), Some(end)) = (start, end) else { return Some("") };
@@ -59,7 +59,7 @@ impl<'t> GroupTexts<'t> {
 }
 
 impl Expression {
-    /// Compiles an expression in the engine's syntax; it comes with what it was read as.
+    /// Compiles an expression in the engine's syntax; also returns its parsed form.
     pub(crate) fn compile(expression: &str, groups: Groups) -> Result<(Self, Hir), String> {
         let parsed = syntax::parse(expression).map_err(|error| format!("not a valid pattern: {error}"))?;
         let captures = if groups == Groups::Kept { WhichCaptures::All } else { WhichCaptures::None };
@@ -80,18 +80,18 @@ impl Expression {
         Ok(Expression { backtracker: backtracker.map_err(unusable)?, simulation: simulation.map_err(unusable)? })
     }
 
-    /// Whether the expression is found in a text.
+    /// Whether the expression matches a text.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         self.search(&Input::new(text).earliest(true), &mut [])
     }
 
-    /// What the expression and its groups are found as, if they are. The expression was compiled to keep its groups.
+    /// The texts of all groups, if the expression matches. It must have been compiled to keep its groups.
     pub(crate) fn groups<'t>(&self, text: &'t str) -> Option<GroupTexts<'t>> {
         let mut slots = vec![None; self.backtracker.get_nfa().group_info().slot_len()];
         self.search(&Input::new(text), &mut slots).then_some(GroupTexts { text, slots })
     }
 
-    /// Memory in use.
+    /// Memory of the expression, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.backtracker.get_nfa().memory_usage()
     }

@@ -1,27 +1,27 @@
-//! What a path must have in it to fit a pattern. It need not be all of it: candidates are matched afterwards.
+//! Literal texts that a path must contain to match a pattern. They are necessary, not sufficient: candidates are matched afterwards.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Texts of which a pattern's alternatives may need one each. More of them and the alternatives are tried without.
+/// Most literals of which a path must contain one. A pattern with more alternatives has no such requirement.
 const ALTERNATIVES_MAX: usize = 64;
-/// How deep groups are looked into; a pattern that nests deeper is a candidate for more paths than it need be.
+/// Deepest nesting of groups that is analysed; a pattern that nests deeper is a candidate for more paths than necessary.
 const DEPTH_MAX: usize = 64;
 
-/// A text that is found in all paths that fit.
+/// A text that all matching paths contain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Literal {
-    /// In lower case with `any_case`.
+    /// The text, in lower case with `any_case`.
     pub text: Box<[u8]>,
-    /// Letters of ASCII are found in either case.
+    /// Whether ASCII letters match in either case.
     pub any_case: bool,
 }
 
-/// Literals of which every path that fits has one.
+/// Literals of which every matching path contains at least one.
 #[derive(Clone, Debug)]
 pub(crate) struct Requirement(pub Box<[Literal]>);
 
 impl Literal {
-    /// The literals that a text amounts to. Where case is ignored, `k` and `s` are left out: they have forms outside ASCII.
+    /// The literals of a text. When case is ignored, `k` and `s` are excluded, because they have forms outside ASCII.
     pub(crate) fn of_text(text: &str, any_case: bool) -> impl Iterator<Item = Literal> {
         let parts = text.split(move |c: char| any_case && matches!(c, 'k' | 'K' | 's' | 'S'));
         let parts = parts.filter(|part| !part.is_empty());
@@ -41,13 +41,13 @@ impl Requirement {
         self.0.iter().map(|literal| literal.text.len() + size_of::<Literal>()).sum::<usize>() + size_of::<Self>()
     }
 
-    /// The shortest text, which is found most often.
+    /// Length of the shortest literal, which is found most often.
     pub(crate) fn shortest(&self) -> usize {
         self.0.iter().map(|literal| literal.text.len()).min().unwrap_or_default()
     }
 }
 
-/// What every text that an expression is found in has.
+/// The requirements of an expression: every text that it matches meets them.
 pub(super) fn requirements(expression: &Hir) -> Vec<Requirement> {
     let mut found = Requirements::default();
     found.read(expression, 0);
@@ -58,7 +58,7 @@ pub(super) fn requirements(expression: &Hir) -> Vec<Requirement> {
 #[derive(Default)]
 struct Requirements {
     list: Vec<Requirement>,
-    /// The text that is being read.
+    /// The literal that is being collected.
     run: Vec<u8>,
     run_any_case: bool,
 }
@@ -102,7 +102,7 @@ impl Requirements {
         }
     }
 
-    /// What follows is not known: the text that was read stands for itself.
+    /// Ends the current literal, because the following text is unknown.
     fn end_run(&mut self) {
         let any_case = std::mem::take(&mut self.run_any_case);
         let text = std::mem::take(&mut self.run);
@@ -112,7 +112,7 @@ impl Requirements {
     }
 }
 
-/// One requirement of each alternative, if all have one.
+/// A requirement that joins one of each alternative, if all alternatives have one.
 fn one_of(alternatives: &[Hir], depth: usize) -> Option<Requirement> {
     let mut literals = Vec::new();
     for alternative in alternatives {
@@ -128,7 +128,7 @@ fn one_of(alternatives: &[Hir], depth: usize) -> Option<Requirement> {
     Some(Requirement(literals.into()))
 }
 
-/// The letter, in lower case, that a class has in both cases and nothing else.
+/// The letter, in lower case, if a class consists of exactly its two cases.
 fn letter(class: &Class) -> Option<u8> {
     let (upper, lower) = match class {
         Class::Unicode(class) => match class.ranges() {

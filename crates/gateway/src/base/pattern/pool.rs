@@ -1,4 +1,4 @@
-//! The patterns of the whole gateway, each once however many APIs, policies and keys have it, and what they take together.
+//! The patterns of the whole gateway, each stored once for all APIs, policies and keys, and their memory limit.
 
 use super::Pattern;
 use super::expression::{Expression, Groups};
@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// What all patterns and the tables over them may take. A hundred thousand endpoints take less than a fifth of it.
+/// Most memory of all patterns and their search tables. A hundred thousand endpoints take less than a fifth of it.
 const BYTES_MAX: usize = 256 << 20;
-/// How many patterns there are at least before those that nobody uses are looked for.
+/// Number of patterns from which on unused ones are searched and dropped.
 const SWEPT_MIN: usize = 1_024;
 
-/// Compiled patterns for as long as somebody uses them.
+/// Compiled patterns, each kept while it is in use.
 #[derive(Debug)]
 pub(crate) struct PatternPool {
     patterns: Mutex<PoolEntries>,
@@ -22,7 +22,7 @@ pub(crate) struct PatternPool {
 #[derive(Debug)]
 struct PoolEntries {
     by_expression: HashMap<Box<str>, Weak<PooledPattern>>,
-    /// How many there may be before unused ones are looked for.
+    /// Number of patterns at which unused ones are dropped.
     sweep_at: usize,
 }
 
@@ -33,14 +33,14 @@ pub(crate) struct PooledPattern {
     _charge: PatternCharge,
 }
 
-/// An expression with groups. Its memory is a pool's, but it is not shared: no two endpoints have the same.
+/// An expression with groups. It counts towards a pool's memory but is not shared, because no two endpoints have the same one.
 #[derive(Debug)]
 pub(crate) struct GroupExpression {
     expression: Expression,
     _charge: PatternCharge,
 }
 
-/// A part of a pool's memory, given back when it is dropped.
+/// A share of a pool's memory; dropping it frees the share.
 #[derive(Debug)]
 pub(crate) struct PatternCharge {
     bytes: usize,
@@ -54,22 +54,22 @@ impl Default for PatternPool {
 }
 
 impl PatternPool {
-    /// A pool whose patterns take no more than this.
+    /// Makes a pool with a memory limit.
     pub(crate) fn with_bytes_max(bytes_max: usize) -> Self {
         let patterns = Mutex::new(PoolEntries { by_expression: HashMap::new(), sweep_at: SWEPT_MIN });
         PatternPool { patterns, bytes: Arc::default(), bytes_max }
     }
 
-    /// The pattern of an expression, compiled if nobody has it yet. An error tells why it can't be used.
+    /// The pattern of an expression, compiled on first use. `Err` says why it is unusable.
     pub(crate) fn get(&self, expression: &str) -> Result<Arc<PooledPattern>, String> {
         if let Some(known) = self.known(expression) {
             return Ok(known);
         }
-        // Without the lock: threads that serve requests come for what is known.
+        // Compiles without the lock, because threads that serve requests look up known patterns.
         self.add(expression, Pattern::compile(expression)?)
     }
 
-    /// The pattern of an expression, if somebody has it or it takes no time to compile.
+    /// The pattern of an expression, if it is known or compiles quickly.
     pub(crate) fn get_quickly(&self, expression: &str) -> Option<Arc<PooledPattern>> {
         self.known(expression).or_else(|| self.add(expression, Pattern::compile_quickly(expression)?).ok())
     }
@@ -88,7 +88,7 @@ impl PatternPool {
         Ok(made)
     }
 
-    /// An expression whose groups are asked for. An error tells why it can't be used.
+    /// Compiles an expression whose groups are needed. `Err` says why it is unusable.
     pub(crate) fn with_groups(&self, expression: &str) -> Result<GroupExpression, String> {
         super::check_length(expression)?;
         let (expression, _) = Expression::compile(expression, Groups::Kept)?;
@@ -96,13 +96,13 @@ impl PatternPool {
         Ok(GroupExpression { expression, _charge: charge })
     }
 
-    /// The pattern of an expression, if somebody has it.
+    /// The pattern of an expression, if it is in use.
     pub(crate) fn known(&self, expression: &str) -> Option<Arc<PooledPattern>> {
         let patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
         patterns.by_expression.get(expression).and_then(Weak::upgrade)
     }
 
-    /// Takes a part of what patterns may take.
+    /// Reserves memory of the pool.
     pub(crate) fn charge(&self, bytes: usize) -> Result<PatternCharge, String> {
         let charge = PatternCharge { bytes, pool: self.bytes.clone() };
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -112,18 +112,18 @@ impl PatternPool {
         }
     }
 
-    /// Memory in use.
+    /// Memory in use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// How many patterns somebody uses.
+    /// Number of patterns in use.
     pub(crate) fn len(&self) -> usize {
         let patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
         patterns.by_expression.values().filter(|pattern| pattern.strong_count() > 0).count()
     }
 
-    /// Forgets what nobody uses any longer.
+    /// Drops unused patterns.
     pub(crate) fn purge(&self) {
         self.patterns.lock().unwrap_or_else(PoisonError::into_inner).sweep();
     }

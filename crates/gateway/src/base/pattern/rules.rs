@@ -1,9 +1,9 @@
-//! How patterns of definitions are read.
+//! Conversion of definitions' patterns to regular expressions.
 
 use crate::base::re2;
 use tollgate_model::config::GatewayConfig;
 
-/// How patterns are read; the gateway's and the version's settings.
+/// Rules for patterns, from the gateway's and the version's settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PatternRules {
     pub prefix: bool,
@@ -22,13 +22,13 @@ impl PatternRules {
         }
     }
 
-    /// The rules for access rights of keys, which know no letter case but the written one.
+    /// The rules for access rights of keys, which are always case-sensitive.
     pub(crate) fn of_keys(config: &GatewayConfig) -> Self {
         PatternRules { ignore_case: false, ..PatternRules::new(config) }
     }
 
-    /// A pattern in the engine's syntax: `{name}` is a segment, `/*/` one segment and `/*` everything after; the rest is a regular
-    /// expression.
+    /// Converts a pattern to the engine's syntax: `{name}` is a segment, `/*/` one segment, and `/*` everything after; the rest is a
+    /// regular expression.
     pub(crate) fn expression(&self, pattern: &str, ignore_case: bool) -> String {
         let mut regex = String::new();
         if self.ignore_case || ignore_case {

@@ -1,26 +1,26 @@
-//! Patterns that are text and `{name}` segments alone, such as `^/p/([^/]+)/sub$`: compared by hand, without an engine.
+//! Patterns that consist only of text and `{name}` segments, such as `^/p/([^/]+)/sub$`: compared directly, without an engine.
 
 use super::literal::{Literal, Requirement};
 use std::borrow::Cow;
 
-/// What `{name}` and `/*/` stand for.
+/// Expressions of `{name}` and `/*/`.
 const SEGMENTS: [&str; 2] = ["([^/]+)", "[^/]+"];
-/// What changes nothing at an open end.
+/// Expressions that have no effect at an unanchored end.
 const ANYTHING: [&str; 2] = ["(.*)", ".*"];
 
-/// Texts with a part of a segment, at least one character, between each two. All but the first and the last have a character.
+/// Literal texts; between each two there is a part of a segment, at least one character. Only the first and the last may be empty.
 #[derive(Debug)]
 pub(super) struct PathTemplate {
     texts: Box<[Box<str>]>,
-    /// The path begins with the first text.
+    /// Whether the path must start with the first text.
     starts: bool,
-    /// The path ends with the last text.
+    /// Whether the path must end with the last text.
     ends: bool,
     ignores_case: bool,
 }
 
 impl PathTemplate {
-    /// The template that an expression amounts to; `None` when it needs an engine, or is broken.
+    /// Parses an expression as a template; `None` when it needs an engine, or is invalid.
     pub(super) fn parse(expression: &str) -> Option<Self> {
         let stripped = expression.strip_prefix("(?i)");
         let ignores_case = stripped.is_some();
@@ -28,7 +28,7 @@ impl PathTemplate {
         let stripped = rest.strip_prefix('^');
         let starts = stripped.is_some();
         let rest = stripped.unwrap_or(rest);
-        // Of `\$` the dollar belongs to the text; the backslash is then refused below.
+        // In `\$` the dollar belongs to the text; the loop below rejects the remaining backslash.
         let stripped = rest.strip_suffix('$');
         let ends = stripped.is_some();
         let mut rest = stripped.unwrap_or(rest);
@@ -52,7 +52,7 @@ impl PathTemplate {
             let c = match c {
                 '\\' => rest.chars().nth(1).filter(|escaped| matches!(escaped, '.' | '-' | '/'))?,
                 '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$' => return None,
-                // Letters that are not ASCII have forms that only the engine knows.
+                // Letters outside ASCII have case forms that only the engine knows.
                 c if ignores_case && !c.is_ascii() => return None,
                 c => c,
             };
@@ -63,7 +63,7 @@ impl PathTemplate {
         Some(PathTemplate { texts: texts.into(), starts, ends, ignores_case })
     }
 
-    /// Whether the template is found in a path.
+    /// Whether the template matches a path.
     pub(super) fn is_match(&self, path: &str) -> bool {
         if !self.ignores_case {
             return self.is_found_in(path.as_bytes());
@@ -71,7 +71,7 @@ impl PathTemplate {
         self.is_found_in(folded(path).as_bytes())
     }
 
-    /// The texts that every path which fits has.
+    /// The texts that every matching path contains.
     pub(super) fn requirements(&self) -> Vec<Requirement> {
         let literals = self.texts.iter().flat_map(|text| Literal::of_text(text, self.ignores_case));
         literals.map(Requirement::one).collect()
@@ -102,7 +102,7 @@ impl PathTemplate {
             if self.fits(rest, between, last.as_bytes()) {
                 return true;
             }
-            // A text without a slash that comes again in the same segment leads nowhere else: the first one's segment reaches further.
+            // If a text without a slash occurs again in the same segment, it cannot help: the first occurrence's segment reaches further.
             let skipped = if has_slash { Some(at) } else { slash(path, at) };
             let Some(next) = skipped.and_then(|at| path.get(at + 1..)) else { return false };
             path = next;
@@ -110,8 +110,8 @@ impl PathTemplate {
         false
     }
 
-    /// Whether `rest` begins with segments and the texts behind them. Each text can be taken where it comes first: what follows is a
-    /// segment again, which may begin earlier than it has to.
+    /// Whether `rest` starts with segments and the texts after them. The first occurrence of each text is always right: a segment follows,
+    /// and it may start earlier than necessary.
     fn fits(&self, mut rest: &[u8], between: &[Box<str>], last: &[u8]) -> bool {
         for text in between {
             match behind_segment(rest, text.as_bytes()) {
@@ -126,11 +126,11 @@ impl PathTemplate {
     }
 }
 
-/// What comes behind a part of a segment and a text.
+/// The rest of the path after a part of a segment and a text.
 fn behind_segment<'p>(rest: &'p [u8], text: &[u8]) -> Option<&'p [u8]> {
     let end = slash(rest, 0).unwrap_or(rest.len());
     let at = match text.iter().position(|byte| *byte == b'/') {
-        // The text's slash is the one that ends the segment.
+        // The slash in the text is the one that ends the segment.
         Some(before) => end.checked_sub(before)?,
         None => 1 + find(rest.get(1..end)?, text)?,
     };
@@ -142,7 +142,7 @@ fn slash(path: &[u8], from: usize) -> Option<usize> {
     path.get(from..)?.iter().position(|byte| *byte == b'/').map(|at| from + at)
 }
 
-/// Where a text is first found. Texts are short and their first bytes rare, so nothing is gained by preparing them.
+/// Position of a text's first occurrence. Texts are short and their first bytes rare, so a prepared search would gain nothing.
 fn find(path: &[u8], text: &[u8]) -> Option<usize> {
     match text.len() {
         0 => Some(0),
@@ -150,7 +150,7 @@ fn find(path: &[u8], text: &[u8]) -> Option<usize> {
     }
 }
 
-/// A path in lower case, as far as letters have a form in ASCII.
+/// A path in lower case, for letters with an ASCII form.
 fn folded(path: &str) -> Cow<'_, str> {
     if path.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
         return Cow::Borrowed(path);

@@ -1,7 +1,7 @@
 use super::*;
 use regex::Regex;
 
-/// Whether an expression is compared by hand, and what it is found in; the regular expression says the same.
+/// Checks whether an expression is a template, and which paths it matches; the regular expression must agree.
 fn check(expression: &str, is_template: bool, fits: &[&str], others: &[&str]) {
     let pattern = Pattern::compile(expression).unwrap();
     assert_eq!(matches!(pattern.kind, PatternKind::Template(_)), is_template, "{expression}");
@@ -65,12 +65,12 @@ fn long_texts_are_searched_in_bounded_memory() {
     let path = format!("/{}", "ab".repeat(100_000));
     assert!(!pattern.is_match(&path));
     assert!(pattern.is_match(&format!("{path}c")));
-    // What was left behind by another expression and a longer text says nothing.
+    // Remains of another expression's search in a longer text have no effect.
     let other = Pattern::compile("^/[xy]{3}$").unwrap();
     assert!(other.is_match("/xyx") && !other.is_match("/xy") && !pattern.is_match("/xyx"));
 }
 
-/// The texts that an expression needs; those of alternatives are together.
+/// The literals that an expression requires; those of alternatives are grouped.
 fn needs(expression: &str) -> Vec<Vec<String>> {
     let pattern = Pattern::compile(expression).unwrap();
     let text = |literal: &Literal| {

@@ -27,7 +27,7 @@ fn perl_classes_are_ascii() {
         (r"^[[:word:]]+$", "é", false),
         (r"^\pL$", "é", true),
         (r"^.$", "é", true),
-        // What folds to a letter of a class is in it, as in Go.
+        // A character that folds to a letter of a class belongs to it, as in Go.
         (r"(?i)^\w$", "\u{212a}", true),
         (r"^\w$", "\u{212a}", false),
     ] {

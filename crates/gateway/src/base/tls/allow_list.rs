@@ -1,4 +1,4 @@
-//! Which certificates may call: those that are listed, and those that a listed authority issued.
+//! Client certificates that may call: listed ones, and those that a listed authority issued.
 
 use super::certificate::{Facts, hex_sha256};
 use super::library::{CertificateSlot, Library};
@@ -8,33 +8,33 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::ClientTls;
 
-/// Verdicts of authorities that one connection remembers; more are asked again.
+/// Most verdicts of authorities that one connection caches; further authorities are asked each time.
 const REMEMBERED_MAX: usize = 16;
 
 /// Certificates and authorities that may call.
 #[derive(Debug)]
 pub(crate) struct AllowList(Vec<Arc<CertificateSlot>>);
 
-/// A caller that speaks TLS, as far as its certificate goes; kept for its whole connection.
+/// TLS data of a caller, kept for its whole connection.
 pub(crate) struct CallerTls {
     pub certificate: Option<CallerCertificate>,
 }
 
-/// The certificate that a caller showed and holds the key of.
+/// The certificate that a caller presented and holds the key of.
 pub(crate) struct CallerCertificate {
     pub facts: Facts,
     chain: Vec<CertificateDer<'static>>,
-    /// Authorities that were asked about it, by fingerprint, and what they said: a signature is not checked for each request.
+    /// Verdicts of authorities by fingerprint, so that a signature is not checked for each request.
     asked: RefCell<Vec<(String, bool)>>,
 }
 
-/// Why a caller is turned away.
+/// Why a caller is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Disallowed {
     NoTls,
     NoCertificate,
     Expired,
-    /// The fingerprint of a certificate that is not on the list.
+    /// The certificate with this fingerprint is not on the list.
     Unlisted(String),
 }
 
@@ -48,7 +48,7 @@ impl CallerTls {
 }
 
 impl Facts {
-    /// A certificate that can't be read is nobody's: it has expired long ago.
+    /// Facts of an unreadable certificate: it counts as expired long ago.
     fn unreadable(der: &[u8]) -> Self {
         Facts {
             fingerprint: hex_sha256(der),
@@ -66,7 +66,7 @@ impl AllowList {
         AllowList(names.into_iter().map(|name| library.named(name)).collect())
     }
 
-    /// Whether a caller is on the list.
+    /// Checks whether a caller is on the list.
     pub(crate) fn check(&self, caller: Option<&CallerTls>, unix_s: u64) -> Result<(), Disallowed> {
         let Some(caller) = caller else { return Err(Disallowed::NoTls) };
         let Some(certificate) = &caller.certificate else { return Err(Disallowed::NoCertificate) };
@@ -88,7 +88,7 @@ impl AllowList {
 }
 
 impl CallerCertificate {
-    /// Asks an authority, or remembers what it said.
+    /// Whether an authority issued the certificate; the verdict is cached.
     fn is_issued<T>(&self, authority: &str, ask: impl FnOnce(&[CertificateDer<'static>]) -> Option<T>) -> bool {
         let mut asked = self.asked.borrow_mut();
         if let Some((_, answer)) = asked.iter().find(|(known, _)| known == authority) {

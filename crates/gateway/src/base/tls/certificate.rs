@@ -1,4 +1,4 @@
-//! One certificate with its chain, and its key if there is one, read from PEM; and the few facts of it that the gateway asks for.
+//! A certificate with its chain, and its key if there is one, read from PEM; and the few facts of it that the gateway uses.
 
 use rustls::RootCertStore;
 use rustls::crypto::aws_lc_rs;
@@ -13,17 +13,17 @@ use tollgate_model::hexadecimal;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// A certificate as the gateway holds it.
+/// A loaded certificate.
 #[derive(Debug)]
 pub(crate) struct Certificate {
     pub facts: Facts,
-    /// With the key, for showing it to others.
+    /// The certificate with its key, for presenting it.
     pub own: Option<Arc<CertifiedKey>>,
-    /// For an authority: checks certificates that it issued.
+    /// For an authority: verifies certificates that it issued.
     pub issued: Option<Arc<dyn ClientCertVerifier>>,
 }
 
-/// What stands in a certificate.
+/// Facts of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// SHA-256 of the whole certificate, hexadecimal.
@@ -31,10 +31,10 @@ pub(crate) struct Facts {
     /// DNS names, lower case; the common name when there are none.
     pub names: Vec<String>,
     pub common_name: String,
-    /// Seconds since 1970.
+    /// Expiry in Unix seconds.
     pub not_after_unix_s: i64,
     pub is_authority: bool,
-    /// SHA-256 of the public key as it stands in the certificate, hexadecimal.
+    /// SHA-256 of the public key as the certificate encodes it, hexadecimal.
     pub public_key: String,
 }
 
@@ -70,7 +70,7 @@ impl Facts {
 }
 
 impl Certificate {
-    /// Reads a chain, leaf first, and the leaf's key, which may stand in the same text. `ocsp` is a response to staple.
+    /// Reads a chain, leaf first, and the leaf's key, which may be in the same text. `ocsp` is a response to staple.
     pub(crate) fn parse(chain: &[u8], key: Option<&[u8]>, ocsp: Option<Vec<u8>>) -> Result<Self, String> {
         let certificates = CertificateDer::pem_slice_iter(chain).collect::<Result<Vec<_>, _>>();
         let certificates = certificates.map_err(|error| format!("not PEM: {error}"))?;
@@ -99,7 +99,7 @@ fn issued_by(authority: &CertificateDer<'_>) -> Result<Arc<dyn ClientCertVerifie
     verifier.map(|verifier| verifier as Arc<dyn ClientCertVerifier>).map_err(|error| error.to_string())
 }
 
-/// SHA-256 as certificates are named by it: hexadecimal, lower case.
+/// SHA-256 in the form of certificate fingerprints: hexadecimal, lower case.
 pub(crate) fn hex_sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }

@@ -1,6 +1,5 @@
-//! The terms on which the gateway speaks TLS with its clients: its certificates by host, versions and ciphers, session tickets that all
-//! cores can read, and who is asked for a certificate. A client's certificate is only received here; whether it may call is decided
-//! where the API is known.
+//! TLS towards clients: certificates by host, versions and ciphers, session tickets that all cores can read, and the hosts that request a
+//! client certificate. A client's certificate is only received here; whether it may call is decided when the API is known.
 
 use super::certificate::Certificate;
 use super::library::{CertificateSlot, Library};
@@ -19,33 +18,33 @@ use std::sync::Arc;
 use tollgate_engine::{TlsTerms, accepting_ports};
 use tollgate_model::config::GatewayConfig;
 
-/// The terms for all clients.
+/// TLS configuration for all clients.
 pub(crate) struct ClientTerms {
-    /// For hosts that ask for no certificate, and for those that do. Each has tickets of its own, so that a session that began without
-    /// a certificate is not resumed where one is asked for.
+    /// Configurations for hosts that request no certificate, and for those that do. Each has its own tickets, so that a session that began
+    /// without a certificate is not resumed where one is requested.
     plain: Arc<ServerConfig>,
     asking: Arc<ServerConfig>,
     names: Arc<ServerNames>,
-    /// The configuration's own certificates, with the host that was written beside them.
+    /// Certificates of the configuration, with the host that is configured for each.
     own: Vec<(String, Arc<CertificateSlot>)>,
-    /// The host that a client means that names none.
+    /// Host of clients that name none.
     default_host: String,
-    /// The control API asks for certificates: on all hosts (empty), or on one.
+    /// Host on which the control API requests certificates; empty for all hosts, `None` when it requests none.
     control_host: Option<String>,
     asked: ArcSwap<ClientCertificateHosts>,
 }
 
-/// What an API says of the handshakes of its clients.
+/// TLS settings of an API.
 pub(crate) struct ApiTls<'a> {
-    /// The host that it answers for; empty for all.
+    /// Host of the API; empty for all hosts.
     pub host: &'a str,
-    /// Shown to clients for the hosts that stand in them.
+    /// Server certificates, shown to clients for the hosts that the certificates name.
     pub certificates: &'a [Arc<CertificateSlot>],
-    /// Its clients are asked for a certificate.
+    /// Whether its clients are asked for a certificate.
     pub asks_for_certificate: bool,
 }
 
-/// Which hosts ask for a certificate.
+/// The hosts that request a certificate.
 #[derive(Default)]
 struct ClientCertificateHosts {
     everywhere: bool,
@@ -53,8 +52,7 @@ struct ClientCertificateHosts {
 }
 
 impl ClientTerms {
-    /// The terms that a configuration asks for; `None` when it does not ask for TLS. With `may_come` stored certificates that are not
-    /// there may come later.
+    /// Makes the TLS configuration; `None` when TLS is not enabled. With `may_come`, missing stored certificates may appear later.
     pub(crate) fn new(config: &GatewayConfig, library: &Library, may_come: bool) -> Result<Option<Self>, String> {
         let options = &config.http_server_options;
         if !options.use_ssl {
@@ -88,10 +86,10 @@ impl ClientTerms {
             let builder = ServerConfig::builder_with_provider(provider.clone()).with_protocol_versions(&versions);
             let builder = builder.map_err(|error| error.to_string())?.with_client_cert_verifier(verifier);
             let mut made = builder.with_cert_resolver(names.clone());
-            // Tickets need no memory here, and every core can read every core's.
+            // Tickets need no memory here, and every core can read those of all others.
             made.session_storage = Arc::new(NoServerSessionStorage {});
             made.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| error.to_string())?;
-            // The versions of HTTP/1 need not be told apart: each request names its own.
+            // HTTP/1.0 and 1.1 need no distinction: each request names its version.
             let protocols: &[&[u8]] = &[b"h2", b"http/1.1", b"http/1.0"];
             made.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
             made.alpn_protocols.retain(|name| options.enable_http2 || name != b"h2");
@@ -112,7 +110,7 @@ impl ClientTerms {
         Ok(Some(terms))
     }
 
-    /// Takes up what APIs say and what their certificates are now.
+    /// Applies the current TLS settings and certificates of the APIs.
     pub(crate) fn rebuild(&self, apis: &[ApiTls<'_>]) {
         let mut names = CertificateNames::default();
         for (host, slot) in &self.own {
@@ -137,7 +135,7 @@ impl ClientTerms {
         self.asked.store(Arc::new(ClientCertificateHosts::new(apis, self.control_host.as_deref())));
     }
 
-    /// The terms for the control API's own port, which knows no APIs and no HTTP/2.
+    /// TLS configuration of the control API's own port, which has no APIs and no HTTP/2.
     pub(crate) fn for_control(&self, asks: bool) -> Arc<ServerConfig> {
         let mut terms = ServerConfig::clone(if asks { &self.asking } else { &self.plain });
         terms.alpn_protocols.retain(|name| name != b"h2");
@@ -155,7 +153,7 @@ impl ClientCertificateHosts {
         let of_apis = apis.iter().filter(|api| api.asks_for_certificate).map(|api| api.host);
         let mut asked = ClientCertificateHosts::default();
         for host in of_apis.chain(control_host) {
-            // A pattern is not a name that a client could send: then everybody is asked, which refuses nobody.
+            // A pattern is not a host name that a client could send: everyone is asked then, which rejects nobody.
             if host.is_empty() || host.contains(['{', '*']) {
                 asked.everywhere = true;
             }
@@ -174,7 +172,7 @@ impl TlsTerms for ClientTerms {
     }
 }
 
-/// Asks for a certificate and takes any, or none: what matters is that the client has its key.
+/// Requests a certificate and accepts any, or none; it only verifies that the client holds the key.
 #[derive(Debug)]
 struct AskAnybody(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! TLS to a collector of traces and figures: an authority and a certificate from files of its own.
+//! TLS to a collector of traces and metrics, with its own authority and certificate files.
 
 use super::{Library, TlsRules, client_config, provider, versions};
 use rustls::pki_types::pem::PemObject;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tollgate_model::config::CollectorTls;
 
-/// A client's settings for a collector. An error names the file.
+/// Client settings for a collector. `Err` names the file.
 pub(crate) fn collector_config(tls: &CollectorTls) -> Result<ClientConfig, String> {
     let (min_version, max_version) = tls.versions();
     let mut config = if tls.insecure_skip_verify || tls.ca_file.as_os_str().is_empty() {

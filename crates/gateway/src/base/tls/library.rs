@@ -1,5 +1,5 @@
-//! Certificates by file or identifier. Who uses one holds its slot, and finds in it what was read last: a renewed file is taken up
-//! without anybody being told. A file that can't be used leaves the last good certificate in its slot.
+//! Certificates by file or id. A user of a certificate holds its slot, which always contains the last loaded version: a renewed file takes
+//! effect without notifying the users. A file that becomes unusable leaves the last good certificate in its slot.
 
 use super::certificate::Certificate;
 use crate::base::clock;
@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-/// Finds the text of a certificate that the control API was given.
+/// Returns the text of a certificate that was uploaded to the control API.
 pub(super) type StoredCertificates = Box<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 
-/// A file that is longer holds no certificate.
+/// Largest certificate file, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
-/// Hexadecimal digits of a SHA-256, with which every stored certificate's identifier ends.
+/// Hexadecimal digits of the SHA-256 at the end of every stored certificate's id.
 const FINGERPRINT_DIGITS: usize = 64;
 
-/// All certificates that somebody uses.
+/// All certificates in use.
 #[derive(Default)]
 pub(crate) struct Library {
     slots: Mutex<HashMap<CertificateSource, Weak<CertificateSlot>>>,
     stored: OnceLock<StoredCertificates>,
-    /// How often everything was read again.
+    /// How often all certificates were reloaded.
     generation: AtomicU64,
 }
 
@@ -31,24 +31,24 @@ pub(crate) struct Library {
 enum CertificateSource {
     /// One file with everything.
     File(PathBuf),
-    /// Certificate and key in files of their own.
+    /// Certificate and key in separate files.
     Pair(PathBuf, PathBuf),
-    /// The store, by identifier.
+    /// The store, by id.
     Stored(String),
 }
 
-/// A certificate's place.
+/// Slot of a certificate.
 #[derive(Debug)]
 pub(crate) struct CertificateSlot {
     source: CertificateSource,
     current: ArcSwapOption<Certificate>,
-    /// What was read last, and what was wrong with it.
+    /// Result of the last load.
     read: Mutex<Read>,
 }
 
 #[derive(Debug, Default)]
 struct Read {
-    /// The texts, as a digest.
+    /// Digest of the loaded texts.
     digest: Option<String>,
     error: Option<String>,
 }
@@ -60,17 +60,17 @@ struct PemTexts {
 }
 
 impl CertificateSlot {
-    /// The certificate as it is now.
+    /// The current certificate.
     pub(crate) fn get(&self) -> Option<Arc<Certificate>> {
         self.current.load_full()
     }
 
-    /// Whether it is one that the store has under an identifier.
+    /// Whether the certificate comes from the store.
     pub(crate) fn is_stored(&self) -> bool {
         matches!(self.source, CertificateSource::Stored(_))
     }
 
-    /// What is wrong with what was read last.
+    /// The error of the last load.
     pub(crate) fn error(&self) -> Option<String> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).error.clone()
     }
@@ -110,13 +110,13 @@ impl CertificateSlot {
 }
 
 impl Library {
-    /// Names that are no files are looked up here from now on.
+    /// Sets the source of certificates whose names are ids.
     pub(crate) fn add_stored(&self, stored: StoredCertificates) {
-        // Set once, at the start; a second call has no effect.
+        // Set once at start; a second call has no effect.
         drop(self.stored.set(stored));
     }
 
-    /// The certificate that a definition or the configuration names: an identifier, or a file with everything in it.
+    /// The certificate with a name in a definition or in the configuration: an id, or a file with everything in it.
     pub(crate) fn named(&self, name: &str) -> Arc<CertificateSlot> {
         let source = if is_identifier(name) {
             CertificateSource::Stored(name.to_owned())
@@ -126,7 +126,7 @@ impl Library {
         self.slot(source)
     }
 
-    /// The PEM text that the store has under an identifier: a certificate or a public key. Does not block.
+    /// The stored PEM text of an id: a certificate or a public key. Does not block.
     pub(crate) fn stored_text(&self, id: &str) -> Option<Vec<u8>> {
         self.stored.get()?(id)
     }
@@ -137,7 +137,7 @@ impl Library {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// The certificate of two files.
+    /// The certificate of a certificate file and a key file.
     pub(crate) fn pair(&self, certificate: &Path, key: &Path) -> Arc<CertificateSlot> {
         self.slot(CertificateSource::Pair(certificate.to_owned(), key.to_owned()))
     }
@@ -153,7 +153,7 @@ impl Library {
         slot
     }
 
-    /// The certificates in use with where they come from, by that.
+    /// The certificates in use with their sources, sorted by source.
     pub(crate) fn all(&self) -> Vec<(String, Arc<Certificate>)> {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let found = slots.values().filter_map(|slot| slot.upgrade().and_then(|slot| Some((slot.source.name(), slot.get()?))));
@@ -163,7 +163,7 @@ impl Library {
         found
     }
 
-    /// Reads everything again that is in use; true when something is different.
+    /// Reloads all certificates in use; true when one has changed.
     pub(crate) fn refresh(&self) -> bool {
         self.generation.fetch_add(1, Ordering::AcqRel);
         let slots: Vec<Arc<CertificateSlot>> = {
@@ -176,7 +176,7 @@ impl Library {
 }
 
 impl CertificateSource {
-    /// The certificate's file, or its identifier.
+    /// File of the certificate, or its id.
     fn name(&self) -> String {
         match self {
             CertificateSource::File(file) | CertificateSource::Pair(file, _) => file.display().to_string(),
@@ -184,7 +184,7 @@ impl CertificateSource {
         }
     }
 
-    /// `None`: the store does not know the identifier.
+    /// Loads the texts; `None` when the store does not have the id.
     fn texts(&self, stored: Option<&StoredCertificates>) -> Result<Option<PemTexts>, String> {
         match self {
             CertificateSource::File(file) => Ok(Some(PemTexts { chain: read(file)?, key: None, ocsp: ocsp(file) })),
@@ -224,14 +224,14 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The response to staple lies beside the certificate: `<file>.ocsp`, DER.
+/// The OCSP response to staple: `<file>.ocsp` beside the certificate, in DER.
 fn ocsp(file: &Path) -> Option<Vec<u8>> {
     let mut name = file.as_os_str().to_owned();
     name.push(".ocsp");
     read(Path::new(&name)).ok().filter(|response| !response.is_empty())
 }
 
-/// Identifiers of stored certificates are an organisation and a fingerprint.
+/// Whether a name is the id of a stored certificate: an organisation and a fingerprint.
 fn is_identifier(name: &str) -> bool {
     let fingerprint = name.len().checked_sub(FINGERPRINT_DIGITS).and_then(|start| name.get(start..));
     fingerprint.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))

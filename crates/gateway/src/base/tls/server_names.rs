@@ -1,25 +1,25 @@
-//! Which certificate a client is shown: by the host that it names, exactly or by wildcard, else the first one; among several for one
-//! host the first whose key the client can check.
+//! Selects the server certificate: by the host that the client names, exactly or by wildcard, else the first one. Among several for one
+//! host, the first whose key the client can verify.
 
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The names and their certificates, replaced as a whole.
+/// Names and their certificates, replaced as a whole.
 #[derive(Debug, Default)]
 pub(super) struct ServerNames(arc_swap::ArcSwap<CertificateNames>);
 
 #[derive(Debug, Default)]
 pub(super) struct CertificateNames {
-    /// `*.example.com` stands here as `.example.com`.
+    /// Certificates by host; `*.example.com` is stored as `.example.com`.
     by_name: HashMap<String, Vec<Arc<CertifiedKey>>>,
-    /// For clients that name no host, or an unknown one.
+    /// Certificates for clients that name no host, or an unknown one.
     fallback: Vec<Arc<CertifiedKey>>,
 }
 
 impl CertificateNames {
-    /// Adds a certificate for a host or a wildcard; the first for a host comes first.
+    /// Adds a certificate for a host or a wildcard; the first one for a host is preferred.
     pub(super) fn add(&mut self, name: &str, certificate: &Arc<CertifiedKey>) {
         let name = name.trim_end_matches('.').to_ascii_lowercase();
         let name = name.strip_prefix('*').map_or(name.as_str(), |suffix| suffix);
@@ -32,7 +32,7 @@ impl CertificateNames {
         }
     }
 
-    /// Adds a certificate for everybody else.
+    /// Adds a certificate for all other clients.
     pub(super) fn add_fallback(&mut self, certificate: &Arc<CertifiedKey>) {
         self.fallback.push(certificate.clone());
     }

@@ -1,5 +1,5 @@
-//! TLS towards upstreams: the system's roots and verification by name, unless an API says otherwise; pinned keys; the gateway's own
-//! certificates for upstreams that ask for one.
+//! TLS to upstreams: the system's roots and verification by name, unless an API configures otherwise; pinned keys; and the gateway's own
+//! certificates for upstreams that request one.
 
 use super::certificate::Facts;
 use super::library::{CertificateSlot, Library};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::config::GatewayConfig;
 
-/// What an API, or the gateway for all of them, says about TLS to upstreams.
+/// TLS settings to upstreams, of an API or of the gateway for all APIs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TlsSettings {
     pub insecure: bool,
@@ -24,9 +24,9 @@ pub(crate) struct TlsSettings {
     pub max_version: u16,
     pub ciphers: Vec<String>,
     pub checks_common_name: bool,
-    /// Host, `*.domain` or `*` to a certificate of the gateway's own.
+    /// The gateway's own certificate by upstream: host, `*.domain` or `*`.
     certificates: BTreeMap<String, String>,
-    /// The same to public keys: SHA-256, comma separated.
+    /// Pinned public keys by upstream: SHA-256, comma separated.
     pins: BTreeMap<String, String>,
     pub http2: bool,
 }
@@ -34,20 +34,20 @@ pub(crate) struct TlsSettings {
 /// The rules for one upstream host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct TlsRules {
-    /// Accepts any certificate.
+    /// Whether any certificate is accepted.
     pub insecure: bool,
-    /// Lowest and highest version as on the wire; 0 for the default.
+    /// Lowest and highest version as wire numbers; 0 for the default.
     pub min_version: u16,
     pub max_version: u16,
     /// TLS 1.2 cipher suites; empty for the default.
     pub ciphers: Vec<String>,
-    /// The certificate's common name must be the host, not one of its alternative names.
+    /// Whether the certificate's common name must be the host, instead of one of its alternative names.
     pub checks_common_name: bool,
-    /// Public keys of which the upstream must have one; empty for any.
+    /// Pinned public keys, one of which the upstream must have; empty for any.
     pub pins: Vec<String>,
-    /// The certificate to show to an upstream that asks.
+    /// Certificate for upstreams that request one.
     pub certificate: Option<String>,
-    /// HTTP/2 where the upstream has it.
+    /// Whether HTTP/2 is used with upstreams that support it.
     pub http2: bool,
 }
 
@@ -66,7 +66,7 @@ impl TlsSettings {
         }
     }
 
-    /// These settings with those of an API on top.
+    /// These settings, overridden by those of an API.
     pub(crate) fn for_api(&self, definition: &ApiDefinition) -> Self {
         let transport = &definition.proxy.transport;
         let own = |value: u16, general: u16| if value == 0 { general } else { value };
@@ -79,7 +79,7 @@ impl TlsSettings {
             ..self.clone()
         };
         if !definition.upstream_certificates_disabled {
-            // Exact names of the gateway's lose to an API's wildcard, as in Tyk: the API's map is looked at last.
+            // An API's wildcard overrides exact names of the gateway, as in Tyk, which applies the API's map last.
             settings.certificates = layered(&self.certificates, &definition.upstream_certificates);
         }
         if !definition.certificate_pinning_disabled {
@@ -104,7 +104,7 @@ impl TlsSettings {
     }
 }
 
-/// `above` hides every entry of `below` that one of its own covers.
+/// Merges two maps; an entry of `above` hides every entry of `below` that it covers.
 fn layered(below: &BTreeMap<String, String>, above: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut all = below.clone();
     all.retain(|host, _| best(above, host.trim_start_matches("*.")).is_none());
@@ -112,20 +112,20 @@ fn layered(below: &BTreeMap<String, String>, above: &BTreeMap<String, String>) -
     all
 }
 
-/// The entry for a host: its own, else that of its domain, else that of all.
+/// The entry for a host: the host's own, else its domain's, else that of `*`.
 fn best<'m>(map: &'m BTreeMap<String, String>, host: &str) -> Option<&'m String> {
     let of_domain = || map.get(&format!("*.{}", host.split_once('.')?.1));
     map.get(host).or_else(of_domain).or_else(|| map.get("*")).filter(|value| !value.is_empty())
 }
 
-/// An organisation may stand before a fingerprint, as in identifiers of stored keys.
+/// Removes the organisation that may precede a fingerprint, as in ids of stored keys.
 fn fingerprint(pin: &str) -> String {
     let pin = pin.trim();
     let start = pin.len().saturating_sub(64);
     pin.get(start..).unwrap_or(pin).to_ascii_lowercase()
 }
 
-/// A client's settings for some rules.
+/// Makes the client configuration for some rules.
 pub(crate) fn client_config(rules: &TlsRules, library: &Library) -> Result<ClientConfig, String> {
     let provider = provider(&rules.ciphers)?;
     let builder = ClientConfig::builder_with_provider(provider.clone())
@@ -164,7 +164,7 @@ fn system_roots() -> RootCertStore {
     roots
 }
 
-/// The certificate that the gateway shows, as it is at the moment of each handshake.
+/// The gateway's own certificate, as it is at each handshake.
 #[derive(Debug)]
 struct OwnCertificate(Arc<CertificateSlot>);
 
@@ -178,10 +178,10 @@ impl ResolvesClientCert for OwnCertificate {
     }
 }
 
-/// Checks an upstream's certificate by an API's rules. Whatever they are, the upstream must have the key of the certificate it shows.
+/// Verifies an upstream's certificate by an API's rules. In any case the upstream must hold the key of the certificate it presents.
 #[derive(Debug)]
 struct Verifier {
-    /// None without any root, when nothing verifies.
+    /// `None` without roots: nothing verifies then.
     strict: Option<Arc<WebPkiServerVerifier>>,
     roots: RootCertStore,
     insecure: bool,
@@ -191,7 +191,7 @@ struct Verifier {
 }
 
 impl Verifier {
-    /// A chain to a root, and the host as common name. For certificates that were made before alternative names.
+    /// Verifies the chain to a root and the host as common name, for certificates from before alternative names.
     fn check_common_name(
         &self,
         leaf: &CertificateDer<'_>,
@@ -216,8 +216,8 @@ impl Verifier {
         }
     }
 
-    /// A pinned key is the upstream's own, or that of an authority from which a valid chain leads to the upstream. A pinned certificate
-    /// that merely lies beside the upstream's proves nothing.
+    /// Verifies a pinned key: it is the upstream's own, or that of an authority with a valid chain to the upstream. A pinned certificate
+    /// that is merely sent along proves nothing.
     fn check_pins(
         &self,
         leaf: &CertificateDer<'_>,

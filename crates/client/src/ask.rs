@@ -122,7 +122,7 @@ impl fmt::Display for CommandFailure {
     }
 }
 
-/// How TLS is spoken with a gateway; `true` accepts any certificate.
+/// Makes the TLS settings for a gateway; `true` accepts any certificate.
 pub type TlsOf = fn(bool) -> Result<rustls::ClientConfig, String>;
 
 /// Sends the request and prints the answer.
@@ -164,7 +164,7 @@ impl Gateway {
         let is_complete = options.conf.is_none() && options.secret_file.is_some();
         let url = options.url.clone().or_else(|| std::env::var("TOLLGATE_URL").ok().filter(|url| !url.is_empty()));
         let config = match &url {
-            // Then nothing is left to look up.
+            // Nothing is left to look up in the configuration.
             Some(_) if is_complete => GatewayConfig::default(),
             _ => configuration(options.conf.clone().or_else(GatewayConfig::default_file).as_deref())?,
         };

@@ -1,4 +1,4 @@
-//! The commands that need no gateway of their own: those that ask a running one, `tollgate top`, and the mock upstream.
+//! The commands that start no gateway: those that talk to a running one, `tollgate top`, and the mock upstream.
 #![forbid(unsafe_code)]
 
 mod ask;

@@ -67,7 +67,7 @@ pub fn serve(listener: std::net::TcpListener) -> io::Result<()> {
 }
 
 async fn serve_connection(stream: tokio::net::TcpStream) {
-    // Without it a small answer may wait for the peer's delayed acknowledgement.
+    // Otherwise a small response may wait for the peer's delayed acknowledgement.
     let _ = stream.set_nodelay(true);
     let served = http1::Builder::new()
         .timer(TokioTimer::new())

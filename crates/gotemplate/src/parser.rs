@@ -420,7 +420,7 @@ impl Parser {
     }
 }
 
-/// The name of a token in an error.
+/// The description of a token in an error.
 fn told(token: Option<&Lexeme>) -> String {
     match token {
         None => "EOF".to_owned(),

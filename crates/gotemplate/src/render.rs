@@ -1,4 +1,4 @@
-//! Walks the syntax tree and writes the output, within bounds: an operator's template processes bodies from strangers.
+//! Walks the syntax tree and writes the output, within limits: an operator's template processes untrusted bodies.
 
 use crate::Template;
 use crate::arguments::{Function, FunctionBody, any};

@@ -1,4 +1,4 @@
-//! Bytes behind bytes.
+//! Appends short byte strings.
 
 /// Appends text that is usually empty: the check costs less than copying no bytes.
 #[inline(always)]

@@ -325,7 +325,7 @@ impl Chunks {
             self.zero_withheld = false;
             return Ok(());
         }
-        // Only the last zero of a size that is 0 is needed.
+        // A size of 0 needs only its last zero.
         self.zero_withheld = !matches!(bytes.get(at + 1), Some(b'\r' | b';' | b' ' | b'\t'));
         if self.zero_withheld {
             sink.skip(at);

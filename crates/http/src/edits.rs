@@ -32,7 +32,7 @@ impl HeaderEdits {
         self.dropped |= headers.lines_of(kind);
     }
 
-    /// Removes every line with this name, which is the only name of `kind`. It takes no time if there is none.
+    /// Removes every line with this name, which is the only name of `kind`. Costs nothing if there is none.
     #[inline]
     pub fn remove_named(&mut self, headers: &Headers<'_>, kind: KnownHeader, name: &str) {
         self.remove_known(headers, kind);

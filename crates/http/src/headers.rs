@@ -36,7 +36,7 @@ pub enum KnownHeader {
     UserAgent,
 }
 
-/// The kind of a name; `None` if it is not even a token. Names that most heads have are listed although nobody looks them up.
+/// The kind of a name; `None` if it is not a token. Frequent names are listed even if no one looks them up.
 #[inline(always)]
 fn classify(name: &[u8]) -> Option<KnownHeader> {
     Some(match name.len() {
@@ -57,7 +57,7 @@ fn classify(name: &[u8]) -> Option<KnownHeader> {
         12 if is(name, b"content-type") => KnownHeader::ContentType,
         13 if is(name, b"authorization") => KnownHeader::Authorization,
         14 if is(name, b"content-length") => KnownHeader::ContentLength,
-        // Servers that turn headers into variables could take these for framing headers. No client means them.
+        // Servers that turn headers into variables could mistake these for framing headers. No legitimate client sends them.
         14 if is(name, b"content_length") => KnownHeader::HopByHop,
         15 if is(name, b"x-forwarded-for") => KnownHeader::ForwardedFor,
         16 if is(name, b"proxy-connection") => KnownHeader::HopByHop,
@@ -129,7 +129,7 @@ pub struct Headers<'a> {
     pub(crate) content_length: Option<u64>,
 }
 
-/// What the framing headers of a head say.
+/// Facts from the framing headers of a head.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Framing {
     pub content_length: Option<u64>,

@@ -145,8 +145,8 @@ impl<'a> RequestLine<'a> {
     }
 }
 
-/// The text at `range`. UTF-8 is checked sixteen bytes at a time, and the last few bytes one by one. So a few bytes more are
-/// checked, which are nearly always text too.
+/// The text at `range`. UTF-8 is validated sixteen bytes at a time, and the last few bytes one by one, so the check covers a few
+/// bytes beyond the range, which are nearly always text too.
 #[inline(always)]
 fn text(bytes: &[u8], range: Range<usize>) -> Result<&str, Malformed> {
     let wide = bytes.get(..range.end.next_multiple_of(16)).and_then(|wide| std::str::from_utf8(wide).ok());

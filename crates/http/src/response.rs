@@ -6,7 +6,7 @@ use crate::{Body, Malformed, Version};
 
 /// One response head. It borrows the bytes that it was parsed from.
 pub struct Response<'a> {
-    /// The status code: 100 to 599, and up to 999 as upstreams send it.
+    /// The status code: upstreams may send 100 to 999.
     pub status: u16,
     /// Where the status line continues after the version, if it can be forwarded: it has a space before the reason, and the reason
     /// is ASCII.
@@ -24,7 +24,7 @@ pub struct Response<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Parses the head at the start of `bytes`, which answers a HEAD request if `to_head`; `None` if it is not complete yet.
+    /// Parses the head at the start of `bytes`; `None` if it is not complete yet. `to_head`: it answers a HEAD request.
     #[inline]
     pub fn parse(bytes: &'a [u8], to_head: bool, storage: &'a mut HeaderStorage) -> Result<Option<Self>, Malformed> {
         let Some((line, lines_start)) = StatusLine::parse(bytes)? else { return Ok(None) };

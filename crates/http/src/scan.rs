@@ -1,5 +1,5 @@
-//! Finds the ends of things, eight bytes at a time in a machine word. Only the lowest mark of a word is valid: a borrow can set
-//! higher ones.
+//! Finds delimiters, eight bytes at a time in a machine word. Only the lowest mark of a word is valid: a borrow can set higher
+//! ones.
 
 /// One in each byte of a word.
 pub(crate) const ONES: u64 = u64::MAX / 0xff;
@@ -36,7 +36,7 @@ pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
-/// The same near the end: missing bytes are filled with bytes that are neither text nor marks.
+/// Same near the end of the input: missing bytes are filled with bytes that are neither text nor marks.
 #[inline(always)]
 pub(crate) fn padded_word(bytes: &[u8], at: usize) -> Option<u64> {
     word(bytes, at).or_else(|| padded(bytes.get(at..)?))
@@ -79,7 +79,7 @@ pub(crate) fn before_first(marks: u64) -> u64 {
 #[inline(always)]
 pub(crate) fn is<const N: usize>(name: &[u8], lower: &[u8; N]) -> bool {
     let Ok(name): Result<&[u8; N], _> = name.try_into() else { return false };
-    // In words that may overlap: the compiler would compare one byte after the other.
+    // Compares overlapping words: the compiler would compare byte by byte.
     match N {
         0..4 => name.eq_ignore_ascii_case(lower),
         4..8 => (differences_4(name, lower, 0) | differences_4(name, lower, N - 4)) == 0,
@@ -97,7 +97,7 @@ fn differences_8(name: &[u8], lower: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The same for four bytes.
+/// Same for four bytes.
 #[inline(always)]
 fn differences_4(name: &[u8], lower: &[u8], at: usize) -> u64 {
     let half = |bytes: &[u8]| Some(u64::from(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?)));

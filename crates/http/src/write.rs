@@ -16,7 +16,7 @@ pub struct RequestHead<'a> {
     pub forwarded_for: Option<&'a [u8]>,
     /// Keep the request to switch protocols.
     pub upgrade: bool,
-    /// The edits say how long the body is.
+    /// Whether the edits define the length of the body.
     pub replaces_body: bool,
 }
 
@@ -87,7 +87,7 @@ pub fn write_chunk(piece: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// The chunk that ends a chunked body, without trailers.
+/// The last chunk of a chunked body, without trailers.
 pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 /// Appends the head of the response to the client. `connection` is a whole line, or empty.
@@ -132,8 +132,8 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends the head of a response that goes to the client with another body than its own, of this length; `None` where its status has no
-/// body. `connection` is a whole line, or empty.
+/// Appends the head of a response whose body is replaced by one of this length; `None` if its status allows no body. `connection`
+/// is a whole line, or empty.
 pub fn write_rewritten(
     response: &Response<'_>,
     status: u16,
@@ -157,14 +157,14 @@ pub fn write_rewritten(
     }
 }
 
-/// What a reply shows of its body.
+/// How much of its body a reply sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyBody {
-    /// All of it.
+    /// The whole body.
     Whole,
-    /// Its length: a reply to HEAD.
+    /// Only its length: a reply to HEAD.
     Length,
-    /// Nothing: a reply to HEAD when the length is not known.
+    /// Nothing: a reply to HEAD with an unknown length.
     Nothing,
 }
 
@@ -212,7 +212,7 @@ fn status_line(status: u16, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number and `behind` in one piece.
+/// Appends a number and `behind` in one write.
 #[inline]
 fn decimal<const N: usize>(mut number: usize, behind: &[u8; N], out: &mut Vec<u8>) {
     let mut text = [0u8; 24];

@@ -1,4 +1,4 @@
-//! One connection: what is known of it, and what its caller may ask of it as a whole. Its two directions are in files of their own.
+//! One HTTP/2 connection: its state, and operations on the connection as a whole. Submodules implement receiving and sending.
 
 mod receive;
 mod send;
@@ -12,64 +12,66 @@ use crate::streams::{Closed, SendWait, StreamKey, StreamState, Streams};
 use receive::{Block, DataFrame};
 use std::collections::VecDeque;
 
-/// Windows of streams and connections, unless somebody says otherwise (RFC 9113 §6.9.2).
+/// Initial window of streams and connections (RFC 9113 §6.9.2).
 const WINDOW: u32 = 65_535;
-/// Bytes of answers to the other side's own frames, and of heads, that wait before no more of its frames are read: one that asks and does not
-/// read gets no more answers.
+/// Maximum buffered bytes of heads and of responses to the peer's frames. Beyond this, no more of its frames are read: a peer that
+/// sends requests but does not read gets no more answers.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
-/// Content that waits to be written. Streams wait for room beyond it.
+/// Content that may wait to be written. Beyond it, streams wait for room.
 const OUTPUT_DATA_MAX: usize = 64 * 1024;
-/// The content of the ping behind the first goodbye: when it comes back, the other side knows of that, and has opened its last stream.
+/// Payload of the ping after the first GOAWAY. Its acknowledgement means that the peer has received the GOAWAY and opened its last
+/// stream.
 const LEAVING: &[u8; 8] = b"farewell";
 
-/// Which side of a connection this is.
+/// The role of this side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Http2Side {
-    /// Clients open streams.
+    /// The peer, a client, opens streams.
     Server,
     /// This side opens streams.
     Client,
 }
 
-/// What the other side is told at the beginning, and held to.
+/// The initial settings sent to the peer, which must obey them.
 #[derive(Clone, Copy, Debug)]
 pub struct Http2Settings {
-    /// Bytes of one stream's content that the other side may send ahead.
+    /// Window of a stream: bytes of content that the peer may send in advance.
     pub stream_window: u32,
-    /// The same of all streams together.
+    /// Window of the connection, for all streams together.
     pub connection_window: u32,
-    /// Streams that the other side may have open at once. Of no meaning for a client: servers open none.
+    /// Maximum streams that the peer may have open. Irrelevant for a client: servers open none.
     pub streams_max: u32,
-    /// Bytes of a head's fields, each counted with 32 more (RFC 9113 §6.5.2). The fields beyond are not kept.
+    /// Maximum size of a head: its fields plus 32 bytes each (RFC 9113 §6.5.2). Further fields are dropped.
     pub header_list_bytes_max: u32,
-    /// Clients may ask for tunnels (RFC 8441).
+    /// Whether clients may request tunnels (RFC 8441).
     pub connect_protocol: bool,
 }
 
-/// What came.
+/// Something received from the peer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Http2Event<'a> {
-    /// A request begins. Its head is in [`Http2Connection::fields`] until the next event; one that is too large is not whole and not checked.
+    /// A request starts. Its head is in [`Http2Connection::fields`] until the next event; a head that is too large is incomplete
+    /// and unchecked.
     Request {
         /// Its stream.
         stream: StreamKey,
-        /// It has no content.
+        /// Whether it has no content.
         ends: bool,
     },
-    /// The head of a response, or of an interim one, which is there in the same way.
+    /// The head of a final or interim response, available in the same way.
     Response {
         /// Its stream.
         stream: StreamKey,
-        /// It has no content.
+        /// Whether it has no content.
         ends: bool,
     },
-    /// A part of the content, to be taken with [`Http2Connection::take`].
+    /// A part of the content, to be acknowledged with [`Http2Connection::take`].
     Data {
         /// Its stream.
         stream: StreamKey,
         /// The content.
         bytes: &'a [u8],
-        /// It was the last part, and there are no trailers.
+        /// Whether this is the last part and no trailers follow.
         ends: bool,
     },
     /// The trailers, which are in [`Http2Connection::fields`] until the next event.
@@ -77,78 +79,79 @@ pub enum Http2Event<'a> {
         /// Their stream.
         stream: StreamKey,
     },
-    /// A stream has failed: either side has reset it.
+    /// A stream has failed: one of the sides has reset it.
     Reset {
         /// The stream.
         stream: StreamKey,
     },
 }
 
-/// Frames of the other side, for whoever judges how much it may ask for.
+/// Counts of received frames, so that the caller can limit abuse.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FrameCounts {
-    /// All that have begun.
+    /// All frames.
     pub all: u32,
-    /// Those that carry content or end a stream.
+    /// Frames that carry content or end a stream.
     pub data: u32,
-    /// Those that carry no part of a message: settings, pings, windows, priorities, resets, what nobody knows, and data without content.
+    /// Frames that carry no part of a message: settings, pings, window updates, priorities, resets, unknown types, and data without
+    /// content.
     pub control: u32,
-    /// Bytes of heads, where a frame has more than usual.
+    /// Bytes of frames with unusually large heads.
     pub large_heads: usize,
-    /// Streams that it opened and that came to nothing because of it: they were reset before their end, or refused.
+    /// Streams that the peer opened and then wasted: reset before their end, or rejected because of its error.
     pub spoilt_streams: u32,
 }
 
-/// How far a goodbye has come (RFC 9113 §6.8).
+/// Progress of a shutdown with GOAWAY (RFC 9113 §6.8).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaving {
     No,
-    /// It was said, and streams that the other side opens meanwhile are served.
+    /// The first GOAWAY was sent; streams that the peer opens meanwhile are served.
     Announced,
     /// Further streams are refused.
     Final,
 }
 
-/// One side of a connection.
+/// State of one side of a connection.
 pub struct Http2Connection {
     side: Http2Side,
     streams: Streams,
     is_failed: bool,
 
-    // What comes.
-    /// Bytes of the preface that are still to come.
+    // Receiving.
+    /// Bytes of the preface that have not arrived.
     preface_left: usize,
-    /// A frame's header, of which `header_len` bytes have come; then its content, as far as that has come.
+    /// The header of a frame, of which `header_len` bytes have arrived; then its payload, as far as it has arrived.
     header: [u8; FRAME_HEADER],
     header_len: usize,
     frame: Option<FrameHeader>,
     content: Vec<u8>,
-    /// The DATA frame whose content is coming.
+    /// The DATA frame whose content is arriving.
     data: Option<DataFrame>,
-    /// The header block whose end has not come.
+    /// The header block that is incomplete.
     block: Option<Box<Block>>,
     decoder: HpackDecoder,
     fields: FieldList,
     has_settings: bool,
-    /// Frames and header blocks that were finished, the preface among them.
+    /// Number of completed frames and header blocks, including the preface.
     finished: u64,
     counts: FrameCounts,
-    /// Streams that have failed and whose caller was not told.
+    /// Failed streams that the caller was not told of.
     failed: Vec<StreamKey>,
     header_list_bytes_max: usize,
-    /// The highest stream that the other side has opened.
+    /// The highest stream number that the peer has opened.
     highest: u32,
     streams_max: usize,
-    /// What the other side may send on all streams, what it is meant to be able to send, and bytes taken that it was not told of.
+    /// The remaining receive window of the connection, its intended size, and bytes taken but not returned to the peer.
     receive_window: i64,
     receive_window_size: u32,
     taken: u32,
-    /// The window that streams begin with.
+    /// Initial window of streams.
     stream_window: u32,
-    /// Settings that the other side has not acknowledged: the windows of streams that they bring, if they do.
+    /// Settings that the peer has not acknowledged: the stream window that each sets, if it does.
     unacknowledged: VecDeque<Option<u32>>,
 
-    // What goes.
+    // Sending.
     out: Vec<u8>,
     /// Bytes of `out` that are written.
     written: usize,
@@ -158,17 +161,17 @@ pub struct Http2Connection {
     send_window: i64,
     peer_stream_window: u32,
     peer_streams_max: u32,
-    /// The next block says that no table is used.
+    /// The next block announces that no dynamic table is used.
     renounces_table: bool,
-    /// Streams that have content to send and an open window of their own.
+    /// Streams that have content to send and an open stream window.
     turns: VecDeque<StreamKey>,
     leaving: Leaving,
-    /// The other side said goodbye.
+    /// The peer has sent GOAWAY.
     peer_leaves: bool,
 }
 
 impl Http2Connection {
-    /// A connection that begins.
+    /// A new connection.
     pub fn new(side: Http2Side, settings: &Http2Settings) -> Self {
         let mut connection = Http2Connection {
             side,
@@ -228,50 +231,50 @@ impl Http2Connection {
         self.widen(settings.connection_window);
     }
 
-    /// The head or the trailers of the last event.
+    /// The head or trailers of the last event.
     pub fn fields(&self) -> &FieldList {
         &self.fields
     }
 
-    /// Why a stream has failed, if it has.
+    /// Why a stream was reset, if it was.
     pub fn reset_code(&self, stream: StreamKey) -> Option<Http2ErrorCode> {
         self.streams.get(stream).and_then(|stream| stream.reset)
     }
 
-    /// Streams that neither side has ended.
+    /// Number of streams that neither side has ended.
     pub fn open_streams(&self) -> usize {
         self.streams.open()
     }
 
-    /// Frames of the other side since the last call.
+    /// Counts of received frames since the last call.
     pub fn take_counts(&mut self) -> FrameCounts {
         std::mem::take(&mut self.counts)
     }
 
-    /// The number of what the other side has begun to say and not ended: the preface with its first frame, a frame or a header block. How
-    /// long content takes is another matter.
+    /// The number of an item that the peer has begun but not finished: the preface with its first frame, a frame or a header block.
+    /// Content is excluded: its time limits are a separate matter.
     pub fn unfinished(&self) -> Option<u64> {
         let has_begun = self.header_len > 0 || self.frame.is_some() || self.block.is_some() || !self.has_settings;
         has_begun.then_some(self.finished)
     }
 
-    /// Whether more of what the other side sends should be read: not while it takes no answers.
+    /// Whether to read more input: not while the peer takes no output.
     pub fn wants_input(&self) -> bool {
         !self.is_failed && self.output().len() < OUTPUT_BYTES_MAX + self.output_data_max
     }
 
-    /// It has ended because of an error.
+    /// Whether the connection ended because of an error.
     pub fn has_failed(&self) -> bool {
         self.is_failed
     }
 
-    /// Nothing more will come of it: it is to be closed once its output is written.
+    /// Whether nothing more can happen: close it once its output is written.
     pub fn is_done(&self) -> bool {
         let is_leaving = self.leaving == Leaving::Final || self.peer_leaves;
         self.is_failed || is_leaving && self.streams.open() == 0
     }
 
-    /// Says goodbye: streams that are open go on, and those that the other side opens before it knows are served.
+    /// Sends GOAWAY: open streams continue, and streams that the peer opens before it receives the GOAWAY are served.
     pub fn leave(&mut self) {
         if self.leaving == Leaving::No && !self.is_failed {
             self.leaving = Leaving::Announced;
@@ -280,7 +283,7 @@ impl Http2Connection {
         }
     }
 
-    /// Says goodbye to whoever has no stream open, without waiting for streams that may be on their way.
+    /// Sends the final GOAWAY to a peer without open streams, without waiting for streams in transit.
     pub fn leave_now(&mut self) {
         if self.leaving != Leaving::Final && !self.is_failed {
             self.leaving = Leaving::Final;
@@ -288,7 +291,7 @@ impl Http2Connection {
         }
     }
 
-    /// Ends the connection with all its streams; the other side is told why.
+    /// Ends the connection and all its streams, and tells the peer why.
     pub fn fail(&mut self, code: Http2ErrorCode) {
         if !self.is_failed {
             self.is_failed = true;
@@ -297,7 +300,7 @@ impl Http2Connection {
         }
     }
 
-    /// The other side is gone.
+    /// The peer has disconnected.
     pub fn lose(&mut self) {
         self.is_failed = true;
         self.end_streams(Http2ErrorCode::CANCEL);
@@ -311,7 +314,7 @@ impl Http2Connection {
         }
     }
 
-    /// Lets go of buffers that are empty.
+    /// Frees empty buffers.
     pub fn rest(&mut self) {
         if self.output().is_empty() && self.out.capacity() > 0 {
             self.out = Vec::new();
@@ -326,7 +329,7 @@ impl Http2Connection {
         }
     }
 
-    /// Changes a stream's state to closed.
+    /// Sets a stream's state to closed.
     fn close(&mut self, key: StreamKey, how: Closed, reset: Option<Http2ErrorCode>) {
         let Some(stream) = self.streams.get_mut(key) else { return };
         (stream.receives, stream.sends) = (false, false);
@@ -334,7 +337,7 @@ impl Http2Connection {
         if stream.wait == SendWait::Turn {
             self.turns.retain(|turn| *turn != key);
         }
-        // What still comes of its content is nobody's.
+        // No one receives the rest of its content.
         if let Some(data) = self.data.as_mut().filter(|data| data.stream == Some(key)) {
             data.stream = None;
         }
@@ -348,14 +351,14 @@ impl Http2Connection {
         }
     }
 
-    /// Resets a stream because of what the other side did, and has its caller told.
+    /// Resets a stream because of the peer's error, and reports it to the caller.
     fn spoil(&mut self, key: StreamKey, code: Http2ErrorCode) {
         self.counts.spoilt_streams += 1;
         self.failed.push(key);
         self.reset(key, code);
     }
 
-    /// A stream begins.
+    /// The state of a new stream.
     fn new_stream(&self, id: u32) -> StreamState {
         StreamState {
             id,

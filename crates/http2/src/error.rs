@@ -1,8 +1,8 @@
-//! Errors: their codes on the wire (RFC 9113 §7), those that end a connection, and what a caller is told of a stream that is no more.
+//! Error codes on the wire (RFC 9113 §7), errors that end a connection, and the error for calls on a stream that is gone.
 
 use std::fmt;
 
-/// Why a stream or a connection ends.
+/// Error code: why a stream or a connection ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Http2ErrorCode(pub u32);
 
@@ -41,12 +41,12 @@ codes! {
     13 HTTP_1_1_REQUIRED "HTTP_1_1_REQUIRED",
 }
 
-/// Why a connection ends at once (RFC 9113 §5.4.1).
+/// A connection error (RFC 9113 §5.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Http2Error {
-    /// What the peer is told.
+    /// The code sent to the peer.
     pub code: Http2ErrorCode,
-    /// What the peer did.
+    /// What the peer did wrong.
     pub reason: &'static str,
 }
 

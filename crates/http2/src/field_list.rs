@@ -1,13 +1,13 @@
-//! The fields of one header section, one behind the other in one buffer, and what makes a section of them a request, a response or trailers
-//! (RFC 9113 §8.2, §8.3). What breaks a rule is malformed: nothing of it may be passed on.
+//! The fields of one header section, consecutive in one buffer, and the rules that make them a valid request, response or trailer
+//! section (RFC 9113 §8.2, §8.3). A section that violates a rule is malformed: none of it may be forwarded.
 
 use std::ops::Range;
 use tollgate_http::is_token;
 
-/// What a field counts beyond its bytes in a list (RFC 9113 §6.5.2), and as an entry of a table (RFC 7541 §4.1).
+/// Overhead of a field in the size of a list (RFC 9113 §6.5.2), and of an entry in that of a table (RFC 7541 §4.1).
 pub(crate) const FIELD_OVERHEAD: usize = 32;
 
-/// The fields that are none of the message's own (RFC 9113 §8.3, RFC 8441 §4).
+/// Pseudo-header fields (RFC 9113 §8.3, RFC 8441 §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the names are the documentation
 pub enum Pseudo {
@@ -21,21 +21,21 @@ pub enum Pseudo {
 
 const PSEUDO_FIELDS: usize = 6;
 
-/// A section breaks a rule.
+/// The rule that a malformed section violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MalformedFields(pub &'static str);
 
 /// The fields of one section.
 #[derive(Default)]
 pub struct FieldList {
-    /// For each field the length of its name and of its value in four bytes each, and both.
+    /// For each field, the lengths of name and value in four bytes each, then both.
     bytes: Vec<u8>,
-    /// What they count without compression (RFC 9113 §6.5.2), and may count.
+    /// Uncompressed size of the fields (RFC 9113 §6.5.2), and its limit.
     size: usize,
     size_max: usize,
     count: usize,
     is_too_large: bool,
-    /// Where the values of pseudo-header fields are, once the section was checked.
+    /// Positions of the values of pseudo-header fields, after a check.
     pseudo: [Option<(u32, u32)>; PSEUDO_FIELDS],
     content_length: Option<u64>,
 }
@@ -44,24 +44,24 @@ pub struct FieldList {
 const LENGTHS: usize = 8;
 
 impl FieldList {
-    /// Room for fields that count at most so much.
+    /// A list with this size limit.
     pub fn new(size_max: usize) -> Self {
         FieldList { size_max, ..FieldList::default() }
     }
 
-    /// Forgets all.
+    /// Removes all fields.
     pub fn clear(&mut self) {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
         *self = FieldList { bytes, ..FieldList::new(self.size_max) };
     }
 
-    /// Bytes of memory that it has.
+    /// Bytes of allocated memory.
     pub(crate) fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Lets go of its memory.
+    /// Frees the memory.
     pub(crate) fn release(&mut self) {
         *self = FieldList::new(self.size_max);
     }
@@ -75,7 +75,7 @@ impl FieldList {
         self.end(field);
     }
 
-    /// Begins a field, whose name and value are to be appended to `bytes`. Where it is.
+    /// Starts a field, whose name and value must then be appended to `bytes`. Returns its position.
     pub(crate) fn begin(&mut self) -> usize {
         let field = self.bytes.len();
         self.bytes.extend_from_slice(&[0; LENGTHS]);
@@ -97,13 +97,13 @@ impl FieldList {
         }
     }
 
-    /// The field that is all but ended.
+    /// Name and value of the field that is about to end.
     pub(crate) fn last(&self, field: usize) -> (&[u8], &[u8]) {
         let name_len = length(&self.bytes, field);
         self.bytes.get(field + LENGTHS..).and_then(|bytes| bytes.split_at_checked(name_len)).unwrap_or_default()
     }
 
-    /// Ends the field. One that is too much is not kept.
+    /// Ends the field. It is dropped if it exceeds the limit.
     pub(crate) fn end(&mut self, field: usize) {
         let (name, value) = self.last(field);
         let (size, value_len) = (name.len() + value.len() + FIELD_OVERHEAD, value.len());
@@ -116,22 +116,22 @@ impl FieldList {
         self.count += 1;
     }
 
-    /// Drops the field that has begun.
+    /// Drops the unfinished field.
     pub(crate) fn undo(&mut self, field: usize) {
         self.bytes.truncate(field);
     }
 
-    /// There are fields beyond the bound, which are not kept.
+    /// Whether fields beyond the limit were dropped.
     pub fn is_too_large(&self) -> bool {
         self.is_too_large
     }
 
-    /// What the fields count without compression, with what each counts beyond its bytes (RFC 9113 §6.5.2).
+    /// Uncompressed size of the fields, including the overhead of each (RFC 9113 §6.5.2).
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// All fields in order, pseudo-header fields too.
+    /// All fields in order, including pseudo-header fields.
     pub fn all(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -141,12 +141,12 @@ impl FieldList {
         })
     }
 
-    /// The fields of the message itself, in order. Names are tokens in lower case.
+    /// The regular fields of the message, in order. Names are lower-case tokens.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.all().filter(|(name, _)| name.first() != Some(&b':')).map(|(name, value)| (as_text(name), value))
     }
 
-    /// How many fields there are, pseudo-header fields too.
+    /// Number of fields, including pseudo-header fields.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -156,23 +156,23 @@ impl FieldList {
         self.count == 0
     }
 
-    /// The value of a pseudo-header field, once the section was checked.
+    /// The value of a pseudo-header field, after a check.
     pub fn pseudo(&self, field: Pseudo) -> Option<&[u8]> {
         let (start, end) = self.pseudo.get(field as usize).copied().flatten()?;
         self.bytes.get(start as usize..end as usize)
     }
 
-    /// The status of a response that was checked.
+    /// The status of a checked response.
     pub fn status(&self) -> u16 {
         self.pseudo(Pseudo::Status).map_or(0, |digits| digits.iter().fold(0, |sum, digit| sum * 10 + u16::from(digit - b'0')))
     }
 
-    /// What the section says of its content's length, once it was checked.
+    /// The announced length of the content, after a check.
     pub fn content_length(&self) -> Option<u64> {
         self.content_length
     }
 
-    /// Checks that it is a request's head (RFC 9113 §8.3.1, RFC 8441 §4).
+    /// Checks that it is a valid request head (RFC 9113 §8.3.1, RFC 8441 §4).
     pub fn check_request(&mut self) -> Result<(), MalformedFields> {
         self.check(Section::Request)?;
         let method = self.pseudo(Pseudo::Method).ok_or(MalformedFields("a request without a method"))?;
@@ -191,23 +191,23 @@ impl FieldList {
         if !has_scheme {
             return Err(MalformedFields("a request without a scheme"));
         }
-        // What HTTP/1.1 would take for an absolute target would have another host than `:authority`.
+        // HTTP/1.1 would read any other value as an absolute target, whose host could differ from `:authority`.
         match self.pseudo(Pseudo::Path) {
             Some(path) if path.first() == Some(&b'/') || (path == b"*" && is_options) => Ok(()),
             _ => Err(MalformedFields("a request without a path")),
         }
     }
 
-    /// Checks that it is a response's head (RFC 9113 §8.3.2).
+    /// Checks that it is a valid response head (RFC 9113 §8.3.2).
     pub fn check_response(&mut self) -> Result<(), MalformedFields> {
         self.check(Section::Response)?;
         let status = self.pseudo(Pseudo::Status).unwrap_or_default();
         let is_status = status.len() == 3 && status.iter().all(u8::is_ascii_digit) && status.first() != Some(&b'0');
-        // There is no switch of protocols in HTTP/2 (§8.6).
+        // HTTP/2 has no protocol switch (§8.6).
         if is_status && status != b"101" { Ok(()) } else { Err(MalformedFields("a response without a status")) }
     }
 
-    /// Checks that it is a trailer section (RFC 9113 §8.1), which has no pseudo-header fields.
+    /// Checks that it is a valid trailer section (RFC 9113 §8.1), which has no pseudo-header fields.
     pub fn check_trailers(&mut self) -> Result<(), MalformedFields> {
         self.check(Section::Trailers)
     }
@@ -250,7 +250,7 @@ impl FieldList {
     }
 }
 
-/// What a section is to be.
+/// The kind of section to check for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Request,
@@ -259,7 +259,7 @@ enum Section {
 }
 
 impl Section {
-    /// The pseudo-header field of this name, if the section may have it.
+    /// The pseudo-header field with this name, if the section may contain it.
     fn pseudo(self, name: &[u8]) -> Option<Pseudo> {
         Some(match (self, name) {
             (Section::Request, b":method") => Pseudo::Method,
@@ -278,7 +278,7 @@ fn length(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |length| u32::from_ne_bytes(*length) as usize)
 }
 
-/// Where name and value are of the field at `at`.
+/// Positions of name and value of the field at `at`.
 #[inline]
 fn spans(bytes: &[u8], at: usize) -> Option<(Range<usize>, Range<usize>)> {
     if at >= bytes.len() {
@@ -294,7 +294,7 @@ fn as_text(name: &[u8]) -> &str {
     std::str::from_utf8(name).unwrap_or_default()
 }
 
-/// Bytes that a name may have (RFC 9113 §8.2.1): those of a token, without capital letters.
+/// Bytes allowed in a name (RFC 9113 §8.2.1): those of a token, without upper-case letters.
 #[allow(clippy::indexing_slicing)] // evaluated by the compiler, which checks it
 const IS_LOWER_TOKEN: [bool; 256] = {
     let mut table = [false; 256];
@@ -314,7 +314,8 @@ fn is_lower_token(name: &[u8]) -> bool {
     !name.is_empty() && name.iter().all(|byte| IS_LOWER_TOKEN.get(usize::from(*byte)).copied().unwrap_or(false))
 }
 
-/// No control byte but the tab, as in HTTP/1.1, and no space around it (RFC 9113 §8.2.1). All bytes are looked at, without a branch for each.
+/// Whether a value has no control byte except tab, as in HTTP/1.1, and no surrounding space (RFC 9113 §8.2.1). Checks all bytes
+/// without a branch for each.
 #[inline]
 fn is_value(value: &[u8]) -> bool {
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
@@ -322,13 +323,13 @@ fn is_value(value: &[u8]) -> bool {
     !has_control && !is_space(value.first()) && !is_space(value.last())
 }
 
-/// A part of a request line: neither control bytes nor spaces, which would end it.
+/// Whether the value is safe in a request line: no control bytes, and no spaces, which would end it.
 #[inline]
 fn is_target(value: &[u8]) -> bool {
     !value.iter().fold(false, |found, byte| found | (*byte <= b' ') | (*byte == 0x7f))
 }
 
-/// Fields that mean something to one connection of HTTP/1.1 only (RFC 9113 §8.2.2).
+/// Whether a field is specific to one HTTP/1.1 connection (RFC 9113 §8.2.2).
 #[inline]
 fn is_of_connection(name: &[u8]) -> bool {
     match name.len() {

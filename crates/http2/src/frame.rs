@@ -1,17 +1,17 @@
-//! Frames (RFC 9113 §4, §6): their headers, and the content of those that are one small thing.
+//! Frames (RFC 9113 §4, §6): their headers, and simple payloads.
 
 use crate::Http2ErrorCode;
 use crate::error::Http2Error;
 
-/// Bytes of a frame's header.
+/// Bytes of a frame header.
 pub(crate) const FRAME_HEADER: usize = 9;
-/// Bytes of content that frames may have, of both sides: what the protocol begins with, and no larger ones are asked for. Larger frames
-/// would only make streams wait for each other.
+/// Maximum payload of a frame in both directions: the protocol's default, and never raised. Larger frames would only make streams
+/// wait for each other.
 pub(crate) const FRAME_BYTES_MAX: usize = 16_384;
-/// The highest number of a stream, and the largest window.
+/// The highest stream number, and the largest window.
 pub(crate) const HIGHEST: u32 = (1 << 31) - 1;
 
-/// Types of frames (§6). Those that nobody knows are ignored (§4.1).
+/// Frame types (§6). Unknown ones are ignored (§4.1).
 pub(crate) mod kind {
     pub(crate) const DATA: u8 = 0;
     pub(crate) const HEADERS: u8 = 1;
@@ -42,7 +42,7 @@ pub(crate) struct FrameHeader {
 }
 
 impl FrameHeader {
-    /// Reads one. The highest bit of a stream's number means nothing (§4.1).
+    /// Parses a header. The highest bit of the stream number is ignored (§4.1).
     #[inline]
     pub(crate) fn read(bytes: &[u8; FRAME_HEADER]) -> Self {
         let [high, middle, low, kind, flags, stream @ ..] = *bytes;
@@ -81,13 +81,13 @@ pub(crate) fn write_goaway(last: u32, code: Http2ErrorCode, out: &mut Vec<u8>) {
     write_frame(kind::GOAWAY, 0, 0, &[last, code].concat(), out);
 }
 
-/// The number in a content that is nothing else.
+/// The number in a payload of four bytes.
 pub(crate) fn number(content: &[u8]) -> Result<u32, Http2Error> {
     let number = content.try_into().map(u32::from_be_bytes);
     number.map_err(|_| Http2Error::new(Http2ErrorCode::FRAME_SIZE_ERROR, "a frame that is not four bytes long"))
 }
 
-/// The part of a header block in the content of HEADERS (§6.2), and the stream that it says it depends on.
+/// The header block fragment in the payload of HEADERS (§6.2), and the stream that it depends on.
 pub(crate) fn block_fragment(header: FrameHeader, mut content: &[u8]) -> Result<(&[u8], Option<u32>), Http2Error> {
     let short = Http2Error::new(Http2ErrorCode::FRAME_SIZE_ERROR, "a HEADERS frame without its own fields");
     let mut padding = 0;
@@ -127,7 +127,7 @@ pub(crate) fn write_settings(settings: &[(u16, u32)], out: &mut Vec<u8>) {
     }
 }
 
-/// The settings in a content.
+/// The settings in a payload.
 pub(crate) fn read_settings(content: &[u8]) -> Result<impl Iterator<Item = (u16, u32)>, Http2Error> {
     let (settings, rest) = content.as_chunks::<6>();
     if !rest.is_empty() {

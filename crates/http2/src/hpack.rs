@@ -12,8 +12,8 @@ pub(crate) use decoder::HpackError;
 pub use encoder::HeaderBlock;
 pub(crate) use encoder::TABLE_SIZE_ZERO;
 
-/// What a dynamic table may hold unless the decoder says otherwise (RFC 9113 §6.5.2). Ours never does: it bounds a decoder's memory, and is
-/// enough for the lines that a client repeats.
+/// Maximum size of a dynamic table by default (RFC 9113 §6.5.2). Our decoder keeps it: it bounds the memory, and is enough for the
+/// fields that a client repeats.
 pub(crate) const TABLE_BYTES_MAX: usize = 4096;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! HTTP/2 (RFC 9113) between bytes and events, for servers and for clients, without I/O: bytes of the peer go in and events come out; calls go
-//! in and bytes for the peer come out. It has no runtime, no clock and no sockets, so that tests can drive it byte by byte.
+//! HTTP/2 (RFC 9113) between bytes and events, for servers and clients, without I/O: received bytes become events, and calls become
+//! bytes to send. It has no runtime, clock or sockets, so that tests can drive it byte by byte.
 //!
-//! It does framing, header compression (RFC 7541), the states of streams and flow control, and checks messages as strictly as HTTP/1.1's heads
-//! are checked. It keeps no buffer while there is nothing in it. Everything that a peer can make it hold has a bound; how long a peer may take
-//! and how much it may ask for in vain are its caller's to decide, who gets the counts.
+//! It does framing, header compression (RFC 7541), stream states and flow control, and validates messages as strictly as HTTP/1.1
+//! heads. Empty buffers are freed. All memory that a peer can cause is bounded; the caller decides how long a peer may take and how
+//! much pointless work it may cause, based on the counts.
 #![forbid(unsafe_code)]
 
 mod connection;
@@ -19,5 +19,5 @@ pub use field_list::{FieldList, Pseudo};
 pub use hpack::{HeaderBlock, HpackDecoder};
 pub use streams::StreamKey;
 
-/// What every connection of a client begins with (RFC 9113 §3.4).
+/// The first bytes of every client connection (RFC 9113 §3.4).
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

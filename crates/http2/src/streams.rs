@@ -1,25 +1,25 @@
-//! The streams of one connection: their states (RFC 9113 §5.1), found by number or by place, and what is remembered of those that are closed.
+//! The streams of one connection: their states (RFC 9113 §5.1), lookup by number or key, and a short memory of closed streams.
 
 use crate::Http2ErrorCode;
 use std::collections::VecDeque;
 
-/// A stream's place in its connection; its caller's until [`Http2Connection::release`](crate::Http2Connection::release).
+/// Key of a stream within its connection; valid until [`Http2Connection::release`](crate::Http2Connection::release).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamKey(u32);
 
 impl StreamKey {
-    /// The place as an index: small, and used again once the stream is released.
+    /// The key as an index: small, and reused after the stream is released.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Streams that are remembered after a reset: frames of the other side may still be on their way to them, for as long as the reset is. What
-/// comes for one that is forgotten is answered with another reset, which costs more.
+/// Streams remembered after a reset: frames from the peer may still be in transit to them until it receives the reset. A frame for a
+/// forgotten stream is answered with another reset, which costs more.
 const RESET_MAX: usize = 64;
-/// Streams that are remembered after their end, behind which nothing may come: enough to name the right error.
+/// Streams remembered after their end, after which nothing may arrive: enough to report the right error.
 const ENDED_MAX: usize = 8;
-/// Places that a connection without streams keeps for its next ones.
+/// Slots that a connection without streams keeps allocated.
 const SPARE_MAX: usize = 2;
 
 /// How a stream was closed.
@@ -27,45 +27,45 @@ const SPARE_MAX: usize = 2;
 pub(crate) enum Closed {
     /// Both sides ended it.
     Ended,
-    /// The other side reset it.
+    /// The peer reset it.
     ByPeer,
-    /// This side reset it, or never took it.
+    /// This side reset or refused it.
     Here,
 }
 
-/// What a stream that can't send more waits for.
+/// What a stream that cannot send more waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendWait {
     /// Nothing.
     None,
     /// Its own window.
     Window,
-    /// Its turn, among those whose windows are open.
+    /// Its turn among streams with open windows.
     Turn,
 }
 
 /// One stream.
 pub(crate) struct StreamState {
     pub id: u32,
-    /// The other side may still send, and this side may.
+    /// Whether the peer may still send, and whether this side may.
     pub receives: bool,
     pub sends: bool,
     pub reset: Option<Http2ErrorCode>,
-    /// Its caller knows it.
+    /// Whether the caller holds its key.
     pub is_held: bool,
-    /// What this side may send. Below 0 when the other side has made its windows smaller.
+    /// Send window. Negative if the peer has reduced its windows.
     pub send_window: i64,
-    /// What the other side may send.
+    /// Receive window.
     pub receive_window: i64,
-    /// Bytes that were received and not taken.
+    /// Bytes received but not taken.
     pub waiting: u32,
-    /// Bytes that were taken and that the other side has not been told of.
+    /// Bytes taken but not yet returned to the peer's window.
     pub taken: u32,
-    /// Bytes of content that are still to come, where that was said.
+    /// Remaining bytes of content, if the length was announced.
     pub content_left: Option<u64>,
-    /// The final head of a response has come.
+    /// Whether the final head of the response has arrived.
     pub has_head: bool,
-    /// The request was HEAD: its response says the length of what does not come.
+    /// Whether the request is HEAD: its response announces the length of content that never arrives.
     pub is_head_request: bool,
     pub wait: SendWait,
 }
@@ -73,7 +73,7 @@ pub(crate) struct StreamState {
 /// All streams of a connection.
 #[derive(Default)]
 pub(crate) struct Streams {
-    /// Numbers and places of streams that are not closed, by number.
+    /// Numbers and keys of streams that are not closed, by number.
     open: Vec<(u32, StreamKey)>,
     places: Vec<Option<StreamState>>,
     free: Vec<StreamKey>,
@@ -82,7 +82,7 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// Adds a stream, whose number is the highest.
+    /// Adds a stream; its number must be the highest.
     pub(crate) fn add(&mut self, stream: StreamState) -> StreamKey {
         let id = stream.id;
         let key = match self.free.pop() {
@@ -101,7 +101,7 @@ impl Streams {
         key
     }
 
-    /// Streams that are not closed.
+    /// Number of streams that are not closed.
     pub(crate) fn open(&self) -> usize {
         self.open.len()
     }
@@ -116,14 +116,14 @@ impl Streams {
         self.places.get_mut(key.index())?.as_mut()
     }
 
-    /// The place of a stream that is not closed.
+    /// The key of a stream that is not closed.
     #[inline]
     pub(crate) fn find(&self, id: u32) -> Option<StreamKey> {
         let at = self.open.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         self.open.get(at).map(|(_, key)| *key)
     }
 
-    /// Visits all that are not closed.
+    /// Visits all streams that are not closed.
     pub(crate) fn each_open(&mut self, mut visit: impl FnMut(StreamKey, &mut StreamState)) {
         for (_, key) in &self.open {
             if let Some(Some(stream)) = self.places.get_mut(key.index()) {
@@ -132,7 +132,7 @@ impl Streams {
         }
     }
 
-    /// How a stream was closed, if that is remembered.
+    /// How a stream was closed, if remembered.
     pub(crate) fn closed(&self, id: u32) -> Option<Closed> {
         let was_reset = self.was_reset.iter().rev().find(|(closed, _)| *closed == id).map(|(_, how)| *how);
         was_reset.or_else(|| self.ended.contains(&id).then_some(Closed::Ended))
@@ -153,7 +153,7 @@ impl Streams {
         }
     }
 
-    /// Takes a stream that is closed from the open ones; its place too when nobody holds it.
+    /// Closes a stream, and frees its slot unless the caller holds its key.
     pub(crate) fn close(&mut self, key: StreamKey, how: Closed) {
         let Some(stream) = self.get(key) else { return };
         let (id, is_held) = (stream.id, stream.is_held);
@@ -166,7 +166,7 @@ impl Streams {
         }
     }
 
-    /// Its caller knows it no longer, and it is closed.
+    /// Frees the slot of a closed stream that its caller has released.
     pub(crate) fn vacate(&mut self, key: StreamKey) {
         if let Some(place) = self.places.get_mut(key.index())
             && place.take().is_some()
@@ -175,7 +175,7 @@ impl Streams {
         }
     }
 
-    /// Lets go of the memory of many streams, when there are none.
+    /// Frees the memory of many streams once there are none.
     pub(crate) fn rest(&mut self) {
         if self.open.is_empty() && self.free.len() == self.places.len() && self.places.len() > SPARE_MAX {
             (self.open, self.places, self.free) = (Vec::new(), Vec::new(), Vec::new());

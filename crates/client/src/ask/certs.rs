@@ -66,7 +66,7 @@ pub(super) fn run(command: Certs, gateway: &Gateway) -> Result<(), CommandFailur
         Certs::Add(options) => add(&options, gateway),
         Certs::Delete(DeleteCertificate { ids }) => {
             for id in ids {
-                // The gateway, like Tyk, says "removed" of anything.
+                // The gateway, like Tyk, reports "removed" even for an unknown id.
                 if gateway.find(&path(&id))?.is_none() {
                     return Err(CommandFailure::Refused(format!("there is no certificate with the id {id}")));
                 }

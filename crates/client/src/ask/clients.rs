@@ -93,7 +93,7 @@ pub(super) fn run(command: ClientCommand, gateway: &Gateway) -> Result<(), Comma
             Ok(())
         }
         ClientCommand::Delete(named) => {
-            // The gateway, like Tyk, says "deleted" of anything.
+            // The gateway, like Tyk, reports "deleted" even for an unknown id.
             if gateway.find(&named.path())?.is_none() {
                 return Err(CommandFailure::Refused(format!("the API {} has no client with the id {}", named.api, named.id)));
             }

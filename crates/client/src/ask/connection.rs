@@ -34,7 +34,7 @@ impl GatewayAddress {
         };
         let host = uri.host().filter(|host| !host.is_empty()).ok_or("it has no host")?.to_owned();
         let port = match uri.authority().and_then(|authority| authority.as_str().rsplit_once(':')) {
-            // What stands behind the last colon of a bare IPv6 address is no port either.
+            // The last colon of a bare IPv6 address does not precede a port.
             Some((_, digits)) if !digits.ends_with(']') => digits.parse().map_err(|_| format!("{digits} is no port"))?,
             _ => {
                 if tls {
@@ -50,7 +50,7 @@ impl GatewayAddress {
         Ok(GatewayAddress { tls, host, port, base: uri.path().trim_end_matches('/').to_owned() })
     }
 
-    /// The address of a configuration's gateway, from its own machine.
+    /// The address of the configured gateway, for use on its own machine.
     pub(crate) fn of(config: &GatewayConfig) -> Self {
         let own = &config.tollgate.control_listen_address;
         let written = if config.control_api_port == 0 || own.is_empty() { &config.listen_address } else { own };
@@ -72,7 +72,7 @@ impl fmt::Display for GatewayAddress {
     }
 }
 
-/// How an address is asked.
+/// A client for one gateway address.
 pub(crate) struct GatewayConnection {
     address: GatewayAddress,
     client: HttpClient,
@@ -84,7 +84,7 @@ impl GatewayConnection {
     pub(crate) fn new(address: GatewayAddress, insecure: bool, tls: TlsOf, timeout: Duration) -> Result<Self, CommandFailure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CommandFailure::Refused(format!("cannot start: {error}")))?;
-        // Plain HTTP looks at no certificate: the system's roots need not be read then.
+        // Plain HTTP needs no certificates, so the system's roots are not read.
         let tls = tls(insecure || !address.tls).map_err(CommandFailure::Refused)?;
         let settings = HttpClientSettings { http2: false, idle_max: timeout, connect_time_max: None };
         Ok(GatewayConnection { address, client: HttpClient::new(tls, settings), timeout, runtime })
@@ -110,7 +110,7 @@ impl GatewayConnection {
         })
     }
 
-    /// The same; an error is the bare reason.
+    /// Same as `ask`, but an error is the bare reason.
     pub(crate) fn try_ask(
         &self,
         method: &str,

@@ -325,7 +325,7 @@ fn object(document: Value) -> Map<String, Value> {
     }
 }
 
-/// Seconds since 1970.
+/// Current time in seconds since 1970.
 fn unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

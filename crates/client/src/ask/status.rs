@@ -12,7 +12,7 @@ pub(super) fn status(gateway: &Gateway) -> Result<(), CommandFailure> {
     let is_ready = ready_status == 200;
     let count = |path: &str, list: fn(&Value) -> Option<&Vec<Value>>| match gateway.get(path) {
         Ok(document) => Ok(list(&document).map(Vec::len)),
-        // Keys that are hashed may not be listed: then there is no number.
+        // Hashed keys may not be listed: then the number is unknown.
         Err(CommandFailure::Refused(_)) => Ok(None),
         Err(failure) => Err(failure),
     };

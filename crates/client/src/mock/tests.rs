@@ -11,7 +11,7 @@ fn start() -> SocketAddr {
     address
 }
 
-/// Status and body of one request on a connection of its own.
+/// Status and body of one request on its own connection.
 fn exchange(head: &str, body: &[u8]) -> (u16, Vec<u8>) {
     let mut stream = TcpStream::connect(start()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();

@@ -41,12 +41,12 @@ pub(super) struct ApiView {
     pub in_flight: u64,
     pub p50_ms: f64,
     pub p99_ms: f64,
-    /// The gateway's own part.
+    /// The gateway's own part of the latency.
     pub gateway_p99_ms: f64,
 }
 
 impl Sample {
-    /// Requests the metrics.
+    /// Fetches the metrics.
     pub(super) fn take(client: &TopClient) -> Result<Self, String> {
         let live =
             client.get("/tyk/live")?.ok_or("the gateway has no figures: tollgate.metrics.enabled is false, or it is older")?;

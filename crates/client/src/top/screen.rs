@@ -22,7 +22,7 @@ struct Screen {
 
 /// Shows metrics until `q`, Escape or Ctrl-C.
 pub(super) fn run(client: &TopClient, interval: Duration) -> Result<(), Box<dyn Error>> {
-    // A gateway that can't be asked at all is told in plain words, not on a screen that goes away.
+    // If the gateway does not respond at all, report that as text, not on a screen that disappears.
     let mut last = Sample::take(client)?;
     let mut screen = Screen { view: View::between(&last, &last), trouble: None, scrolled: 0 };
     let mut terminal = ratatui::try_init()?;

@@ -20,7 +20,7 @@ pub(super) fn summary(view: &View) -> String {
 pub(super) fn rows(view: &View) -> Vec<[String; 8]> {
     let row = |api: &super::sample::ApiView| {
         let name = if api.name.is_empty() || api.name == api.id { api.id.clone() } else { format!("{} ({})", api.name, api.id) };
-        // What an operator called an API must not move the cursor.
+        // The name of an API, which an operator chose, must not contain terminal control characters.
         let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
         [
             name,

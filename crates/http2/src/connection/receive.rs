@@ -1,4 +1,4 @@
-//! What comes: bytes become frames, frames become events. Content is passed on where it lies; other frames are read whole.
+//! Receiving: bytes become frames, frames become events. Content is passed on in place; other frames are read completely first.
 
 use super::{Http2Connection, Http2Event, Http2Side, LEAVING, Leaving, WINDOW, fault};
 use crate::PREFACE;
@@ -7,18 +7,18 @@ use crate::frame::{self, FRAME_BYTES_MAX, FrameHeader, HIGHEST, flag, kind, sett
 use crate::hpack::TABLE_BYTES_MAX;
 use crate::streams::{Closed, SendWait, StreamKey};
 
-/// A frame of a head that is larger than usual heads are.
+/// A head frame above this size is unusually large.
 const LARGE_HEAD_BYTES: usize = 1024;
-/// Bytes of a header block, in all and of one field, by what a head may count: what is too large is still read, so that it can be answered and
-/// the tables of both sides stay the same, but not without end.
+/// Maximum bytes of a header block, and of one of its fields, as a multiple of the head limit. A head that is too large is still
+/// decoded, so that it can be answered and the compression tables stay in sync, but only up to this limit.
 const BLOCK_BYTES_PER_HEAD: usize = 4;
 const FIELD_BYTES_PER_HEAD: usize = 2;
 
-/// A DATA frame whose content comes.
+/// A DATA frame whose content is arriving.
 pub(super) struct DataFrame {
-    /// Whose it is; nobody's when the stream is gone.
+    /// Its stream; `None` if the stream is gone.
     pub stream: Option<StreamKey>,
-    /// The length of the padding is still to come.
+    /// The length of the padding has not arrived.
     is_padded: bool,
     left: usize,
     padding: usize,
@@ -31,20 +31,20 @@ impl DataFrame {
     }
 }
 
-/// A header block whose frames come.
+/// A header block whose frames are arriving.
 pub(super) struct Block {
     stream: u32,
     ends: bool,
     depends_on_itself: bool,
-    /// Bytes that have come.
+    /// Bytes received.
     bytes: usize,
-    /// The beginning of a field.
+    /// The start of an incomplete field.
     rest: Vec<u8>,
 }
 
 impl Http2Connection {
-    /// Reads on. The next event in `input`, of which it takes what it has read; `None` when nothing is left. After an error the other side has
-    /// been told, and nothing more is read.
+    /// Returns the next event in `input` and consumes what it read; `None` when nothing is left. On an error, the peer is notified,
+    /// and nothing more is read.
     pub fn next<'i>(&mut self, input: &mut &'i [u8]) -> Result<Option<Http2Event<'i>>, Http2Error> {
         let read = self.read(input);
         if let Err(error) = &read {
@@ -61,7 +61,7 @@ impl Http2Connection {
             if self.is_failed {
                 *input = &[];
             }
-            // The end of a message may be a frame without content.
+            // A frame without content may end a message.
             let is_over = self.data.as_ref().is_some_and(DataFrame::is_over);
             if input.is_empty() && !is_over {
                 return Ok(None);
@@ -72,7 +72,7 @@ impl Http2Connection {
             } else if self.data.is_some() {
                 self.read_data(input)?
             } else if let Some((header, content)) = self.frame_in(input)? {
-                // The rule: all of a frame is there, and is read where it lies.
+                // Usually the whole frame is there and is read in place.
                 self.on_frame(header, content)?
             } else if let Some(header) = self.frame {
                 self.collect(header, input)?
@@ -99,7 +99,8 @@ impl Http2Connection {
         Ok(())
     }
 
-    /// The frame at the start of `input`. Where that has not all of it, what there is is kept; DATA frames are not waited for.
+    /// The frame at the start of `input`. An incomplete frame is buffered, except a DATA frame, whose content is passed on as it
+    /// arrives.
     fn frame_in<'i>(&mut self, input: &mut &'i [u8]) -> Result<Option<(FrameHeader, &'i [u8])>, Http2Error> {
         if self.frame.is_some() {
             return Ok(None);
@@ -132,7 +133,7 @@ impl Http2Connection {
         }
     }
 
-    /// Collects the content of a frame that comes in pieces.
+    /// Collects the payload of a frame that arrives in pieces.
     fn collect(&mut self, header: FrameHeader, input: &mut &[u8]) -> Result<Option<Http2Event<'static>>, Http2Error> {
         let (now, later) = input.split_at((header.length - self.content.len()).min(input.len()));
         self.content.extend_from_slice(now);
@@ -145,7 +146,7 @@ impl Http2Connection {
         self.on_frame(header, &content)
     }
 
-    /// Counts a frame, and looks at whether it may come now.
+    /// Counts a frame and checks whether it is allowed now.
     fn check(&mut self, header: FrameHeader) -> Result<(), Http2Error> {
         let FrameHeader { length, kind, .. } = header;
         self.counts.all += 1;
@@ -183,14 +184,14 @@ impl Http2Connection {
             kind::WINDOW_UPDATE => self.on_window_update(header, content).map(|()| None)?,
             _ => None,
         };
-        // A block is one thing, however many frames it has.
+        // A block counts as one item, however many frames it has.
         if self.block.is_none() {
             self.finished += 1;
         }
         Ok(event)
     }
 
-    /// No stream of this number was ever opened (RFC 9113 §5.1.1).
+    /// Whether no stream of this number was ever opened (RFC 9113 §5.1.1).
     fn is_idle(&self, id: u32) -> bool {
         match self.side {
             Http2Side::Server => id.is_multiple_of(2) || id > self.highest,
@@ -198,7 +199,7 @@ impl Http2Connection {
         }
     }
 
-    /// Something came for a stream that is closed (§5.1).
+    /// Handles a frame for a closed stream (§5.1).
     fn on_closed(&mut self, id: u32) {
         if self.streams.closed(id) != Some(Closed::Here) {
             self.counts.spoilt_streams += 1;
@@ -226,11 +227,11 @@ impl Http2Connection {
             None => self.on_closed(id),
             Some((key, stream)) if !stream.receives => self.spoil(key, Http2ErrorCode::STREAM_CLOSED),
             Some((key, stream)) if stream.receive_window < length as i64 => self.spoil(key, Http2ErrorCode::FLOW_CONTROL_ERROR),
-            // A response begins with its head (§8.1).
+            // A response starts with its head (§8.1).
             Some((key, stream)) if !stream.has_head => self.spoil(key, Http2ErrorCode::PROTOCOL_ERROR),
             Some((_, stream)) => stream.receive_window -= length as i64,
         }
-        // It may be gone by now.
+        // The stream may be closed by now.
         let stream = self.streams.find(id);
         let data = DataFrame { stream, is_padded, left: length, padding: 0, ends: header.has(flag::END_STREAM) };
         self.data = Some(data);
@@ -265,7 +266,7 @@ impl Http2Connection {
             };
             let is_counted = self.count_content(stream, bytes.len());
             self.end_data_if_over();
-            // The last part is the end of the message only if that is as long as it was said to be.
+            // The last part only ends the message if the content has the announced length.
             let is_whole = !ends || self.streams.get(stream).is_some_and(|stream| stream.reset.is_none());
             return Ok((is_counted && is_whole).then_some(Http2Event::Data { stream, bytes, ends }));
         }
@@ -280,7 +281,7 @@ impl Http2Connection {
         Ok(ended.map(|stream| Http2Event::Data { stream, bytes: &[], ends: true }))
     }
 
-    /// Counts content that its caller gets. Whether it gets it.
+    /// Counts content for the caller. Returns whether it may be delivered.
     fn count_content(&mut self, key: StreamKey, bytes: usize) -> bool {
         let Some(stream) = self.streams.get_mut(key) else { return false };
         stream.waiting += bytes as u32;
@@ -296,7 +297,7 @@ impl Http2Connection {
         true
     }
 
-    /// Lets bytes come again that nobody gets: padding, and content of streams that are gone.
+    /// Returns window for bytes that no one takes: padding, and content of closed streams.
     fn pass_over(&mut self, stream: Option<StreamKey>, bytes: usize) {
         match stream.and_then(|key| self.streams.get_mut(key).map(|stream| (key, stream))) {
             Some((key, stream)) => {
@@ -317,7 +318,7 @@ impl Http2Connection {
         }
     }
 
-    /// The other side has ended its message. Whether that is whole.
+    /// The peer has ended its message. Returns whether the message is complete.
     fn end_receiving(&mut self, key: StreamKey) -> bool {
         let Some(stream) = self.streams.get_mut(key) else { return false };
         if stream.content_left.is_some_and(|left| left > 0) {
@@ -360,7 +361,7 @@ impl Http2Connection {
         self.on_fragment(fragment, header.has(flag::END_HEADERS))
     }
 
-    /// A part of a header block.
+    /// Handles a part of a header block.
     fn on_fragment(&mut self, fragment: &[u8], is_last: bool) -> Result<Option<Http2Event<'static>>, Http2Error> {
         let Some(block) = &mut self.block else { return Ok(None) };
         let is_compressed = |error: crate::hpack::HpackError| Http2Error::new(Http2ErrorCode::COMPRESSION_ERROR, error.0);
@@ -463,7 +464,7 @@ impl Http2Connection {
 
     // --- The others ---
 
-    /// Priorities mean nothing any longer (§5.3.2), but have a form.
+    /// Priorities have no effect any more (§5.3.2), but their format is checked.
     fn on_priority(&mut self, header: FrameHeader, content: &[u8]) -> Result<(), Http2Error> {
         let FrameHeader { stream: id, .. } = header;
         if id == 0 {
@@ -476,7 +477,7 @@ impl Http2Connection {
         };
         match self.streams.find(id) {
             Some(key) => self.spoil(key, code),
-            // A stream that is not open can't be reset.
+            // A stream that is not open cannot be reset.
             None if self.is_idle(id) => return fault(code, "a priority that is none"),
             None => {}
         }
@@ -533,13 +534,13 @@ impl Http2Connection {
                 return invalid("a frame size that can't be");
             }
             setting::ENABLE_CONNECT_PROTOCOL if value > 1 => return invalid("a setting that is neither on nor off"),
-            // Larger frames than the least that everybody takes are not sent.
+            // Larger frames than the guaranteed minimum are never sent.
             _ => {}
         }
         Ok(())
     }
 
-    /// The windows of all streams change with the one that they begin with (§6.9.2).
+    /// Adjusts the windows of all streams to a new initial window (§6.9.2).
     fn on_stream_window(&mut self, window: u32) -> Result<(), Http2Error> {
         let difference = i64::from(window) - i64::from(self.peer_stream_window);
         self.peer_stream_window = window;
@@ -579,7 +580,7 @@ impl Http2Connection {
         };
         self.peer_leaves = true;
         if self.side == Http2Side::Client {
-            // What it has not begun, it never will (§6.8).
+            // Streams that it has not started it never will (§6.8).
             let last = u32::from_be_bytes([*a, *b, *c, *d]) & HIGHEST;
             let mut refused = Vec::new();
             self.streams.each_open(|key, stream| {
@@ -627,7 +628,7 @@ impl Http2Connection {
 
     // --- What was taken ---
 
-    /// The caller has taken bytes of a stream's content: as many more may come.
+    /// The caller has taken bytes of a stream's content: the window reopens by as much.
     pub fn take(&mut self, key: StreamKey, bytes: usize) {
         let Some(stream) = self.streams.get_mut(key) else { return };
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(stream.waiting);
@@ -650,7 +651,7 @@ impl Http2Connection {
         }
     }
 
-    /// Lets the other side send more on all streams together, if this is more than it may.
+    /// Enlarges the window of the connection, if `window` is larger than the current one.
     pub fn widen(&mut self, window: u32) {
         let window = window.clamp(WINDOW, HIGHEST);
         if let Some(more) = window.checked_sub(self.receive_window_size).filter(|more| *more > 0) {
@@ -660,7 +661,7 @@ impl Http2Connection {
         }
     }
 
-    /// Changes the window of each stream, if the other side has acknowledged what it was told before.
+    /// Changes the window of each stream. False if the peer has not acknowledged earlier settings.
     pub fn set_stream_window(&mut self, window: u32) -> bool {
         if !self.unacknowledged.is_empty() || self.is_failed {
             return false;
@@ -673,7 +674,7 @@ impl Http2Connection {
         true
     }
 
-    /// A larger window holds at once, a smaller one from when the other side knows.
+    /// A larger window applies at once, a smaller one when the peer has acknowledged it.
     fn apply_stream_window(&mut self, window: u32) {
         let difference = i64::from(window) - i64::from(self.stream_window);
         self.stream_window = window;

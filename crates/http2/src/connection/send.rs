@@ -1,4 +1,4 @@
-//! What goes: heads, content within the windows, resets, and the bytes to write.
+//! Sending: heads, content within the windows, resets, and the bytes to write.
 
 use super::{Http2Connection, Http2Side, OUTPUT_DATA_MAX};
 use crate::error::{Http2ErrorCode, StreamGone};
@@ -6,7 +6,7 @@ use crate::frame::{self, FRAME_BYTES_MAX, FrameHeader, HIGHEST, flag, kind};
 use crate::hpack::{HeaderBlock, TABLE_SIZE_ZERO};
 use crate::streams::{Closed, SendWait, StreamKey};
 
-/// Content is not cut into pieces smaller than this for want of room.
+/// Content is not split into smaller pieces than this for lack of room.
 const PIECE_BYTES_MIN: usize = 2048;
 
 impl Http2Connection {
@@ -15,7 +15,7 @@ impl Http2Connection {
         self.out.get(self.written..).unwrap_or_default()
     }
 
-    /// So many of them were written.
+    /// Marks this many bytes as written.
     pub fn wrote(&mut self, bytes: usize) {
         self.written += bytes;
         if self.written >= self.out.len() {
@@ -31,7 +31,7 @@ impl Http2Connection {
         }
     }
 
-    /// Gives the output's buffer back, if there is nothing in it.
+    /// Returns the output buffer, if it is empty.
     pub fn take_buffer(&mut self) -> Option<Vec<u8>> {
         let is_spare = self.output().is_empty() && self.out.capacity() > 0;
         is_spare.then(|| {
@@ -42,7 +42,7 @@ impl Http2Connection {
         })
     }
 
-    /// Bounds the content that waits to be written, up to the usual bound.
+    /// Limits the content that may wait to be written, at most to the default limit.
     pub fn set_output_data_max(&mut self, bytes: usize) {
         self.output_data_max = bytes.min(OUTPUT_DATA_MAX);
     }
@@ -52,17 +52,17 @@ impl Http2Connection {
         self.can_ever_open() && self.streams.open() < self.peer_streams_max as usize
     }
 
-    /// Whether one can be opened now, or later.
+    /// Whether a stream can be opened now or later.
     pub fn can_ever_open(&self) -> bool {
         self.side == Http2Side::Client && !self.is_failed && !self.peer_leaves && self.next <= HIGHEST
     }
 
-    /// Streams that the other side lets this one have at once.
+    /// Maximum concurrent streams that the peer allows.
     pub fn peer_streams_max(&self) -> u32 {
         self.peer_streams_max
     }
 
-    /// Sends a request's head on a new stream. `is_head` is set for HEAD, whose response has no content whatever its head says.
+    /// Sends a request head on a new stream. Set `is_head` for HEAD, whose response has no content, whatever its head says.
     pub fn open(&mut self, block: &HeaderBlock, ends: bool, is_head: bool) -> Option<StreamKey> {
         if !self.can_open() {
             return None;
@@ -97,7 +97,7 @@ impl Http2Connection {
         Ok(())
     }
 
-    /// A block that no single frame can hold.
+    /// Sends a block that does not fit in one frame.
     fn send_long(&mut self, id: u32, block: &[u8], ends: u8) {
         let (mut kind, mut flags) = (kind::HEADERS, ends);
         let mut pieces = block.chunks(FRAME_BYTES_MAX).peekable();
@@ -110,12 +110,12 @@ impl Http2Connection {
         }
     }
 
-    /// Sends as much content as the windows and the output have room for, and says how much. When that is not all, the stream comes up in
-    /// [`Http2Connection::next_writable`] once there is room again.
+    /// Sends as much content as the windows and the output allow; returns the number of bytes. If some remains,
+    /// [`Http2Connection::next_writable`] returns the stream once there is room.
     pub fn send_data(&mut self, key: StreamKey, data: &[u8], ends: bool) -> Result<usize, StreamGone> {
         let room = self.output_data_max.saturating_sub(self.out.len() - self.written);
         let room = if room < data.len().min(PIECE_BYTES_MIN) { 0 } else { room };
-        // Where others wait for their turn, one is a frame long.
+        // While other streams wait, each may send one frame per turn.
         let turn = if self.turns.is_empty() { usize::MAX } else { FRAME_BYTES_MAX };
         let stream = self.streams.get_mut(key).filter(|stream| stream.sends).ok_or(StreamGone)?;
         let window = usize::try_from(stream.send_window.min(self.send_window)).unwrap_or(0);
@@ -147,12 +147,12 @@ impl Http2Connection {
         Ok(now.len())
     }
 
-    /// Whether a stream that could not send all that it had still has to wait.
+    /// Whether a stream that could not send everything must still wait.
     pub fn waits_to_send(&self, key: StreamKey) -> bool {
         self.streams.get(key).is_some_and(|stream| stream.wait != SendWait::None)
     }
 
-    /// A stream that could not send all that it had, and may send more now.
+    /// A stream that could not send everything before and may send more now.
     pub fn next_writable(&mut self) -> Option<StreamKey> {
         let has_room = self.output_data_max.saturating_sub(self.output().len()) >= FRAME_BYTES_MAX.min(self.output_data_max);
         if self.send_window <= 0 || !has_room {
@@ -160,7 +160,7 @@ impl Http2Connection {
         }
         while let Some(key) = self.turns.pop_front() {
             if let Some(stream) = self.streams.get_mut(key).filter(|stream| stream.wait == SendWait::Turn) {
-                // Its window may have been made smaller.
+                // Its window may have been reduced.
                 if stream.send_window > 0 {
                     stream.wait = SendWait::None;
                     return Some(key);
@@ -178,8 +178,8 @@ impl Http2Connection {
         self.close(key, Closed::Here, Some(code));
     }
 
-    /// The caller is done with a stream, and the key means nothing any longer. What it has not ended is reset: a server that has said all is
-    /// not interested in the rest of the request (RFC 9113 §8.1), otherwise the exchange is given up.
+    /// The caller is done with a stream; its key becomes invalid. Unfinished parts are reset: a server that has sent its whole
+    /// response does not need the rest of the request (RFC 9113 §8.1); in other cases the exchange is cancelled.
     pub fn release(&mut self, key: StreamKey) {
         let Some(stream) = self.streams.get(key) else { return };
         let has_answered = self.side == Http2Side::Server && !stream.sends;

@@ -31,7 +31,7 @@ fn frame(kind: u8, flags: u8, stream: u32, content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What came, without a borrow.
+/// An owned copy of an event.
 #[derive(Debug, PartialEq, Eq)]
 enum Came {
     Request(StreamKey, bool),
@@ -56,7 +56,7 @@ fn receive(connection: &mut Http2Connection, mut bytes: &[u8]) -> Result<Vec<Cam
     Ok(came)
 }
 
-/// Kind, flags, stream and content of each frame that was put out.
+/// Type, flags, stream and payload of each frame sent.
 fn sent(connection: &mut Http2Connection) -> Vec<(u8, u8, u32, Vec<u8>)> {
     let out = connection.output().to_vec();
     connection.wrote(out.len());
@@ -101,7 +101,7 @@ fn setting(name: u16, value: u32) -> Vec<u8> {
     [name.to_be_bytes().as_slice(), &value.to_be_bytes()].concat()
 }
 
-/// What becomes of a sequence.
+/// The expected result of a sequence.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
     Connection(Http2ErrorCode),
@@ -226,7 +226,7 @@ fn each_error_is_the_one_that_the_rfc_names() {
         ("RFC 8441 4", "an extended CONNECT without a path", head(1, 0, &[(":method", "CONNECT"), (":protocol", "websocket"), GET[3]]), End::Stream(1, E::PROTOCOL_ERROR)),
     ] {
         assert_eq!(end_of(&mut server(), &bytes), expected, "{section}: {name}");
-        // However the bytes come.
+        // The result is the same however the bytes are cut.
         let mut in_pieces = server();
         let pieces: Result<Vec<_>, _> = bytes.chunks(1).map(|byte| receive(&mut in_pieces, byte)).collect();
         assert_eq!(pieces.is_err(), matches!(expected, End::Connection(_)), "{section}: {name}, byte by byte");
@@ -294,7 +294,7 @@ fn what_is_begun_and_not_finished_is_told() {
         receive(&mut server, &[byte]).unwrap();
     }
     assert_eq!(server.unfinished(), None);
-    // A block is one thing, however many frames it has.
+    // A block counts as one item, however many frames it has.
     receive(&mut server, &frame(kind::HEADERS, 0, 1, &lines(&POST))).unwrap();
     let block = server.unfinished();
     assert!(block.is_some());
@@ -302,7 +302,7 @@ fn what_is_begun_and_not_finished_is_told() {
     assert_eq!(server.unfinished(), block);
     receive(&mut server, &frame(kind::CONTINUATION, flag::END_HEADERS, 1, b"")).unwrap();
     assert_eq!(server.unfinished(), None);
-    // Content may take its time, a frame's header may not.
+    // Content may take its time; the header of a frame may not.
     receive(&mut server, &data(1, 0, b"content")[..4]).unwrap();
     assert!(server.unfinished().is_some_and(|now| Some(now) != block));
     receive(&mut server, &data(1, 0, b"content")[4..12]).unwrap();
@@ -339,7 +339,7 @@ fn content_is_sent_as_the_windows_allow_and_streams_take_turns() {
     let Came::Request(one, _) = receive(&mut server, &get(1)).unwrap().remove(0) else { panic!() };
     let Came::Request(other, _) = receive(&mut server, &get(3)).unwrap().remove(0) else { panic!() };
     let content = vec![b'x'; 100_000];
-    // The connection's window, and the output's bound behind it, are for all.
+    // The window of the connection, and the output limit after it, apply to all streams.
     assert_eq!(server.send_data(one, &content, true), Ok(65_535));
     assert_eq!(server.send_data(other, &content, true), Ok(0));
     assert!(server.waits_to_send(one) && server.waits_to_send(other));
@@ -388,7 +388,7 @@ fn windows_open_again_for_what_was_taken() {
     assert!(sent(&mut server).is_empty(), "not for every byte");
     server.take(stream, 101);
     assert_eq!(sent(&mut server), [(kind::WINDOW_UPDATE, 0, 1, 600u32.to_be_bytes().to_vec())]);
-    // What nobody takes is given back with the stream, and padding at once.
+    // Content that no one takes is returned with the stream, padding at once.
     receive(&mut server, &data(1, flag::PADDED, &[[99].as_slice(), &[0; 200]].concat())).unwrap();
     server.release(stream);
     assert_eq!(server.taken, 600 + 201);
@@ -490,7 +490,7 @@ fn a_client_opens_as_many_streams_as_it_may() {
     assert!(client.can_open());
     client.release(one);
     assert_eq!(open(&mut client), one, "its place is used again");
-    // A goodbye refuses what was not begun.
+    // A GOAWAY refuses streams that were not started.
     let came = receive(&mut client, &frame(kind::GOAWAY, 0, 0, &[0, 0, 0, 3, 0, 0, 0, 0])).unwrap();
     assert_eq!(came, [Came::Reset(one)]);
     assert_eq!(client.reset_code(one), Some(Http2ErrorCode::REFUSED_STREAM));
@@ -576,7 +576,7 @@ fn too_large_heads_are_events_and_endless_ones_are_not() {
     let more = frame(kind::CONTINUATION, 0, 3, &[0x82; 1000]);
     let error = (0..100).find_map(|_| receive(&mut server, &more).err());
     assert_eq!(error.map(|error| error.code), Some(Http2ErrorCode::ENHANCE_YOUR_CALM));
-    // One field without end.
+    // A single endless field.
     let mut server = super::tests::server();
     receive(&mut server, &frame(kind::HEADERS, 0, 1, &[0, 1, b'x', 0x7f, 0xff, 0xff, 0x3f])).unwrap();
     let error = (0..100).find_map(|_| receive(&mut server, &frame(kind::CONTINUATION, 0, 1, &[b'y'; 1000])).err());

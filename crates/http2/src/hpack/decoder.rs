@@ -1,5 +1,5 @@
-//! Reads header blocks (RFC 7541 §3, §6). A block may come in pieces: whole fields are taken, and what is left of a piece is given again with
-//! the next one.
+//! Decodes header blocks (RFC 7541 §3, §6). A block may arrive in pieces: complete fields are consumed, and the rest of a piece is
+//! passed again with the next one.
 
 use super::TABLE_BYTES_MAX;
 use super::dynamic_table::DynamicTable;
@@ -8,7 +8,7 @@ use super::integer::{TooLarge, read_integer};
 use super::static_table::{STATIC_ENTRIES, static_entry};
 use crate::field_list::FieldList;
 
-/// A block can't be read, and nothing that comes behind it on its connection either.
+/// Decoding error. The connection cannot continue: all later blocks would be unreadable too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HpackError(pub &'static str);
 
@@ -27,33 +27,33 @@ impl From<NotHuffman> for HpackError {
 /// The decoder of one connection.
 pub struct HpackDecoder {
     table: DynamicTable,
-    /// The block's first field has come.
+    /// Whether the block's first field has been decoded.
     has_begun: bool,
 }
 
-/// How a field is written.
+/// Encoding of a literal field.
 struct LiteralField {
-    /// Index of its name; 0 when it has one of its own.
+    /// Index of its name; 0 if it has a literal name.
     name: usize,
-    /// Where what follows the index begins.
+    /// Position after the index.
     start: usize,
-    /// It becomes an entry of the table.
+    /// Whether it is added to the dynamic table.
     indexed: bool,
 }
 
 impl HpackDecoder {
     #[allow(clippy::new_without_default)] // it would say nothing
-    /// With an empty table.
+    /// A decoder with an empty table.
     pub fn new() -> Self {
         HpackDecoder { table: DynamicTable::new(), has_begun: false }
     }
 
-    /// A new block begins.
+    /// Starts a new block.
     pub fn begin(&mut self) {
         self.has_begun = false;
     }
 
-    /// Appends the fields at the start of `input`. How many bytes they took: the rest is the beginning of a field.
+    /// Appends the fields at the start of `input`; returns the bytes consumed. The rest is the start of a field.
     pub fn decode(&mut self, input: &[u8], fields: &mut FieldList) -> Result<usize, HpackError> {
         let mut used = 0;
         while let Some(rest) = input.get(used..)
@@ -74,7 +74,7 @@ impl HpackDecoder {
         Ok(used)
     }
 
-    /// A field that a table has (§6.1).
+    /// Decodes a field from a table (§6.1).
     #[inline]
     fn indexed(&mut self, input: &[u8], fields: &mut FieldList) -> Result<Option<usize>, HpackError> {
         self.has_begun = true;
@@ -84,7 +84,7 @@ impl HpackDecoder {
         Ok(Some(used))
     }
 
-    /// A field with a value of its own, and a name of its own or one that a table has (§6.2).
+    /// Decodes a field with a literal value, and a name that is literal or from a table (§6.2).
     fn literal(&mut self, input: &[u8], bits: u32, indexed: bool, fields: &mut FieldList) -> Result<Option<usize>, HpackError> {
         self.has_begun = true;
         let Some((name, start)) = read_integer(input, bits)? else { return Ok(None) };
@@ -125,7 +125,8 @@ impl HpackDecoder {
         Ok(Some(used))
     }
 
-    /// The other side changes the table's size (§6.3), which it may before a block's first field (§4.2) and up to what it was allowed.
+    /// Handles a size update of the table (§6.3). The peer may send it before a block's first field (§4.2), up to the permitted
+    /// size.
     fn resize(&mut self, input: &[u8]) -> Result<Option<usize>, HpackError> {
         let Some((size, used)) = read_integer(input, 5)? else { return Ok(None) };
         if self.has_begun {
@@ -139,22 +140,22 @@ impl HpackDecoder {
     }
 }
 
-/// The entry of an index (§2.3.3).
+/// The entry with this index (§2.3.3).
 #[inline]
 fn entry(table: &DynamicTable, index: usize) -> Result<(&[u8], &[u8]), HpackError> {
     let found = if index <= STATIC_ENTRIES { static_entry(index) } else { table.get(index - STATIC_ENTRIES - 1) };
     found.ok_or(HpackError("a header block names an entry that no table has"))
 }
 
-/// A string as it stands in a block (§5.2).
+/// A string literal in a block (§5.2).
 struct CodedString<'a> {
     bytes: &'a [u8],
     is_huffman: bool,
-    /// Where what follows it begins.
+    /// Position after the string.
     end: usize,
 }
 
-/// The string at `at`; `None` when it is not complete.
+/// The string at `at`; `None` if it is incomplete.
 #[inline]
 fn string(input: &[u8], at: usize) -> Result<Option<CodedString<'_>>, HpackError> {
     let rest = input.get(at..).unwrap_or_default();
@@ -165,7 +166,7 @@ fn string(input: &[u8], at: usize) -> Result<Option<CodedString<'_>>, HpackError
 }
 
 impl CodedString<'_> {
-    /// Appends what it says. Where it ends.
+    /// Appends the decoded string; returns the position after it.
     #[inline]
     fn append(&self, out: &mut Vec<u8>) -> Result<usize, HpackError> {
         if self.is_huffman {

@@ -1,17 +1,17 @@
-//! The dynamic table of a decoder (RFC 7541 §2.3.2): the fields that the other side may repeat by their index. Names and values lie one behind
-//! the other in one buffer, which grows as the table fills: an entry costs no allocation, and an unused table no memory.
+//! The dynamic table of a decoder (RFC 7541 §2.3.2): the fields that the peer may repeat by index. Names and values are consecutive
+//! in one buffer, which grows as the table fills: an entry costs no allocation, and an unused table no memory.
 
 use super::TABLE_BYTES_MAX;
 use crate::field_list::FIELD_OVERHEAD;
 use std::collections::VecDeque;
 
-/// What was sent so that it can be repeated.
+/// Recently decoded fields by index.
 pub(super) struct DynamicTable {
-    /// What entries consist of, the oldest first; those before `start` are gone.
+    /// Bytes of the entries, the oldest first; those before `start` are evicted.
     bytes: Vec<u8>,
     start: usize,
     entries: VecDeque<FieldEntry>,
-    /// What the entries count (§4.1), and may count.
+    /// Size of the entries (§4.1), and its limit.
     size: usize,
     size_max: usize,
 }
@@ -42,7 +42,7 @@ impl DynamicTable {
         bytes.split_at_checked(entry.name_len as usize)
     }
 
-    /// Adds an entry; those that it has no room beside are gone, and it is none itself when it is larger than the table (§4.4).
+    /// Adds an entry and evicts the oldest to make room. An entry larger than the table empties it and is not added (§4.4).
     pub(super) fn add(&mut self, name: &[u8], value: &[u8]) {
         let size = name.len() + value.len() + FIELD_OVERHEAD;
         self.shrink_to(self.size_max.saturating_sub(size));
@@ -61,7 +61,7 @@ impl DynamicTable {
         self.size += size;
     }
 
-    /// Changes what the entries may count.
+    /// Changes the size limit.
     pub(super) fn resize(&mut self, size_max: usize) {
         self.size_max = size_max;
         self.shrink_to(size_max);

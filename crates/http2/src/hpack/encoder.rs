@@ -1,42 +1,42 @@
-//! Writes header blocks (RFC 7541 §6) with the static table and plain strings, as HAProxy does: a table for each connection, a search for
-//! each field and a code for each byte cost more time and memory than the bytes that they save, which are a few hundred in a message.
+//! Encodes header blocks (RFC 7541 §6) with the static table and plain strings, as HAProxy does. A dynamic table per connection, a
+//! search per field and Huffman coding would cost more time and memory than the few hundred bytes per message that they save.
 
 use super::integer::write_integer;
 use super::static_table::static_name;
 
-/// Says that the encoder uses no table: due where the decoder allows less than an encoder could use (RFC 7541 §4.2).
+/// Size update to 0: the encoder uses no dynamic table. Required if the decoder reduces the table size (RFC 7541 §4.2).
 pub(crate) const TABLE_SIZE_ZERO: u8 = 0x20;
 
 const INDEXED: u8 = 0x80;
 const NOT_INDEXED: u8 = 0x00;
 const NEVER_INDEXED: u8 = 0x10;
-/// Names in lower case are made on the stack up to this length; hardly any is longer.
+/// Maximum length of a name that is lower-cased on the stack; hardly any is longer.
 const NAME_BYTES: usize = 48;
 
-/// A header block in the making. Used again, it needs no memory of its own.
+/// A header block being written. It can be reused without allocating.
 #[derive(Default)]
 pub struct HeaderBlock {
     bytes: Vec<u8>,
 }
 
 impl HeaderBlock {
-    /// One that is written into a buffer, whose content is lost.
+    /// A block that reuses the memory of `buffer`, whose content is discarded.
     pub fn new(mut buffer: Vec<u8>) -> Self {
         buffer.clear();
         HeaderBlock { bytes: buffer }
     }
 
-    /// The whole block.
+    /// The encoded block.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The buffer, for another use.
+    /// The buffer, for reuse.
     pub fn into_buffer(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// `:status`, which comes first.
+    /// Appends `:status`, which must come first.
     pub fn status(&mut self, status: u16) {
         match status {
             200 => self.bytes.push(INDEXED | 8),
@@ -53,7 +53,7 @@ impl HeaderBlock {
         }
     }
 
-    /// The pseudo-header fields of a request, which come first.
+    /// Appends the pseudo-header fields of a request, which must come first.
     pub fn request(&mut self, method: &[u8], scheme: &[u8], authority: &[u8], path: &[u8]) {
         match method {
             b"GET" => self.bytes.push(INDEXED | 2),
@@ -74,7 +74,7 @@ impl HeaderBlock {
         }
     }
 
-    /// A field; its name is written in lower case (RFC 9113 §8.2.1).
+    /// Appends a field; its name is written in lower case (RFC 9113 §8.2.1).
     pub fn field(&mut self, name: &[u8], value: &[u8]) {
         let mut room = [0; NAME_BYTES];
         match room.get_mut(..name.len()) {
@@ -110,7 +110,7 @@ impl HeaderBlock {
     }
 }
 
-/// Nobody behind us should put it into a table either (RFC 7541 §7.1.3).
+/// Whether a field is sensitive: no intermediary should add it to a table either (RFC 7541 §7.1.3).
 fn is_secret(name: &[u8]) -> bool {
     matches!(name, b"authorization" | b"proxy-authorization" | b"cookie" | b"set-cookie")
 }

@@ -1,7 +1,7 @@
-//! The Huffman code of HPACK (RFC 7541 §5.2, appendix B). It is canonical: codes are given out in the order of their lengths, and among those
-//! of one length in the order of the symbols. So the lengths are all there is to know, and the compiler makes the tables from them.
+//! The Huffman code of HPACK (RFC 7541 §5.2, appendix B). It is canonical: codes are assigned in order of length, and within a
+//! length in order of symbols. The lengths alone define it, and the compiler computes the tables from them.
 
-/// Bits of each symbol's code; the last one marks the end and must not occur.
+/// Code length of each symbol in bits; the last symbol marks the end and must not occur.
 const LENGTHS: [u8; SYMBOLS] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28,
     28, //
@@ -22,15 +22,15 @@ const LENGTHS: [u8; SYMBOLS] = [
 const SYMBOLS: usize = 257;
 const END: u16 = 256;
 const LENGTH_MAX: usize = 30;
-/// Bits that are looked up at once. All letters, digits and most marks have no longer codes; a table for more bits would take the place of
-/// others in the processor's cache.
+/// Bits per table lookup. The codes of all letters, digits and most punctuation fit; a table for more bits would displace other
+/// data from the CPU cache.
 const PEEK: u32 = 10;
 
-/// What the bits of a text begin with.
+/// The symbol at the start of some bits.
 #[derive(Clone, Copy)]
 struct DecodedSymbol {
     symbol: u8,
-    /// Bits of its code; 0 where it is longer than what was looked up.
+    /// Length of its code in bits; 0 if it is longer than the lookup.
     length: u8,
 }
 
@@ -39,7 +39,7 @@ struct DecodedSymbol {
 struct Codes {
     first: u32,
     count: u32,
-    /// Where their symbols begin in `SORTED`.
+    /// Index of their first symbol in `SORTED`.
     start: u32,
 }
 
@@ -91,7 +91,7 @@ const fn found() -> [DecodedSymbol; 1 << PEEK] {
         let Codes { first, count, start } = CODES[length];
         let mut number = 0;
         while number < count {
-            // All bits that begin with the code.
+            // All bit patterns that start with the code.
             let spare = PEEK - length as u32;
             let begin = (first + number) << spare;
             let mut behind = 0;
@@ -107,17 +107,17 @@ const fn found() -> [DecodedSymbol; 1 << PEEK] {
     found
 }
 
-/// A text is not coded as the RFC says.
+/// A string is not valid Huffman code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotHuffman;
 
-/// Appends the text that `coded` stands for.
+/// Appends the decoded text.
 pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), NotHuffman> {
     let before = out.len();
     // The shortest codes have five bits.
     out.resize(before + coded.len() * 8 / 5, 0);
     let mut room = out.get_mut(before..).unwrap_or_default().iter_mut();
-    // The lowest `have` bits are those that come next.
+    // The lowest `have` bits come next.
     let (mut bits, mut have) = (0u64, 0u32);
     let mut rest = coded;
     loop {
@@ -153,14 +153,15 @@ pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), NotHuffman> 
     if have < 8 && is_padding(bits, have) { Ok(()) } else { Err(NotHuffman) }
 }
 
-/// Behind the last symbol stand the highest bits of the end's code, which are ones, and fewer than a byte (§5.2). No symbol has such a code.
+/// Whether the remaining bits are valid padding: the highest bits of the end-of-string code, which are ones, and less than a byte
+/// (§5.2). No symbol has such a code.
 #[inline(always)]
 fn is_padding(bits: u64, have: u32) -> bool {
     let ones = (1u64 << have) - 1;
     bits & ones == ones
 }
 
-/// The next `count` bits, with ones behind the last.
+/// The next `count` bits, padded with ones at the end of the input.
 #[inline(always)]
 fn peek(bits: u64, have: u32, count: u32) -> usize {
     let mask = (1u64 << count) - 1;
@@ -171,7 +172,7 @@ fn peek(bits: u64, have: u32, count: u32) -> usize {
     (next & mask) as usize
 }
 
-/// The symbol of a code that is longer than what is looked up, and its bits; `None` for the end, which no text has.
+/// The symbol of a code longer than the lookup, and its length; `None` for the end-of-string symbol, which must not occur.
 #[cold]
 fn long(bits: u64, have: u32) -> Option<(u8, u32)> {
     for (length, codes) in (0u32..).zip(&CODES).skip(PEEK as usize + 1) {
@@ -184,7 +185,7 @@ fn long(bits: u64, have: u32) -> Option<(u8, u32)> {
     None
 }
 
-/// The code of a symbol, and its bits.
+/// The code of a symbol, and its length in bits.
 #[cfg(test)]
 pub(super) fn code(symbol: u8) -> (u32, u32) {
     let length = LENGTHS[usize::from(symbol)];

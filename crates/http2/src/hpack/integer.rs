@@ -1,14 +1,14 @@
 //! Integers with a prefix (RFC 7541 §5.1).
 
-/// Bytes behind the prefix that an integer may have: 28 bits are more than anything here can be as large as, and zeros that follow would
-/// only be work.
+/// Maximum bytes after the prefix: 28 bits exceed any valid value here, and more zeros would only cost work.
 const MORE_BYTES_MAX: usize = 4;
 
-/// An integer is too large for this decoder, or never ends.
+/// The integer is too large for this decoder, or endless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// The integer at the start of `input` in the lowest `bits` of its first byte, and how many bytes it takes; `None` when more are to come.
+/// The integer at the start of `input`, in the lowest `bits` of its first byte, and its length in bytes; `None` if it is
+/// incomplete.
 #[inline]
 pub(super) fn read_integer(input: &[u8], bits: u32) -> Result<Option<(usize, usize)>, TooLarge> {
     let prefix = (1usize << bits) - 1;
@@ -27,7 +27,7 @@ fn read_more(mut value: usize, more: &[u8]) -> Result<Option<(usize, usize)>, To
     if more.len() >= MORE_BYTES_MAX { Err(TooLarge) } else { Ok(None) }
 }
 
-/// Appends an integer behind the `pattern` in the upper bits of its first byte.
+/// Appends an integer whose first byte has `pattern` in its upper bits.
 #[inline]
 pub(super) fn write_integer(value: usize, bits: u32, pattern: u8, out: &mut Vec<u8>) {
     let prefix = (1usize << bits) - 1;

@@ -1,6 +1,6 @@
 //! The static table (RFC 7541 appendix A).
 
-/// Entries by index, which begins with 1.
+/// Entries by index, starting at 1.
 const STATIC: [(&str, &str); 61] = [
     (":authority", ""),
     (":method", "GET"),
@@ -65,7 +65,7 @@ const STATIC: [(&str, &str); 61] = [
     ("www-authenticate", ""),
 ];
 
-/// The highest index of this table; those behind it belong to the dynamic one.
+/// The highest index of this table; higher ones refer to the dynamic table.
 pub(super) const STATIC_ENTRIES: usize = STATIC.len();
 
 /// Name and value of an entry.
@@ -75,18 +75,18 @@ pub(super) fn static_entry(index: usize) -> Option<(&'static [u8], &'static [u8]
     Some((name.as_bytes(), value.as_bytes()))
 }
 
-/// The index of a name, in lower case, that messages often have.
+/// The index of a frequent name, in lower case.
 #[inline]
 pub(super) fn static_name(name: &[u8]) -> Option<usize> {
     let candidates = BY_LENGTH.get(name.len())?.iter().map(|index| usize::from(*index));
     candidates.take_while(|index| *index > 0).find(|index| static_entry(*index).is_some_and(|(known, _)| known == name))
 }
 
-/// Bytes of the longest name, and names of one length that there are at most.
+/// Length of the longest name, and maximum number of names of the same length.
 const NAME_BYTES_MAX: usize = 27;
 const NAMES_OF_LENGTH_MAX: usize = 6;
 
-/// The indices of the names of messages by their length, with zeros behind.
+/// The indices of regular names by length, padded with zeros.
 static BY_LENGTH: [[u8; NAMES_OF_LENGTH_MAX]; NAME_BYTES_MAX + 1] = by_length();
 
 #[allow(clippy::indexing_slicing)] // evaluated by the compiler, which checks it

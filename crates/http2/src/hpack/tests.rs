@@ -14,7 +14,7 @@ fn listed(fields: &FieldList) -> Vec<(String, String)> {
     fields.all().map(|(name, value)| (text(name), text(value))).collect()
 }
 
-/// The fields of a block that comes in one piece.
+/// The fields of a block that arrives in one piece.
 fn decoded(decoder: &mut HpackDecoder, block: &[u8]) -> Result<Vec<(String, String)>, HpackError> {
     let mut fields = FieldList::new(64 * 1024);
     decoder.begin();
@@ -23,7 +23,7 @@ fn decoded(decoder: &mut HpackDecoder, block: &[u8]) -> Result<Vec<(String, Stri
     Ok(listed(&fields))
 }
 
-/// Decodes blocks one after the other with one decoder, and holds them against text with one field in each line.
+/// Decodes consecutive blocks with one decoder, and compares them with text that has one field per line.
 fn check(blocks: &[(&str, &str)]) {
     let mut decoder = HpackDecoder::new();
     for (hex, expected) in blocks {
@@ -83,7 +83,7 @@ fn requests_are_those_of_the_rfc() {
     ]);
 }
 
-/// RFC 7541 appendices C.5 and C.6, whose tables hold 256 bytes: entries are evicted.
+/// RFC 7541 appendices C.5 and C.6, with tables of 256 bytes, so that entries are evicted.
 #[test]
 fn responses_are_those_of_the_rfc() {
     let responses = [
@@ -92,7 +92,7 @@ fn responses_are_those_of_the_rfc() {
         ":status: 200\ncache-control: private\ndate: Mon, 21 Oct 2013 20:13:22 GMT\nlocation: https://www.example.com\n\
          content-encoding: gzip\nset-cookie: foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1",
     ];
-    // The size of the examples' tables goes before.
+    // Starts with the size update for the examples' tables.
     check(&[
         (
             "3fe101 4803333032580770726976617465611d4d6f6e2c203231204f637420323031332032303a31333a323120474d546e1768747470733a2f2f\
@@ -162,7 +162,7 @@ fn a_block_may_come_in_pieces() {
 fn what_is_too_much_is_not_kept_and_the_tables_agree() {
     let mut decoder = HpackDecoder::new();
     let mut fields = FieldList::new(100);
-    // Each counts 42 bytes.
+    // Each field counts 42 bytes.
     let block: Vec<u8> =
         (0..5).flat_map(|number| [&[0x40, 5], format!("name{number}").as_bytes(), &[5], b"value"].concat()).collect();
     assert_eq!(decoder.decode(&block, &mut fields), Ok(block.len()));
@@ -182,14 +182,14 @@ fn every_symbol_has_its_code() {
     }
 }
 
-/// Bits of all codes with more than eight (RFC 7541 appendix B).
+/// Total bits of all codes longer than eight bits (RFC 7541 appendix B).
 fn lengths_behind_the_usual() -> u32 {
     let counts = [(10, 5), (11, 3), (12, 2), (13, 6), (14, 2), (15, 3), (19, 3), (20, 8), (21, 13), (22, 26), (23, 29), (24, 12)];
     let more = [(25, 4), (26, 15), (27, 19), (28, 29), (30, 3)];
     counts.iter().chain(&more).map(|(length, count)| length * count).sum()
 }
 
-/// A text in Huffman's code, and its bits: made from the table of codes, not from that of the decoder.
+/// A text in Huffman code, and its length in bits: encoded with the table of codes, not the decoder's.
 fn encode_huffman(text: &[u8]) -> (Vec<u8>, u32) {
     let (mut bits, mut have, mut out, mut all) = (0u64, 0, Vec::new(), 0);
     for symbol in text {
@@ -206,7 +206,7 @@ fn encode_huffman(text: &[u8]) -> (Vec<u8>, u32) {
     (out, all)
 }
 
-/// The h2 crate's decoder is not public, but its client sends what it has encoded: see `tests/against_h2.rs`. Here is what this side encodes.
+/// The h2 crate's decoder is not public; its client is tested in `tests/against_h2.rs`. This tests what our encoder writes.
 #[test]
 fn a_written_block_is_read_again() {
     let mut block = HeaderBlock::default();

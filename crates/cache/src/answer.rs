@@ -1,5 +1,5 @@
-//! The answer to a client from a stored response: the whole, a part of it, its head alone, or the word that the client has it already (RFC 9110 §13,
-//! §14; RFC 9111 §4.3.2).
+//! The answer to a client from a stored response: the complete response, a part of it, only its head, or 304 for a client that has it
+//! already (RFC 9110 §13, §14; RFC 9111 §4.3.2).
 
 use crate::body::{BodyRead, SpanReader};
 use crate::cache_status::CacheStatus;
@@ -11,23 +11,23 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// What of the stored response the client gets.
+/// The part of the stored response that the client gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum AnswerPart {
     Whole,
-    /// The head as of the whole, for HEAD.
+    /// The head of the complete response, for HEAD.
     HeadOnly,
     /// 304.
     NotModified,
     /// 206 with one range.
     One(Range<u64>),
-    /// 206 with several.
+    /// 206 with several ranges.
     Several(Vec<Segment>),
     /// 416.
     Unsatisfiable,
 }
 
-/// Which lines an answer gets beside the stored ones.
+/// The lines that an answer gets in addition to the stored ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// `Age` and `Cache-Status`.
@@ -43,14 +43,14 @@ pub struct CachedResponse {
     part: AnswerPart,
     age_s: u64,
     dialect: Dialect,
-    /// The request went to the upstream, so that nothing was reused.
+    /// Whether the request went to the upstream, so that nothing was reused.
     is_own_fetch: bool,
-    /// What is said of it in `Cache-Status`.
+    /// Content of the `Cache-Status` line.
     pub cache_status: CacheStatus,
 }
 
 impl CachedResponse {
-    /// The answer to a request with these conditions.
+    /// Makes the answer to a request with these conditions.
     pub(crate) fn new(
         stored: Arc<Stored>,
         method: MethodClass,
@@ -64,7 +64,7 @@ impl CachedResponse {
         CachedResponse { age_s: freshness.age_s, stored, part, dialect: Dialect::Rfc, is_own_fetch: false, cache_status }
     }
 
-    /// The answer in Tyk's manner: 304 when If-None-Match contains the tag anywhere, no Age, no ranges.
+    /// Makes the answer like Tyk: 304 when If-None-Match contains the tag anywhere, no Age, no ranges.
     pub(crate) fn tyk(stored: Arc<Stored>, method: MethodClass, if_none_match: Option<&[u8]>, is_hit: bool) -> Self {
         let tag = stored.head.lines.get("etag").filter(|tag| !tag.is_empty());
         let contains = |all: &[u8], tag: &[u8]| all.windows(tag.len()).any(|part| part == tag);
@@ -78,12 +78,12 @@ impl CachedResponse {
         CachedResponse { stored, part, age_s: 0, dialect: Dialect::Tyk, is_own_fetch: !is_hit, cache_status }
     }
 
-    /// The upstream was asked for this request.
+    /// Marks the answer as fetched from the upstream for this request.
     pub(crate) fn own_fetch(self) -> Self {
         CachedResponse { is_own_fetch: true, ..self }
     }
 
-    /// The status for the client.
+    /// Status for the client.
     pub fn status(&self) -> u16 {
         match self.part {
             AnswerPart::Whole | AnswerPart::HeadOnly => self.stored.head.status,
@@ -93,12 +93,12 @@ impl CachedResponse {
         }
     }
 
-    /// The client gets the response as the upstream sent it. Then what arrives can be passed on as it arrives.
+    /// Whether the client gets the response as the upstream sent it, so that it can be relayed as it arrives.
     pub fn is_whole(&self) -> bool {
         self.part == AnswerPart::Whole
     }
 
-    /// Bytes of the body; `None` while the upstream has not said. 0 where there is no body, also for HEAD.
+    /// Length of the body in bytes; `None` while the upstream has not announced it. 0 when there is no body, and for HEAD.
     pub fn body_len(&self) -> Option<u64> {
         match &self.part {
             AnswerPart::Whole => self.stored.body.len(),
@@ -108,26 +108,26 @@ impl CachedResponse {
         }
     }
 
-    /// The stored response, for a second tier.
+    /// The stored response, for a second cache tier.
     pub fn stored(&self) -> &Arc<Stored> {
         &self.stored
     }
 
-    /// Appends the header lines: the stored ones, and what this answer adds. The status line before and the empty line behind are the caller's, and
-    /// so is the framing of a body whose length is not known.
+    /// Appends the header lines: the stored ones, and those that this answer adds. The caller writes the status line before and the empty
+    /// line after them, and frames a body of unknown length.
     pub fn write_lines(&self, out: &mut Vec<u8>) {
         let head = &self.stored.head;
         match &self.part {
             AnswerPart::Whole | AnswerPart::HeadOnly => {
                 out.extend_from_slice(head.lines.as_bytes());
-                // Tyk's entry for HEAD is HEAD's own response, whose length is not that of its body.
+                // Tyk's entry for HEAD is a response to HEAD, whose length is not that of its body.
                 let has_length = head.status != 204 && !(self.part == AnswerPart::HeadOnly && self.dialect == Dialect::Tyk);
                 if let Some(len) = self.stored.body.len().filter(|_| has_length) {
                     push_length(len, out);
                 }
             }
             AnswerPart::NotModified => {
-                // RFC 9110 §15.4.5 names those that must be there; others describe what the client has already. Tyk sends them all.
+                // RFC 9110 §15.4.5 names the required lines; others describe what the client has already. Tyk sends them all.
                 self.write_lines_where(|name| self.dialect == Dialect::Tyk || is_in_not_modified(name), out);
             }
             AnswerPart::One(range) => {
@@ -173,7 +173,7 @@ impl CachedResponse {
         }
     }
 
-    /// Reads the body for this client. It can grow while it is read.
+    /// Returns a reader of the body for this client. The body may still grow while it is read.
     pub fn body(&self) -> CachedBody {
         let span = |range: Range<u64>, end: Option<u64>| SpanReader::new(Arc::clone(&self.stored.body), range.start, end);
         let (current, rest) = match &self.part {
@@ -186,7 +186,8 @@ impl CachedResponse {
     }
 }
 
-/// What a request gets of a stored response. Conditions are judged before ranges (RFC 9110 §13.2.2), and both for a 200 alone.
+/// Selects the part that a request gets of a stored response. Conditions are evaluated before ranges (RFC 9110 §13.2.2), and both only for
+/// a 200.
 fn part(stored: &Stored, method: MethodClass, facts: &RequestFacts) -> AnswerPart {
     let head = &stored.head;
     if head.status == 200 && facts.client_has.has(head.tag.as_ref(), head.last_modified, head.date) {
@@ -210,7 +211,7 @@ fn part(stored: &Stored, method: MethodClass, facts: &RequestFacts) -> AnswerPar
     }
 }
 
-/// A text that the body does not contain: whoever wrote the body does not know the key.
+/// A boundary that the body does not contain, because the author of the body does not know the key.
 fn boundary(stored: &Stored) -> String {
     stored.key.as_bytes().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
@@ -227,7 +228,7 @@ fn push_length(len: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Reads the body of an answer.
+/// Reader of an answer's body.
 #[derive(Debug)]
 pub struct CachedBody {
     stored: Arc<Stored>,
@@ -236,7 +237,7 @@ pub struct CachedBody {
 }
 
 impl CachedBody {
-    /// The next bytes. After [`BodyRead::Pending`], `waker` is called when there are more.
+    /// Returns the next bytes. After [`BodyRead::Pending`], `waker` is called when there are more.
     pub fn next(&mut self, waker: &Waker) -> BodyRead {
         loop {
             if let Some(reader) = &mut self.current {

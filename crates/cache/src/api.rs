@@ -1,4 +1,4 @@
-//! The cache of one gateway and its part for one API: settings, memory, purges and figures.
+//! The cache of one gateway and its part for one API: settings, memory, purges and metrics.
 
 use crate::figures::{ApiCounters, CacheFigures};
 use crate::flights::Flights;
@@ -9,24 +9,24 @@ use std::sync::Arc;
 /// Settings of a gateway's cache.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheSettings {
-    /// Memory for everything that is stored, arriving or still being sent.
+    /// Memory for all responses that are stored, arriving or still being sent, in bytes.
     pub memory_bytes: u64,
-    /// The largest body that is stored.
+    /// Largest body that is stored, in bytes.
     pub object_bytes_max: u64,
-    /// Random bytes that clients can't know: keys are digests with it.
+    /// Random bytes that clients can't know; they key the digests of cache keys.
     pub secret: [u8; 32],
 }
 
 /// Settings of the cache of one API.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiCacheSettings {
-    /// Memory that this API has for itself, out of the gateway's; `None` shares the rest with other APIs.
+    /// Memory reserved for this API, out of the gateway's; `None` shares the rest with other APIs.
     pub memory_bytes: Option<u64>,
-    /// Directives of requests are followed (RFC 9111 §5.2.1). Otherwise a client can't make the cache ask the upstream.
+    /// Whether directives of requests are followed (RFC 9111 §5.2.1). If not, a client can't make the cache ask the upstream.
     pub honours_requests: bool,
-    /// How long a request waits for another one, in milliseconds.
+    /// How long a request waits for another request, in milliseconds.
     pub wait_ms_max: u64,
-    /// How long requests don't wait for each other after a response that could not be stored, in milliseconds.
+    /// How long requests don't wait for each other after an unstorable response, in milliseconds.
     pub hit_for_miss_ms: u64,
 }
 
@@ -44,23 +44,23 @@ pub struct Cache {
     pub(crate) generations: Generations,
 }
 
-/// An API asked for more memory of its own than half of what the gateway's cache has left.
+/// Error: an API asked for more reserved memory than half of what the gateway's cache has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoomForApi;
 
 impl Cache {
-    /// An empty cache.
+    /// Makes an empty cache.
     pub fn new(settings: CacheSettings) -> Arc<Self> {
         let memory_bytes = settings.memory_bytes.saturating_sub(Generations::BYTES);
         let shared = Arc::new(Partition::new(memory_bytes, settings.object_bytes_max));
         Arc::new(Cache { settings, shared, flights: Arc::new(Flights::new()), generations: Generations::new() })
     }
 
-    /// The cache's part for the API `id`. It is kept beyond reloads of the definition; two parts with one `id` share what is stored, unless one has
-    /// memory of its own.
+    /// The cache's part for the API `id`. It survives reloads of the definition; two parts with the same `id` share stored responses,
+    /// unless one has reserved memory.
     ///
     /// # Errors
-    /// There is not enough memory for what the API wants for itself.
+    /// There is not enough memory for the API's reservation.
     pub fn api(self: &Arc<Self>, id: &str, settings: ApiCacheSettings) -> Result<Arc<ApiCache>, NoRoomForApi> {
         let partition = match settings.memory_bytes {
             None => Arc::clone(&self.shared),
@@ -70,7 +70,7 @@ impl Cache {
         Ok(Arc::new(ApiCache { cache: Arc::clone(self), id: id.into(), settings, partition, counters }))
     }
 
-    /// Bytes that the APIs without memory of their own use together.
+    /// Memory in use by the APIs without reserved memory, in bytes.
     pub fn bytes_used(&self) -> u64 {
         self.shared.bytes_used() + Generations::BYTES
     }
@@ -92,7 +92,7 @@ impl std::fmt::Debug for ApiCache {
 }
 
 impl ApiCache {
-    /// The API.
+    /// Id of the API.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -121,7 +121,7 @@ impl ApiCache {
         self.cache.generations.purge(self.labels().tag(tag), purge);
     }
 
-    /// What the cache did for this API.
+    /// Metrics of the cache for this API.
     pub fn figures(&self) -> CacheFigures {
         self.counters.read()
     }

@@ -1,5 +1,5 @@
-//! The body of a stored response: pieces of shared memory that one task appends to while any number of others, on any core, read. It ends complete or
-//! cut, and a cut one is never stored.
+//! The body of a stored response: pieces of shared memory that one task appends to while any number of others, on any core, read. It ends
+//! complete or truncated; a truncated body is never stored.
 
 use crate::budget::MemoryCharge;
 use crate::waiters::{WaitPlace, Waiters, wake};
@@ -7,17 +7,17 @@ use bytes::Bytes;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 
-/// A piece smaller than this is joined with the one behind it, so that a body that trickles in costs no piece for each byte.
+/// Pieces smaller than this are merged with the next one, so that a body that trickles in does not need a piece for each byte.
 const PIECE_BYTES_MIN: usize = 4 * 1024;
-/// Memory of one piece beside its bytes: its place in the list, the counter of its readers and the allocation's head.
+/// Memory overhead of one piece, in bytes: its entry in the list, its reference counter and the allocation's header.
 const PIECE_OVERHEAD: u64 = 96;
 
-/// The body of a response, complete or growing.
+/// A response body, complete or growing.
 #[derive(Debug)]
 pub(crate) struct StoredBody {
-    /// The length that the response's head promised.
+    /// Length that the response's head announced.
     declared: Option<u64>,
-    /// The pieces, once no more come. Reading them takes no lock.
+    /// The pieces, once the body is complete. Reading them takes no lock.
     complete: OnceLock<Box<[BodyPiece]>>,
     growing: Mutex<Growth>,
 }
@@ -50,21 +50,22 @@ enum GrowthState {
     Cut,
 }
 
-/// Why bytes were not taken.
+/// Why bytes were not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PushError {
-    /// More than the head promised.
+    /// The body exceeds the length that the head announced.
     TooLong,
-    /// More than one object may have.
+    /// The body exceeds the size limit of one object.
     TooLarge,
     /// The budget is used up.
     NoMemory,
-    /// It has ended already.
+    /// The body has ended already.
     Ended,
 }
 
 impl StoredBody {
-    /// An empty body. With a declared length, `charge` is for [`StoredBody::bytes_max`] of it, so that it can't be given up on the way.
+    /// Makes an empty body. With a declared length, `charge` covers [`StoredBody::bytes_max`] of it, so that the body never runs out of
+    /// memory.
     pub(crate) fn new(declared: Option<u64>, charge: MemoryCharge) -> Self {
         let (state, readers) = (GrowthState::Open, Waiters::default());
         let growing = Growth { pieces: Vec::new(), len: 0, state, readers, charge };
@@ -75,12 +76,12 @@ impl StoredBody {
         self.growing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Memory that a body of `len` bytes takes at most, however it arrives.
+    /// Most memory that a body of `len` bytes takes, however it arrives.
     pub(crate) fn bytes_max(len: u64) -> u64 {
         weight(len, usize::try_from(len).unwrap_or(usize::MAX) / PIECE_BYTES_MIN + 1)
     }
 
-    /// Its length, when that is known.
+    /// Length of the body, if it is known.
     pub(crate) fn len(&self) -> Option<u64> {
         self.complete_len().or(self.declared)
     }
@@ -89,13 +90,13 @@ impl StoredBody {
         self.complete.get().map(|pieces| pieces.last().map_or(0, BodyPiece::end))
     }
 
-    /// Memory that a complete body takes.
+    /// Memory of a complete body, in bytes.
     pub(crate) fn weight(&self) -> u64 {
         let pieces = self.complete.get().map_or(&[][..], |pieces| pieces);
         weight(pieces.last().map_or(0, BodyPiece::end), pieces.len())
     }
 
-    /// All bytes of a complete body.
+    /// A copy of a complete body.
     pub(crate) fn copy(&self) -> Option<Vec<u8>> {
         let pieces = self.complete.get()?;
         Some(pieces.iter().flat_map(|piece| piece.bytes.iter().copied()).collect())
@@ -134,7 +135,7 @@ impl StoredBody {
         Ok(())
     }
 
-    /// The last byte is there. `false` when bytes are missing or it was cut: then it is cut.
+    /// Ends the body after its last byte. Returns `false` when bytes are missing or it was truncated; it counts as truncated then.
     pub(crate) fn finish(&self) -> bool {
         let mut growing = self.lock();
         if growing.state == GrowthState::Complete {
@@ -146,7 +147,7 @@ impl StoredBody {
             let pieces = std::mem::take(&mut growing.pieces).into_boxed_slice();
             let exact = weight(growing.len, pieces.len());
             growing.charge.shrink_to(exact);
-            // It is set here alone, once.
+            // Only this place sets it, once.
             let _ = self.complete.set(pieces);
         }
         let waiting = growing.readers.take();
@@ -155,7 +156,7 @@ impl StoredBody {
         is_whole
     }
 
-    /// No more bytes come; readers learn that it is cut.
+    /// Ends the body early; readers learn that it is truncated.
     pub(crate) fn cut(&self) {
         let mut growing = self.lock();
         if growing.state == GrowthState::Open {
@@ -171,20 +172,20 @@ fn weight(len: u64, pieces: usize) -> u64 {
     len.saturating_add(pieces as u64 * PIECE_OVERHEAD)
 }
 
-/// What a reader gets.
+/// Result of a read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyRead {
-    /// The next bytes. They are shared: holding them copies nothing, and keeps their memory.
+    /// The next bytes. They are shared: holding them copies nothing and keeps their memory.
     Data(Bytes),
-    /// None yet; the waker will be called.
+    /// No bytes are available yet; the waker will be called.
     Pending,
-    /// The last byte has been given.
+    /// All bytes have been returned.
     End,
-    /// The body was cut: its upstream failed. What was sent so far is no whole answer.
+    /// The body is truncated because its upstream failed. The bytes sent so far are not a complete answer.
     Cut,
 }
 
-/// Reads one span of a body from its start.
+/// Reader of one span of a body.
 #[derive(Debug)]
 pub(crate) struct SpanReader {
     body: Arc<StoredBody>,
@@ -194,12 +195,12 @@ pub(crate) struct SpanReader {
 }
 
 impl SpanReader {
-    /// A reader from `start` to `end`; without `end`, to the last byte.
+    /// Makes a reader from `start` to `end`; without `end`, to the last byte.
     pub(crate) fn new(body: Arc<StoredBody>, start: u64, end: Option<u64>) -> Self {
         SpanReader { body, at: start, end, place: None }
     }
 
-    /// The next bytes of the span. `waker` is called when there are more after [`BodyRead::Pending`].
+    /// Returns the next bytes of the span. After [`BodyRead::Pending`], `waker` is called when there are more.
     pub(crate) fn next(&mut self, waker: &Waker) -> BodyRead {
         if self.end.is_some_and(|end| self.at >= end) {
             return BodyRead::End;
@@ -212,7 +213,7 @@ impl SpanReader {
             return read;
         }
         match growing.state {
-            // It was completed since we looked.
+            // Completed after the check above.
             GrowthState::Complete => {
                 drop(growing);
                 let pieces = self.body.complete.get().map_or(&[][..], |pieces| pieces);
@@ -237,7 +238,7 @@ impl Drop for SpanReader {
     }
 }
 
-/// The bytes from `at` on that one piece has.
+/// The bytes from `at` on that one piece contains.
 fn data(at: &mut u64, end: Option<u64>, pieces: &[BodyPiece]) -> Option<BodyRead> {
     let piece = pieces.get(pieces.partition_point(|piece| piece.end() <= *at))?;
     let skip = usize::try_from(at.checked_sub(piece.start)?).ok()?;

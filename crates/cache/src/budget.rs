@@ -1,10 +1,10 @@
-//! The bound on memory. Everything that holds bytes of responses holds a charge, and a charge that would pass the bound is refused: so that bodies
-//! count that are still arriving, and those that were evicted and are still sent to slow clients.
+//! The memory limit. Everything that holds bytes of responses holds a charge, and a charge beyond the limit is refused. The limit therefore
+//! includes bodies that are still arriving, and evicted ones that are still sent to slow clients.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that may be held, and that are.
+/// The memory limit and the memory in use, in bytes.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limit: AtomicU64,
@@ -31,7 +31,7 @@ impl Budget {
     }
 }
 
-/// Bytes that are held; given back when it is dropped.
+/// Reserved memory; dropping it frees the memory.
 #[derive(Debug)]
 pub(crate) struct MemoryCharge {
     budget: Arc<Budget>,
@@ -39,12 +39,12 @@ pub(crate) struct MemoryCharge {
 }
 
 impl MemoryCharge {
-    /// A charge for `bytes`; `None` when there is no room for them.
+    /// Reserves `bytes`; `None` when there is no room for them.
     pub(crate) fn take(budget: &Arc<Budget>, bytes: u64) -> Option<Self> {
         budget.take(bytes).then(|| MemoryCharge { budget: Arc::clone(budget), bytes })
     }
 
-    /// Makes the charge at least `bytes`. `false` when there is no room; then it stays as it was.
+    /// Grows the charge to at least `bytes`. Returns `false` when there is no room; the charge is unchanged then.
     #[must_use]
     pub(crate) fn grow_to(&mut self, bytes: u64) -> bool {
         let more = bytes.saturating_sub(self.bytes);
@@ -55,7 +55,7 @@ impl MemoryCharge {
         fits
     }
 
-    /// Gives back what is more than `bytes`.
+    /// Frees the memory beyond `bytes`.
     pub(crate) fn shrink_to(&mut self, bytes: u64) {
         let less = self.bytes.saturating_sub(bytes);
         self.budget.used.fetch_sub(less, Ordering::Relaxed);

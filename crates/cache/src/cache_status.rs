@@ -1,4 +1,4 @@
-//! The `Cache-Status` field (RFC 9211): what the cache did with a request, in a form that people and tools read.
+//! The `Cache-Status` field (RFC 9211): what the cache did with a request, readable for people and tools.
 
 use crate::head::NotStored;
 use crate::syntax::push_number;
@@ -32,25 +32,25 @@ impl ForwardReason {
     }
 }
 
-/// What the cache did with one request.
+/// The cache's action for one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStatus {
-    /// Why the request went to the upstream; `None` is a hit.
+    /// Why the request went to the upstream; `None` for a hit.
     pub forward: Option<ForwardReason>,
-    /// The status that the upstream answered, where the client gets another one.
+    /// Status of the upstream's answer, if the client gets another one.
     pub forward_status: Option<u16>,
-    /// Seconds for which the response is still fresh; negative when it is stale.
+    /// Remaining freshness in seconds; negative when the response is stale.
     pub ttl_s: Option<i64>,
-    /// The response was stored.
+    /// Whether the response was stored.
     pub is_stored: bool,
-    /// The answer is that of another request that was already on its way.
+    /// Whether the request was answered by another request that was in flight.
     pub is_collapsed: bool,
     /// Why the response was not stored.
     pub not_stored: Option<NotStored>,
 }
 
 impl CacheStatus {
-    /// Appends the whole line. The upstream's own lines stay before it: the member of the cache that is nearest to the client stands last.
+    /// Appends the complete line. The upstream's own lines stay before it: the cache nearest to the client comes last.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"Cache-Status: Tollgate");
         match self.forward {

@@ -3,15 +3,15 @@
 use crate::structured::{self, BareItem};
 use crate::syntax::{delta_seconds, split_unquoted, token_or_quoted, trim};
 
-/// A directive that is a number of seconds.
+/// A directive with a number of seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeltaSeconds {
-    /// It is not there.
+    /// The directive is absent.
     #[default]
     Absent,
-    /// It is there once, or several times with the same number.
+    /// The directive is present once, or several times with the same number.
     Of(u64),
-    /// It is there and is no number, or says two different ones. Such a response counts as stale (RFC 9111 §4.2.1).
+    /// The directive has no valid number, or two different ones. Such a response counts as stale (RFC 9111 §4.2.1).
     Invalid,
 }
 
@@ -36,7 +36,7 @@ impl DeltaSeconds {
 
 /// The directives of a response.
 ///
-/// `no-cache` and `private` with field names count as if they had none: storing or reusing less than allowed is always right.
+/// `no-cache` and `private` with field names are treated as without: storing or reusing less than allowed is always correct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)] // the names of the directives are the documentation
 pub struct ResponseDirectives {
@@ -60,8 +60,8 @@ impl ResponseDirectives {
         for_each(value, |name, argument| self.add(name, argument));
     }
 
-    /// The directives of a field for one kind of cache (RFC 9213 §2.1), of which `value` is all lines joined with commas. `None` when it is empty or
-    /// no structured field: then Cache-Control is used.
+    /// Reads the directives of a field for one kind of cache (RFC 9213 §2.1); `value` is all its lines joined with commas. `None` when it
+    /// is empty or not a valid structured field: then Cache-Control is used.
     pub fn targeted(value: &[u8]) -> Option<Self> {
         let members = structured::dictionary(value)?;
         if members.is_empty() {
@@ -77,7 +77,7 @@ impl ResponseDirectives {
                 BareItem::Boolean(true) => directives.add(name.as_bytes(), None),
                 // `no-cache` and `private` may name fields.
                 BareItem::String if matches!(name.as_str(), "no-cache" | "private") => directives.add(name.as_bytes(), None),
-                // A value of another type is no value of this directive, which is ignored then.
+                // A value of the wrong type makes the directive invalid, and it is ignored.
                 _ => {}
             }
         }
@@ -110,7 +110,7 @@ impl ResponseDirectives {
 pub struct RequestDirectives {
     pub max_age: Option<u64>,
     pub min_fresh: Option<u64>,
-    /// `max-stale` without a number is the largest number.
+    /// `max-stale` without a number is stored as the largest number.
     pub max_stale: Option<u64>,
     pub stale_if_error: Option<u64>,
     pub no_cache: bool,
@@ -119,7 +119,7 @@ pub struct RequestDirectives {
 }
 
 impl RequestDirectives {
-    /// Adds the directives of one Cache-Control line. Of two that differ the stricter one counts; a number that is none is the strictest.
+    /// Adds the directives of one Cache-Control line. Of two different values the stricter one counts; an invalid number is the strictest.
     pub fn add_line(&mut self, value: &[u8]) {
         for_each(value, |name, argument| {
             let seconds = argument.and_then(delta_seconds);
@@ -139,8 +139,8 @@ impl RequestDirectives {
     }
 }
 
-/// Calls `visit` with name and argument of each directive. An argument that is neither a token nor a quoted string is given as `-`, which no
-/// directive takes for a number.
+/// Calls `visit` with name and argument of each directive. An argument that is neither a token nor a quoted string is passed as `-`, which
+/// is not a number for any directive.
 fn for_each(value: &[u8], mut visit: impl FnMut(&[u8], Option<&[u8]>)) {
     for directive in split_unquoted(value, b',') {
         let directive = trim(directive);
@@ -148,7 +148,7 @@ fn for_each(value: &[u8], mut visit: impl FnMut(&[u8], Option<&[u8]>)) {
             None => visit(directive, None),
             Some(at) => {
                 let (name, argument) = directive.split_at_checked(at).unwrap_or_default();
-                // Spaces around the sign are no syntax; what a lenient reader would take the name for must still not be missed.
+                // Spaces around the sign are invalid syntax, but a name that a lenient reader would accept must not be missed.
                 let argument = argument.get(1..).unwrap_or_default();
                 visit(trim(name), Some(token_or_quoted(argument).unwrap_or(b"-")));
             }

@@ -1,4 +1,4 @@
-//! What the cache did for one API, in numbers. They are shared by all cores; each request adds to one of them, two at most.
+//! Metrics of the cache per API. All cores share the counters; each request increments one of them, two at most.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,32 +23,32 @@ pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The figures of one API at one time.
+/// Snapshot of the metrics of one API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheFigures {
-    /// Requests that were answered from the cache while it was fresh.
+    /// Requests answered from the cache with a fresh response.
     pub hits: u64,
-    /// Requests that went to the upstream because nothing fitting was stored.
+    /// Requests that went to the upstream because no matching response was stored.
     pub misses: u64,
-    /// Requests that were answered with a stale response.
+    /// Requests answered with a stale response.
     pub stale: u64,
     /// Stored responses that the upstream confirmed.
     pub validated: u64,
-    /// Requests that the cache does not deal with.
+    /// Requests that bypass the cache.
     pub bypassed: u64,
-    /// Requests that were answered with the response to another request that was on its way.
+    /// Requests answered with the response to another request that was in flight.
     pub coalesced: u64,
-    /// Requests with `only-if-cached` for what is not.
+    /// Requests with `only-if-cached` that had no stored response.
     pub refused: u64,
-    /// Responses that were stored.
+    /// Stored responses.
     pub stored: u64,
-    /// Responses that were looked at and not stored.
+    /// Responses that were examined and not stored.
     pub not_stored: u64,
-    /// Responses that were dropped to make room.
+    /// Responses evicted to make room.
     pub evicted: u64,
-    /// Responses in memory now: what was purged or evicted counts until nobody reads it and its memory is free.
+    /// Responses in memory. A purged or evicted one counts until nobody reads it and its memory is free.
     pub entries: u64,
-    /// Their bytes, with all that keeping them takes.
+    /// Memory of these responses in bytes, including overhead.
     pub bytes: u64,
 }
 

@@ -1,4 +1,5 @@
-//! A request on its way to the upstream, and what becomes of its response: stored while it passes, passed alone, or replaced by what is stored.
+//! A request in flight to the upstream, and the handling of its response: stored while it is relayed, only relayed, or replaced by a stored
+//! response.
 
 use crate::answer::CachedResponse;
 use crate::api::ApiCache;
@@ -17,17 +18,18 @@ use crate::tyk::TykFill;
 use crate::vary::Vary;
 use std::sync::Arc;
 
-/// Lines of the client's request that do not go to the upstream with a [`Fill`]: the cache answers them itself, and wants the whole.
+/// Lines of the client's request that are not sent to the upstream with a [`Fill`]: the cache evaluates them itself, and needs the complete
+/// response.
 pub const ANSWERED_HERE: [&str; 4] = ["If-None-Match", "If-Modified-Since", "If-Range", "Range"];
 
-/// Who decides what is stored.
+/// The rules for storing a response.
 #[derive(Debug)]
 pub(crate) enum FillRules {
     Rfc,
     Tyk(TykFill),
 }
 
-/// All that a fill knows of its request.
+/// Everything that a fill needs to know of its request.
 pub(crate) struct FillTask {
     pub api: Arc<ApiCache>,
     pub primary: CacheKey,
@@ -49,24 +51,25 @@ impl std::fmt::Debug for FillTask {
     }
 }
 
-/// A request that goes to the upstream and whose response the cache looks at. Dropped before the response's head, it leaves the cache as it was, and
-/// those who wait start over.
+/// A request to the upstream whose response the cache examines. If it is dropped before the response's head, the cache is unchanged, and
+/// waiting requests start over.
 #[derive(Debug)]
 pub struct Fill {
     task: Box<FillTask>,
 }
 
-/// What becomes of a response.
+/// What happens with a response.
 #[derive(Debug)]
 pub enum Filled {
-    /// It is stored while it passes: every byte of its body goes to the writer. The client gets the answer: the same bytes where
+    /// The response is stored as it is relayed: every byte of its body goes to the writer. The client gets the answer: the same bytes if
     /// [`CachedResponse::is_whole`], else what its conditions or ranges ask for.
     Store(BodyWriter, CachedResponse),
-    /// It passes as it is, and is not stored.
+    /// The response is relayed unchanged and not stored.
     Pass(CacheStatus),
-    /// It is dropped, and the client gets this: a stored response that the upstream has confirmed, or a stale one in place of an error.
+    /// The response is discarded, and the client gets this one: a stored response that the upstream has confirmed, or a stale one in place
+    /// of an error.
     Serve(CachedResponse),
-    /// The upstream confirmed a version that is not ours: ask once more. The fill has no conditions now.
+    /// The upstream confirmed a version that is not ours: ask again. The fill has no conditions now.
     Again(Fill),
 }
 
@@ -75,24 +78,24 @@ impl Fill {
         Fill { task: Box::new(task) }
     }
 
-    /// Lines that are added to the upstream's request, so that it can confirm what is stored with a 304 (RFC 9111 §4.3.1).
+    /// Lines to add to the request to the upstream, so that it can confirm the stored response with a 304 (RFC 9111 §4.3.1).
     pub fn conditions(&self) -> Vec<(&'static str, Vec<u8>)> {
         self.task.stale.as_ref().map(|stale| stale.head.conditions()).unwrap_or_default()
     }
 
-    /// How many requests wait for this one. A client that leaves should not take its request along while somebody does.
+    /// Number of requests that wait for this one. It should not be cancelled while there are any, even if its client disconnects.
     pub fn followers(&self) -> usize {
         self.task.leader.as_ref().map_or(0, Leader::followers)
     }
 
-    /// The final head of the upstream's response. `body_len` is the length that it promises: 0 where there is no body, `None` where only the end will
-    /// show it.
+    /// Handles the final head of the upstream's response. `body_len` is the announced length: 0 when there is no body, `None` when only the
+    /// end of the body shows it.
     pub fn head(self, status: u16, lines: &dyn HeaderLines, body_len: Option<u64>, now_ms: u64) -> Filled {
         let mut task = *self.task;
         if status == 304 && matches!(task.rules, FillRules::Rfc) {
             return match task.stale.take() {
                 Some(stale) => task.confirmed(stale, lines, now_ms),
-                // The client's own conditions were not sent, so that this answers nothing.
+                // The client's own conditions were not sent, so this 304 answers nothing.
                 None => task.pass(NotStored::Status, now_ms),
             };
         }
@@ -111,8 +114,8 @@ impl Fill {
         }
     }
 
-    /// The upstream gave no response. The answer is a stale response where that is allowed; otherwise the client gets `status` from the gateway, and
-    /// so do those who wait.
+    /// Handles a request without a response. Returns a stale response if that is allowed; otherwise the client gets `status` from the
+    /// gateway, and so do waiting requests.
     pub fn failed(self, status: u16, now_ms: u64) -> Option<CachedResponse> {
         let mut task = *self.task;
         let answer = task.stale_for_error(None, now_ms);
@@ -126,12 +129,12 @@ impl Fill {
 }
 
 impl FillTask {
-    /// A 304 for the stored response (RFC 9111 §4.3.4).
+    /// Handles a 304 for the stored response (RFC 9111 §4.3.4).
     fn confirmed(mut self, stale: Arc<Stored>, lines: &dyn HeaderLines, now_ms: u64) -> Filled {
         let head = match stale.head.freshened(lines, self.asked, now_ms) {
             Some(Ok(head)) => head,
             Some(Err(reason)) => {
-                // The upstream forbids to keep it from now on. The client's answer was confirmed all the same.
+                // The upstream no longer allows storing it. The client's answer is confirmed all the same.
                 self.api.partition.remove(&stale);
                 self.release(now_ms);
                 let status = CacheStatus { not_stored: Some(reason), ..self.status(Some(304)) };
@@ -151,7 +154,7 @@ impl FillTask {
                 return Filled::Serve(self.answer(stale, now_ms, status).own_fetch());
             }
         };
-        // A purge since the request went out may have been meant for what this confirms.
+        // A purge since the request was sent may concern the confirmed response.
         if stored.purged(&self.api.cache.generations) == Purged::No {
             self.api.partition.insert(Arc::clone(&stored));
         }
@@ -162,7 +165,7 @@ impl FillTask {
         Filled::Serve(self.answer(stored, now_ms, status))
     }
 
-    /// A response that is to be filled. Its memory is taken before the first byte arrives.
+    /// Prepares a response to be stored. Its memory is reserved before the first byte arrives.
     fn prepare(&mut self, head: Head, body_len: Option<u64>) -> Result<Arc<Stored>, NotStored> {
         let partition = &self.api.partition;
         if body_len.is_some_and(|len| len > partition.object_bytes_max()) {
@@ -173,7 +176,7 @@ impl FillTask {
     }
 
     fn entry(&mut self, head: Head, body: Arc<StoredBody>) -> Result<Arc<Stored>, NotStored> {
-        // A tag that could not be purged by would be worse than no cache.
+        // A response whose tags cannot be purged would be worse than no cache.
         let tags = tags(&head.lines).ok_or(NotStored::TooLarge)?;
         let labels = self.api.labels();
         self.labels.extend(tags.iter().map(|tag| labels.tag(tag)));
@@ -184,7 +187,7 @@ impl FillTask {
         Ok(Arc::new(Stored::new(key, head, body, (labels, self.born), &self.api.counters, charge)))
     }
 
-    /// Where a response is filed: at its variant's key, when it has variants. `None` when it varies by too much.
+    /// The key to store a response under: the variant's key if it has variants. `None` when it varies by too many headers.
     fn key_for(&self, head: &Head) -> Option<CacheKey> {
         let Vary::By(names) = &head.vary else { return Some(self.primary) };
         let known = match self.api.partition.get(&self.primary) {
@@ -207,7 +210,7 @@ impl FillTask {
     }
 
     fn store(mut self, stored: Arc<Stored>, is_len_known: bool, now_ms: u64) -> Filled {
-        // A body whose length nobody knows may turn out too large. Who waits gets it when it is whole, or goes by itself.
+        // A body of unknown length may turn out too large. Waiting requests get it when it is complete, or go to the upstream themselves.
         if let Some(leader) = self.leader.as_ref().filter(|_| is_len_known) {
             leader.publish(&stored);
         }
@@ -225,7 +228,7 @@ impl FillTask {
         Filled::Pass(CacheStatus { not_stored: Some(reason), ..self.status(None) })
     }
 
-    /// Those who wait go to the upstream themselves, and those who come in the next time do not wait.
+    /// Sends waiting requests to the upstream; for a while, new requests do not wait either.
     fn release(&mut self, now_ms: u64) {
         count(&self.api.counters.not_stored);
         let Some(leader) = self.leader.take() else { return };
@@ -241,7 +244,7 @@ impl FillTask {
         let stale = Arc::clone(stale);
         count(&self.api.counters.stale);
         if let Some(leader) = self.leader.take() {
-            // Those who wait look at the stored response in the same way.
+            // Waiting requests check the stored response in the same way.
             leader.settle(FlightStage::Failed(status.unwrap_or(502)));
         }
         let status = self.status(status);
@@ -257,7 +260,8 @@ impl FillTask {
     }
 }
 
-/// Takes the body of a response that is stored. Dropped before [`BodyWriter::finish`], the body is cut: it is not stored, and whoever reads it learns that.
+/// Receives the body of a response that is being stored. If it is dropped before [`BodyWriter::finish`], the body is truncated: it is not
+/// stored, and its readers learn that.
 #[derive(Debug)]
 pub struct BodyWriter {
     api: Arc<ApiCache>,
@@ -269,13 +273,14 @@ pub struct BodyWriter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WriterState {
     Open,
-    /// It is not stored any more; the bytes pass.
+    /// The response is no longer being stored, but is still relayed.
     GivenUp,
     Finished,
 }
 
 impl BodyWriter {
-    /// Takes the next bytes of the body, without its framing. Where the cache gives the response up (too large, no memory), it goes on to pass.
+    /// Receives the next bytes of the body, without its framing. If the cache gives the response up (too large, no memory), it is still
+    /// relayed.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.state != WriterState::Open {
             return;
@@ -290,7 +295,7 @@ impl BodyWriter {
         }
     }
 
-    /// The body is complete. `true` when it is stored now: not when bytes are missing, nor when a purge came in between.
+    /// Ends the body. Returns `true` when it is stored now; not when bytes are missing, or a purge happened meanwhile.
     pub fn finish(mut self) -> bool {
         if self.state != WriterState::Open {
             return false;
@@ -312,12 +317,12 @@ impl BodyWriter {
         is_kept
     }
 
-    /// How many requests wait for this one or read its body.
+    /// Number of requests that wait for this one or read its body.
     pub fn followers(&self) -> usize {
         self.leader.as_ref().map_or(0, Leader::followers)
     }
 
-    /// The response that is being stored, for a second tier when it is complete.
+    /// The response that is being stored, for a second cache tier when it is complete.
     pub fn stored(&self) -> &Arc<Stored> {
         &self.stored
     }
@@ -327,7 +332,7 @@ impl BodyWriter {
         count(&self.api.counters.not_stored);
         self.stored.body.cut();
         if let Some(leader) = self.leader.take() {
-            // A cut response is the upstream's failure, and the next one may be whole.
+            // A truncated response is the upstream's failure; the next one may be complete.
             leader.settle(if reason == NotStored::Incomplete { FlightStage::Abandoned } else { FlightStage::NotStorable });
         }
     }

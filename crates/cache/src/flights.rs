@@ -1,5 +1,5 @@
-//! Requests of one key that are on their way to the upstream. The first one leads; others follow, and are woken when it is known whether its response
-//! serves them too. Nothing waits on a lock: each is held for a look at a small table.
+//! Request coalescing: requests with the same key share one request to the upstream. The first one leads; others follow, and are woken when
+//! it is known whether its response serves them too. Locks are held only to look into a small table.
 
 use crate::generations::Label;
 use crate::key::{CacheKey, KeyBuildHasher};
@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// Tables of flights, so that cores seldom meet.
+/// Number of tables, so that cores seldom contend.
 const SHARDS: usize = 64;
-/// Requests that one flight can have behind it. Beyond that each goes to the upstream, as it would without a cache.
+/// Most followers of one flight. Further requests go to the upstream, as they would without a cache.
 const FOLLOWERS_MAX: usize = 64 * 1024;
 
 /// All flights.
@@ -22,11 +22,11 @@ pub(crate) struct Flights {
 
 type FlightTable = HashMap<CacheKey, Arc<Flight>, KeyBuildHasher>;
 
-/// One request on its way.
+/// A request in flight.
 #[derive(Debug)]
 pub(crate) struct Flight {
     started_ms: u64,
-    /// The number of the last purge before it began, and what purges would meet it.
+    /// Number of the last purge before the flight began, and the labels by which purges affect it.
     born: u64,
     labels: Arc<[Label]>,
     state: Mutex<FlightState>,
@@ -39,26 +39,26 @@ struct FlightState {
     waiters: Waiters,
 }
 
-/// How far a flight is.
+/// Progress of a flight.
 #[derive(Clone, Debug)]
 pub(crate) enum FlightStage {
-    /// Nothing is known.
+    /// No response yet.
     Waiting,
-    /// The response can be used; its body may still grow.
+    /// The response is usable; its body may still grow.
     Usable(Arc<Stored>),
-    /// The response can't be stored: it serves its own request alone.
+    /// The response can't be stored: it serves only its own request.
     NotStorable,
-    /// The upstream failed, and the leader's client gets this status.
+    /// The upstream failed; the leader's client gets this status.
     Failed(u16),
-    /// The leader is gone without a word.
+    /// The leader was dropped without a result.
     Abandoned,
 }
 
-/// What a request becomes.
+/// Role of a request in a flight.
 pub(crate) enum FlightRole {
     Leader(Leader),
     Follower(Arc<Flight>, WaitPlace),
-    /// The flight has all the followers that it can have.
+    /// The flight has the maximum number of followers.
     Crowded,
 }
 
@@ -68,12 +68,12 @@ impl Flights {
     }
 
     fn shard(&self, key: &CacheKey) -> Option<MutexGuard<'_, FlightTable>> {
-        // The table's index takes the lower bits of the hash.
+        // The table uses the lower bits of the hash.
         let at = usize::try_from(key.hash64() >> 32).unwrap_or(0) % SHARDS;
         self.shards.get(at).map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Joins the flight of `key`, or leads a new one where there is none or `is_usable` refuses it.
+    /// Joins the flight of `key`, or leads a new one if there is none or `is_usable` rejects it.
     pub(crate) fn join(
         self: &Arc<Self>,
         key: CacheKey,
@@ -113,7 +113,7 @@ impl Flights {
     }
 }
 
-/// What a flight is judged by before somebody joins it.
+/// Data by which `is_usable` judges a flight.
 pub(crate) struct FlightAge<'a> {
     pub started_ms: u64,
     pub born: u64,
@@ -125,7 +125,7 @@ impl Flight {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How far it is. While nothing is known, `waker` is called at the next change.
+    /// Progress of the flight. While there is no response, `waker` is called at the next change.
     pub(crate) fn poll(&self, place: &WaitPlace, waker: Option<&Waker>) -> FlightStage {
         let mut state = self.lock();
         if let (FlightStage::Waiting, Some(waker)) = (&state.stage, waker) {
@@ -141,7 +141,7 @@ impl Flight {
     }
 }
 
-/// The request that goes to the upstream for all. Dropped without a word, its followers start over, and one of them leads.
+/// The request that goes to the upstream for all. If it is dropped without a result, its followers start over, and one of them leads.
 #[derive(Debug)]
 pub(crate) struct Leader {
     flights: Arc<Flights>,
@@ -151,17 +151,17 @@ pub(crate) struct Leader {
 }
 
 impl Leader {
-    /// The response can be used while it arrives. Requests that come now join, until [`Leader::settle`].
+    /// Makes the response usable while it arrives. New requests still join, until [`Leader::settle`].
     pub(crate) fn publish(&self, stored: &Arc<Stored>) {
         self.set(FlightStage::Usable(Arc::clone(stored)));
     }
 
-    /// Ends the flight. What can be used must be in the store already, so that nobody misses both.
+    /// Ends the flight. A usable response must be in the table already, so that no request misses both.
     pub(crate) fn settle(mut self, stage: FlightStage) {
         self.end(stage);
     }
 
-    /// How many requests wait for this one.
+    /// Number of requests that wait for this one.
     pub(crate) fn followers(&self) -> usize {
         self.flight.lock().followers
     }

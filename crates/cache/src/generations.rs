@@ -1,32 +1,32 @@
-//! Purging without a walk. Each stored response has labels: its API, its URL, the folders of its path, its tags. A purge writes its number into the
-//! place of one label; whoever looks a response up compares. A purge so costs one write whatever the cache holds, the index of tags has a fixed size,
-//! and a response that is still on its way when the purge comes is caught as well.
+//! Purging without a scan. Each stored response has labels: its API, its URL, the folders of its path, its tags. A purge writes its number
+//! to the slot of one label, and every look-up compares. A purge therefore costs one write whatever the cache contains, the index of tags
+//! has a fixed size, and a response that is in flight during the purge is affected as well.
 
 use crate::key::KeyHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Places for labels. Two labels can share one, and then a purge of one drops the other's responses too: at this size, one in 32,768. A table takes
-/// 256 KiB, and there are two.
+/// Slots for labels. Two labels can share a slot; a purge of one then drops the other's responses too. At this size the chance is one in
+/// 32,768. A table takes 256 KiB, and there are two.
 const PLACES: usize = 1 << 15;
-/// Folders of one path that have a label. A purge of a deeper one purges the deepest that has.
+/// Most folders of one path that have a label. A purge of a deeper folder purges the deepest folder with a label.
 const FOLDERS_MAX: usize = 16;
-/// Tags that one response can have. One with more is not stored, for a purge would miss it.
+/// Most tags of one response. A response with more is not stored, because a purge would miss it.
 pub(crate) const TAGS_MAX: usize = 128;
 
-/// The place of a label.
+/// Slot of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label(u16);
 
-/// What happens to the responses that a purge meets.
+/// Effect of a purge on responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purge {
-    /// They are gone.
+    /// The responses are dropped.
     Hard,
-    /// They count as stale: used where staleness is allowed, and confirmed by the upstream otherwise.
+    /// The responses count as stale: used where staleness is allowed, otherwise confirmed by the upstream.
     Soft,
 }
 
-/// What purges did to a response.
+/// Effect that purges had on a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purged {
     No,
@@ -34,7 +34,7 @@ pub(crate) enum Purged {
     Hard,
 }
 
-/// The numbers of the last purge of each label.
+/// Number of the last purge of each label.
 #[derive(Debug)]
 pub(crate) struct Generations {
     last: AtomicU64,
@@ -43,7 +43,7 @@ pub(crate) struct Generations {
 }
 
 impl Generations {
-    /// Bytes of the tables.
+    /// Size of the tables in bytes.
     pub(crate) const BYTES: u64 = (2 * PLACES * size_of::<AtomicU64>()) as u64;
 
     pub(crate) fn new() -> Self {
@@ -51,7 +51,7 @@ impl Generations {
         Generations { last: AtomicU64::new(0), hard: table(), soft: table() }
     }
 
-    /// The number of the last purge: what begins now is met by later ones alone.
+    /// Number of the last purge: only later purges affect what begins now.
     pub(crate) fn now(&self) -> u64 {
         self.last.load(Ordering::SeqCst)
     }
@@ -67,7 +67,7 @@ impl Generations {
         }
     }
 
-    /// What purges since number `born` did to a response with these labels.
+    /// The effect of purges after number `born` on a response with these labels.
     pub(crate) fn check(&self, labels: &[Label], born: u64) -> Purged {
         let is_met = |table: &[AtomicU64], label: &Label| {
             table.get(usize::from(label.0)).is_some_and(|place| place.load(Ordering::SeqCst) > born)
@@ -82,7 +82,7 @@ impl Generations {
     }
 }
 
-/// Makes labels of one API.
+/// Makes the labels of one API.
 #[derive(Clone, Copy)]
 pub(crate) struct Labels<'a> {
     pub secret: &'a [u8; 32],
@@ -98,17 +98,17 @@ impl Labels<'_> {
         Label((hasher.finish().hash64() % PLACES as u64) as u16)
     }
 
-    /// The label of everything that belongs to the API.
+    /// Label of all responses of the API.
     pub(crate) fn all(&self) -> Label {
         self.label("api", None, b"")
     }
 
-    /// The label of one URL, with every variant and caller.
+    /// Label of one URL, with all variants and callers.
     pub(crate) fn url(&self, host: Option<&[u8]>, target: &[u8]) -> Label {
         self.label("url", host, target)
     }
 
-    /// The label of a path and what is below it.
+    /// Label of a path and everything below it.
     pub(crate) fn folder(&self, host: Option<&[u8]>, path: &[u8]) -> Label {
         let path = path.strip_suffix(b"/").unwrap_or(path);
         let end = folder_ends(path).last().unwrap_or(0);
@@ -120,7 +120,7 @@ impl Labels<'_> {
         self.label("tag", None, tag)
     }
 
-    /// The labels that a request's response has whatever the response says.
+    /// Labels that the response to a request has, whatever the response says.
     pub(crate) fn of_request(&self, host: Option<&[u8]>, target: &[u8]) -> Vec<Label> {
         let path = target.split(|&byte| byte == b'?').next().unwrap_or_default();
         let mut labels = vec![self.all(), self.url(host, target)];
@@ -129,13 +129,13 @@ impl Labels<'_> {
     }
 }
 
-/// Where the first folders of a path end: `/a/b` has the folders ``, `/a` and `/a/b`.
+/// End positions of the first folders of a path: `/a/b` has the folders ``, `/a` and `/a/b`.
 fn folder_ends(path: &[u8]) -> impl Iterator<Item = usize> {
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     slashes.chain([path.len()]).take(FOLDERS_MAX)
 }
 
-/// The tags of a response: `Surrogate-Key` and `xkey` separate them with spaces, `Cache-Tag` with commas. `None` when there are too many.
+/// Tags of a response: separated by spaces in `Surrogate-Key` and `xkey`, by commas in `Cache-Tag`. `None` when there are too many.
 pub(crate) fn tags(lines: &dyn crate::lines::HeaderLines) -> Option<Vec<Vec<u8>>> {
     let mut tags: Vec<Vec<u8>> = Vec::new();
     lines.each(&mut |name, value| {

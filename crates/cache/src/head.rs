@@ -1,5 +1,5 @@
-//! The head of a response as it is stored: what may be stored at all (RFC 9111 §3), for how long it is fresh (§4.2), how old it is, and what a 304
-//! changes of it (§3.2, §4.3.4).
+//! The head of a stored response: whether it may be stored (RFC 9111 §3), how long it is fresh (§4.2), its age, and how a 304 updates it
+//! (§3.2, §4.3.4).
 
 use crate::directives::ResponseDirectives;
 use crate::lines::{HeaderLines, LineBlock};
@@ -28,7 +28,7 @@ pub enum NotStored {
 }
 
 impl NotStored {
-    /// The reason as it is written to `Cache-Status` and figures.
+    /// The reason's name in `Cache-Status` and metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             NotStored::Method => "method",
@@ -49,49 +49,49 @@ impl NotStored {
     }
 }
 
-/// Bytes that the header lines of one stored response can have; the same as one head may have on the wire.
+/// Largest total of header lines of one stored response, in bytes; the same limit as for a head on the wire.
 const LINES_BYTES_MAX: usize = 64 * 1024;
-/// A heuristic lifetime is this part of the time since the last change (RFC 9111 §4.2.2 names a tenth) ...
+/// A heuristic lifetime is the time since the last change divided by this (RFC 9111 §4.2.2 names a tenth) ...
 const HEURISTIC_PART: u64 = 10;
-/// ... and at most this: it is a guess, which an operator should not have to wait out.
+/// ... and at most this long: it is a guess, and an operator should not have to wait longer for its end.
 const HEURISTIC_S_MAX: u64 = 24 * 60 * 60;
 
-/// What is known of the request when its response is judged.
+/// Request data that decides whether its response may be stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RequestTerms {
     pub is_authorised: bool,
     pub has_cookie: bool,
     pub no_store: bool,
-    /// When it was sent, in milliseconds since 1970.
+    /// When the request was sent, in Unix milliseconds.
     pub sent_ms: u64,
 }
 
-/// What the header lines of a response say to a cache.
+/// Header lines of a response, and their meaning for a cache.
 #[derive(Clone, Debug)]
 pub struct Head {
     /// The status code.
     pub status: u16,
-    /// The header lines for clients: without those that end at this hop, and without Content-Length and Age, which are written anew.
+    /// Header lines for clients, without hop-by-hop lines, and without Content-Length and Age, which each answer writes anew.
     pub lines: LineBlock,
     pub(crate) tag: Option<EntityTag>,
     pub(crate) last_modified: Option<u64>,
-    /// Seconds since 1970: the Date line, or the time of arrival.
+    /// Unix seconds of the Date line, or of the arrival.
     pub(crate) date: u64,
-    /// When it arrived, in milliseconds since 1970.
+    /// When the response arrived, in Unix milliseconds.
     received_ms: u64,
     /// `corrected_initial_age` of RFC 9111 §4.2.3.
     initial_age_s: u64,
     pub(crate) lifetime_s: u64,
     pub(crate) stale_while_revalidate_s: u64,
     pub(crate) stale_if_error_s: u64,
-    /// `no-cache`: never used without asking the upstream.
+    /// `no-cache`: each use needs the upstream's confirmation.
     pub(crate) must_validate: bool,
-    /// Never used when it is stale: `must-revalidate`, `proxy-revalidate` and `s-maxage` (RFC 9111 §4.2.4).
+    /// Whether stale use is forbidden: `must-revalidate`, `proxy-revalidate` and `s-maxage` (RFC 9111 §4.2.4).
     pub(crate) never_stale: bool,
     pub(crate) vary: Vary,
 }
 
-/// The lines of a response that freshness and storing depend on.
+/// Lines of a response that decide about storing and freshness.
 #[derive(Default)]
 struct ResponseFields {
     directives: ResponseDirectives,
@@ -106,7 +106,7 @@ struct ResponseFields {
     tag: Option<EntityTag>,
 }
 
-/// An Expires field: one that can't be read lies in the past (RFC 9111 §5.3).
+/// An Expires field; an invalid one is in the past (RFC 9111 §5.3).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expires {
     At(u64),
@@ -132,13 +132,13 @@ impl ResponseFields {
             "date" => fields.date = fields.date.or(http_date(value)),
             "expires" => {
                 let read = http_date(value).map_or(Expires::Past, Expires::At);
-                // Of two that differ neither is believed.
+                // Two different values count as past.
                 fields.expires = Some(match fields.expires {
                     Some(before) if before != read => Expires::Past,
                     _ => read,
                 });
             }
-            // Of several values the first one counts, and one that is no number is none (RFC 9111 §5.1).
+            // The first of several values counts; an invalid one is ignored (RFC 9111 §5.1).
             "age" => {
                 let first = value.split(|&byte| byte == b',').next().unwrap_or_default();
                 fields.age = fields.age.or(delta_seconds(crate::syntax::trim(first)));
@@ -158,7 +158,7 @@ impl ResponseFields {
         fields
     }
 
-    /// The explicit lifetime for a shared cache, in the order of RFC 9111 §4.2.1.
+    /// Explicit lifetime for a shared cache, in the precedence of RFC 9111 §4.2.1.
     fn explicit_lifetime(&self, date: u64) -> Option<u64> {
         let directives = &self.directives;
         let expires = self.expires.map(|expires| match expires {
@@ -173,7 +173,7 @@ impl Head {
     /// Reads the head of a response to GET that arrived at `now_ms`.
     ///
     /// # Errors
-    /// The first reason in the order of RFC 9111 §3 why it must not be stored, or why storing it would be of no use.
+    /// The first reason, in the order of RFC 9111 §3, why the response must not be stored or is not worth storing.
     pub(crate) fn read(status: u16, lines: &dyn HeaderLines, asked: RequestTerms, now_ms: u64) -> Result<Self, NotStored> {
         let fields = ResponseFields::read(lines);
         let vary = vary_of(lines);
@@ -216,7 +216,7 @@ impl Head {
         Ok(head)
     }
 
-    /// A head whose freshness somebody else decides: it lives until `lifetime_s` after `now_ms`, whatever its lines say.
+    /// Makes a head with a given lifetime: it is fresh until `lifetime_s` after `now_ms`, whatever its lines say.
     pub(crate) fn with_lifetime(status: u16, lines: &dyn HeaderLines, lifetime_s: u64, now_ms: u64) -> Result<Self, NotStored> {
         let fields = ResponseFields::read(lines);
         let date = fields.date.unwrap_or(now_ms / 1000);
@@ -237,13 +237,13 @@ impl Head {
         })
     }
 
-    /// How old and how fresh the response is at `now_ms`.
+    /// Age and freshness of the response at `now_ms`.
     pub fn freshness(&self, now_ms: u64) -> Freshness {
         let resident_s = now_ms.saturating_sub(self.received_ms) / 1000;
         Freshness { age_s: self.initial_age_s.saturating_add(resident_s), lifetime_s: self.lifetime_s }
     }
 
-    /// The lines of a conditional request for this response (RFC 9111 §4.3.1). Without any it can't be validated.
+    /// Lines of a conditional request for this response (RFC 9111 §4.3.1). Empty when the response can't be validated.
     pub fn conditions(&self) -> Vec<(&'static str, Vec<u8>)> {
         let mut conditions = Vec::new();
         if let Some(tag) = &self.tag {
@@ -255,8 +255,8 @@ impl Head {
         conditions
     }
 
-    /// The head after a 304 with these lines (RFC 9111 §3.2, §4.3.4). `None` when the 304 is about another version: then nothing stored may be
-    /// updated with it.
+    /// The head after a 304 with these lines (RFC 9111 §3.2, §4.3.4). `None` when the 304 concerns another version: then it must not update
+    /// anything stored.
     pub(crate) fn freshened(&self, lines: &dyn HeaderLines, asked: RequestTerms, now_ms: u64) -> Option<Result<Self, NotStored>> {
         let update = ResponseFields::read(lines);
         let is_same = match (&self.tag, &update.tag) {
@@ -269,7 +269,7 @@ impl Head {
     }
 }
 
-/// The response's age and how long it is fresh.
+/// Age and lifetime of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freshness {
     /// `current_age` of RFC 9111 §4.2.3.
@@ -279,24 +279,24 @@ pub struct Freshness {
 }
 
 impl Freshness {
-    /// It may be used without asking the upstream.
+    /// Whether it may be used without asking the upstream.
     pub fn is_fresh(&self) -> bool {
         self.lifetime_s > self.age_s
     }
 
-    /// For how long it is stale already.
+    /// How long it has been stale, in seconds.
     pub fn stale_s(&self) -> u64 {
         self.age_s.saturating_sub(self.lifetime_s)
     }
 
-    /// For how long it is still fresh; negative when it is stale.
+    /// Remaining freshness in seconds; negative when it is stale.
     pub fn ttl_s(&self) -> i64 {
         let seconds = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         seconds(self.lifetime_s).saturating_sub(seconds(self.age_s))
     }
 }
 
-/// RFC 9111 §3, and our decision on cookies.
+/// Checks RFC 9111 §3, and our own rule for cookies.
 fn may_store(status: u16, fields: &ResponseFields, vary: &Vary, asked: RequestTerms) -> Result<(), NotStored> {
     let directives = &fields.directives;
     if asked.no_store {
@@ -305,7 +305,7 @@ fn may_store(status: u16, fields: &ResponseFields, vary: &Vary, asked: RequestTe
     if !is_understood(status) {
         return Err(NotStored::Status);
     }
-    // §5.2.2.3: beside `must-understand`, `no-store` is meant for caches that don't know the status.
+    // §5.2.2.3: with `must-understand`, `no-store` is meant for caches that don't know the status.
     if directives.no_store && !directives.must_understand {
         return Err(NotStored::NoStore);
     }
@@ -316,8 +316,8 @@ fn may_store(status: u16, fields: &ResponseFields, vary: &Vary, asked: RequestTe
     if asked.is_authorised && !is_for_all {
         return Err(NotStored::Authorization);
     }
-    // The RFC leaves it to the upstream's directives (§7.3). A cookie for one client in the answers to all is the worst that a cache can do, and
-    // an upstream that means it is not known to us.
+    // The RFC leaves this to the upstream's directives (§7.3). Sending one client's cookie to all is the worst error of a cache, and we
+    // know no upstream that intends it.
     if fields.has_set_cookie {
         return Err(NotStored::SetCookie);
     }
@@ -327,18 +327,18 @@ fn may_store(status: u16, fields: &ResponseFields, vary: &Vary, asked: RequestTe
     }
 }
 
-/// Status codes whose requirements on a cache we meet. 206 and 304 are parts of another response, 401 and 407 belong to one client, 412 and 416 to
-/// one request.
+/// Status codes whose requirements on a cache we meet. 206 and 304 are parts of another response, 401 and 407 belong to one client, 412 and
+/// 416 to one request.
 fn is_understood(status: u16) -> bool {
     matches!(status, 200 | 203 | 204 | 300..=303 | 307 | 308 | 400 | 403..=406 | 410 | 414 | 451 | 500..=504)
 }
 
-/// Status codes that may be stored without a word about it (RFC 9110 §15.1), among those that are understood.
+/// Status codes that may be stored without explicit freshness (RFC 9110 §15.1), among those that are understood.
 fn is_heuristic(status: u16) -> bool {
     matches!(status, 200 | 203 | 204 | 300 | 301 | 308 | 404 | 405 | 410 | 414 | 501)
 }
 
-/// RFC 9111 §4.2.2. No guess is made for requests with cookies or a user: their answers are the ones that a guess must not spread.
+/// Heuristic lifetime (RFC 9111 §4.2.2). No guess for requests with cookies or a user: a guess must not spread their answers.
 fn heuristic_lifetime(fields: &ResponseFields, date: u64, asked: RequestTerms) -> u64 {
     match fields.last_modified {
         Some(modified) if !asked.has_cookie && !asked.is_authorised => {
@@ -348,7 +348,7 @@ fn heuristic_lifetime(fields: &ResponseFields, date: u64, asked: RequestTerms) -
     }
 }
 
-/// RFC 9111 §4.2.3.
+/// `corrected_initial_age` (RFC 9111 §4.2.3).
 fn initial_age(date: u64, age: Option<u64>, sent_ms: u64, received_ms: u64) -> u64 {
     let apparent_age = (received_ms / 1000).saturating_sub(date);
     let delay = received_ms.saturating_sub(sent_ms) / 1000;
@@ -365,7 +365,7 @@ fn vary_of(lines: &dyn HeaderLines) -> Vary {
     Vary::read(values.iter().map(Vec::as_slice))
 }
 
-/// Lines that are not stored: they end at this hop (RFC 9111 §3.1), or are written anew for each client.
+/// Whether a line is not stored, because it is hop-by-hop (RFC 9111 §3.1) or is written anew for each client.
 fn is_dropped(name: &str) -> bool {
     const DROPPED: [&str; 13] = [
         "connection",
@@ -385,7 +385,7 @@ fn is_dropped(name: &str) -> bool {
     DROPPED.iter().any(|dropped| dropped.eq_ignore_ascii_case(name))
 }
 
-/// Names in Connection lines: what they name ends at this hop.
+/// Names in Connection lines, which make these lines hop-by-hop.
 fn named_by_connection(lines: &dyn HeaderLines) -> Vec<Vec<u8>> {
     let mut named = Vec::new();
     lines.each(&mut |name, value| {
@@ -396,7 +396,7 @@ fn named_by_connection(lines: &dyn HeaderLines) -> Vec<Vec<u8>> {
     named
 }
 
-/// The lines as they are stored, with a Date (RFC 9110 §6.6.1).
+/// The lines to store, with a Date (RFC 9110 §6.6.1).
 fn stored_lines(lines: &dyn HeaderLines, date: u64, lacks_date: bool) -> Result<LineBlock, NotStored> {
     let named = named_by_connection(lines);
     let mut block = LineBlock::default();
@@ -414,8 +414,8 @@ fn stored_lines(lines: &dyn HeaderLines, date: u64, lacks_date: bool) -> Result<
     if block.as_bytes().len() > LINES_BYTES_MAX { Err(NotStored::TooLarge) } else { Ok(block) }
 }
 
-/// The stored lines, with those of a 304 in place of the ones with the same names (RFC 9111 §3.2). What describes the stored bytes stays: a 304
-/// does not change them.
+/// The stored lines, with lines of a 304 replacing those with the same names (RFC 9111 §3.2). Lines that describe the stored bytes stay,
+/// because a 304 does not change the bytes.
 fn merge(stored: &LineBlock, update: &dyn HeaderLines) -> LineBlock {
     let stays = |name: &str| {
         ["content-encoding", "content-type", "content-length", "content-range"].iter().any(|own| own.eq_ignore_ascii_case(name))
@@ -423,7 +423,7 @@ fn merge(stored: &LineBlock, update: &dyn HeaderLines) -> LineBlock {
     let named = named_by_connection(update);
     let mut fresh = LineBlock::default();
     update.each(&mut |name, value| {
-        // Age is no stored line, and the freshened response's age begins with it.
+        // Age is not stored, but the freshened response's age starts with it.
         let is_named = named.iter().any(|named| named.eq_ignore_ascii_case(name.as_bytes()));
         if !stays(name) && !is_named && (!is_dropped(name) || name.eq_ignore_ascii_case("age")) {
             fresh.push(name, value);
@@ -431,7 +431,7 @@ fn merge(stored: &LineBlock, update: &dyn HeaderLines) -> LineBlock {
     });
     let mut merged = LineBlock::default();
     for (name, value) in stored.iter() {
-        // A 304 without a date arrived now; the old date would make it old.
+        // A 304 without a date is dated now; the old date would make it old.
         if fresh.get(name).is_none() && !name.eq_ignore_ascii_case("date") {
             merged.push(name, value);
         }

@@ -1,17 +1,17 @@
-//! What a response is filed under. A key is a digest of everything that distinguishes requests, each part with its length before it, so that
-//! no two lists of parts are one text. Whatever is not in the key must not change the response, or one client's answer becomes another's.
+//! Cache keys. A key is a digest of everything that distinguishes requests, each part preceded by its length, so that two different lists
+//! of parts never give the same text. Whatever is not in the key must not affect the response, or one client gets another's answer.
 
-/// The digest that a response is filed under.
+/// The digest that a response is stored under.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CacheKey([u8; 32]);
 
 impl CacheKey {
-    /// The digest.
+    /// The bytes of the digest.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The first bytes as a number. The digest is even, so that this is a hash.
+    /// The first eight bytes as a number; a good hash, because digests are evenly distributed.
     pub(crate) fn hash64(&self) -> u64 {
         let (first, _) = self.0.split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
         u64::from_le_bytes(*first)
@@ -30,7 +30,7 @@ impl std::hash::Hash for CacheKey {
     }
 }
 
-/// Takes the first bytes of a [`CacheKey`] for its hash. Clients can't choose keys that collide: the digest is keyed with the cache's secret.
+/// Uses the first bytes of a [`CacheKey`] as its hash. Clients can't choose colliding keys: the digest is keyed with the cache's secret.
 #[derive(Clone, Default)]
 pub(crate) struct KeyBuildHasher;
 
@@ -60,11 +60,11 @@ impl std::hash::Hasher for FirstBytes {
     }
 }
 
-/// Digests parts one by one.
+/// Digests a list of parts.
 pub(crate) struct KeyHasher(blake3::Hasher);
 
 impl KeyHasher {
-    /// `kind` keeps keys for one purpose apart from those for another.
+    /// `kind` separates keys for different purposes.
     pub(crate) fn new(kind: &str) -> Self {
         let mut hasher = KeyHasher(blake3::Hasher::new());
         hasher.add(kind.as_bytes());
@@ -82,7 +82,7 @@ impl KeyHasher {
         self.0.update(part);
     }
 
-    /// An absent part differs from an empty one.
+    /// Adds a part that may be absent; absent differs from empty.
     pub(crate) fn add_optional(&mut self, part: Option<&[u8]>) {
         match part {
             Some(part) => {
@@ -100,23 +100,23 @@ impl KeyHasher {
     }
 }
 
-/// What distinguishes the requests to one API.
+/// The parts that distinguish requests to one API.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyParts<'a> {
-    /// The host that the client asked for, where the API's answers depend on it; `None` where they don't, so that a Host that a client makes up
-    /// fills nothing. In lower case.
+    /// Host of the request in lower case, if the API's answers depend on it; otherwise `None`, so that invented Host values do not fill the
+    /// cache.
     pub host: Option<&'a [u8]>,
-    /// Path and query exactly as they are sent to the upstream: no decoding, no sorting, no folding of letter case or slashes. Two spellings
-    /// that the upstream takes for one are two entries, which costs memory; the reverse would give a foreign answer.
+    /// Path and query exactly as sent to the upstream: not decoded, sorted, or folded in letter case or slashes. Two spellings of one
+    /// resource give two entries, which costs memory; merging two resources would give a wrong answer.
     pub target: &'a [u8],
-    /// Who asks, where each caller has answers of its own.
+    /// The caller, if each caller has its own answers.
     pub caller: Option<&'a [u8]>,
     /// Values of headers that the API's configuration adds to the key, in the configuration's order.
     pub headers: &'a [Option<&'a [u8]>],
 }
 
 impl KeyParts<'_> {
-    /// The key of requests that are answered from GET. Requests with other methods are not in the cache.
+    /// The key of requests that GET responses can answer. Other methods are not cached.
     pub(crate) fn key(&self, secret: &[u8; 32], api: &str) -> CacheKey {
         let mut hasher = KeyHasher::keyed(secret, "response");
         hasher.add(api.as_bytes());

@@ -1,5 +1,5 @@
-//! The response cache: what may be stored and reused by RFC 9111 (and RFC 5861, 9211, 9213), or by Tyk's rules; where it is kept within a bound of
-//! bytes; how requests for one thing become one request. No I/O, no runtime, no clock: callers pass the time, in milliseconds since 1970, and
+//! The response cache: rules for storing and reuse by RFC 9111 (and RFC 5861, 9211, 9213), or by Tyk's rules; storage within a memory
+//! limit; and coalescing of requests for the same response. No I/O, no runtime, no clock: callers pass the time, in Unix milliseconds, and
 //! a waker where they wait.
 //!
 //! The order of calls for a request:
@@ -18,7 +18,7 @@
 //!      [`BodyWriter::finish`] after the last byte. Dropping the writer says that the body was cut.
 //!    - `Pass`: relay. `Serve`: drop the upstream's response and write this one. `Again`: ask once more.
 //!
-//! Every value may be dropped at any time: whoever waits is released then.
+//! Every value may be dropped at any time; waiting requests are then released.
 #![forbid(unsafe_code)]
 
 mod answer;

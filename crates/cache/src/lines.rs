@@ -1,9 +1,9 @@
-//! Header lines as the cache sees them: a source that is asked for its lines, and lines that are kept in one piece of memory.
+//! Header lines for the cache: a source of lines, and lines stored in one piece of memory.
 
 use crate::syntax::trim;
 
-/// The header lines of one message, as they go to the upstream or come from it. A gateway that edits heads answers with the edited lines:
-/// the cache must see what the upstream sees.
+/// The header lines of one message, as they are sent to the upstream or received from it. A gateway that edits heads must provide the
+/// edited lines: the cache must see what the upstream sees.
 pub trait HeaderLines {
     /// Calls `visit` with name and value of each line, in order.
     fn each(&self, visit: &mut dyn FnMut(&str, &[u8]));
@@ -31,7 +31,7 @@ impl<const N: usize> HeaderLines for [(&str, &str); N] {
     }
 }
 
-/// Lines in one piece of memory, each `Name: value\r\n`.
+/// Header lines in one piece of memory, each `Name: value\r\n`.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct LineBlock(Vec<u8>);
 
@@ -42,14 +42,14 @@ impl std::fmt::Debug for LineBlock {
 }
 
 impl LineBlock {
-    /// A copy of all lines.
+    /// Copies all lines.
     pub fn copy(lines: &dyn HeaderLines) -> Self {
         let mut block = LineBlock::default();
         lines.each(&mut |name, value| block.push(name, value));
         block
     }
 
-    /// Appends a line. Line breaks are left out, so that no value can become two lines.
+    /// Appends a line. Line breaks are removed, so that no value can become two lines.
     pub fn push(&mut self, name: &str, value: &[u8]) {
         self.0.extend_from_slice(name.as_bytes());
         self.0.extend_from_slice(b": ");
@@ -57,17 +57,17 @@ impl LineBlock {
         self.0.extend_from_slice(b"\r\n");
     }
 
-    /// The bytes as they stand in a message, with the last line's end and without the empty line.
+    /// The bytes as in a message, including the last line's end and without the empty line.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Gives back the memory that is not needed.
+    /// Frees unused memory.
     pub(crate) fn shrink(&mut self) {
         self.0.shrink_to_fit();
     }
 
-    /// The value of the first line called `name`, in any letter case.
+    /// The value of the first line with this name, in any letter case.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.iter().find(|(called, _)| called.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }

@@ -1,5 +1,5 @@
-//! The cache's first end: what becomes of a request. It is answered, waits for another one, or goes to the upstream with a [`Fill`] that takes the
-//! response.
+//! Look-ups: decides how a request is handled. It is answered, waits for another request, or goes to the upstream with a [`Fill`] that
+//! handles the response.
 
 use crate::answer::CachedResponse;
 use crate::api::ApiCache;
@@ -20,26 +20,26 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// What becomes of a request.
+/// How a request is handled.
 #[derive(Debug)]
 pub enum Decision {
-    /// The client gets this.
+    /// The client gets this response.
     Serve(CachedResponse),
-    /// The client gets this now, and the upstream is asked with the fill meanwhile.
+    /// The client gets this response now, and the fill asks the upstream meanwhile.
     Revalidate(CachedResponse, Fill),
-    /// The upstream is asked, and the fill takes the response.
+    /// The fill asks the upstream.
     Fetch(Fill),
-    /// Another request is on its way that may serve this one too: wait, then [`ApiCache::resume`].
+    /// Another request in flight may serve this one too: wait, then call [`ApiCache::resume`].
     Wait(Follower),
     /// The request goes to the upstream as if there were no cache.
     Bypass(CacheStatus),
     /// The upstream failed for the request that this one waited for: the client gets the same status.
     Fail(u16),
-    /// The client wants a stored response and there is none: 504 (RFC 9111 §5.2.1.7).
+    /// The client accepts only a stored response and there is none: 504 (RFC 9111 §5.2.1.7).
     Refuse,
 }
 
-/// A request that waits for another one.
+/// A request that waits for another request.
 #[derive(Debug)]
 pub struct Follower {
     flight: Option<(Arc<Flight>, WaitPlace)>,
@@ -47,13 +47,14 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// `true` when it is time for [`ApiCache::resume`]. Otherwise `waker` is called then; the caller also resumes at [`Follower::deadline_ms`].
+    /// Returns `true` when it is time for [`ApiCache::resume`]. Otherwise `waker` is called at that time; the caller must also resume at
+    /// [`Follower::deadline_ms`].
     pub fn is_ready(&self, waker: &Waker) -> bool {
         let stage = self.flight.as_ref().map(|(flight, place)| flight.poll(place, Some(waker)));
         !matches!(stage, Some(FlightStage::Waiting))
     }
 
-    /// When it stops waiting, in milliseconds since 1970.
+    /// Deadline of the wait, in Unix milliseconds.
     pub fn deadline_ms(&self) -> u64 {
         self.deadline_ms
     }
@@ -71,14 +72,14 @@ impl Drop for Follower {
     }
 }
 
-/// What the store has for a request.
+/// Result of looking into the table.
 enum FoundEntry {
     Nothing(ForwardReason),
     HitForMiss,
     Response(Arc<Stored>, Purged),
 }
 
-/// A request that is being looked up.
+/// A request during its look-up.
 pub(crate) struct LookupContext<'a> {
     request: &'a CacheRequest<'a>,
     method: MethodClass,
@@ -87,17 +88,17 @@ pub(crate) struct LookupContext<'a> {
     now_ms: u64,
     /// When the request began to wait.
     since_ms: u64,
-    /// What purges will meet its response; made for a miss alone.
+    /// Labels by which purges affect its response; made only on a miss.
     labels: OnceCell<Arc<[Label]>>,
 }
 
 impl ApiCache {
-    /// What becomes of a request at `now_ms`, milliseconds since 1970.
+    /// Decides how a request is handled at `now_ms`, in Unix milliseconds.
     pub fn lookup(self: &Arc<Self>, request: &CacheRequest<'_>, now_ms: u64) -> Decision {
         self.decide(request, now_ms, now_ms)
     }
 
-    /// What becomes of a request that has waited.
+    /// Decides how a request is handled after its wait.
     pub fn resume(self: &Arc<Self>, request: &CacheRequest<'_>, follower: Follower, now_ms: u64) -> Decision {
         let stage = follower.stage();
         if matches!(stage, FlightStage::Waiting) && now_ms < follower.deadline_ms {
@@ -111,7 +112,7 @@ impl ApiCache {
         match stage {
             FlightStage::Usable(stored) => match self.use_other(&looked, &stored) {
                 Some(decision) => decision,
-                // It is another variant. What it varies by is known now; without that, we would come back here for ever.
+                // It is another variant. The headers that it varies by are known now; without that, the request would loop.
                 None if self.find(&looked).0 != looked.primary => self.decide(request, now_ms, looked.since_ms),
                 None => self.alone(&looked, looked.primary, None, ForwardReason::VaryMiss),
             },
@@ -145,7 +146,7 @@ impl ApiCache {
         }
     }
 
-    /// Reads a request; `Err` is the decision for one that the cache does not deal with.
+    /// Reads a request; `Err` is the decision for a request that the cache does not handle.
     fn look<'a>(&self, request: &'a CacheRequest<'a>, now_ms: u64, since_ms: u64) -> Result<LookupContext<'a>, Decision> {
         let method = MethodClass::read(request.method);
         if !matches!(method, MethodClass::Get | MethodClass::Head) {
@@ -155,7 +156,7 @@ impl ApiCache {
         if !self.settings.honours_requests {
             facts.directives = Default::default();
         }
-        // A body is not in the key, and may change the answer all the same.
+        // A body is not in the key, but may affect the answer.
         if request.has_body || facts.has_upstream_condition || facts.directives.no_store {
             return Err(self.bypass(ForwardReason::Request));
         }
@@ -163,7 +164,7 @@ impl ApiCache {
         Ok(LookupContext { request, method, facts, primary, now_ms, since_ms, labels: Default::default() })
     }
 
-    /// What is stored for a request, and the key at which it is or would be.
+    /// The entry for a request, and its actual or future key.
     fn find(&self, looked: &LookupContext<'_>) -> (CacheKey, FoundEntry) {
         let mut key = looked.primary;
         let mut entry = self.partition.get(&key);
@@ -224,7 +225,7 @@ impl ApiCache {
             Reuse::Validate if directives.only_if_cached => self.refuse(),
             Reuse::Validate if looked.method == MethodClass::Head => self.bypass(ForwardReason::Stale),
             Reuse::Validate if directives.no_cache => self.alone(looked, key, Some(stored), ForwardReason::Request),
-            // What is never used unasked serves nobody who waits.
+            // A response that needs confirmation for each use does not serve waiting requests.
             Reuse::Validate if stored.head.must_validate || stored.head.lifetime_s == 0 => {
                 self.alone(looked, key, Some(stored), ForwardReason::Stale)
             }
@@ -232,7 +233,7 @@ impl ApiCache {
         }
     }
 
-    /// Decisions that need no upstream, or nothing of ours, where nothing is stored.
+    /// Decisions without the upstream, or without the cache, when nothing is stored.
     fn without_stored(&self, looked: &LookupContext<'_>, forward: ForwardReason) -> Option<Decision> {
         if looked.facts.directives.only_if_cached {
             return Some(self.refuse());
@@ -240,11 +241,11 @@ impl ApiCache {
         if looked.method == MethodClass::Head {
             return Some(self.bypass(forward));
         }
-        // The whole may be far larger than the part that is wanted.
+        // The complete response may be far larger than the requested part.
         looked.facts.range.is_some().then(|| self.bypass(ForwardReason::Partial))
     }
 
-    /// Goes to the upstream without waiting for anybody.
+    /// Goes to the upstream without waiting for another request.
     fn alone(
         self: &Arc<Self>,
         looked: &LookupContext<'_>,
@@ -259,7 +260,7 @@ impl ApiCache {
         Decision::Fetch(self.fill(looked, key, stale, None, forward))
     }
 
-    /// Waits for the request that is on its way, or becomes it.
+    /// Waits for the request in flight, or becomes it.
     fn together(
         self: &Arc<Self>,
         looked: &LookupContext<'_>,
@@ -273,7 +274,7 @@ impl ApiCache {
         }
         match self.lead_or_follow(looked, key) {
             FlightRole::Leader(leader) => {
-                // Between our look into the store and this, the leader before may have stored its response.
+                // The previous leader may have stored its response since the look-up.
                 let (_, found) = self.find(looked);
                 if let FoundEntry::Response(stored, Purged::No) = found
                     && judge(&stored.head, &looked.facts.directives, false, looked.now_ms) == Reuse::Fresh
@@ -303,16 +304,16 @@ impl ApiCache {
         let born = self.cache.generations.now();
         let oldest_ms = looked.now_ms.saturating_sub(self.settings.wait_ms_max);
         self.cache.flights.join(key, looked.now_ms, (labels, born), |flight| {
-            // One that hangs, or that a purge has met, is replaced.
+            // A flight that hangs, or that a purge affects, is replaced.
             flight.started_ms >= oldest_ms && self.cache.generations.check(flight.labels, flight.born) == Purged::No
         })
     }
 
-    /// The response to another request, as the answer to this one too. `None` when it is another variant.
+    /// Uses the response to another request for this one too. `None` when it is another variant.
     fn use_other(self: &Arc<Self>, looked: &LookupContext<'_>, stored: &Arc<Stored>) -> Option<Decision> {
         let key = match &stored.head.vary {
             Vary::Nothing | Vary::Everything => looked.primary,
-            // The marker may know more names than this response.
+            // The marker may contain more names than this response.
             Vary::By(_) => self.find(looked).0,
         };
         if key != stored.key {
@@ -386,15 +387,16 @@ impl ApiCache {
         looked.labels.get_or_init(|| self.labels().of_request(parts.host, parts.target).into())
     }
 
-    /// After a request with an unsafe method: success makes what is stored for its URL invalid (RFC 9111 §4.4). `Location` and `Content-Location` are
-    /// the caller's to follow, who knows which of them lead to this API; they are no duty.
+    /// Handles the end of a request with an unsafe method: success invalidates the responses for its URL (RFC 9111 §4.4). The caller may
+    /// follow `Location` and `Content-Location`, since it knows which of them lead to this API; the RFC does not require it.
     pub fn after_unsafe(&self, request: &CacheRequest<'_>, status: u16) {
         if MethodClass::read(request.method) == MethodClass::Unsafe && matches!(status, 200..=399) {
             self.purge_url(request.parts.host, request.parts.target, Purge::Hard);
         }
     }
 
-    /// After a HEAD that went to the upstream: a 200 whose validators or length differ from the stored response's shows that this is stale (RFC 9111 §4.3.5).
+    /// Handles a HEAD that went to the upstream: a 200 with other validators or another length shows that the stored response is stale (RFC
+    /// 9111 §4.3.5).
     pub fn after_head(&self, request: &CacheRequest<'_>, status: u16, lines: &dyn HeaderLines, now_ms: u64) {
         let Ok(looked) = self.look(request, now_ms, now_ms) else { return };
         let (_, FoundEntry::Response(stored, _)) = self.find(&looked) else { return };

@@ -1,26 +1,26 @@
-//! Ranges of bytes (RFC 9110 §14): what a Range field asks for of a representation whose length is known, and the segments of the answer.
+//! Byte ranges (RFC 9110 §14): evaluates a Range field for a representation of known length, and makes the segments of the answer.
 
 use crate::syntax::{list, push_number, trim};
 use bytes::Bytes;
 use std::ops::Range;
 
-/// Ranges that one request can ask for. Each costs a part's head; nobody needs more (RFC 9110 §17.15).
+/// Most ranges in one request. Each costs a part's head, and nobody needs more (RFC 9110 §17.15).
 const RANGES_MAX: usize = 16;
 
-/// What a Range field asks for.
+/// Result of evaluating a Range field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RangeRequest {
-    /// The whole: there is no Range, or one that a server ignores.
+    /// The complete representation: there is no Range, or it is ignored.
     Whole,
-    /// These parts, in the order of the request; at least one, and within the representation.
+    /// These parts, in the order of the request; at least one, and all within the representation.
     Parts(Vec<Range<u64>>),
-    /// Nothing that exists: 416.
+    /// No requested range exists: 416.
     Unsatisfiable,
 }
 
 impl RangeRequest {
-    /// Reads a Range field against a representation of `len` bytes. Other units than bytes, faults in the syntax, too many ranges and ranges
-    /// that overlap are answered with the whole, which is always allowed (RFC 9110 §14.2).
+    /// Evaluates a Range field for a representation of `len` bytes. Units other than bytes, invalid syntax, too many ranges and overlapping
+    /// ranges give the complete representation, which is always allowed (RFC 9110 §14.2).
     pub fn parse(value: &[u8], len: u64) -> Self {
         Self::read(value, len).unwrap_or(RangeRequest::Whole)
     }
@@ -51,7 +51,7 @@ impl RangeRequest {
     }
 }
 
-/// One range: outer `None` when it is no syntax, inner `None` when it lies outside the representation.
+/// Parses one range: outer `None` for invalid syntax, inner `None` when it is outside the representation.
 fn one_range(range: &[u8], len: u64) -> Option<Option<Range<u64>>> {
     let dash = range.iter().position(|&byte| byte == b'-')?;
     let (first, last) = (range.get(..dash)?, range.get(dash + 1..)?);
@@ -74,7 +74,7 @@ fn one_range(range: &[u8], len: u64) -> Option<Option<Range<u64>>> {
     })
 }
 
-/// A number of any length; one that is too large is the largest.
+/// Parses a number of any length; saturates.
 fn position(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -82,7 +82,7 @@ fn position(digits: &[u8]) -> Option<u64> {
     Some(digits.iter().fold(0_u64, |number, digit| number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))))
 }
 
-/// A piece of an answer's body: bytes of the stored body, or a text between them.
+/// A segment of an answer's body: bytes of the stored body, or a text between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
     /// These bytes of the stored body.
@@ -92,7 +92,7 @@ pub enum Segment {
 }
 
 impl Segment {
-    /// Its bytes.
+    /// Length in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Segment::Span(range) => range.end.saturating_sub(range.start),
@@ -100,7 +100,7 @@ impl Segment {
         }
     }
 
-    /// It has no bytes.
+    /// Whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! What a cache reads of a request: its method, directives, conditions and range, in one pass over the header lines.
+//! The parts of a request that matter to the cache: method, directives, conditions and range, read in one pass over the header lines.
 
 use crate::directives::RequestDirectives;
 use crate::key::KeyParts;
@@ -8,28 +8,28 @@ use crate::validators::{ClientHas, IfRange};
 /// A request that may be answered from the cache.
 #[derive(Clone, Copy)]
 pub struct CacheRequest<'a> {
-    /// Its method, as it is sent to the upstream.
+    /// Method as sent to the upstream.
     pub method: &'a str,
-    /// What distinguishes it from other requests to the API.
+    /// Parts that distinguish it from other requests to the API.
     pub parts: KeyParts<'a>,
-    /// Its header lines, as they are sent to the upstream.
+    /// Header lines as sent to the upstream.
     pub lines: &'a dyn HeaderLines,
-    /// The upstream learns who asks by other means than an `Authorization` line: RFC 9111 §3.5 holds for this request.
+    /// Whether the upstream identifies the caller by something other than an `Authorization` line: RFC 9111 §3.5 applies then.
     pub is_authorised: bool,
-    /// The request has a body.
+    /// Whether the request has a body.
     pub has_body: bool,
 }
 
-/// How the cache deals with a method.
+/// How the cache handles a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodClass {
     /// `GET`: looked up and stored.
     Get,
-    /// `HEAD`: answered from what GET stored.
+    /// `HEAD`: answered from stored GET responses.
     Head,
-    /// `OPTIONS` and `TRACE`: safe, and not in the cache.
+    /// `OPTIONS` and `TRACE`: safe, and not cached.
     OtherSafe,
-    /// Every other method: changes the resource, so that success invalidates what is stored (RFC 9111 §4.4).
+    /// Every other method: may change the resource, so success invalidates stored responses (RFC 9111 §4.4).
     Unsafe,
 }
 
@@ -45,15 +45,15 @@ impl MethodClass {
     }
 }
 
-/// The header fields of a request that concern a cache.
+/// The header fields of a request that matter to the cache.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestFacts {
     pub directives: RequestDirectives,
     pub client_has: ClientHas,
-    /// The value of the Range field; several lines make no valid one.
+    /// Value of the Range field; several lines are invalid.
     pub range: Option<Vec<u8>>,
     pub if_range: Option<IfRange>,
-    /// If-Match or If-Unmodified-Since: conditions that only the upstream can judge (RFC 9111 §4.3.2).
+    /// Whether there is If-Match or If-Unmodified-Since: conditions that only the upstream can evaluate (RFC 9111 §4.3.2).
     pub has_upstream_condition: bool,
     pub has_authorization: bool,
     pub has_cookie: bool,
@@ -65,7 +65,7 @@ impl RequestFacts {
         let mut has_cache_control = false;
         let mut pragma_no_cache = false;
         lines.each(&mut |name, value| {
-            // Most lines concern no cache and fail at their length.
+            // Most lines do not matter to the cache, and their length shows it.
             match name.len() {
                 5 if name.eq_ignore_ascii_case("range") => {
                     let joined = facts.range.get_or_insert_default();
@@ -89,7 +89,7 @@ impl RequestFacts {
                 _ => {}
             }
         });
-        // RFC 9111 §5.4: Pragma counts only where Cache-Control is absent.
+        // RFC 9111 §5.4: Pragma counts only when Cache-Control is absent.
         if pragma_no_cache && !has_cache_control {
             facts.directives.no_cache = true;
         }

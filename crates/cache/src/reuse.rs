@@ -6,17 +6,17 @@ use crate::head::Head;
 /// How a stored response may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reuse {
-    /// As it is.
+    /// The response is fresh.
     Fresh,
-    /// As it is, although stale, while somebody asks the upstream.
+    /// The response is stale and may be used while the upstream is asked.
     StaleWhileRevalidate,
-    /// As it is, although stale: the client said so.
+    /// The response is stale and may be used because the client accepts it.
     Stale,
-    /// Only when the upstream has confirmed it.
+    /// The upstream must confirm the response first.
     Validate,
 }
 
-/// How `head` may be used for a request with these directives. After a soft purge it counts as stale.
+/// Decides how a stored response may be used for a request with these directives. After a soft purge it counts as stale.
 pub(crate) fn judge(head: &Head, directives: &RequestDirectives, is_soft_purged: bool, now_ms: u64) -> Reuse {
     if head.must_validate || directives.no_cache {
         return Reuse::Validate;
@@ -42,14 +42,14 @@ pub(crate) fn judge(head: &Head, directives: &RequestDirectives, is_soft_purged:
     if stale_s < head.stale_while_revalidate_s { Reuse::StaleWhileRevalidate } else { Reuse::Validate }
 }
 
-/// It may be used because the upstream failed (RFC 5861 §4).
+/// Whether a stored response may be used because the upstream failed (RFC 5861 §4).
 pub(crate) fn may_replace_error(head: &Head, directives: &RequestDirectives, now_ms: u64) -> bool {
     let allowed_s = head.stale_if_error_s.max(directives.stale_if_error.unwrap_or(0));
     let is_forbidden = head.must_validate || head.never_stale || directives.no_cache;
     !is_forbidden && allowed_s > 0 && head.freshness(now_ms).stale_s() <= allowed_s
 }
 
-/// Answers of an upstream that count as failures (RFC 5861 §4).
+/// Whether a status of the upstream counts as a failure (RFC 5861 §4).
 pub(crate) fn is_error(status: u16) -> bool {
     matches!(status, 500 | 502..=504)
 }

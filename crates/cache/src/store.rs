@@ -1,5 +1,5 @@
-//! What is in memory: stored responses and markers by key, in a table that is bounded by their bytes. The table evicts by S3-FIFO, which a scan
-//! of responses that are asked for once does not empty.
+//! The table in memory: stored responses and markers by key, with a memory limit. It evicts by S3-FIFO, which resists scans: responses that
+//! are requested once do not displace the others.
 
 use crate::body::StoredBody;
 use crate::budget::{Budget, MemoryCharge};
@@ -13,29 +13,30 @@ use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Memory of one entry beside its own sizes: its key, its place in the list and in the index, the ghost that it may leave, and what six allocations
-/// lose to counters and rounding. Measured with the system's allocator: 909 bytes for a response of 10 bytes, which is charged 939.
+/// Memory overhead of one entry, in bytes: its key, its places in the list and in the index, the ghost that it may leave, and the counters
+/// and rounding of six allocations. Measured with the system's allocator: a response of 10 bytes takes 909 bytes and is charged 939.
 const ENTRY_BYTES: u64 = 288;
-/// The table's part of a bound. The rest is for bodies that are still arriving, and for evicted ones that are still sent.
+/// Share of the memory limit that the table gets, in eighths. The rest is for bodies that are still arriving, and for evicted ones that are
+/// still being sent.
 const TABLE_EIGHTHS: u64 = 7;
-/// What one response weighs on average, for the number of ghosts alone.
+/// Average size of a response, used only for the number of ghosts.
 const AVERAGE_BYTES: u64 = 16 * 1024;
-/// Shards of a table: enough that cores seldom meet, and each large enough for several of the largest responses.
+/// Most shards of a table: enough that cores seldom contend, and each shard large enough for several of the largest responses.
 const SHARDS_MAX: u64 = 64;
 const OBJECTS_PER_SHARD: u64 = 4;
 
-/// A response with all that is needed to use it again.
+/// A response with all data that is needed to reuse it.
 #[derive(Debug)]
 pub struct Stored {
-    /// What it is filed under.
+    /// Key that it is stored under.
     pub(crate) key: CacheKey,
-    /// Its head.
+    /// Head of the response.
     pub(crate) head: Head,
     pub(crate) body: Arc<StoredBody>,
     labels: Arc<[Label]>,
-    /// The number of the last purge before its request went out.
+    /// Number of the last purge before its request was sent.
     born: u64,
-    /// The number of the last purge that is known not to have met it.
+    /// Number of the last purge that is known not to affect it.
     checked: AtomicU64,
     counters: Arc<ApiCounters>,
     is_counted: AtomicBool,
@@ -43,7 +44,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Memory that a response takes beside its body.
+    /// Memory of a response without its body, in bytes.
     pub(crate) fn fixed_bytes(head: &Head, labels: usize) -> u64 {
         let lines = head.lines.as_bytes().len() + head.tag.as_ref().map_or(0, crate::validators::EntityTag::len);
         let own = size_of::<Stored>() + size_of::<StoredBody>() + labels * size_of::<Label>() + lines;
@@ -62,12 +63,12 @@ impl Stored {
         Stored { key, head, body, labels, born, checked, counters, is_counted, _charge: charge }
     }
 
-    /// Bytes in memory, once the body is complete.
+    /// Memory of the complete response, in bytes.
     pub(crate) fn weight(&self) -> u64 {
         Self::fixed_bytes(&self.head, self.labels.len()) + self.body.weight()
     }
 
-    /// What purges did to it. Where none came since the last look, that is one comparison.
+    /// The effect of purges on it. Costs one comparison if there was no purge since the last check.
     pub(crate) fn purged(&self, generations: &Generations) -> Purged {
         let now = generations.now();
         if self.checked.load(Ordering::Relaxed) == now {
@@ -80,7 +81,7 @@ impl Stored {
         purged
     }
 
-    /// It counts among the API's entries until it is dropped.
+    /// Counts it among the API's entries until it is dropped.
     fn count_in(&self) {
         if !self.is_counted.swap(true, Ordering::Relaxed) {
             count(&self.counters.stored);
@@ -99,12 +100,12 @@ impl Drop for Stored {
     }
 }
 
-/// What stands at a key instead of a response.
+/// An entry that stands in place of a response.
 #[derive(Debug)]
 pub(crate) enum Marker {
-    /// The responses differ by these request headers; each has a key of its own.
+    /// The responses vary by these request headers; each variant has its own key.
     Variants(VaryNames),
-    /// Until then requests don't wait for each other: the last response that they waited for could not be stored.
+    /// Until this time requests don't wait for each other, because the last response that they waited for could not be stored.
     HitForMiss { until_ms: u64 },
 }
 
@@ -141,7 +142,7 @@ impl Weighter<CacheKey, TableEntry> for ByteWeights {
     }
 }
 
-/// Collects what falls out of the table, to be dropped when its lock is released.
+/// Collects evicted entries, which are dropped after the lock is released.
 #[derive(Clone)]
 struct Evictions;
 
@@ -153,23 +154,23 @@ impl Lifecycle<CacheKey, TableEntry> for Evictions {
     }
 }
 
-/// Memory with a bound of its own.
+/// A table with its own memory limit.
 pub(crate) struct Partition {
     table: Table<CacheKey, TableEntry, ByteWeights, KeyBuildHasher, Evictions>,
     budget: Arc<Budget>,
     bytes: AtomicU64,
     object_bytes_max: u64,
-    /// Whom the memory goes back to.
+    /// The partition that gets the memory back.
     parent: Option<Arc<Partition>>,
 }
 
 impl Partition {
-    /// A partition of `bytes`. Responses of more than `object_bytes_max`, or of more than fits well, are not stored.
+    /// Makes a partition of `bytes`. Responses larger than `object_bytes_max`, or too large for the table, are not stored.
     pub(crate) fn new(bytes: u64, object_bytes_max: u64) -> Self {
         Self::with_parent(bytes, object_bytes_max, None)
     }
 
-    /// A partition whose `bytes` are taken from this one; `None` when more than half would be taken.
+    /// Makes a partition whose memory is taken from this one; `None` when it would take more than half.
     pub(crate) fn split_off(self: &Arc<Self>, bytes: u64, object_bytes_max: u64) -> Option<Self> {
         let take = |all: u64| (bytes <= all / 2).then(|| all - bytes);
         self.bytes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).ok()?;
@@ -189,7 +190,7 @@ impl Partition {
             .build();
         let table = match options {
             Ok(options) => Table::with_options(options, ByteWeights, KeyBuildHasher, Evictions),
-            // Both values that the library asks for are given.
+            // Both values that the library requires are set.
             Err(_) => Table::with(1, table_bytes, ByteWeights, KeyBuildHasher, Evictions),
         };
         let object_bytes_max = object_bytes_max.min(table.shard_capacity() / 4 * 3);
@@ -210,7 +211,7 @@ impl Partition {
         self.budget.used()
     }
 
-    /// Room for `bytes`. Where evicted responses are still read and fill the bound, there is none.
+    /// Reserves `bytes`; `None` when there is no room, for example because evicted responses are still being read.
     pub(crate) fn charge(&self, bytes: u64) -> Option<MemoryCharge> {
         MemoryCharge::take(&self.budget, bytes)
     }
@@ -219,7 +220,7 @@ impl Partition {
         self.table.get(key)
     }
 
-    /// Stores a response whose body is complete.
+    /// Stores a complete response.
     pub(crate) fn insert(&self, stored: Arc<Stored>) {
         stored.count_in();
         self.put(stored.key, TableEntry::Response(stored));
@@ -244,7 +245,7 @@ impl Partition {
         }
     }
 
-    /// Drops a response, unless another one is in its place already.
+    /// Removes a response, unless another one has replaced it.
     pub(crate) fn remove(&self, stored: &Arc<Stored>) {
         let is_same = |entry: &TableEntry| matches!(entry, TableEntry::Response(other) if Arc::ptr_eq(other, stored));
         drop(self.table.remove_if(&stored.key, is_same));

@@ -1,10 +1,10 @@
-//! Dictionaries of structured fields (RFC 9651 §3.2), as far as cache directives need them: the whole syntax is checked, and of each member the
-//! bare item is kept. A byte that does not fit makes the whole field invalid.
+//! Dictionaries of structured fields (RFC 9651 §3.2), as far as cache directives need them: the complete syntax is checked, and the bare
+//! item of each member is kept. An invalid byte makes the whole field invalid.
 
-/// Members that one dictionary can have; the known directives are a dozen.
+/// Most members of one dictionary; there are a dozen known directives.
 const MEMBERS_MAX: usize = 64;
 
-/// A bare item (RFC 9651 §3.3). Texts are checked and not kept: no directive needs them.
+/// A bare item (RFC 9651 §3.3). Texts are checked but not stored, because no directive needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BareItem {
     Integer(i64),
@@ -18,7 +18,7 @@ pub(crate) enum BareItem {
     InnerList,
 }
 
-/// The members of a dictionary; of members with one name, the last one. `None` when `value` is no dictionary.
+/// Parses a dictionary; of members with the same name, the last one counts. `None` when `value` is not a dictionary.
 pub(crate) fn dictionary(value: &[u8]) -> Option<Vec<(String, BareItem)>> {
     let mut input = Input(value);
     let mut members: Vec<(String, BareItem)> = Vec::new();
@@ -43,13 +43,13 @@ pub(crate) fn dictionary(value: &[u8]) -> Option<Vec<(String, BareItem)>> {
             return None;
         }
         input.skip(|byte| matches!(byte, b' ' | b'\t'));
-        // A comma at the end is no list.
+        // A comma at the end is invalid.
         input.0.first()?;
     }
     Some(members)
 }
 
-/// What is still to be read.
+/// The rest of the input.
 struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -69,7 +69,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// What stands at the front and fits.
+    /// Takes the longest prefix of matching bytes.
     fn skip(&mut self, fits: impl Fn(u8) -> bool) -> &'a [u8] {
         let end = self.0.iter().position(|&byte| !fits(byte)).unwrap_or(self.0.len());
         let (taken, rest) = self.0.split_at_checked(end).unwrap_or_default();
@@ -107,7 +107,7 @@ impl<'a> Input<'a> {
             }
             self.item()?;
             self.parameters()?;
-            // An item ends at a space or at the list's end.
+            // An item must be followed by a space or the list's end.
             if !matches!(self.0.first()?, b' ' | b')') {
                 return None;
             }

@@ -1,9 +1,9 @@
-//! The syntax that header fields share (RFC 9110 §5.6): lists, tokens, quoted strings, delta-seconds. Each function reads its input once.
+//! Common syntax of header fields (RFC 9110 §5.6): lists, tokens, quoted strings, delta-seconds. Each function reads its input once.
 
-/// The most that a number of seconds counts as (RFC 9111 §1.2.2): larger ones are this one.
+/// Largest number of seconds; larger ones count as this (RFC 9111 §1.2.2).
 pub(crate) const DELTA_SECONDS_MAX: u64 = 1 << 31;
 
-/// `value` without spaces and tabs around it.
+/// `value` without leading and trailing spaces and tabs.
 pub(crate) fn trim(value: &[u8]) -> &[u8] {
     let is_text = |byte: &u8| !matches!(byte, b' ' | b'\t');
     let start = value.iter().position(is_text).unwrap_or(value.len());
@@ -11,13 +11,13 @@ pub(crate) fn trim(value: &[u8]) -> &[u8] {
     value.get(start..end).unwrap_or_default()
 }
 
-/// The members of a comma-separated list, trimmed, without empty ones. A comma within a quoted string separates nothing; a quoted string that
-/// does not end takes everything behind it.
+/// The members of a comma-separated list, trimmed, without empty ones. A comma in a quoted string does not separate; an unterminated quoted
+/// string extends to the end.
 pub(crate) fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     split_unquoted(value, b',').map(trim).filter(|member| !member.is_empty())
 }
 
-/// The parts of `value` between separators that stand outside quoted strings.
+/// The parts of `value` between separators outside quoted strings.
 pub(crate) fn split_unquoted(value: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(value);
     std::iter::from_fn(move || {
@@ -47,7 +47,7 @@ pub(crate) fn split_unquoted(value: &[u8], separator: u8) -> impl Iterator<Item 
     })
 }
 
-/// A token, or the text of a quoted string without its quotes (escapes are left as they are). `None` when it is neither.
+/// A token, or the content of a quoted string (escapes are kept). `None` for anything else.
 pub(crate) fn token_or_quoted(value: &[u8]) -> Option<&[u8]> {
     match value {
         [b'"', inner @ .., b'"'] if is_quoted_text(inner) => Some(inner),
@@ -56,7 +56,7 @@ pub(crate) fn token_or_quoted(value: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// `inner` has no quote that is not escaped.
+/// Whether `inner` contains no unescaped quote.
 fn is_quoted_text(inner: &[u8]) -> bool {
     let mut escaped = false;
     for byte in inner {
@@ -74,7 +74,7 @@ pub(crate) fn is_token(value: &[u8]) -> bool {
     tollgate_http::is_token(value)
 }
 
-/// A number of seconds; at most [`DELTA_SECONDS_MAX`]. `None` when it is anything but digits.
+/// Parses a number of seconds, at most [`DELTA_SECONDS_MAX`]. `None` when it contains anything but digits.
 pub(crate) fn delta_seconds(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
@@ -83,16 +83,16 @@ pub(crate) fn delta_seconds(value: &[u8]) -> Option<u64> {
     Some(digits.fold(0, |seconds, digit| (seconds * 10 + digit).min(DELTA_SECONDS_MAX)))
 }
 
-/// A date of HTTP (RFC 9110 §5.6.7) in seconds since 1970, in any of its three forms.
+/// Parses an HTTP date (RFC 9110 §5.6.7), in any of its three forms, to Unix seconds.
 pub(crate) fn http_date(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?;
     let time = httpdate::parse_http_date(text).ok()?;
     time.duration_since(std::time::UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
-/// The date of a second since 1970, as HTTP writes it.
+/// Formats Unix seconds as an HTTP date.
 pub(crate) fn format_date(seconds: u64) -> String {
-    // The calendar of the library ends in the year 9999.
+    // The library's calendar ends in the year 9999.
     const LAST_SECOND: u64 = 253_402_300_799;
     httpdate::fmt_http_date(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds.min(LAST_SECOND)))
 }

@@ -1,5 +1,5 @@
-//! Tyk's cache, rule by rule as version 5.14 has it: not RFC 9111. An entry belongs to one caller, lives for the configured time whatever the response
-//! says of itself, and holds every status unless the configuration names some. Where Tyk's behaviour surprises, the test says so.
+//! Tyk's cache, rule by rule as in version 5.14: not RFC 9111. An entry belongs to one caller, lives for the configured time whatever the
+//! response says, and any status is stored unless the configuration names some. Where Tyk's behaviour is surprising, the test says so.
 
 mod payload;
 
@@ -10,12 +10,12 @@ use crate::lines::HeaderLines;
 use md5::{Digest, Md5};
 use tollgate_model::key::KeyFunction;
 
-/// `cache_options` and an entry of `advance_cache_config`, as far as they decide what is stored.
+/// The parts of `cache_options` and of an entry of `advance_cache_config` that decide what is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TykRules {
-    /// `cache_timeout`, in seconds. With 0 an entry has expired when it is read.
+    /// `cache_timeout`, in seconds. With 0 an entry has expired by the time it is read.
     pub timeout_s: i64,
-    /// `cache_response_codes`; empty means all, errors too.
+    /// `cache_response_codes`; empty means all, including errors.
     pub response_codes: Vec<u16>,
     /// `enable_upstream_cache_control`.
     pub has_upstream_control: bool,
@@ -23,12 +23,12 @@ pub struct TykRules {
     pub ttl_header: String,
 }
 
-/// A header that makes the gateway store a response whatever its status.
+/// Header that makes the gateway store a response whatever its status.
 const ACTION_HEADER: &str = "x-tyk-cache-action-set";
 const TTL_HEADER: &str = "x-tyk-cache-action-set-ttl";
 
 impl TykRules {
-    /// The rules of an endpoint in `advance_cache_config`: what it says beats what the API says, and it can't say 0 or none.
+    /// The rules of an endpoint in `advance_cache_config`: its settings override the API's, and can't be 0 or empty.
     pub fn for_endpoint(&self, timeout_s: i64, response_codes: &[u16]) -> TykRules {
         let mut rules = self.clone();
         if timeout_s > 0 {
@@ -40,7 +40,7 @@ impl TykRules {
         rules
     }
 
-    /// For how many seconds a response is stored; `None` when it is not. A time below 1 stores what has expired already.
+    /// How many seconds a response is stored; `None` when it is not stored. A time below 1 stores an entry that has expired already.
     pub fn ttl_s(&self, status: u16, lines: &dyn HeaderLines) -> Option<i64> {
         let mut stores = self.response_codes.is_empty() || self.response_codes.contains(&status);
         let mut ttl_s = self.timeout_s;
@@ -63,39 +63,39 @@ impl TykRules {
     }
 }
 
-/// `GET`, `HEAD` and `OPTIONS`: what `cache_all_safe_requests` and the plain list `cache` mean.
+/// Whether a method is `GET`, `HEAD` or `OPTIONS`: the methods that `cache_all_safe_requests` and the plain list `cache` mean.
 pub fn is_safe_method(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "OPTIONS")
 }
 
-/// What of a request's body is in the key.
+/// The part of a request's body that is in the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TykBody<'a> {
-    /// All of it.
+    /// The complete body.
     Whole(&'a [u8]),
-    /// What `cache_key_regex` found in it first; nothing when it found nothing.
+    /// The first match of `cache_key_regex`; `None` when there is no match.
     Match(Option<&'a [u8]>),
 }
 
-/// What Tyk's key is made of.
+/// The parts of Tyk's key.
 #[derive(Clone, Copy, Debug)]
 pub struct TykKeyParts<'a> {
-    /// The API's identifier.
+    /// Id of the API.
     pub api_id: &'a str,
-    /// The key that the client sent, as it sent it; without one, the client's address.
+    /// The key that the client sent, unchanged; without one, the client's address.
     pub caller: &'a str,
     /// The method.
     pub method: &'a str,
-    /// The URL as the chain leaves it: path and query of the client, or what a rewrite made of them.
+    /// The URL after the chain: the client's path and query, or the result of a rewrite.
     pub url: &'a str,
-    /// `cache_by_headers` and the request's first value of each; empty when it has none.
+    /// The names in `cache_by_headers` with the request's first value of each; empty when it has none.
     pub headers: &'a [(&'a str, &'a str)],
-    /// The body, for the methods that have it in the key.
+    /// The body, for methods whose key includes it.
     pub body: TykBody<'a>,
 }
 
 impl TykKeyParts<'_> {
-    /// Tyk's key without the prefix that its store adds, `cache-` and the API's identifier.
+    /// Tyk's key without the prefix that its store adds, `cache-` and the API's id.
     pub fn key(&self) -> String {
         let mut digest = Md5::new();
         digest.update(format!("{}-{}", self.method, self.url));
@@ -111,7 +111,7 @@ impl TykKeyParts<'_> {
         format!("{}{}{}", self.api_id, self.caller, tollgate_model::hexadecimal(&digest.finalize()))
     }
 
-    /// Where the entry stands in Redis.
+    /// Key of the entry in Redis.
     pub fn redis_key(&self) -> String {
         format!("cache-{}{}", self.api_id, self.key())
     }
@@ -127,7 +127,7 @@ impl TykBody<'_> {
     }
 }
 
-/// How a fill stores in Tyk's manner.
+/// Stores a response by Tyk's rules.
 #[derive(Debug)]
 pub(crate) struct TykFill {
     pub rules: TykRules,
@@ -135,7 +135,7 @@ pub(crate) struct TykFill {
 
 impl TykFill {
     pub(crate) fn head(&self, status: u16, lines: &dyn HeaderLines, now_ms: u64) -> Result<Head, NotStored> {
-        // Tyk stores these two as well, and gives the next client a part, or nothing, in place of the whole.
+        // Tyk stores these two as well, and then gives the next client a part, or nothing, instead of the complete response.
         if matches!(status, 206 | 304) {
             return Err(NotStored::Status);
         }
@@ -144,7 +144,7 @@ impl TykFill {
     }
 }
 
-/// Tyk counts in whole seconds from the second in which it stores.
+/// Makes a head; Tyk counts whole seconds from the second in which it stores.
 pub(crate) fn tyk_head(status: u16, lines: &dyn HeaderLines, ttl_s: u64, now_ms: u64) -> Result<Head, NotStored> {
     if ttl_s == 0 {
         return Err(NotStored::Useless);

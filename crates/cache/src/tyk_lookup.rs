@@ -1,4 +1,4 @@
-//! Requests that are answered under Tyk's rules.
+//! Look-ups by Tyk's rules.
 
 use crate::answer::CachedResponse;
 use crate::api::ApiCache;
@@ -16,7 +16,7 @@ use crate::store::{Stored, TableEntry};
 use crate::tyk::{TykFill, TykPayload, TykRules, tyk_head};
 use std::sync::Arc;
 
-/// A request that Tyk's cache deals with: its method and path are among the configured ones.
+/// A request that Tyk's cache handles: its method and path are configured.
 #[derive(Clone, Copy)]
 pub struct TykRequest<'a> {
     /// [`TykKeyParts::key`].
@@ -25,15 +25,15 @@ pub struct TykRequest<'a> {
     pub method: &'a str,
     /// Path and query, for purges.
     pub target: &'a [u8],
-    /// The first If-None-Match.
+    /// Value of the first If-None-Match line.
     pub if_none_match: Option<&'a [u8]>,
-    /// What is stored.
+    /// Rules for storing its response.
     pub rules: &'a TykRules,
 }
 
 impl ApiCache {
-    /// What becomes of a request under Tyk's rules: [`Decision::Serve`] or [`Decision::Fetch`]. Requests do not wait for each other, as they do not in
-    /// Tyk: each caller has entries of its own.
+    /// Decides how a request is handled by Tyk's rules: [`Decision::Serve`] or [`Decision::Fetch`]. Requests do not wait for each other, as
+    /// in Tyk, because each caller has its own entries.
     pub fn lookup_tyk(self: &Arc<Self>, request: &TykRequest<'_>, now_ms: u64) -> Decision {
         let key = self.tyk_key(request);
         if let Some(TableEntry::Response(stored)) = self.partition.get(&key) {
@@ -47,7 +47,7 @@ impl ApiCache {
         Decision::Fetch(self.tyk_fill(request, key, now_ms))
     }
 
-    /// Stores what the second tier had, and answers with it. `None` when there is no memory for it.
+    /// Stores the entry of a second cache tier, and answers with it. `None` when there is no memory for it.
     pub fn adopt_tyk(self: &Arc<Self>, request: &TykRequest<'_>, payload: &TykPayload, now_ms: u64) -> Option<CachedResponse> {
         let ttl_s = payload.expires_s.saturating_sub(now_ms / 1000);
         let head = tyk_head(payload.status, &payload.lines, ttl_s, now_ms).ok()?;

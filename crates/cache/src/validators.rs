@@ -2,7 +2,7 @@
 
 use crate::syntax::{http_date, split_unquoted, trim};
 
-/// An entity tag with its quotes, without `W/`.
+/// An entity tag, including its quotes, without `W/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityTag {
     opaque: Box<[u8]>,
@@ -10,7 +10,7 @@ pub struct EntityTag {
 }
 
 impl EntityTag {
-    /// Reads one entity tag; `None` when `value` is anything else.
+    /// Parses one entity tag; `None` when `value` is anything else.
     pub fn parse(value: &[u8]) -> Option<Self> {
         let (opaque, is_weak) = match value.strip_prefix(b"W/") {
             Some(opaque) => (opaque, true),
@@ -19,23 +19,23 @@ impl EntityTag {
         is_opaque_tag(opaque).then(|| EntityTag { opaque: opaque.into(), is_weak })
     }
 
-    /// The tag as it stands in a header field.
+    /// The tag as in a header field.
     pub fn to_bytes(&self) -> Vec<u8> {
         let prefix: &[u8] = if self.is_weak { b"W/" } else { b"" };
         [prefix, &self.opaque].concat()
     }
 
-    /// It changes with every byte of the representation.
+    /// Whether it changes with every byte of the representation.
     pub fn is_strong(&self) -> bool {
         !self.is_weak
     }
 
-    /// Both are the same and strong (RFC 9110 §8.8.3.2).
+    /// Whether both are equal and strong (RFC 9110 §8.8.3.2).
     pub fn matches_strongly(&self, other: &Self) -> bool {
         !self.is_weak && !other.is_weak && self.opaque == other.opaque
     }
 
-    /// Both are the same, weak or not.
+    /// Whether both are equal, weak or not.
     pub fn matches_weakly(&self, other: &Self) -> bool {
         self.opaque == other.opaque
     }
@@ -52,25 +52,25 @@ fn is_opaque_tag(tag: &[u8]) -> bool {
     }
 }
 
-/// Which versions a client has already: If-None-Match and If-Modified-Since.
+/// The versions that a client has already: If-None-Match and If-Modified-Since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ClientHas {
-    /// The request has no condition that a cache evaluates.
+    /// The request has no condition that a cache can evaluate.
     #[default]
     Nothing,
     /// `If-None-Match: *`.
     Any,
-    /// If-None-Match with tags; If-Modified-Since does not count beside it (RFC 9110 §13.1.3).
+    /// If-None-Match with tags; If-Modified-Since is ignored then (RFC 9110 §13.1.3).
     Tags(Vec<EntityTag>),
-    /// If-Modified-Since with a date that can be read.
+    /// If-Modified-Since with a valid date.
     Since(u64),
 }
 
-/// Tags that one request can name. Browsers send one; caches before us send one for each variant.
+/// Most tags of one request. Browsers send one; caches before us send one for each variant.
 const TAGS_MAX: usize = 64;
 
 impl ClientHas {
-    /// Adds an If-None-Match line. What is no tag matches nothing.
+    /// Adds an If-None-Match line. An invalid tag matches nothing.
     pub fn add_none_match(&mut self, value: &[u8]) {
         if trim(value) == b"*" {
             *self = ClientHas::Any;
@@ -85,14 +85,14 @@ impl ClientHas {
         }
     }
 
-    /// Adds an If-Modified-Since line; a date that can't be read is no condition.
+    /// Adds an If-Modified-Since line; an invalid date is ignored.
     pub fn add_modified_since(&mut self, value: &[u8]) {
         if let (ClientHas::Nothing, Some(date)) = (&self, http_date(trim(value))) {
             *self = ClientHas::Since(date);
         }
     }
 
-    /// The client has this representation: 304 is the answer. `date` stands in for a missing Last-Modified (RFC 9111 §4.3.2).
+    /// Whether the client has this representation, so that the answer is 304. `date` replaces a missing Last-Modified (RFC 9111 §4.3.2).
     pub fn has(&self, tag: Option<&EntityTag>, last_modified: Option<u64>, date: u64) -> bool {
         match self {
             ClientHas::Nothing => false,
@@ -103,14 +103,14 @@ impl ClientHas {
     }
 }
 
-/// The condition under which a range is wanted: If-Range (RFC 9110 §13.1.5).
+/// The condition of a range request: If-Range (RFC 9110 §13.1.5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IfRange {
-    /// Of the version with this tag.
+    /// The version with this tag.
     Tag(EntityTag),
-    /// Of the version with exactly this Last-Modified.
+    /// The version with exactly this Last-Modified.
     Date(u64),
-    /// It can't be read: the whole is the answer.
+    /// The condition is invalid: the answer is the complete representation.
     Unreadable,
 }
 
@@ -124,8 +124,8 @@ impl IfRange {
         }
     }
 
-    /// The stored representation is the one that the client has a part of. A date proves that only if it is a strong validator: a minute older
-    /// than the response (RFC 9110 §8.8.2.2).
+    /// Whether the stored representation is the one of which the client has a part. A date proves that only if it is a strong validator: a
+    /// minute older than the response (RFC 9110 §8.8.2.2).
     pub fn holds(&self, tag: Option<&EntityTag>, last_modified: Option<u64>, date: u64) -> bool {
         const STRONG_AFTER_S: u64 = 60;
         match self {

@@ -1,24 +1,24 @@
-//! The Vary field (RFC 9110 §12.5.5): which request headers chose a response, and what a request says in them.
+//! The Vary field (RFC 9110 §12.5.5): the request headers that selected a response, and their values in a request.
 
 use crate::key::{CacheKey, KeyHasher};
 use crate::lines::HeaderLines;
 use crate::syntax::{is_token, list};
 
-/// Names that one response can vary by. More would never be asked for twice in the same way.
+/// Most names that one response can vary by. With more, a variant would hardly be requested twice.
 const NAMES_MAX: usize = 16;
 
-/// The names of request headers that chose a response: lower case, sorted, each once.
+/// The names of the request headers that selected a response: lower case, sorted, unique.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VaryNames(Box<[Box<str>]>);
 
-/// What the Vary lines of a response say.
+/// Meaning of the Vary lines of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Vary {
-    /// There is none, or an empty one.
+    /// There is no Vary line, or an empty one.
     Nothing,
-    /// The response was chosen by these headers.
+    /// These headers selected the response.
     By(VaryNames),
-    /// `*`, a name that is none, or too many names: no other request can be answered with it.
+    /// `*`, an invalid name, or too many names: the response can't answer another request.
     Everything,
 }
 
@@ -27,7 +27,7 @@ impl Vary {
     pub fn read<'a>(values: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut names: Vec<Box<str>> = Vec::new();
         for name in values.flat_map(list) {
-            // `*` is a token too.
+            // `*` is a valid token.
             let text = std::str::from_utf8(name).unwrap_or("*");
             if text == "*" || !is_token(name) {
                 return Vary::Everything;
@@ -57,8 +57,8 @@ impl VaryNames {
         (names.len() <= NAMES_MAX).then(|| VaryNames(names.into()))
     }
 
-    /// Where the variant for these request headers is filed. RFC 9111 §4.1 would allow to join lines and to drop spaces; we compare line by line
-    /// and byte by byte, for we can't know that the upstream reads both spellings in one way. A header that is absent differs from an empty one.
+    /// The key of the variant for these request headers. RFC 9111 §4.1 allows joining lines and removing spaces; we compare line by line
+    /// and byte by byte, because the upstream may treat the spellings differently. An absent header differs from an empty one.
     pub fn key_of(&self, primary: &CacheKey, request: &dyn HeaderLines) -> CacheKey {
         let mut values: Vec<Vec<u8>> = vec![Vec::new(); self.0.len()];
         request.each(&mut |name, value| {
@@ -78,7 +78,7 @@ impl VaryNames {
         hasher.finish()
     }
 
-    /// Bytes that the names take.
+    /// Memory of the names, in bytes.
     pub(crate) fn len_bytes(&self) -> u64 {
         self.0.iter().map(|name| name.len() as u64 + size_of::<Box<str>>() as u64).sum()
     }

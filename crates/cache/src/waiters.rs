@@ -1,20 +1,20 @@
-//! Tasks that wait for a change on another core. Each has a place of its own, so that one that waits again and again is in the list once.
+//! Tasks that wait for a change on another core. Each has its own slot, so that a task that waits repeatedly is in the list once.
 
 use std::task::Waker;
 
-/// Who is to be woken.
+/// Wakers of the waiting tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
     places: Vec<Option<Waker>>,
     free: Vec<usize>,
 }
 
-/// A place among the waiters.
+/// Slot of a waiting task.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WaitPlace(usize);
 
 impl Waiters {
-    /// Takes a place.
+    /// Takes a slot.
     pub(crate) fn join(&mut self) -> WaitPlace {
         let at = self.free.pop().unwrap_or_else(|| {
             self.places.push(None);
@@ -23,7 +23,7 @@ impl Waiters {
         WaitPlace(at)
     }
 
-    /// Gives a place back.
+    /// Returns a slot.
     pub(crate) fn leave(&mut self, place: WaitPlace) {
         if let Some(waker) = self.places.get_mut(place.0) {
             *waker = None;
@@ -41,7 +41,7 @@ impl Waiters {
         }
     }
 
-    /// Those that wait, to be woken when the lock around this is released.
+    /// Takes the wakers, to be called after the surrounding lock is released.
     #[must_use]
     pub(crate) fn take(&mut self) -> Vec<Waker> {
         self.places.iter_mut().filter_map(Option::take).collect()

@@ -76,7 +76,7 @@ impl Embedded {
         self.files.lock()
     }
 
-    /// Opens the store with another time of day, which decides what has expired.
+    /// Opens the store with another clock, which decides what has expired.
     ///
     /// # Errors
     /// Those of [`Embedded::open`].
@@ -100,7 +100,7 @@ impl Embedded {
     /// Waits for all earlier questions.
     ///
     /// # Errors
-    /// [`StoreFaultKind::Unavailable`] if the store stopped. Each question's own reply tells what became of it.
+    /// [`StoreFaultKind::Unavailable`] if the store stopped. Each question's own reply reports its result.
     pub async fn flush(&self) -> Result<(), StoreFault> {
         // A question that changes nothing is also answered in order.
         self.ask(Question::Counters { names: Vec::new() }).await.map(|_| ())

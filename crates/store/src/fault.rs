@@ -18,7 +18,7 @@ pub struct StoreFault {
 pub enum StoreFaultKind {
     /// The store is closed, or did not process the question.
     Unavailable,
-    /// Another process has the data directory.
+    /// Another process has the data directory open.
     InUse,
     /// The files are not a store of Tollgate, or are damaged.
     Corrupt,
@@ -57,7 +57,7 @@ impl StoreFault {
         StoreFault::new(self.kind, format_args!("{}: {}", path.display(), self.detail))
     }
 
-    /// Whether the whole store is not writable, as opposed to one question that it rejects.
+    /// Whether the whole store is unwritable, as opposed to a single question that it rejects.
     pub(crate) fn is_of_files(&self) -> bool {
         use StoreFaultKind::{Corrupt, Denied, Full, Io};
         matches!(self.kind, Corrupt | Denied | Full | Io)

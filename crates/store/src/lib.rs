@@ -1,5 +1,5 @@
-//! Stores what must outlive the gateway's process: sessions, certificates and other small documents, and the last known values of
-//! counters. One contract of questions and answers for every store.
+//! Stores data that must survive the gateway's process: sessions, certificates and other small documents, and the last known values of
+//! counters. Every store answers the same questions.
 //!
 //! A store knows neither the content of a document nor the meaning of a counter. The gateway keeps live counters, rate limits and
 //! the sessions for requests in memory; it loads them from a store and writes changes behind.
@@ -47,7 +47,7 @@ pub trait Store: Send + Sync {
         None
     }
 
-    /// Why nothing can be written, as far as known: since the last change that failed, or the last [`Store::try_write`].
+    /// Why nothing can be written, as known from the last failed change or the last [`Store::try_write`].
     fn trouble(&self) -> Option<Arc<StoreFault>> {
         None
     }
@@ -60,7 +60,7 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
-    /// Merges what is stored into as few files as possible, for people who copy them after this process has ended. Blocks.
+    /// Merges the stored data into as few files as possible, for people who copy them after this process has ended. Blocks.
     ///
     /// # Errors
     /// The reason why it failed; nothing is lost.

@@ -62,7 +62,7 @@ impl DocumentSpace {
 /// The last known value of a counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterValue {
-    /// Which one.
+    /// Its name.
     pub name: String,
     /// Its value.
     pub value: i64,
@@ -242,7 +242,7 @@ fn mismatch(asked: &str) -> StoreFault {
 }
 
 impl Question {
-    /// Rejects what no store accepts, before it takes space in a queue.
+    /// Rejects questions that no store accepts, before they take space in a queue.
     pub(crate) fn check(&self) -> Result<(), StoreFault> {
         check_size("question", self.weight(), QUESTION_BYTES_MAX)?;
         match self {

@@ -36,7 +36,7 @@ pub use settings::{RedisSettings, RedisShape, RedisTls};
 /// Capacity for questions that wait or are being answered, as in the embedded store. Callers wait if it is exhausted.
 const QUEUE_BYTES_MAX: usize = 4 * QUESTION_BYTES_MAX;
 
-/// A store in Redis. Dropping it discards what has not been carried out.
+/// A store in Redis. Dropping it discards unprocessed questions.
 pub struct Redis {
     link: Arc<Link>,
     runtime: Handle,
@@ -129,7 +129,7 @@ impl Redis {
         self.spawn(async move { scan::document_ids(&link, kind, "").await }).await
     }
 
-    /// An answer was late: probes the connection at once, instead of at the next interval.
+    /// Probes the connection at once, instead of at the next interval, because an answer was late.
     pub fn suspect(&self) {
         self.link.suspect();
     }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Upper bounds of the buckets in nanoseconds, from the latency of a table in memory to one that nobody waits for; one more bucket
-/// is for everything above.
+/// Upper bounds of the buckets in nanoseconds, from the latency of a table in memory to one that nobody waits for. One more bucket holds
+/// everything above.
 pub const BOUNDS_NS: [u64; BOUNDS] = [
     50 * US,
     100 * US,

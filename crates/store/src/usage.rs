@@ -1,5 +1,5 @@
-//! Usage by minute, in a separate file: how often, how long and with what result an API, a key or a path was used. Adding a batch
-//! is one transaction; a query sums over a period. Independent of HTTP.
+//! Usage by minute, in a separate file: how often an API, a key or a path was used, for how long and with what result. Adding a batch is
+//! one transaction; a query sums over a period. Independent of HTTP.
 
 use crate::fault::{StoreFault, StoreFaultKind};
 use rusqlite::{Connection, OpenFlags, Row, params_from_iter, types::Value};
@@ -146,7 +146,7 @@ impl Usage {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(BUSY)?;
-        // Usage may lose its last moments in a power failure, but is never corrupted.
+        // Usage may lose its last seconds in a power failure, but is never corrupted.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         Ok(connection)
     }

@@ -6,7 +6,8 @@ fn key(parts: KeyParts<'_>) -> CacheKey {
     parts.key(&[7; 32], "api")
 }
 
-/// Web cache poisoning and deception begin with two requests that share a key although the upstream tells them apart. Each row is such a request.
+/// Web cache poisoning and deception begin with two requests that share a key although the upstream distinguishes them. Each row is such a
+/// request.
 #[test]
 fn what_an_upstream_may_tell_apart_has_keys_of_its_own() {
     let targets: &[&str] = &[

@@ -14,7 +14,7 @@ fn key(number: u32) -> CacheKey {
     hasher.finish()
 }
 
-/// A response of `len` bytes; `None` when there is no memory for it.
+/// Makes a response of `len` bytes; `None` when there is no memory for it.
 fn response(partition: &Partition, counters: &Arc<ApiCounters>, number: u32, len: usize) -> Option<Arc<Stored>> {
     let lines = [("Cache-Control", "max-age=60")];
     let head = Head::read(200, &lines, RequestTerms { sent_ms: NOW_MS, ..RequestTerms::default() }, NOW_MS).unwrap();
@@ -55,7 +55,7 @@ fn the_bound_holds_whatever_comes() {
     }
 }
 
-/// A charge below the size of what is kept would make the bound a wish; one far above it would waste the memory.
+/// A charge below the actual size would break the limit; one far above it would waste memory.
 #[test]
 fn small_responses_are_charged_for_more_than_their_bytes() {
     let lines = 30;
@@ -76,14 +76,14 @@ fn a_scan_does_not_empty_the_cache() {
             partition.insert(response);
         }
     };
-    // Some that are asked for again and again ...
+    // Some responses are requested repeatedly ...
     for number in 0..300 {
         put(number);
     }
     for _ in 0..5 {
         (0..300).for_each(|number| assert!(has(&partition, number)));
     }
-    // ... and a great many that are asked for once.
+    // ... and very many only once.
     for number in 1_000..20_000 {
         put(number);
         if number % 50 == 0 {
@@ -94,7 +94,7 @@ fn a_scan_does_not_empty_the_cache() {
     assert!(kept > 270, "{kept} of 300 are left");
 }
 
-/// Evicted responses that clients still read count until they have read them: the bound is on memory, not on the table.
+/// Evicted responses count until clients have read them: the limit is on memory, not on the table.
 #[test]
 fn what_clients_still_read_counts() {
     let partition = Partition::new(4 << 20, 1 << 20);

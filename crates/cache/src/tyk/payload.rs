@@ -1,5 +1,5 @@
-//! A stored response as Tyk keeps it in Redis: the response as HTTP/1.1 in base64, a bar, and the second in which it expires. What Tyk writes is read
-//! here, and the reverse.
+//! Tyk's form of a stored response in Redis: the response as HTTP/1.1 in base64, a bar, and its expiry in Unix seconds. Entries of Tyk can
+//! be read here, and vice versa.
 
 use crate::lines::LineBlock;
 use crate::store::Stored;
@@ -13,27 +13,27 @@ use tollgate_http::{Body, BodyReader, HeaderStorage, Response, reason};
 pub struct TykPayload {
     /// The status.
     pub status: u16,
-    /// The header lines as they were stored, framing included; it is dropped when they are stored here.
+    /// Header lines as they were stored, including framing, which is dropped when they are stored here.
     pub lines: LineBlock,
     /// The body without its framing.
     pub body: Vec<u8>,
-    /// The second since 1970 after which it is not used.
+    /// Expiry in Unix seconds.
     pub expires_s: u64,
 }
 
-/// Why a text from the store is no usable response. Tyk deletes such an entry and asks the upstream, and so does the gateway.
+/// Why a text from the store is not a usable response. Tyk deletes such an entry and asks the upstream, and so does the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// Its time is over, or it has none.
+    /// It has expired, or has no expiry.
     Expired,
-    /// It has not exactly one bar, or its first part is no base64.
+    /// It does not have exactly one bar, or its first part is not base64.
     Encoding,
-    /// What is encoded is no complete response.
+    /// The encoded text is not a complete response.
     Response,
 }
 
 impl TykPayload {
-    /// The text for a complete response that lives until the second `expires_s`. `None` while the body grows.
+    /// Encodes a complete response that expires at `expires_s`, in Unix seconds. `None` while the body grows.
     pub fn encode(stored: &Stored, expires_s: i64) -> Option<String> {
         let body = stored.body.copy()?;
         let head = &stored.head;
@@ -49,10 +49,10 @@ impl TykPayload {
         Some(format!("{}|{expires_s}", STANDARD.encode(wire)))
     }
 
-    /// Reads the text at `now_ms`. The answer to HEAD has the framing of a body and none behind it.
+    /// Decodes a text at `now_ms`. The answer to HEAD has a body's framing, but no body.
     ///
     /// # Errors
-    /// It can't be used; it is to be deleted and the upstream asked.
+    /// The entry is unusable; the caller must delete it and ask the upstream.
     pub fn decode(text: &[u8], to_head: bool, now_ms: u64) -> Result<Self, Unusable> {
         let mut parts = text.split(|&byte| byte == b'|');
         let (encoded, expires, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
@@ -71,7 +71,7 @@ impl TykPayload {
         let mut body = Vec::new();
         let rest = wire.get(response.head_len..).unwrap_or_default();
         reader.decode(rest, &mut body).map_err(|_| Unusable::Response)?;
-        // A body until the end of the connection ends with the text.
+        // A body that is delimited by the end of the connection ends with the text.
         if !reader.is_done() && response.body != Body::UntilClose {
             return Err(Unusable::Response);
         }

@@ -1,4 +1,4 @@
-//! What Tyk 5.14 does, as found in its source; each test names the function. Values of hashes are those of Tyk's own tests.
+//! Behaviour of Tyk 5.14, from its source; each test names the function. Hash values are those of Tyk's own tests.
 
 use super::{TykBody, TykKeyParts, TykPayload, TykRules, Unusable, is_safe_method};
 use md5::{Digest, Md5};
@@ -11,18 +11,18 @@ fn md5(text: &str) -> String {
     tollgate_model::hexadecimal(&Md5::digest(text))
 }
 
-/// `gateway/mw_redis_cache.go`, `CreateCheckSum` and `getCacheKeyFromHeaders`; the prefix is that of `gateway/api_loader.go`, `processSpec`.
+/// `gateway/mw_redis_cache.go`, `CreateCheckSum` and `getCacheKeyFromHeaders`; the prefix is from `gateway/api_loader.go`, `processSpec`.
 #[test]
 fn the_key_is_tyks() {
     let cases: &[(TykKeyParts<'_>, String)] = &[
         (PARTS, format!("a1k{}", md5("GET-/x?b=1"))),
         (TykKeyParts { caller: "10.0.0.1", ..PARTS }, format!("a110.0.0.1{}", md5("GET-/x?b=1"))),
         (TykKeyParts { method: "HEAD", ..PARTS }, format!("a1k{}", md5("HEAD-/x?b=1"))),
-        // Headers follow each other without anything between them.
+        // Headers are concatenated without a separator.
         (TykKeyParts { headers: &[("X-A", "1"), ("X-B", "")], ..PARTS }, format!("a1k{}", md5("GET-/x?b=1-X-A-1X-B-"))),
-        // A body counts for three methods alone ...
+        // Only for three methods the body counts ...
         (TykKeyParts { method: "DELETE", body: TykBody::Whole(b"x"), ..PARTS }, format!("a1k{}", md5("DELETE-/x?b=1"))),
-        // ... and for them an empty one too, as a server's request always has one.
+        // ... and for them also an empty one, because a server's request always has a body.
         (TykKeyParts { method: "POST", ..PARTS }, format!("a1k{}", md5(&format!("POST-/x?b=1-{}", "0".repeat(32))))),
         (TykKeyParts { method: "PUT", body: TykBody::Match(None), ..PARTS }, format!("a1k{}", md5("PUT-/x?b=1"))),
     ];
@@ -32,7 +32,7 @@ fn the_key_is_tyks() {
     }
 }
 
-/// `Test_addBodyHash` of `gateway/mw_redis_cache_test.go`: the digest after the body's part alone.
+/// `Test_addBodyHash` of `gateway/mw_redis_cache_test.go`: the digest after only the body's part.
 #[test]
 fn the_bodys_part_is_tyks() {
     for (body, expect) in [
@@ -45,7 +45,7 @@ fn the_bodys_part_is_tyks() {
     assert_eq!(TykBody::Match(None).hash(), None);
 }
 
-/// `Test_isSafeMethod` of `gateway/mw_redis_cache_test.go`: TRACE is not among them.
+/// `Test_isSafeMethod` of `gateway/mw_redis_cache_test.go`: TRACE is not a safe method.
 #[test]
 fn safe_methods_are_tyks() {
     for (method, expect) in [("GET", true), ("HEAD", true), ("OPTIONS", true), ("POST", false), ("TRACE", false), ("get", false)] {

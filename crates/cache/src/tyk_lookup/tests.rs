@@ -43,11 +43,11 @@ fn a_hit_is_tyks() {
     assert_eq!(serve(None, NOW_MS), Some((200, Some(2), head.to_owned())));
     let not_modified = head.replace("Content-Length: 2\r\n", "");
     assert_eq!(serve(Some(b"\"e\""), NOW_MS), Some((304, Some(0), not_modified.clone())));
-    // Tyk looks for the tag anywhere in the field.
+    // Tyk searches for the tag anywhere in the field.
     assert_eq!(serve(Some(b"W/\"e\", \"f\""), NOW_MS), Some((304, Some(0), not_modified)));
     assert_eq!(serve(Some(b"\"f\""), NOW_MS).map(|answer| answer.0), Some(200));
     assert_eq!(serve(Some(b"*"), NOW_MS).map(|answer| answer.0), Some(200), "* is nothing special");
-    // Stored at .9 of a second for 60: gone after 59.1.
+    // Stored at .9 of a second for 60 seconds: expires after 59.1.
     assert!(serve(None, NOW_MS / 1000 * 1000 + 59_999).is_some());
     assert!(serve(None, NOW_MS / 1000 * 1000 + 60_000).is_none());
 }
@@ -62,7 +62,7 @@ fn a_time_of_0_stores_nothing() {
 
 #[test]
 fn what_tyk_wrote_is_read() {
-    // What Go's `Response.Write` makes of three kinds of bodies; the last with `ContentLength` unknown.
+    // Output of Go's `Response.Write` for three kinds of bodies; the last with unknown `ContentLength`.
     let wires = [
         ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nEtag: \"e\"\r\n\r\nhi", "hi"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nEtag: \"e\"\r\n\r\n2\r\nhi\r\n0\r\n\r\n", "hi"),
@@ -109,7 +109,8 @@ fn what_is_written_is_read_again() {
     assert_eq!((payload.status, payload.body.as_slice()), (404, &b"hi"[..]));
 }
 
-/// Tyk keeps them under the key of the whole when its list of statuses is empty. A client that asked for the whole would get a part, or nothing.
+/// Tyk stores them under the key of the complete response when its list of statuses is empty. A client that asks for the complete response
+/// then gets a part, or nothing.
 #[test]
 fn parts_and_confirmations_are_not_stored() {
     let rules = TykRules { timeout_s: 60, has_upstream_control: true, ..TykRules::default() };

@@ -17,7 +17,7 @@ fn tags_are_quoted() {
     }
 }
 
-/// RFC 9110 §8.8.3.2, its table.
+/// The table in RFC 9110 §8.8.3.2.
 #[test]
 fn tags_compare_strongly_and_weakly() {
     for (left, right, strong, weak) in [

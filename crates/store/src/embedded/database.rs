@@ -52,7 +52,7 @@ impl Database {
         only.map_err(|error| StoreFault::from(error).within(path)).map(|()| database)
     }
 
-    /// Opens the file for a moment, in addition to the writer.
+    /// Opens the file briefly, in addition to the writer.
     pub(super) fn open_beside(path: &Path) -> Result<Self, StoreFault> {
         let open = || {
             let connection = Connection::open_with_flags(path, flags())?;
@@ -89,7 +89,7 @@ impl Database {
         write().map_err(|fault: StoreFault| fault.within(&self.path))
     }
 
-    /// Carries out all of it and syncs it to the disk, or nothing.
+    /// Carries out all of the work and syncs it to the disk, or nothing.
     pub(super) fn transaction<T>(&mut self, work: impl FnOnce(&Statements) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
         let Database { connection, path } = self;
         Self::carry_out(connection, work).map_err(|fault| if fault.is_of_files() { fault.within(path) } else { fault })

@@ -10,12 +10,12 @@ use futures_util::future::{join, join_all};
 use redis::{Cmd, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// After this second, in the year 9999, means never: the server counts milliseconds in 63 bits.
+/// An expiry after this second, in the year 9999, means never: the server counts milliseconds in 63 bits.
 const FOREVER_UNIX_S: u64 = 253_402_300_799;
 /// Maximum concurrent commands for single keys.
 pub(super) const TOGETHER_MAX: usize = 64;
 
-/// Replaces exactly one document by another with a lifetime in milliseconds: past deletes it, empty means forever.
+/// Replaces exactly one document by another with a lifetime in milliseconds: `0` deletes it, empty means forever.
 const REPLACE: &str = "
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[3] == '' then redis.call('SET', KEYS[1], ARGV[2])
@@ -176,7 +176,7 @@ fn set(key: &str, value: &[u8], expires_unix_s: Option<u64>) -> Cmd {
     set
 }
 
-/// Milliseconds until then, if it ever comes. Relative to now, because the server's clock may differ.
+/// Milliseconds until a time; `None` for never. Relative to now, because the server's clock may differ.
 fn left_ms(expires_unix_s: Option<u64>) -> Option<u64> {
     let expires = expires_unix_s.filter(|expires| *expires < FOREVER_UNIX_S)?;
     Some((expires * 1_000).saturating_sub(now_ms()))

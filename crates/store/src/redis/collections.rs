@@ -1,5 +1,5 @@
-//! Lists and sets in addition to the documents of a kind, under the names that Tyk's nodes use: what belongs together, and when it
-//! expires. Each command uses one name, so that a cluster accepts it.
+//! Lists and sets in addition to the documents of a kind, under the names that Tyk's nodes use: related entries, and when they expire. Each
+//! command uses one name, so that a cluster accepts it.
 
 use super::{Redis, names, read};
 use crate::fault::StoreFault;
@@ -54,7 +54,7 @@ impl Redis {
         self.told::<i64>(named("ZADD", kind, id).arg(ends_unix_s).arg(name)).await.map(|_| ())
     }
 
-    /// Names and expiry of the entries that have not expired by then, the earliest first.
+    /// Names and expiry of the entries that have not expired at a time, the earliest first.
     ///
     /// # Errors
     /// As for [`Redis::list`].
@@ -72,7 +72,7 @@ impl Redis {
         self.told::<i64>(named("ZREM", kind, id).arg(name)).await.map(|_| ())
     }
 
-    /// Removes the entries of such a set that had expired by then.
+    /// Removes the entries of such a set that have expired at a time.
     ///
     /// # Errors
     /// As for [`Redis::list`].

@@ -41,7 +41,7 @@ impl RedisConnection {
         }
     }
 
-    /// Parts that together have all keys, for scans.
+    /// Parts of the server or cluster that together have all keys, for scans.
     pub(super) async fn parts(&self) -> RedisResult<Vec<SlotShare>> {
         let RedisConnection::Cluster(_) = self else { return Ok(vec![SlotShare::Whole]) };
         let slots = self.ask(redis::cmd("CLUSTER").arg("SLOTS")).await?;

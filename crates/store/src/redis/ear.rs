@@ -1,6 +1,5 @@
-//! What Redis says by itself: messages of a channel, and that documents were changed, by whomever. A second connection,
-//! which is watched more closely than the first: who keeps documents in memory must know at once when nothing can be
-//! heard any longer.
+//! Push messages from Redis: messages of a channel, and notifications of changed documents, whoever changed them. They arrive on a second
+//! connection, which is monitored more closely than the first: a gateway that caches documents must know at once when notifications stop.
 
 use super::connection::open_ear;
 use super::link::Link;
@@ -12,34 +11,34 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Between two questions whether the other side is still there.
+/// Interval between two pings on the connection.
 const PING_EVERY: Duration = Duration::from_millis(500);
-/// How long the answer may take.
+/// Deadline of the answer to a ping.
 const PING_TIME_MAX: Duration = Duration::from_millis(500);
-/// Between attempts to connect.
+/// Pause between attempts to connect.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
-/// Things heard that wait for their turn. With more of them something was missed, and the connection is made anew.
+/// Most push messages that wait to be processed. Beyond this one has been missed, and the connection is reopened.
 const HEARD_MAX: usize = 65_536;
 
-/// Kinds whose documents gateways keep in memory.
+/// Kinds of documents that gateways cache.
 const WATCHED: [DocumentSpace; 2] = [DocumentSpace::Session, DocumentSpace::OrgSession];
 
-/// Something heard.
+/// An event of the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// From here on nothing is missed. What was read before may be out of date.
+    /// Nothing is missed from here on. Documents read before may be out of date.
     Up,
-    /// From here on things are missed, and why.
+    /// Push messages may be missed from here on, for this reason.
     Down(String),
     /// A message of the channel.
     Message(Vec<u8>),
-    /// A document was changed or is gone. Only a single server tells so, not a cluster.
+    /// A document was changed or deleted. Only a single server reports this, not a cluster.
     Changed(DocumentSpace, String),
     /// Any document may have been changed.
     AllChanged,
 }
 
-/// Puts what the connection hears in line.
+/// Queues the connection's push messages.
 struct InvalidationLine(Sender<PushInfo>);
 
 impl AsyncPushSender for InvalidationLine {
@@ -48,7 +47,7 @@ impl AsyncPushSender for InvalidationLine {
     }
 }
 
-/// Listens for as long as the process lives.
+/// Listens for the lifetime of the process.
 pub(super) async fn listen(link: Arc<Link>, channel_name: String, mut hear: impl FnMut(Heard) + Send) {
     let mut was_up = true;
     loop {
@@ -64,7 +63,7 @@ pub(super) async fn listen(link: Arc<Link>, channel_name: String, mut hear: impl
     }
 }
 
-/// Listens with one connection; returns the reason for its end.
+/// Listens on one connection; returns the reason for its end.
 async fn hold(link: &Link, channel_name: &str, hear: &mut impl FnMut(Heard), up: &mut bool) -> RedisResult<String> {
     let (sender, mut line) = channel(HEARD_MAX);
     let mut connection = open_ear(link.settings(), InvalidationLine(sender)).await?;
@@ -94,7 +93,7 @@ async fn hold(link: &Link, channel_name: &str, hear: &mut impl FnMut(Heard), up:
     }
 }
 
-/// Waits for the answer to a ping, and goes on hearing meanwhile.
+/// Waits for the answer to a ping, and processes push messages meanwhile.
 async fn ping_while_listening(
     connection: &mut MultiplexedConnection,
     line: &mut Receiver<PushInfo>,
@@ -119,7 +118,7 @@ async fn ping_while_listening(
     }
 }
 
-/// Asks to be told of changes. A server may not know or not allow it: messages remain.
+/// Asks for notifications of changes. A server may not support or permit it: messages of other gateways still arrive.
 async fn watch_documents(connection: &mut MultiplexedConnection) {
     let mut track = redis::cmd("CLIENT");
     track.arg("TRACKING").arg("ON").arg("BCAST");

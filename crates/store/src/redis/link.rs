@@ -22,9 +22,9 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(1);
 pub(super) struct Link {
     settings: RedisSettings,
     state: ArcSwap<RedisLinkState>,
-    /// A caller got an error that a working connection does not return.
+    /// Wakes the monitor when a caller got an error that a working connection does not return.
     suspicion: Notify,
-    /// The state has changed.
+    /// Wakes tasks that wait for a change of the state.
     changed: Notify,
     timings: Timings,
 }
@@ -74,7 +74,7 @@ impl Link {
         tokio::time::timeout(time_max, up).await.is_ok()
     }
 
-    /// Sends one command, and notices what an error says about the connection.
+    /// Sends one command, and checks whether an error concerns the connection.
     pub(super) async fn ask(&self, command: &Cmd) -> Result<Value, StoreFault> {
         let connection = self.connection()?;
         let asked = Instant::now();
@@ -83,7 +83,7 @@ impl Link {
         self.notice(answer)
     }
 
-    /// The same for what must not be asked twice: when it is not known whether the server carried it out, the fault is not retryable.
+    /// Like [`Link::ask`], for a command that must not be sent twice: if the server may have carried it out, the fault is not retryable.
     pub(super) async fn ask_once(&self, command: &Cmd) -> Result<Value, StoreFault> {
         let connection = self.connection()?;
         let asked = Instant::now();
@@ -106,7 +106,7 @@ impl Link {
         })
     }
 
-    /// An answer was late: probes the connection now instead of at the next interval.
+    /// Probes the connection now instead of at the next interval, because an answer was late.
     pub(super) fn suspect(&self) {
         self.suspicion.notify_one();
     }

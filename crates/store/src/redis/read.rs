@@ -1,4 +1,4 @@
-//! What an answer of the server means, in our types.
+//! Converts the server's answers to our types.
 
 use crate::fault::{StoreFault, StoreFaultKind};
 use redis::{FromRedisValue, Value};

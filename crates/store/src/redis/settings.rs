@@ -70,7 +70,7 @@ impl Default for RedisSettings {
 }
 
 impl RedisSettings {
-    /// For people: without passwords.
+    /// Text for logs, without passwords.
     pub(super) fn place(&self) -> String {
         let addresses: Vec<String> = self.addresses.iter().map(|(host, port)| format!("{host}:{port}")).collect();
         let addresses = addresses.join(", ");

@@ -1,4 +1,4 @@
-//! Reads all documents and counters of a server or a cluster, in portions. It holds only names and fetches documents as they are
+//! Reads all documents and counters of a server or a cluster, in portions. It holds only their names in memory and fetches documents as
 //! needed.
 
 use super::answer::{self, TOGETHER_MAX};

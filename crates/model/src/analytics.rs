@@ -17,22 +17,22 @@ pub const NOT_VERSIONED: &str = "Non Versioned";
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// One request.
+/// The analytics record of one request.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct AnalyticsRecord<'a> {
-    /// As the client sent it.
+    /// The request's method, as the client sent it.
     pub method: Cow<'a, str>,
-    /// The upstream's.
+    /// The upstream's host.
     pub host: Cow<'a, str>,
-    /// As the client sent it.
+    /// The `User-Agent` header, as the client sent it.
     pub user_agent: Cow<'a, str>,
-    /// Of the month, from 1.
+    /// Day of the month, from 1.
     pub day: i64,
-    /// Of the year, from 1.
+    /// Month of the year, from 1.
     pub month: i64,
-    /// In full.
+    /// Year, in four digits.
     pub year: i64,
-    /// Of the day, UTC.
+    /// Hour of the day, UTC.
     pub hour: i64,
     /// The key, hashed if keys are hashed.
     pub api_key: Cow<'a, str>,
@@ -40,32 +40,32 @@ pub struct AnalyticsRecord<'a> {
     pub api_version: Cow<'a, str>,
     /// Name of the API.
     pub api_name: Cow<'a, str>,
-    /// Its id.
+    /// Id of the API.
     pub api_id: Cow<'a, str>,
-    /// Its organisation.
+    /// The API's organisation.
     pub org_id: Cow<'a, str>,
     /// The OAuth client that the key belongs to.
     pub oauth_id: Cow<'a, str>,
-    /// The client's.
+    /// The client's address.
     pub ip_address: Cow<'a, str>,
-    /// Its location.
+    /// Location of the client's address.
     pub geo: Geo,
-    /// Of key, policy, organisation, API and headers.
+    /// Tags of key, policy, organisation, API and headers.
     pub tags: Vec<Cow<'a, str>>,
-    /// Of the key.
+    /// The key's alias.
     pub alias: Cow<'a, str>,
     /// A GraphQL schema; always empty.
     pub api_schema: Cow<'a, str>,
-    /// Of the API.
+    /// The API's listen path.
     pub listen_path: Cow<'a, str>,
     /// For a document store; always empty.
     #[serde(skip)]
     pub collection_name: Cow<'a, str>,
-    /// Without the listen path, possibly normalised; for a tracked endpoint, its pattern.
+    /// The path without the listen path, possibly normalised; for a tracked endpoint, its pattern.
     pub path: Cow<'a, str>,
-    /// The same without either.
+    /// The path without the listen path, neither normalised nor replaced by a pattern.
     pub raw_path: Cow<'a, str>,
-    /// As the client sent it.
+    /// The path as the client sent it.
     pub original_path: Cow<'a, str>,
     /// The declared length of the request's body; -1 if not declared.
     pub content_length: i64,
@@ -74,15 +74,15 @@ pub struct AnalyticsRecord<'a> {
     /// When the request ended.
     #[serde(serialize_with = "time_text")]
     pub timestamp: RecordTime,
-    /// Milliseconds.
+    /// Duration of the request in milliseconds.
     pub request_time: i64,
     /// The request in Base64, for detailed recording.
     pub raw_request: Cow<'a, str>,
     /// The response in Base64, for detailed recording.
     pub raw_response: Cow<'a, str>,
-    /// Bytes.
+    /// Bytes of the request.
     pub network: Network,
-    /// Milliseconds.
+    /// Parts of the duration, in milliseconds.
     pub latency: Latency,
     /// Whether the endpoint is tracked.
     pub track_path: bool,
@@ -96,7 +96,7 @@ pub struct AnalyticsRecord<'a> {
 pub struct RecordTime {
     /// Whole seconds.
     pub unix_s: i64,
-    /// The rest.
+    /// Nanoseconds of the current second.
     pub ns: u32,
 }
 
@@ -108,15 +108,15 @@ impl RecordTime {
     }
 }
 
-/// The location of an address.
+/// The location of an address, as the MaxMind database stores it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Geo {
-    /// `iso_code`.
+    /// The country, with its `iso_code`.
     pub country: Country,
-    /// `geoname_id` and `names`.
+    /// The city, with `geoname_id` and `names`.
     pub city: City,
-    /// `latitude`, `longitude`, `time_zone`.
+    /// The coordinates, with `latitude`, `longitude` and `time_zone`.
     pub location: Location,
 }
 
@@ -124,7 +124,7 @@ pub struct Geo {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Country {
-    /// Two letters.
+    /// Code of two letters.
     pub iso_code: String,
 }
 
@@ -132,9 +132,9 @@ pub struct Country {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct City {
-    /// At geonames.org.
+    /// Id at geonames.org.
     pub geoname_id: u32,
-    /// By language.
+    /// Names by language.
     pub names: BTreeMap<String, String>,
 }
 
@@ -142,11 +142,11 @@ pub struct City {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Location {
-    /// Degrees.
+    /// Degrees of latitude.
     pub latitude: f64,
-    /// Degrees.
+    /// Degrees of longitude.
     pub longitude: f64,
-    /// Such as `Europe/Rome`.
+    /// Time zone, such as `Europe/Rome`.
     pub time_zone: String,
 }
 
@@ -158,20 +158,20 @@ pub struct Network {
     /// Always 0.
     #[serde(rename = "closed_connections")]
     pub closed_connection: i64,
-    /// Of the body, from the client.
+    /// Bytes of the body, from the client.
     pub bytes_in: i64,
-    /// To the client.
+    /// Bytes sent to the client.
     pub bytes_out: i64,
 }
 
-/// Milliseconds of one request.
+/// Latency of one request in milliseconds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Latency {
-    /// All.
+    /// Total time.
     pub total: i64,
-    /// The upstream's.
+    /// Time of the upstream.
     pub upstream: i64,
-    /// The rest.
+    /// Time of the gateway.
     pub gateway: i64,
 }
 

@@ -70,18 +70,18 @@ pub struct ApiDefinition {
     pub api_id: String,
     /// The organisation that owns the API.
     pub org_id: String,
-    /// The identifier in the database that the document came from; cosmetic.
+    /// The id in the database that the document came from; cosmetic.
     pub id: String,
     /// Ignored: a definition without it is served, as in Tyk. `None` if missing.
     pub active: Option<bool>,
-    /// Reachable through `tyk://` from other APIs only.
+    /// Whether only other APIs can reach it, through `tyk://`.
     pub internal: bool,
     /// Shards this API belongs to.
     pub tags: Vec<String>,
     /// Disables `tags`.
     pub tags_disabled: bool,
 
-    /// No authentication, no key limits.
+    /// Disables authentication and key limits.
     pub use_keyless: bool,
     /// Authentication by key, in addition to other enabled methods; the default if none is enabled.
     pub use_standard_auth: bool,
@@ -91,7 +91,7 @@ pub struct ApiDefinition {
     pub auth_configs: BTreeMap<String, AuthConfig>,
     /// Remove the credentials before the request goes upstream.
     pub strip_auth_data: bool,
-    /// JSON Web Tokens.
+    /// Authentication by JSON Web Token.
     pub enable_jwt: bool,
     /// How tokens are signed: `hmac` (the default), `rsa`, `ecdsa` or `eddsa` (not in Tyk).
     pub jwt_signing_method: String,
@@ -131,35 +131,35 @@ pub struct ApiDefinition {
     pub jwt_scope_claim_name: String,
     /// The policies of a token's scopes.
     pub scopes: Scopes,
-    /// OAuth 2.0 with the gateway as server.
+    /// Authentication by OAuth 2.0, with the gateway as server.
     pub use_oauth2: bool,
-    /// What its clients may request.
+    /// What the clients of this OAuth 2.0 server may request.
     pub oauth_meta: OAuthMeta,
-    /// Who is notified of new tokens.
+    /// The notification of new tokens.
     pub notifications: Notifications,
-    /// Tokens of another OAuth 2.0 server, by introspection.
+    /// Authentication by tokens of another OAuth 2.0 server, which are introspected.
     pub external_oauth: ExternalOAuth,
-    /// OpenID Connect.
+    /// Authentication by OpenID Connect.
     pub use_openid: bool,
-    /// Its providers.
+    /// The OpenID providers.
     pub openid_options: OpenIdOptions,
-    /// HTTP basic.
+    /// Authentication by HTTP basic.
     pub use_basic_auth: bool,
-    /// Its settings.
+    /// Settings of HTTP basic.
     pub basic_auth: BasicAuth,
-    /// Requests signed with a shared secret.
+    /// Authentication by requests signed with a shared secret.
     pub enable_signature_checking: bool,
     /// Allowed signature algorithms; empty means all.
     pub hmac_allowed_algorithms: Vec<String>,
     /// Allowed difference of a signed date in milliseconds; unlimited if 0 or less.
     pub hmac_allowed_clock_skew: f64,
-    /// Client certificates: those of `client_certificates`.
+    /// Authentication by client certificate: those of `client_certificates`.
     pub use_mutual_tls_auth: bool,
-    /// A coprocess plugin; not supported yet.
+    /// Authentication by a coprocess plugin; not supported yet.
     pub enable_coprocess_auth: bool,
-    /// A Go plugin; not supported yet.
+    /// Authentication by a Go plugin; not supported yet.
     pub use_go_plugin_auth: bool,
-    /// Any plugin; not supported yet.
+    /// Authentication by any plugin; not supported yet.
     pub custom_plugin_auth_enabled: bool,
 
     /// If several methods are enabled, the one that provides the session: `auth_token` and others.
@@ -167,9 +167,9 @@ pub struct ApiDefinition {
     /// Seconds that sessions of keys for this API are kept; forever if 0 or less.
     #[serde(deserialize_with = "whole")]
     pub session_lifetime: i64,
-    /// No session ends before its key expires.
+    /// Whether no session ends before its key expires.
     pub session_lifetime_respects_key_expiration: bool,
-    /// Creating a key does not start its quota.
+    /// Whether creating a key does not start its quota.
     pub dont_set_quota_on_create: bool,
 
     /// How a request selects a version.
@@ -179,20 +179,20 @@ pub struct ApiDefinition {
     /// Where requests arrive and where they are forwarded to.
     pub proxy: Proxy,
 
-    /// No analytics for this API.
+    /// Disables analytics for this API.
     pub do_not_track: bool,
     /// Record whole requests and responses.
     pub enable_detailed_recording: bool,
-    /// Traces of this API have a span for each middleware.
+    /// Whether traces of this API have a span for each middleware.
     pub detailed_tracing: bool,
     /// Seconds after which analytics records of this API expire; 0 means never.
     #[serde(deserialize_with = "whole")]
     pub expire_analytics_after: i64,
     /// Request headers whose values become tags of analytics records.
     pub tag_headers: Vec<String>,
-    /// No key rate limits on this API.
+    /// Disables key rate limits on this API.
     pub disable_rate_limit: bool,
-    /// No key quotas on this API.
+    /// Disables key quotas on this API.
     pub disable_quota: bool,
     /// Limit for all callers together.
     pub global_rate_limit: GlobalRateLimit,
@@ -221,9 +221,9 @@ pub struct ApiDefinition {
     pub domain_disabled: bool,
     /// When the API expires, UTC, `2006-01-02 15:04`.
     pub expiration: String,
-    /// Empty, `http`, `https` or `h2c`.
+    /// Protocol: empty, `http`, `https` or `h2c`.
     pub protocol: String,
-    /// A separate listener; 0 for the gateway's.
+    /// Port of a separate listener; 0 means the gateway's.
     pub listen_port: u16,
     /// `mcp` for the Model Context Protocol, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub application_protocol: String,
@@ -272,7 +272,7 @@ pub struct VersionSelector {
     pub url_versioning_pattern: String,
     /// Serve the default version if a request names an unknown one.
     pub fallback_to_default: bool,
-    /// New style: each version is an API of its own.
+    /// New style: each version is a separate API.
     pub enabled: bool,
     /// New style: the name of the version that this API is.
     pub name: String,

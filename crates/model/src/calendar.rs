@@ -1,4 +1,4 @@
-//! Dates in UTC, as RFC 3339 writes them. Times beyond the year 9999, which it has no digits for, are written as its last moment.
+//! Dates in UTC in RFC 3339 format. The format has no digits for years beyond 9999; later times are written as its last moment.
 
 use jiff::civil::{DateTime, Time};
 use jiff::fmt::temporal::{DateTimePrinter, Pieces};
@@ -12,7 +12,7 @@ const MILLISECONDS: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 pub fn date_time(unix_s: i64, ns: u32) -> DateTime {
     match Timestamp::new(unix_s, ns.cast_signed()) {
         Ok(time) => Offset::UTC.to_datetime(time),
-        // A day before the year 10000, in case a time zone adds one, which here none does.
+        // A day before the year 10000, in case a time zone adds one, which does not happen here.
         Err(_) => EPOCH.saturating_add(SignedDuration::new(unix_s, ns.cast_signed())),
     }
 }
@@ -29,7 +29,7 @@ pub fn rfc3339(unix_s: u64) -> String {
 
 /// Appends a time to the millisecond: `2026-11-22T01:23:31.123Z`.
 pub fn append_rfc3339_ms(out: &mut Vec<u8>, unix_s: i64, ns: u32) {
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = MILLISECONDS.print_datetime(&date_time(unix_s, ns), &mut *out);
     out.push(b'Z');
 }

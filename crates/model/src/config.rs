@@ -46,7 +46,7 @@ const TOKEN_BYTES_MIN: usize = 3;
 pub struct GatewayConfig {
     /// Address to listen on; empty for all.
     pub listen_address: String,
-    /// Port to listen on; 8080.
+    /// Port to listen on; default 8080.
     pub listen_port: u16,
     /// The host of the control API and of APIs without a domain; empty for any.
     pub hostname: String,
@@ -65,9 +65,9 @@ pub struct GatewayConfig {
     /// Let APIs open any port with `listen_port`.
     pub disable_ports_whitelist: bool,
 
-    /// Directory of the API definitions; `apps`.
+    /// Directory of the API definitions; default `apps`.
     pub app_path: PathBuf,
-    /// Directory of templates; `templates`.
+    /// Directory of templates; default `templates`.
     pub template_path: PathBuf,
     /// Which definitions this gateway serves.
     pub db_app_conf_options: DbAppConfOptions,
@@ -78,7 +78,7 @@ pub struct GatewayConfig {
     /// Base directory of `file://` references.
     pub file: FileReferences,
 
-    /// The control API and analytics see only hashes of keys.
+    /// Whether the control API and analytics see only hashes of keys.
     pub hash_keys: bool,
     /// The format of new keys, and how keys are hashed.
     pub hash_key_function: KeyFunction,
@@ -90,27 +90,27 @@ pub struct GatewayConfig {
     pub allow_master_keys: bool,
     /// Allow the control API to list keys by their hashes.
     pub enable_hashed_keys_listing: bool,
-    /// The control API and requests find custom keys by their whole text, not by the part after the organisation.
+    /// Whether the control API and requests find custom keys by their whole text, not by the part after the organisation.
     pub disable_key_actions_by_username: bool,
     /// Seconds that every session is kept; see `force_global_session_lifetime`.
     pub global_session_lifetime: i64,
-    /// `global_session_lifetime` overrides APIs and sessions.
+    /// Whether `global_session_lifetime` overrides APIs and sessions.
     pub force_global_session_lifetime: bool,
-    /// No session ends before its key expires.
+    /// Whether no session ends before its key expires.
     pub session_lifetime_respects_key_expiration: bool,
     /// Enforce the quotas in organisations' sessions.
     pub enforce_org_quotas: bool,
-    /// Analytics records expire as organisations' sessions say.
+    /// Whether organisations' sessions define the expiry of analytics records.
     pub enforce_org_data_age: bool,
-    /// No sessions for organisations.
+    /// Disables sessions for organisations.
     pub suppress_default_org_store: bool,
     /// Count requests in windows that start with their first request.
     pub enable_fixed_window_rate_limiter: bool,
     /// Count requests in a sliding window.
     pub enable_redis_rolling_limiter: bool,
-    /// The same as `enable_redis_rolling_limiter`.
+    /// Same as `enable_redis_rolling_limiter`.
     pub enable_sentinel_rate_limiter: bool,
-    /// No effect: the threshold of Tyk's single-node limiter; 5.
+    /// No effect: the threshold of Tyk's single-node limiter; default 5.
     pub drl_threshold: f64,
 
     /// Allow APIs to have their own hosts.
@@ -119,16 +119,16 @@ pub struct GatewayConfig {
     pub ignore_endpoint_case: bool,
     /// Settings towards clients.
     pub http_server_options: HttpServerOptions,
-    /// No keep-alive towards clients.
+    /// Disables keep-alive towards clients.
     pub close_connections: bool,
-    /// No `X-Generator` header.
+    /// Omits the `X-Generator` header.
     pub hide_generator_header: bool,
     /// Status and text of rejections, by identifier.
     pub override_messages: BTreeMap<String, MessageOverride>,
     /// The content of the `X-RateLimit-*` response headers: `quotas` (also if empty) or `rate_limits`.
     pub rate_limit_response_headers: String,
 
-    /// Seconds for an upstream to connect and to start its response; 30.
+    /// Seconds for an upstream to connect and to start its response; default 30.
     pub proxy_default_timeout: f64,
     /// Accept any certificate of an upstream.
     pub proxy_ssl_insecure_skip_verify: bool,
@@ -142,30 +142,30 @@ pub struct GatewayConfig {
     pub proxy_ssl_max_version: u16,
     /// Cipher suites for TLS 1.2 to upstreams, by name; empty for the default.
     pub proxy_ssl_ciphers: Vec<String>,
-    /// The common name of an upstream's certificate must be the host; alternative names do not count.
+    /// Whether the common name of an upstream's certificate must be the host; alternative names do not count.
     pub ssl_force_common_name_check: bool,
     /// HTTP/2 to `https` upstreams that support it.
     pub proxy_enable_http2: bool,
     /// Client certificates, and certificates for upstreams.
     pub security: Security,
-    /// No keep-alive towards upstreams.
+    /// Disables keep-alive towards upstreams.
     pub proxy_close_connections: bool,
     /// Maximum idle connections to all upstreams together; 0 for no limit.
     pub max_idle_connections: u64,
-    /// Maximum idle connections to one upstream; 500. Tyk's default of 2 is the usual cause of its slow benchmarks.
+    /// Maximum idle connections to one upstream; default 500. Tyk's default of 2 is the usual cause of its slow benchmarks.
     pub max_idle_connections_per_host: u64,
     /// Seconds after which a connection to an upstream is replaced; 0 for never.
     pub max_conn_time: u64,
     /// Cache of upstream addresses.
     pub dns_cache: DnsCache,
 
-    /// Health figures of single APIs.
+    /// Request rates of single APIs for the control API's `health`.
     pub health_check: HealthCheck,
-    /// Name of the health endpoint; `hello`.
+    /// Name of the health endpoint; default `hello`.
     pub health_check_endpoint_name: String,
-    /// Name of the readiness endpoint; `ready`.
+    /// Name of the readiness endpoint; default `ready`.
     pub readiness_check_endpoint_name: String,
-    /// Seconds for requests in flight at shutdown; 30.
+    /// Seconds for requests in flight at shutdown; default 30.
     pub graceful_shutdown_timeout_duration: u64,
     /// Minimum seconds between two reloads for which no caller waits; at least 1.
     pub reload_interval: f64,
@@ -178,13 +178,13 @@ pub struct GatewayConfig {
 
     /// The Redis that several gateways share; without it the embedded store is used.
     pub storage: Storage,
-    /// Analytics records go to a separate Redis.
+    /// Whether analytics records go to a separate Redis.
     pub enable_separate_analytics_store: bool,
-    /// That Redis.
+    /// Redis for analytics records.
     pub analytics_storage: Storage,
-    /// Cached responses go to a separate Redis.
+    /// Whether cached responses go to a separate Redis.
     pub enable_separate_cache_store: bool,
-    /// That Redis.
+    /// Redis for cached responses.
     pub cache_storage: Storage,
     /// Lifetime in seconds of access tokens of the OAuth 2.0 server; 0 means an hour.
     pub oauth_token_expire: u64,
@@ -198,7 +198,7 @@ pub struct GatewayConfig {
     pub oauth_error_status_code: u16,
     /// Record requests for analytics.
     pub enable_analytics: bool,
-    /// Its settings.
+    /// Settings of analytics.
     pub analytics_config: AnalyticsConfig,
     /// A log line for each request.
     pub access_logs: AccessLogs,
@@ -206,7 +206,7 @@ pub struct GatewayConfig {
     pub track_404_logs: bool,
     /// `host:port` of a StatsD server; empty for none.
     pub statsd_connection_string: String,
-    /// Prefix of its names.
+    /// Prefix of the metric names.
     pub statsd_prefix: String,
     /// Traces and metrics for a collector.
     pub opentelemetry: OpenTelemetry,
@@ -265,7 +265,7 @@ pub struct JwksCache {
     pub timeout: u64,
 }
 
-/// `health_check`: figures of single APIs for the control API's `health`.
+/// `health_check`: request rates of single APIs for the control API's `health`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HealthCheck {
@@ -279,9 +279,9 @@ pub struct HealthCheck {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MessageOverride {
-    /// Text; empty to keep it.
+    /// Text; empty means unchanged.
     pub message: String,
-    /// Status code; 0 to keep it.
+    /// Status code; 0 means unchanged.
     pub code: u16,
 }
 

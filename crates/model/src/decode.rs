@@ -14,7 +14,8 @@ use crate::json_path::{JsonPath, PathStep};
 /// Enough to diagnose a document; one with more problems is of another kind.
 const MISTAKES_MAX: usize = 50;
 
-/// Values that are looked at for mistakes in one document, each once for each mistake: a second or so. In a large one fewer mistakes are found.
+/// Values visited to find mistakes in one document, each once per mistake: about a second. In a large document, fewer mistakes are
+/// found.
 const VISITS_MAX: usize = 5_000_000;
 
 /// The result of [`decode`].
@@ -140,7 +141,7 @@ impl<'v> de::Deserializer<'v> for Cursor<'v, '_> {
     numbers! { deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8 deserialize_u16
     deserialize_u32 deserialize_u64 deserialize_f32 deserialize_f64 }
 
-    /// Free-form JSON: taken unchanged.
+    /// Free-form JSON: accepted unchanged.
     fn deserialize_any<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mistake> {
         self.value.deserialize_any(visitor).map_err(de::Error::custom)
     }

@@ -1,10 +1,10 @@
-//! Times in buckets, as the gateway shows them and `tollgate top` reads them.
+//! Histogram of durations: the format that the gateway shows and `tollgate top` reads.
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000_000_000;
 
-/// Bounds for what a client or an upstream takes, in nanoseconds.
+/// Bucket bounds for the time of a client or an upstream, in nanoseconds.
 pub const REQUEST_NS: [u64; BOUNDS] = [
     250 * US,
     500 * US,
@@ -23,7 +23,7 @@ pub const REQUEST_NS: [u64; BOUNDS] = [
     10 * S,
     30 * S,
 ];
-/// Bounds for what the gateway itself takes, in nanoseconds.
+/// Bucket bounds for the time of the gateway itself, in nanoseconds.
 pub const OWN_NS: [u64; BOUNDS] = [
     10 * US,
     20 * US,
@@ -42,25 +42,25 @@ pub const OWN_NS: [u64; BOUNDS] = [
     500 * MS,
     2 * S,
 ];
-/// Bounds of a histogram; one bucket more is for what is beyond the last.
+/// Number of bucket bounds; one more bucket is for durations beyond the last.
 pub const BOUNDS: usize = 16;
 
-/// Counts of several cores, added up.
+/// Counts of several cores, summed.
 #[derive(Clone, Default)]
 pub struct Distribution {
-    /// How many times fell into each; the last bucket is for what is beyond the bounds.
+    /// Number of durations in each bucket; the last one is for durations beyond the bounds.
     pub buckets: [u64; BOUNDS + 1],
-    /// All times added up.
+    /// Sum of all durations.
     pub sum_ns: u64,
 }
 
 impl Distribution {
-    /// How many times there are.
+    /// Number of durations.
     pub fn count(&self) -> u64 {
         self.buckets.iter().sum()
     }
 
-    /// The bound below which this share of the times lies, in nanoseconds, between two bounds in proportion; 0 without any.
+    /// The duration below which this share of all lies, in nanoseconds, interpolated between two bounds; 0 without any duration.
     pub fn quantile_ns(&self, bounds: &[u64; BOUNDS], share: f64) -> u64 {
         let wanted = self.count() as f64 * share;
         let (mut seen, mut lower) = (0.0, 0);

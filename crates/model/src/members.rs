@@ -1,4 +1,4 @@
-//! A JSON object of which a few members are asked for: kept as it is written, without an index that costs more than it is used.
+//! A JSON object of which few members are read: kept as written, without an index, which would cost more than it saves.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
@@ -14,9 +14,9 @@ impl Members {
         Self::parse_some(text, |_| true)
     }
 
-    /// Reads a text and keeps the members of some names; the others are only looked at as far as it takes to step over them.
+    /// Parses a text and keeps only the wanted members; it skips the others.
     pub fn parse_some(text: &[u8], is_wanted: impl Fn(&str) -> bool) -> Option<Self> {
-        // Checked once, so that the pieces need no check.
+        // Validated once, so that the pieces need no validation.
         let mut deserializer = serde_json::Deserializer::from_str(std::str::from_utf8(text).ok()?);
         let members = deserializer.deserialize_map(Reader(is_wanted)).ok()?;
         deserializer.end().ok().map(|()| members)

@@ -22,7 +22,7 @@ pub(crate) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64,
     deserializer.deserialize_any(Seconds)
 }
 
-/// What [`seconds`] reads.
+/// Schema of what [`seconds`] reads.
 pub(crate) fn seconds_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["number", "string"] })
 }
@@ -36,7 +36,7 @@ pub(crate) fn short<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok,
     }
 }
 
-/// The same for an optional number.
+/// Same for an optional number.
 pub(crate) fn short_option<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     match number {
         Some(number) => short(number, serializer),

@@ -1,4 +1,4 @@
-//! OpenAPI documents, where something else is expected.
+//! Detects OpenAPI documents where another document is expected.
 
 use crate::json_path::JsonPath;
 use crate::problem::{Level, Problem};

@@ -46,7 +46,7 @@ pub struct Policy {
     /// Requests per `per`; unlimited if negative, not set if 0.
     #[serde(serialize_with = "short")]
     pub rate: f64,
-    /// Seconds.
+    /// Period in seconds.
     #[serde(serialize_with = "short")]
     pub per: f64,
     /// Additional rate limits; all apply. Not in Tyk.
@@ -69,19 +69,19 @@ pub struct Policy {
     pub max_query_depth: i64,
     /// Access rights by API.
     pub access_rights: BTreeMap<String, AccessRight>,
-    /// Checks that reject nobody. Not in Tyk.
+    /// Checks in dry run, which reject nobody. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub dry_run: DryRun,
-    /// What applies to the limits while the store does not answer. Not in Tyk.
+    /// What applies to the limits while the store is unavailable. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: LimitStoreFailure,
-    /// Keys sign their requests.
+    /// Whether keys sign their requests.
     pub hmac_enabled: bool,
-    /// Keys sign their requests with a private key.
+    /// Whether keys sign their requests with a private key.
     pub enable_http_signature_validation: bool,
     /// Ignored, as in Tyk, which uses `is_inactive`.
     pub active: bool,
-    /// Reject the keys.
+    /// Whether the keys are rejected.
     pub is_inactive: bool,
     /// Tags for the keys' analytics records.
     pub tags: Vec<String>,
@@ -91,10 +91,10 @@ pub struct Policy {
     /// What happens to expired keys: `retain` or `delete`.
     #[serde(skip_serializing_if = "is_zero")]
     pub post_expiry_action: String,
-    /// Seconds before that happens.
+    /// Seconds before that action.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub post_expiry_grace_period: i64,
-    /// The parts of a session that it decides.
+    /// The parts of a session that the policy decides.
     pub partitions: Partitions,
     /// Values for `$tyk_meta.*`.
     #[serde(skip_serializing_if = "is_zero")]
@@ -125,7 +125,7 @@ pub struct Partitions {
     pub complexity: bool,
     /// Access rights.
     pub acl: bool,
-    /// Everything, with separate counters for each API; excludes the others.
+    /// Everything, with separate counters for each API; excludes the other partitions.
     pub per_api: bool,
     /// Unknown fields.
     #[serde(flatten, skip_deserializing)]

@@ -1,4 +1,4 @@
-//! The protections that Tyk has and Tollgate does not, by the names that a `serve_without` may have.
+//! Names of Tyk's protections that Tollgate lacks: the values allowed in `serve_without`.
 
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
@@ -18,7 +18,7 @@ pub const PROTECTIONS: [&str; 11] = [
     "virtual",
 ];
 
-/// What `serve_without` could be before it was there. Documents that still name it are right.
+/// Former values of `serve_without` whose protection is supported now. Documents that still name them are valid.
 const SUPPORTED_SINCE: [&str; 2] = ["transform_response", "validate_json"];
 
 /// Adds the problems of the names in `tollgate.serve_without` to `findings`.

@@ -1,5 +1,5 @@
-//! JSON Schemas of documents, made from their types and from the comments of their fields. A schema is as lenient as the parser: `null`
-//! is "not set", and unknown members are allowed.
+//! JSON Schemas of documents, generated from their types and from the comments of their fields. A schema is as lenient as the
+//! parser: `null` means "not set", and unknown members are allowed.
 
 use crate::api::ApiDefinition;
 use crate::config::GatewayConfig;
@@ -24,7 +24,7 @@ pub enum DocumentSchema {
 }
 
 impl DocumentSchema {
-    /// A JSON Schema (draft 2020-12) that stands alone.
+    /// A self-contained JSON Schema (draft 2020-12).
     pub fn whole(self) -> Value {
         let settings = SchemaSettings::draft2020_12();
         match self {
@@ -35,7 +35,8 @@ impl DocumentSchema {
         }
     }
 
-    /// The schemas of the documents that the control API takes, and of their parts, by name: `components.schemas` of an OpenAPI document.
+    /// The schemas of the documents that the control API accepts, and of their parts, by name: `components.schemas` of an OpenAPI
+    /// document.
     pub fn components() -> Map<String, Value> {
         let settings = SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = "/components/schemas".into());
         let mut generator = lenient(settings).into_generator();
@@ -50,12 +51,12 @@ fn whole<T: JsonSchema>(settings: SchemaSettings) -> Value {
     lenient(settings).into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// The settings of schemas that allow as much as the parser does.
+/// Settings for schemas that are as lenient as the parser.
 fn lenient(settings: SchemaSettings) -> SchemaSettings {
     settings.with_transform(RecursiveTransform(let_members_be_null)).with_transform(RecursiveTransform(tidy))
 }
 
-/// Lets everything inside a schema be `null` but the members that it requires.
+/// Allows `null` for all parts of a schema except required members.
 fn let_members_be_null(schema: &mut Schema) {
     let Some(schema) = schema.as_object_mut() else { return };
     let required = schema.get("required").cloned().unwrap_or_default();
@@ -70,7 +71,7 @@ fn let_members_be_null(schema: &mut Schema) {
     }
 }
 
-/// Lets a value be `null`.
+/// Allows `null` for a value.
 fn let_be_null(schema: &mut Value) {
     let Value::Object(schema) = schema else { return };
     if let Some(reference) = schema.remove("$ref") {
@@ -92,7 +93,7 @@ fn let_be_null(schema: &mut Value) {
     }
 }
 
-/// Takes out what does not help a reader: defaults that are zeros or repeat those of their members, and the line breaks of comments.
+/// Removes what does not help a reader: defaults that are zero or repeat those of their members, and the line breaks of comments.
 fn tidy(schema: &mut Schema) {
     let Some(schema) = schema.as_object_mut() else { return };
     if schema.get("default").is_some_and(|default| default.is_object() || !crate::known_field::is_set(default)) {
@@ -103,7 +104,7 @@ fn tidy(schema: &mut Schema) {
     }
 }
 
-/// The schema of a type in one piece.
+/// The schema of a type, without references.
 #[cfg(test)]
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     whole::<T>(SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true))

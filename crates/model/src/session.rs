@@ -45,7 +45,7 @@ pub struct Session {
     /// Requests per `per`; unlimited if 0 or less.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub rate: f64,
-    /// Seconds; unlimited if 0 or less.
+    /// Period in seconds.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub per: f64,
     /// Additional rate limits; all apply. Not in Tyk.
@@ -69,7 +69,7 @@ pub struct Session {
     /// What happens to the key then: `retain` or `delete`.
     #[serde(skip_serializing_if = "is_zero")]
     pub post_expiry_action: String,
-    /// Seconds before that happens.
+    /// Seconds before that action.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub post_expiry_grace_period: i64,
     /// Requests per `quota_renewal_rate`; unlimited if 0 or less.
@@ -87,10 +87,10 @@ pub struct Session {
     /// Access rights by API. Empty means every API; this is for administrators' keys.
     #[serde(skip_serializing_if = "is_zero")]
     pub access_rights: BTreeMap<String, AccessRight>,
-    /// Checks that reject nobody. Not in Tyk.
+    /// Checks in dry run, which reject nobody. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub dry_run: DryRun,
-    /// What applies to the limits while the store does not answer. Not in Tyk.
+    /// What applies to the limits while the store is unavailable. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: LimitStoreFailure,
     /// The organisation that the key belongs to.
@@ -102,31 +102,31 @@ pub struct Session {
     /// OAuth keys, by client.
     #[serde(skip_serializing_if = "is_zero")]
     pub oauth_keys: BTreeMap<String, String>,
-    /// The identifier of the client certificate that stands for the key.
+    /// Id of the client certificate that replaces the key.
     #[serde(skip_serializing_if = "is_zero")]
     pub certificate: String,
-    /// Identifiers of the client certificates that the key may be used with.
+    /// Ids of the client certificates that the key may be used with.
     #[serde(skip_serializing_if = "is_zero")]
     pub mtls_static_certificate_bindings: Value,
-    /// For HTTP basic.
+    /// Password for HTTP basic.
     #[serde(skip_serializing_if = "is_zero")]
     pub basic_auth_data: BasicAuthData,
-    /// For JSON Web Tokens.
+    /// Secret or public key for JSON Web Tokens.
     #[serde(skip_serializing_if = "is_zero")]
     pub jwt_data: JwtData,
-    /// Requests are signed with `hmac_string`.
+    /// Whether requests are signed with `hmac_string`.
     #[serde(skip_serializing_if = "is_zero")]
     pub hmac_enabled: bool,
-    /// Requests are signed with the private key of `rsa_certificate_id`.
+    /// Whether requests are signed with the private key of `rsa_certificate_id`.
     #[serde(skip_serializing_if = "is_zero")]
     pub enable_http_signature_validation: bool,
     /// Secret for signatures.
     #[serde(skip_serializing_if = "is_zero")]
     pub hmac_string: String,
-    /// Identifier of the certificate or public key that verifies signatures.
+    /// Id of the certificate or public key that verifies signatures.
     #[serde(skip_serializing_if = "is_zero")]
     pub rsa_certificate_id: String,
-    /// Reject the key.
+    /// Whether the key is rejected.
     #[serde(skip_serializing_if = "is_zero")]
     pub is_inactive: bool,
     /// Older form of `apply_policies`, for one policy; used when that is empty.
@@ -159,7 +159,7 @@ pub struct Session {
     /// When the document was last changed; part of the name of rate limit counters.
     #[serde(skip_serializing_if = "is_zero")]
     pub last_updated: String,
-    /// For plugins.
+    /// Time stamp for plugins.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub id_extractor_deadline: i64,
     /// Seconds that the session is kept; 0 lets the API decide.
@@ -209,7 +209,7 @@ impl Session {
         }
     }
 
-    /// The same for a parsed JSON document.
+    /// Same for a parsed JSON document.
     pub fn from_value(document: &Value) -> Result<(Session, Vec<Problem>), Vec<Problem>> {
         let mut findings = Findings::default();
         if !document.is_object() {

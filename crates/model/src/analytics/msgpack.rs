@@ -138,8 +138,8 @@ fn flag(out: &mut Vec<u8>, name: &'static str, value: bool) -> Result<(), ValueW
     write_bool(out, value).map_err(ValueWriteError::InvalidMarkerWrite)
 }
 
-/// Most texts have less than 32 bytes, and so their length in one byte. Inlined, as names are constants: rmp's own costs 90 instructions for
-/// each of a record's 77 texts, 6 % of a request.
+/// Most strings are shorter than 32 bytes, and so need one byte for their length. Inlined, because names are constants: rmp's own
+/// function costs 90 instructions for each of a record's 77 strings, 6 % of a request.
 #[inline(always)]
 fn write_str(out: &mut Vec<u8>, text: &str) -> Result<(), ValueWriteError> {
     match u8::try_from(text.len()) {

@@ -37,7 +37,7 @@ fn msgpack(record: &AnalyticsRecord<'_>) -> Vec<u8> {
     out
 }
 
-/// A value of MessagePack as text, read by an independent decoder.
+/// A MessagePack value, read by an independent decoder.
 fn decoded(bytes: &[u8]) -> rmpv::Value {
     let mut rest = bytes;
     let value = rmpv::decode::read_value(&mut rest).unwrap();

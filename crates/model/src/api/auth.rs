@@ -13,7 +13,7 @@ use crate::number::whole;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AuthConfig {
-    /// A name for people.
+    /// Name for people.
     pub name: String,
     /// The header; `Authorization` if empty.
     pub auth_header_name: String,
@@ -31,7 +31,7 @@ pub struct AuthConfig {
     pub use_certificate: bool,
     /// Require a signature in addition to the key.
     pub validate_signature: bool,
-    /// That signature.
+    /// Settings of that signature.
     pub signature: SignatureConfig,
 }
 
@@ -45,7 +45,7 @@ pub struct SignatureConfig {
     pub header: String,
     /// Also read a query parameter, which takes precedence over the header. `param_name` enables it too.
     pub use_param: bool,
-    /// That parameter; the name of the header if empty.
+    /// Name of that parameter; the name of the header if empty.
     pub param_name: String,
     /// The secret that is hashed together with key and time. May contain variables.
     pub secret: String,
@@ -55,7 +55,7 @@ pub struct SignatureConfig {
     /// Status of a rejection; 0 means 401.
     #[serde(deserialize_with = "whole")]
     pub error_code: i64,
-    /// Its message; `Request signature verification failed` if empty.
+    /// Message of a rejection; `Request signature verification failed` if empty.
     pub error_message: String,
 }
 
@@ -146,9 +146,9 @@ pub struct Introspection {
     pub client_id: String,
     /// The gateway's client secret.
     pub client_secret: String,
-    /// The member of the answer with the identity; takes precedence over `sub`.
+    /// Member of the response with the identity; takes precedence over `sub`.
     pub identity_base_field: String,
-    /// Cache of answers.
+    /// Cache of responses.
     pub cache: IntrospectionCache,
 }
 
@@ -158,7 +158,7 @@ pub struct Introspection {
 pub struct IntrospectionCache {
     /// Remember valid tokens.
     pub enabled: bool,
-    /// Seconds; 60 if 0 or less.
+    /// Time to live in seconds; 60 if 0 or less.
     #[serde(deserialize_with = "whole")]
     pub timeout: i64,
 }

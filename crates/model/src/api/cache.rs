@@ -7,17 +7,18 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CacheOptions {
-    /// Responses are cached; otherwise nothing else here and in the lists of endpoints has an effect.
+    /// Whether to cache responses; otherwise the other fields and the lists of endpoints have no effect.
     pub enable_cache: bool,
-    /// Seconds that a response is stored; with 0 or less it is not stored.
+    /// Time to live of a stored response in seconds; responses are not stored if 0 or less.
     pub cache_timeout: i64,
-    /// Every GET, HEAD and OPTIONS is cached, not only those of `extended_paths.cache` and `advance_cache_config`.
+    /// Whether to cache every GET, HEAD and OPTIONS request, not only those of `extended_paths.cache` and `advance_cache_config`.
     pub cache_all_safe_requests: bool,
-    /// Status codes that are stored; empty for all of them, errors included.
+    /// Status codes to store; empty means all, including errors.
     pub cache_response_codes: Vec<u16>,
-    /// The upstream may set the time with a header, and have a response of any status stored with `x-tyk-cache-action-set`.
+    /// Whether the upstream may set the time to live with a header, and store a response of any status with
+    /// `x-tyk-cache-action-set`.
     pub enable_upstream_cache_control: bool,
-    /// The header in which the upstream sets the seconds; empty for `x-tyk-cache-action-set-ttl`.
+    /// Header in which the upstream sets the time to live in seconds; empty means `x-tyk-cache-action-set-ttl`.
     pub cache_control_ttl_header: String,
     /// Request headers that distinguish responses.
     pub cache_by_headers: Vec<String>,

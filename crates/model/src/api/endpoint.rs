@@ -136,7 +136,7 @@ pub struct BodySchema {
     pub ignore_case: bool,
     /// JSON schema, draft 7 unless `$schema` names another.
     pub schema: Option<serde_json::Map<String, serde_json::Value>>,
-    /// The same in Base64, used if `schema` is missing.
+    /// Same schema in Base64, used if `schema` is missing.
     pub schema_b64: String,
     /// Status for a body that does not match; 0 means 422.
     pub error_response_code: u16,
@@ -146,13 +146,13 @@ pub struct BodySchema {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BodyTemplate {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
     /// The template.
     pub template_data: TemplateData,
@@ -162,13 +162,13 @@ pub struct BodyTemplate {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TemplateData {
-    /// What bodies are: `json` or `xml`.
+    /// Format of the bodies: `json` or `xml`.
     pub input_type: String,
-    /// Where the template is: `file` or `blob`.
+    /// Location of the template: `file` or `blob`.
     pub template_mode: String,
-    /// The template sees the key's metadata as `_tyk_meta`.
+    /// Whether the template sees the key's metadata as `_tyk_meta`.
     pub enable_session: bool,
-    /// The file's path, or the template in Base64.
+    /// Path of the file, or the template in Base64.
     pub template_source: String,
 }
 
@@ -176,15 +176,15 @@ pub struct TemplateData {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BodyFilter {
-    /// Takes the entry out of effect.
+    /// Disables the entry.
     pub disabled: bool,
     /// Path pattern.
     pub path: String,
     /// Method.
     pub method: String,
-    /// The pattern matches in any letter case.
+    /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
-    /// The filter, in the language of jq.
+    /// Filter in the jq language.
     pub filter: String,
 }
 
@@ -202,9 +202,9 @@ pub struct CachedEndpoint {
     pub ignore_case: bool,
     /// Pattern of the part of a POST, PUT or PATCH body that distinguishes requests; empty for the whole body.
     pub cache_key_regex: String,
-    /// Status codes that are stored; empty for those of `cache_options`.
+    /// Status codes to store; empty means those of `cache_options`.
     pub cache_response_codes: Vec<u16>,
-    /// Seconds that a response is stored; 0 for those of `cache_options`.
+    /// Time to live of a stored response in seconds; 0 means that of `cache_options`.
     pub timeout: i64,
 }
 
@@ -220,9 +220,9 @@ pub struct HardTimeout {
     pub method: String,
     /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
-    /// Seconds.
+    /// Time limit of the upstream's response in seconds.
     pub timeout: f64,
-    /// The same as a Go duration (`500ms`); takes precedence if not empty.
+    /// Same as a Go duration (`500ms`); takes precedence if not empty.
     pub duration: String,
 }
 
@@ -334,12 +334,12 @@ pub struct EndpointRateLimit {
     pub method: String,
     /// Whether the pattern ignores letter case.
     pub ignore_case: bool,
-    /// Requests.
+    /// Requests per period.
     pub rate: f64,
-    /// Seconds.
+    /// Period in seconds.
     pub per: f64,
     /// Count and report, but reject nobody. Not in Tyk.
     pub dry_run: bool,
-    /// What applies while the store does not answer; overrides the API's setting. Not in Tyk.
+    /// What applies while the store is unavailable; overrides the API's setting. Not in Tyk.
     pub on_store_failure: Option<OnStoreFailure>,
 }

@@ -17,7 +17,7 @@ pub struct JwksUri {
     pub url: String,
     /// Time after which it is fetched again, such as `5m`; the gateway's setting if empty or 0.
     pub cache_timeout: String,
-    /// The same, by its name in OpenAPI documents.
+    /// Same time, by its name in OpenAPI documents.
     #[serde(rename = "cacheTimeout")]
     pub cache_timeout_camel: String,
 }

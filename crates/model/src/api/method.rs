@@ -17,7 +17,7 @@ pub enum AuthMethod {
     Jwt,
     /// A token of an OpenID provider.
     OpenId,
-    /// Another service decides.
+    /// A decision of another service.
     Forward,
     /// A key.
     Token,

@@ -17,8 +17,8 @@ pub struct ApiExtensions {
     pub forward_auth: Option<ForwardAuth>,
     /// Settings of the OAuth 2.0 server that are not in Tyk.
     pub oauth: OAuthRules,
-    /// What applies to limits while the store does not answer: to those of the API, and to those of keys without a setting. When
-    /// not set: the gateway's setting.
+    /// What applies to limits while the store is unavailable: to those of the API, and to those of keys without a setting. If not
+    /// set, the gateway's setting applies.
     pub on_store_failure: Option<OnStoreFailure>,
     /// Fields that protect and have no effect, and without which the API is served all the same.
     // They are those of `super::PROTECTIONS`.
@@ -39,13 +39,13 @@ pub struct ForwardAuth {
     pub insecure_skip_verify: bool,
     /// Request headers that are sent to the service.
     pub request_headers: Vec<String>,
-    /// Headers of the service's answer that replace the client's on the way upstream.
+    /// Headers of the service's response that replace the client's on the way upstream.
     pub response_headers: Vec<String>,
-    /// The header of the answer with the identity; without it, all callers share one session.
+    /// Header of the response with the identity; without it, all callers share one session.
     pub identity_header: String,
     /// Policies of the sessions; without any, they may call this API.
     pub policies: Vec<String>,
-    /// Seconds that a positive answer is cached; 0 to ask each time.
+    /// Seconds that a positive response is cached; 0 means never.
     pub cache_ttl_s: u64,
 }
 

@@ -87,11 +87,11 @@ pub struct LegacyPaths {
     pub ignored: Vec<String>,
     /// If it has entries, only these paths are open.
     pub white_list: Vec<String>,
-    /// Blocked paths.
+    /// Paths that are blocked.
     pub black_list: Vec<String>,
 }
 
-/// `extended_paths`. Lists of `Value` are not acted on; they are reported when they have entries.
+/// `extended_paths`. Lists of `Value` have no effect; they are reported if they have entries.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ExtendedPaths {
@@ -127,9 +127,9 @@ pub struct ExtendedPaths {
     pub rate_limit: Vec<EndpointRateLimit>,
     /// Schemas that request bodies must match.
     pub validate_json: Vec<BodySchema>,
-    /// Other bodies for requests, by a template.
+    /// Templates that replace request bodies.
     pub transform: Vec<BodyTemplate>,
-    /// Other bodies for responses, by a template.
+    /// Templates that replace response bodies.
     pub transform_response: Vec<BodyTemplate>,
 
     /// Paths whose responses to GET, HEAD and OPTIONS are cached, if `cache_options.enable_cache` is set.
@@ -137,7 +137,7 @@ pub struct ExtendedPaths {
     /// Endpoints whose responses are cached, if `cache_options.enable_cache` is set.
     pub advance_cache_config: Vec<CachedEndpoint>,
 
-    /// Not supported yet.
+    /// `jq` filters for request bodies; not supported yet.
     pub transform_jq: Vec<Value>,
     /// Transforms of response bodies by a `jq` filter; not supported: such an API is served only if `tollgate.serve_without` names the
     /// field.
@@ -145,21 +145,21 @@ pub struct ExtendedPaths {
     /// Responses of a script.
     #[serde(rename = "virtual")]
     pub virtual_endpoints: Vec<Value>,
-    /// The same from an OpenAPI document.
+    /// Validation of requests by an OpenAPI document.
     pub validate_request: Vec<Value>,
     /// Plugins for single endpoints.
     pub go_plugin: Vec<Value>,
-    /// Endpoints that stand for one GraphQL operation.
+    /// Endpoints that each represent one GraphQL operation.
     pub persist_graphql: Vec<Value>,
 }
 
 impl ExtendedPaths {
-    /// The lists without effect that protect nothing, with their Tyk names.
+    /// The lists without effect that would protect nothing, with their Tyk names.
     pub(crate) fn unsupported(&self) -> [(&'static str, &[Value]); 1] {
         [("transform_jq", &self.transform_jq)]
     }
 
-    /// The lists without effect that protect something, with their Tyk names.
+    /// The lists without effect that would protect something, with their Tyk names.
     pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 5] {
         [
             ("transform_jq_response", &self.transform_jq_response),

@@ -15,7 +15,7 @@ pub struct AnalyticsConfig {
     pub enable_detailed_recording: bool,
     /// Look up the location of clients.
     pub enable_geo_ip: bool,
-    /// The MaxMind database for it.
+    /// MaxMind database of locations.
     pub geo_ip_db_path: PathBuf,
     /// Normalise paths.
     pub normalise_urls: NormaliseUrls,
@@ -23,7 +23,7 @@ pub struct AnalyticsConfig {
     pub records_buffer_size: usize,
     /// Seconds after which an idle list in Redis expires; 0 means 60.
     pub storage_expiration_time: u64,
-    /// Ten lists in Redis instead of one.
+    /// Distribute records over ten lists in Redis instead of one.
     pub enable_multiple_analytics_keys: bool,
     /// Format of records in Redis: `protobuf` or `msgpack` (also if empty).
     pub serializer_type: String,
@@ -59,21 +59,21 @@ pub struct AccessLogs {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Analytics {
-    /// Sums by minute in the data directory, for `/tyk/usage`; true.
+    /// Whether to keep sums per minute in the data directory, for `/tyk/usage`; default true.
     pub usage: bool,
-    /// Days that they are kept; 30.
+    /// Days to keep these sums; default 30.
     pub usage_days: u32,
-    /// Records into a Redis list, for tyk-pump; true, if `storage` or `analytics_storage` names a Redis.
+    /// Whether to push records to a Redis list for tyk-pump, if `storage` or `analytics_storage` names a Redis; default true.
     pub redis: bool,
-    /// Maximum records in such a list, in case nothing empties it: 1 million; 0 for no maximum.
+    /// Maximum records in such a list, in case nothing drains it; default 1 million; 0 for no maximum.
     pub redis_records_max: u64,
-    /// A file for records as JSON lines; empty for none.
+    /// File for records as JSON lines; empty for none.
     pub file: PathBuf,
-    /// Bytes after which a new file is started; 100 MB.
+    /// Size in bytes at which a file is rotated; default 100 MB.
     pub file_bytes_max: u64,
-    /// Old files that are kept; 5.
+    /// Number of rotated files to keep; default 5.
     pub files_max: u32,
-    /// Maximum bytes of a body that `enable_detailed_recording` records; 65536.
+    /// Maximum bytes of a body that `enable_detailed_recording` records; default 65536.
     pub body_bytes_max: usize,
 }
 
@@ -81,11 +81,11 @@ pub struct Analytics {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessLogSettings {
-    /// A file; empty for standard error.
+    /// Log file; empty for standard error.
     pub file: PathBuf,
-    /// Bytes after which a new file is started; 100 MB.
+    /// Size in bytes at which a file is rotated; default 100 MB.
     pub file_bytes_max: u64,
-    /// Old files that are kept; 5.
+    /// Number of rotated files to keep; default 5.
     pub files_max: u32,
 }
 
@@ -95,7 +95,7 @@ pub struct AccessLogSettings {
 pub struct Statsd {
     /// Send DogStatsD tags instead of names with dots.
     pub tags: bool,
-    /// Milliseconds between two packets; 1000.
+    /// Milliseconds between two packets; default 1000.
     pub interval_ms: u64,
 }
 

@@ -86,7 +86,7 @@ fn ours(variables: &BTreeMap<String, String>) -> Vec<(&str, &str, SettingName)> 
     short
 }
 
-/// A variable that names no setting: one that Tollgate does not act on, none of its business, or a slip of the pen.
+/// The problem of a variable that names no setting: one without effect in Tollgate, one of another program, or a typing error.
 fn without_setting(variable: &str, text: &str, name: &SettingName) -> Option<Problem> {
     let is_known = known::FIELDS.iter().map(|(path, _)| *path).any(|path| {
         let known = JsonPath::of(path);
@@ -104,7 +104,7 @@ fn without_setting(variable: &str, text: &str, name: &SettingName) -> Option<Pro
     (!is_other).then(|| Problem::new(Level::Warning, variable, "names no setting"))
 }
 
-/// A place in the configuration, and what stands there by default, which tells its type.
+/// A position in the configuration, and its default value, which determines the type.
 struct Setting {
     path: JsonPath,
     default: Value,
@@ -124,7 +124,7 @@ impl Setting {
             let path = path.key(&key);
             match value {
                 Value::Object(members) if !members.is_empty() => Setting::below(&path, members, settings),
-                // Free-form JSON: not for variables.
+                // Free-form JSON cannot be set by variables.
                 Value::Null => {}
                 default => settings.push(Setting { path, default }),
             }

@@ -1,4 +1,4 @@
-//! From a file and an environment to a checked configuration.
+//! Loads a file and the environment into a validated configuration.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,19 +35,19 @@ impl GatewayConfig {
         GatewayConfig::from_value(document, file, environment)
     }
 
-    /// The first configuration file that is there, at Tyk's places.
+    /// The first existing configuration file, in Tyk's search order.
     pub fn default_file() -> Option<PathBuf> {
         let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config/tyk/tyk.conf"));
         let places = [Some(PathBuf::from("tyk.conf")), home, Some(PathBuf::from("/etc/tyk/tyk.conf"))];
         places.into_iter().flatten().find(|path| path.is_file())
     }
 
-    /// What references to secrets in definitions stand for.
+    /// The values for references to secrets in definitions.
     pub fn secret_sources(&self, environment: impl Iterator<Item = (String, String)>) -> SecretSources {
         SecretSources::new(&self.secrets, &self.file.base_path, environment)
     }
 
-    /// Where the secret of the control API is kept when none is configured.
+    /// File of the control API's generated secret, used if none is configured.
     pub fn made_secret_file(&self) -> PathBuf {
         self.tollgate.data_dir.join("control-secret")
     }

@@ -51,9 +51,9 @@ pub struct OpenTelemetry {
     pub custom_trace_header: String,
     /// As `traces.sampling`.
     pub sampling: Sampling,
-    /// Traces. If enabled, the settings next to it are ignored.
+    /// Settings of traces. If enabled, the fields next to it are ignored.
     pub traces: Traces,
-    /// The metrics of `/tyk/metrics`, pushed.
+    /// Push of the metrics of `/tyk/metrics`.
     pub metrics: OtlpMetrics,
 }
 
@@ -65,13 +65,13 @@ pub struct Traces {
     pub enabled: bool,
     /// Protocol of the collector: `grpc` (also if empty) or `http`.
     pub exporter: String,
-    /// The collector as `host:port` or as a URL; `localhost:4317`, with `http` `localhost:4318`.
+    /// Collector as `host:port` or as a URL; default `localhost:4317`, or `localhost:4318` with `http`.
     pub endpoint: String,
     /// Headers for the collector.
     pub headers: BTreeMap<String, String>,
     /// Seconds to connect to the collector; 0 means 1.
     pub connection_timeout: u64,
-    /// The `service.name` of all spans; `tyk`.
+    /// The `service.name` of all spans; default `tyk`.
     pub resource_name: String,
     /// TLS to the collector.
     pub tls: CollectorTls,
@@ -124,7 +124,7 @@ pub struct CollectorTls {
     pub ca_file: PathBuf,
     /// The client certificate, PEM.
     pub cert_file: PathBuf,
-    /// Its key, PEM.
+    /// Private key of the client certificate, PEM.
     pub key_file: PathBuf,
     /// Highest version: `1.2` or `1.3` (also if empty).
     pub max_version: String,
@@ -159,17 +159,17 @@ pub struct OtlpMetrics {
 /// A collector and how to connect to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectorSettings {
-    /// HTTP, not gRPC.
+    /// Whether to use HTTP instead of gRPC.
     pub over_http: bool,
-    /// `host:port` or a URL.
+    /// The collector as `host:port` or as a URL.
     pub endpoint: String,
-    /// Headers for it.
+    /// Headers for the collector.
     pub headers: BTreeMap<String, String>,
-    /// Maximum time to connect to it.
+    /// Time limit for connecting.
     pub connect_time_max: Duration,
     /// The `service.name`.
     pub resource_name: String,
-    /// TLS to it.
+    /// TLS settings.
     pub tls: CollectorTls,
 }
 
@@ -217,7 +217,7 @@ impl OpenTelemetry {
         Some((merged.collector(), Duration::from_secs(interval_s)))
     }
 
-    /// Adds its problems.
+    /// Adds the problems of these settings.
     pub(super) fn check(&self, findings: &mut Findings) {
         let root = JsonPath::of("opentelemetry");
         let at = if self.traces.enabled { root.key("traces") } else { root.clone() };

@@ -19,9 +19,9 @@ pub struct HttpServerOptions {
     pub enable_http2: bool,
     /// Listen paths match whole segments: `/app` does not match `/apple`.
     pub enable_strict_routes: bool,
-    /// Endpoint patterns that start with `/` match only at the start of the path.
+    /// Whether endpoint patterns that start with `/` match only at the start of the path.
     pub enable_path_prefix_matching: bool,
-    /// Endpoint patterns match only at the end of the path.
+    /// Whether endpoint patterns match only at the end of the path.
     pub enable_path_suffix_matching: bool,
     /// Pass WebSockets and other upgrades through.
     pub enable_websockets: bool,
@@ -41,13 +41,13 @@ pub struct HttpServerOptions {
     pub ssl_ciphers: Vec<String>,
     /// No effect: every piece of a response is forwarded at once.
     pub flush_interval: u64,
-    /// Do not redirect `//`, `/./` and `/../` to the clean path.
+    /// Disables the redirect from paths with `//`, `/./` and `/../` to the clean path.
     pub skip_url_cleaning: bool,
     /// No effect: a path is always forwarded as the client escaped it.
     pub skip_target_path_escaping: bool,
     /// Maximum bytes of a request body; 0 means no limit.
     pub max_request_body_size: u64,
-    /// Largest body in bytes of a response that `transform_response` reads; 0 for as much as `tollgate.limits.body_bytes_max` says.
+    /// Maximum bytes of a response body that `transform_response` reads; 0 means `tollgate.limits.body_bytes_max`.
     pub max_response_body_size: i64,
     /// Which entry of `X-Forwarded-For` is the client: 0 the first, n the nth from the right.
     pub xff_depth: u64,

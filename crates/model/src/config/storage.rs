@@ -1,4 +1,4 @@
-//! `storage`, `analytics_storage` and `cache_storage`: where a Redis is, in Tyk's words.
+//! `storage`, `analytics_storage` and `cache_storage`: the address of a Redis, with Tyk's field names.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,16 +14,16 @@ use crate::problem::Findings;
 const HOST: &str = "localhost";
 const PORT: u16 = 6379;
 
-/// A Redis. Without any of these fields, the embedded store is used.
+/// Settings of a Redis. Without any of these fields, the embedded store is used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Storage {
     /// `redis`, or `embedded` for the store that needs no server.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The server; `localhost`.
+    /// Server; default `localhost`.
     pub host: String,
-    /// Its port; 6379.
+    /// Port of the server; default 6379.
     pub port: u16,
     /// Several servers, host to port.
     pub hosts: BTreeMap<String, String>,
@@ -37,15 +37,15 @@ pub struct Storage {
     pub username: String,
     /// The password.
     pub password: String,
-    /// Number of the database.
+    /// Number of the Redis database.
     pub database: i64,
     /// Idle connections; no effect, because one connection carries everything.
     pub optimisation_max_idle: i64,
     /// Connections; no effect, because one connection carries everything.
     pub optimisation_max_active: i64,
-    /// Seconds to connect, and for an answer to the control API; 0 means 5.
+    /// Time limit in seconds for connecting, and for a response to the control API; 0 means 5.
     pub timeout: u64,
-    /// The servers are a Redis Cluster.
+    /// Whether the servers are a Redis Cluster.
     pub enable_cluster: bool,
     /// Use TLS.
     pub use_ssl: bool,
@@ -55,7 +55,7 @@ pub struct Storage {
     pub ca_file: PathBuf,
     /// The client certificate, PEM.
     pub cert_file: PathBuf,
-    /// Its key, PEM.
+    /// Private key of the client certificate, PEM.
     pub key_file: PathBuf,
 }
 
@@ -83,7 +83,7 @@ impl Storage {
         vec![(host.to_owned(), if self.port == 0 { PORT } else { self.port })]
     }
 
-    /// Adds its problems to `findings`.
+    /// Adds the problems of these settings to `findings`.
     pub(super) fn check(&self, at: &JsonPath, findings: &mut Findings) {
         if !matches!(self.kind.as_str(), "" | "redis" | "embedded") {
             findings.error(&at.key("type"), "must be redis or embedded");

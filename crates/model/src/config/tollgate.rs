@@ -15,7 +15,7 @@ use crate::word_choice::may_be_empty;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TollgateSettings {
-    /// Directory for everything that outlives the process: the generated secret, keys, counters; `data`.
+    /// Directory for everything that outlives the process: the generated secret, keys, counters; default `data`.
     pub data_dir: PathBuf,
     /// Address for `control_api_port`, such as `127.0.0.1`; empty for `listen_address`.
     pub control_listen_address: String,
@@ -43,7 +43,7 @@ pub struct TollgateSettings {
     pub shared_store: SharedStore,
     /// The response headers that report limits to clients.
     pub rate_limit_headers: RateLimitHeaders,
-    /// Rejections have a body in the format of RFC 9457, not Tyk's.
+    /// Whether rejections have a body in the format of RFC 9457 instead of Tyk's.
     pub problem_details: bool,
     /// Status code of requests over their quota; 403 as in Tyk. The standard code is 429.
     pub quota_status: u16,
@@ -59,8 +59,8 @@ pub struct TollgateSettings {
     pub request_id: bool,
     /// Report the time of gateway and upstream to clients in `Server-Timing`.
     pub server_timing: bool,
-    /// Fields of definitions that protect and have no effect, and without which every API is served all the same.
-    // They are those of `crate::protections::PROTECTIONS`.
+    /// Fields of definitions that ask for a protection without effect here; APIs with these fields are served without it.
+    // The names are those of `crate::protections::PROTECTIONS`.
     pub serve_without: Vec<String>,
 }
 
@@ -68,11 +68,11 @@ pub struct TollgateSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Metrics {
-    /// Count and time requests; true.
+    /// Whether to count and time requests; default true.
     pub enabled: bool,
     /// `address:port` of a listener for `/metrics` without a secret; empty for none, port 0 for a free one.
     pub listen: String,
-    /// Maximum APIs with their own series; the others are counted as `_other`. 1000.
+    /// Maximum APIs with their own series; the others are counted as `_other`. Default 1000.
     pub apis_max: usize,
 }
 
@@ -80,15 +80,15 @@ pub struct Metrics {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SharedStore {
-    /// Maximum milliseconds that a request waits for an answer; 50.
+    /// Maximum milliseconds that a request waits for a response of the store; default 50.
     pub answer_ms_max: u64,
-    /// Maximum sessions in memory; 100000.
+    /// Maximum sessions in memory; default 100000.
     pub sessions_max: usize,
-    /// What applies to requests that need the store while it does not answer; limits can override it.
+    /// What applies to requests that need the store while it is unavailable; limits can override it.
     pub on_failure: OnStoreFailure,
 }
 
-/// What applies to requests that need the store while it does not answer.
+/// What applies to requests that need the store while it is unavailable.
 ///
 /// Ordered from lax to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
@@ -124,29 +124,29 @@ pub enum RateLimitHeaders {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SizeLimits {
-    /// Bytes of a request or response head; 32768.
+    /// Maximum bytes of a request or response head; default 32768.
     pub head_bytes_max: usize,
-    /// Header lines of a request or response; 96.
+    /// Maximum header lines of a request or response; default 96.
     pub header_lines_max: usize,
-    /// Maximum concurrent streams of one HTTP/2 client; 250.
+    /// Maximum concurrent streams of one HTTP/2 client; default 250.
     pub http2_streams_max: u32,
-    /// Maximum bytes that all HTTP/2 streams buffer for clients and upstreams that do not read; 128 MiB. Above it, each stream
-    /// holds a small piece.
+    /// Maximum bytes that all HTTP/2 streams buffer for clients and upstreams that do not read; default 128 MiB. Above it, each
+    /// stream is limited to a small size.
     pub http2_buffer_bytes_max: usize,
-    /// Bytes of a body that a middleware must see whole, compressed or opened; 10 MiB.
+    /// Maximum bytes of a body that a middleware must see whole, compressed or decompressed; default 10 MiB.
     pub body_bytes_max: usize,
-    /// Bytes of all such bodies that are kept at one time; 256 MiB. Above, a body waits for room, and its request is refused when there
-    /// is none.
+    /// Maximum bytes of all such bodies that are buffered at the same time; default 256 MiB. Above it, a body waits for room, and
+    /// its request is rejected if there is none.
     pub bodies_bytes_max: usize,
     /// Maximum open connections of one client address (for IPv6, one /64 network); 0 for no limit. Proxies are not counted.
     pub connections_per_ip_max: u32,
     /// Rate of one client address.
     pub requests_per_ip: RequestsPerIp,
-    /// Maximum WebSockets and other tunnels per thread; 8192.
+    /// Maximum WebSockets and other tunnels per thread; default 8192.
     pub tunnels_max: usize,
-    /// Minimum bytes per second of a request body, 408 below; 500; 0 for no minimum.
+    /// Minimum bytes per second of a request body; slower clients get 408. Default 500; 0 for no minimum.
     pub upload_rate_min: u64,
-    /// Minimum bytes per second that a client reads of a response; 500; 0 for no minimum.
+    /// Minimum bytes per second at which a client reads a response. Default 500; 0 for no minimum.
     pub download_rate_min: u64,
 }
 
@@ -154,9 +154,9 @@ pub struct SizeLimits {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CacheLimits {
-    /// Memory in MiB for everything that is stored; 256. It is taken when the first API uses the cache, and only as it fills.
+    /// Memory in MiB for everything that is stored; default 256. It is allocated from the first use by an API, as the cache fills.
     pub memory_mib_max: u64,
-    /// Bytes of the largest body that is stored; 1 MiB. A larger response passes and is not stored.
+    /// Maximum bytes of a body that is stored; default 1 MiB. A larger response passes without being stored.
     pub body_bytes_max: u64,
 }
 
@@ -166,9 +166,9 @@ pub struct CacheLimits {
 pub struct RequestsPerIp {
     /// Requests; 0 for no limit.
     pub rate: f64,
-    /// Period in seconds; 1.
+    /// Period in seconds; default 1.
     pub per: f64,
-    /// Maximum tracked addresses, 32 bytes each; 65536. Beyond it, the least active ones are dropped.
+    /// Maximum tracked addresses, 32 bytes each; default 65536. Beyond it, the least active ones are dropped.
     pub addresses_max: usize,
 }
 
@@ -176,25 +176,25 @@ pub struct RequestsPerIp {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Timeouts {
-    /// For the whole head of a request, from its first byte; 10000.
+    /// Time for the whole head of a request, from its first byte; default 10000.
     pub head_ms: u64,
-    /// For a TLS handshake, including a PROXY header before it; 10000.
+    /// Time for a TLS handshake, including a PROXY header before it; default 10000.
     pub handshake_ms: u64,
-    /// Until the next request on a connection; 120000.
+    /// Idle time of a client connection until the next request; default 120000.
     pub client_idle_ms: u64,
-    /// Until a client reads more of a response; 60000.
+    /// How long a client may read nothing of a response; default 60000.
     pub client_write_ms: u64,
-    /// How far a client may fall behind `limits.upload_rate_min` or `download_rate_min`; 20000.
+    /// How far a client may fall behind `limits.upload_rate_min` or `download_rate_min`; default 20000.
     pub rate_grace_ms: u64,
-    /// For a connection to an upstream, including TLS; 10000.
+    /// Time to connect to an upstream, including TLS; default 10000.
     pub upstream_connect_ms: u64,
-    /// Until an idle upstream connection is closed; 90000.
+    /// Idle time after which an upstream connection is closed; default 90000.
     pub upstream_idle_ms: u64,
-    /// Until the next byte on a WebSocket or other tunnel, in either direction; 3600000.
+    /// Idle time of a WebSocket or other tunnel, in both directions; default 3600000.
     pub tunnel_idle_ms: u64,
-    /// Until a process that takes over at a restart serves; 60000.
+    /// Time until the new process serves at a restart; default 60000.
     pub restart_ms: u64,
-    /// For requests in flight at shutdown; 0 for `graceful_shutdown_timeout_duration`.
+    /// Time for requests in flight at shutdown; 0 means `graceful_shutdown_timeout_duration`.
     pub drain_ms: u64,
 }
 

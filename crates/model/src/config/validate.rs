@@ -53,7 +53,7 @@ fn check_listeners(config: &GatewayConfig, findings: &mut Findings) {
     }
     let asks_callers = options.use_ssl && config.security.control_api_use_mutual_tls;
     if !config.control_api_hostname.is_empty() && !asks_callers {
-        // In Tyk it protects profiles, which Tollgate does not have, and certificates of callers.
+        // In Tyk it protects profiles, which Tollgate does not have, and callers' certificates.
         let message = "has no effect without http_server_options.use_ssl and security.control_api_use_mutual_tls: the control API answers \
                        for every host name, as in Tyk; control_api_port gives it a port of its own";
         findings.warning(&JsonPath::of("control_api_hostname"), message);

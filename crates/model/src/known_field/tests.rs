@@ -1,5 +1,5 @@
-//! Every typed field of a document has an effect, or a table says that it has none. Fields without effect are not typed: the tables
-//! report them.
+//! Checks that every typed field of a document has an effect, or is in a table of fields without one. The tables report fields
+//! without effect, which are not typed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,10 +19,10 @@ use crate::session::Session;
 const RENAMED: [(&str, &str); 4] =
     [("virtual", "virtual_endpoints"), ("CORS", "cors"), ("_id", "database_id"), ("cacheTimeout", "cache_timeout_camel")];
 
-/// Fields whose names several objects have, so that a name behind a dot does not tell whose it is. Each was looked after by hand.
+/// Fields whose names several objects share, so that a name after a dot does not identify the object. Each was checked by hand.
 const SHARED: &str = include_str!("shared.txt");
 
-/// Fields that do nothing and are reported when they are set, by checks of their own; with a value that sets them.
+/// Fields without effect that checks of their own report, with a value that triggers the report.
 const REPORTED: [(&str, &str); 10] = [
     ("definition.response_processors", r#"[{"name": "header_transform"}]"#),
     ("definition.proxy.transport.proxy_url", r#""http://proxy/""#),
@@ -38,9 +38,9 @@ const REPORTED: [(&str, &str); 10] = [
 
 /// Fields without effect that are not reported, each with a reason.
 const SILENT: [&str; 18] = [
-    // For people.
+    // For people only.
     "definition.slug",
-    // Tyk does not look at it either.
+    // Tyk ignores it too.
     "definition.definition.base_id",
     "definition.version_data.versions.*.extended_paths.transform_headers.act_on",
     // The report of a field in `REPORTED` covers these.
@@ -50,7 +50,7 @@ const SILENT: [&str; 18] = [
     "configuration.dns_cache.multiple_ips_handle_strategy",
     "configuration.dns_cache.ttl",
     "configuration.policies.policy_connection_string",
-    // An API with a port of its own is not served.
+    // An API with a separate port is not served.
     "configuration.disable_ports_whitelist",
     // Policies may always choose their identifiers.
     "configuration.policies.allow_explicit_policy_id",
@@ -60,7 +60,7 @@ const SILENT: [&str; 18] = [
     // Their behaviour is always enabled.
     "configuration.http_server_options.flush_interval",
     "configuration.http_server_options.skip_target_path_escaping",
-    // Kept for whoever reads the session next.
+    // Kept for other readers of the session.
     "session.allowance",
     "session.id_extractor_deadline",
     "session.last_check",
@@ -137,7 +137,8 @@ fn merge(base: &mut Value, over: &Value) {
     }
 }
 
-/// The objects of documents: the names of their fields, and where one stands first. Two with the same names are of one type.
+/// The objects of documents: the names of their fields, and the first path of each. Two objects with the same names have the same
+/// type.
 #[derive(Default)]
 struct Objects(BTreeMap<BTreeSet<String>, String>);
 
@@ -161,7 +162,7 @@ impl Objects {
     }
 }
 
-/// Names behind a dot in code that acts: the gateway's, and this crate's but for checks and tables.
+/// Names after a dot in code with effects: the gateway's, and this crate's except for validation and tables.
 fn names_read() -> BTreeSet<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();

@@ -42,7 +42,7 @@ pub fn apply<'p>(session: &Session, lookup: &dyn Fn(&str) -> Option<&'p Policy>)
         merge.add(policy);
     }
     let merged = merge.finish();
-    // No access rights mean access to everything, which no combination of policies may lead to by accident.
+    // Empty access rights mean access to everything, which a combination of policies must never produce by accident.
     if policies.is_empty() || merged.access_rights.is_empty() {
         return Err(PolicyError::NoneValid);
     }
@@ -72,7 +72,7 @@ fn valid_policies<'p>(
     lookup: &dyn Fn(&str) -> Option<&'p Policy>,
 ) -> Result<Vec<&'p Policy>, PolicyError> {
     let mut policies = Vec::new();
-    // Twice the same changes nothing, and a key may name one as often as its body has room.
+    // A repeated policy changes nothing, but a key can name one as often as its body has room.
     let mut seen = HashSet::new();
     for id in ids.iter().filter(|id| seen.insert(**id)) {
         let found = match lookup(id) {

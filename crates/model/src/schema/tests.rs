@@ -74,7 +74,7 @@ fn a_schema_says_what_is_read_and_what_comments_say() {
     );
 }
 
-/// The paths and descriptions of a schema and what is in it.
+/// Paths and descriptions of a schema and its parts.
 fn descriptions(schema: &Value, path: &str, found: &mut Vec<(String, String)>) {
     match schema {
         Value::Object(members) => members.iter().for_each(|(name, member)| match member {

@@ -87,7 +87,7 @@ pub struct AccessLimit {
     /// Requests per `per`; unlimited if 0 or less.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub rate: f64,
-    /// Seconds; unlimited if 0 or less.
+    /// Period in seconds.
     #[serde(serialize_with = "short", skip_serializing_if = "is_zero")]
     pub per: f64,
     /// Additional rate limits; all apply.
@@ -117,7 +117,7 @@ pub struct AccessLimit {
     /// Seconds from the first request to the renewal of the quota; never if 0 or less.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub quota_renewal_rate: i64,
-    /// What applies while the store does not answer. Not in Tyk.
+    /// What applies while the store is unavailable. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: LimitStoreFailure,
     /// Unknown fields.
@@ -129,19 +129,19 @@ pub struct AccessLimit {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RateLimit {
-    /// Requests; unlimited if 0 or less.
+    /// Requests per period; unlimited if 0 or less.
     #[serde(serialize_with = "short")]
     pub rate: f64,
-    /// Seconds; unlimited if 0 or less.
+    /// Period in seconds; unlimited if 0 or less.
     #[serde(serialize_with = "short")]
     pub per: f64,
-    /// Requests that may come at once; defaults to `rate`.
+    /// Requests that may arrive at once; default: `rate`.
     #[serde(serialize_with = "short_option", skip_serializing_if = "is_zero")]
     pub burst: Option<f64>,
     /// A name for people, and for matching the same limit in several policies.
     #[serde(skip_serializing_if = "is_zero")]
     pub name: String,
-    /// What applies while the store does not answer; overrides the setting next to the list.
+    /// What applies while the store is unavailable; overrides the setting next to the list.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: Option<OnStoreFailure>,
     /// Unknown fields.

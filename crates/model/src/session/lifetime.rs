@@ -35,7 +35,7 @@ pub struct ApiLifetime {
 }
 
 impl LifetimeRules {
-    /// As configured.
+    /// The configured rules.
     pub fn new(config: &GatewayConfig) -> Self {
         LifetimeRules {
             forced_s: config.force_global_session_lifetime.then_some(config.global_session_lifetime),
@@ -61,7 +61,7 @@ impl Session {
         Lifetime::of(longest)
     }
 
-    /// Tyk's number: -1 means for ever, 0 means not specified.
+    /// The lifetime as Tyk's number: -1 means forever, 0 means not specified.
     fn lifetime_s(&self, respects_expiry: bool, of_api: i64, now: i64) -> i64 {
         let deletes = self.post_expiry_action == "delete";
         if deletes || self.post_expiry_action == "retain" && self.post_expiry_grace_period != 0 {
@@ -76,14 +76,14 @@ impl Session {
         match self.expires {
             _ if lifetime <= 0 => 0,
             _ if !respects_expiry => lifetime,
-            // A key that never expires has no time of expiry to respect; -1 means for ever.
+            // A key that never expires has no expiry to respect; -1 means forever.
             ..=0 => self.expires,
             expires => lifetime.max(expires.saturating_sub(now)),
         }
     }
 }
 
-/// Tyk's number.
+/// Tyk's number for an unlimited lifetime.
 const FOREVER: i64 = -1;
 
 impl Lifetime {

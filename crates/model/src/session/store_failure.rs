@@ -1,4 +1,4 @@
-//! `on_store_failure` of a key, a policy or an access right: what applies to its limits while the store does not answer.
+//! `on_store_failure` of a key, a policy or an access right: what applies to its limits while the store is unavailable.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::config::OnStoreFailure;
 
-/// What applies to each kind of limit; `None` for the setting of the API or the gateway. Written as one word for all, or as an
+/// What applies to each kind of limit; `None` means the setting of the API or the gateway. Written as one word for all, or as an
 /// object with the members `rate_limit` and `quota`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LimitStoreFailure {

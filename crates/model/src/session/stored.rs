@@ -1,4 +1,4 @@
-//! A session as a store keeps it, with the shown form of its key, because keys are stored under a digest.
+//! A session in a store, with the displayed form of its key, because keys are stored under a digest.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use super::Session;
 /// The stored form of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredSession {
-    /// The key, or its shown hash.
+    /// The key, or its hash as displayed.
     pub shown: String,
     /// The session as written.
     pub session: Session,
 }
 
-/// The same, with the session validated but not parsed: a tenth of the work, and no memory.
+/// Same as `StoredSession`, with the session validated but not parsed: a tenth of the work, and no memory.
 #[derive(Deserialize)]
 struct Outline<'a> {
     #[serde(borrow)]
@@ -38,13 +38,13 @@ impl StoredSession {
         Some(StoredSession { shown, session })
     }
 
-    /// How the key of a document is shown, and the second since 1970 in which the store forgets it, if it was written with one.
+    /// The displayed key of a document, and its expiry in seconds since 1970, if the document contains one.
     pub fn outline(document: &[u8]) -> Option<(Cow<'_, str>, Option<u64>)> {
         let outline: Outline<'_> = serde_json::from_slice(document).ok()?;
         Some((outline.shown, outline.kept_until))
     }
 
-    /// How the key of a document is shown. `None` if the document is not JSON of this form; the session in it may still be none.
+    /// The displayed key of a document. `None` if the document is not JSON of this form; the session in it may still be invalid.
     pub fn shown(document: &[u8]) -> Option<Cow<'_, str>> {
         StoredSession::outline(document).map(|(shown, _)| shown)
     }
@@ -54,7 +54,8 @@ impl StoredSession {
         json!({ "shown": self.shown, "session": self.session.to_json() }).to_string().into_bytes()
     }
 
-    /// The document to store of a session that the store forgets in that second since 1970. A walk over a store tells documents alone.
+    /// The document to store for a session with this expiry in seconds since 1970. It contains the expiry, because a walk over a
+    /// store returns only documents.
     pub fn to_bytes_until(&self, kept_until: Option<u64>) -> Vec<u8> {
         let Some(kept_until) = kept_until else { return self.to_bytes() };
         json!({ "shown": self.shown, "kept_until": kept_until, "session": self.session.to_json() }).to_string().into_bytes()

@@ -18,7 +18,7 @@ fn check(document: Value, expect: &[&str]) {
     assert_eq!(texts, expect);
 }
 
-/// The document that guides for Tyk show, with an API that has limits of its own.
+/// The document that Tyk's guides show, with separate limits for one API.
 fn usual() -> Value {
     json!({
         "allowance": 1000, "rate": 1000, "per": 60.5, "throttle_interval": -1, "throttle_retry_limit": -1, "expires": 1_900_000_000,
@@ -185,7 +185,7 @@ fn an_empty_limit_is_the_key_s() {
     assert_eq!([has_own("a"), has_own("b"), has_own("c")], [false, false, true]);
 }
 
-/// The time to read a session with this many fields that Tollgate does not know, the shortest of some attempts.
+/// The time to read a session with this many unknown fields: the shortest of several attempts.
 fn time_with_unknown(fields: usize) -> Duration {
     let members: serde_json::Map<String, Value> = (0..fields).map(|number| (format!("field{number}"), json!(number))).collect();
     let text = Value::Object(members).to_string();

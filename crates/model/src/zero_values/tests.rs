@@ -30,7 +30,7 @@ fn differences(path: &str, ours: &Value, tyk: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// A document as it is shown, beside what Tyk 5.14 writes for it.
+/// Compares a displayed document with Tyk 5.14's output.
 fn check(kind: DocumentKind, written: &str, shown: &str, expected: &[&str]) {
     assert_eq!(differences_of(kind, written, shown), expected, "{written}");
 }

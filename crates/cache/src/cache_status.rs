@@ -5,7 +5,7 @@ use crate::syntax::push_number;
 
 /// Why a request went to the upstream (RFC 9211 §2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the names are those of the RFC
+#[allow(missing_docs)] // the RFC defines these names
 pub enum ForwardReason {
     Bypass,
     Method,

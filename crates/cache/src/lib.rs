@@ -2,21 +2,22 @@
 //! limit; and coalescing of requests for the same response. No I/O, no runtime, no clock: callers pass the time, in Unix milliseconds, and
 //! a waker where they wait.
 //!
-//! The order of calls for a request:
+//! The calls for one request, in order:
 //!
-//! 1. [`ApiCache::lookup`] with a [`CacheRequest`]: how the request goes to the upstream, before its client's conditions are taken out.
-//! 2. By the [`Decision`]:
-//!    - `Serve`: write [`CachedResponse::status`], [`CachedResponse::write_lines`], an empty line, then what [`CachedResponse::body`] gives.
-//!    - `Revalidate`: the same, and go on with the [`Fill`] as below, with `GET` and without a client.
-//!    - `Wait`: [`Follower::is_ready`] registers a waker; when it wakes, or at the deadline, [`ApiCache::resume`] gives the next decision.
+//! 1. [`ApiCache::lookup`] with a [`CacheRequest`]: the request as it is sent to the upstream, but with its client's conditions.
+//! 2. Depending on the [`Decision`]:
+//!    - `Serve`: write [`CachedResponse::status`], [`CachedResponse::write_lines`], an empty line, then the bytes of [`CachedResponse::body`].
+//!    - `Revalidate`: as for `Serve`, and continue with the [`Fill`] as below, with `GET` and without a client.
+//!    - `Wait`: [`Follower::is_ready`] registers a waker; when it is woken, or at the deadline, [`ApiCache::resume`] makes the
+//!      next decision.
 //!    - `Bypass`: ask the upstream as if there were no cache. After an unsafe method call [`ApiCache::after_unsafe`], after HEAD
 //!      [`ApiCache::after_head`].
-//!    - `Fail`, `Refuse`: answer with that status, or with 504.
+//!    - `Fail`: answer with its status. `Refuse`: answer with 504.
 //!    - `Fetch`: ask the upstream with [`Fill::conditions`] in place of the lines [`ANSWERED_HERE`].
-//! 3. When the upstream's head is there: [`Fill::head`]. When it fails before: [`Fill::failed`].
+//! 3. When the upstream's head has arrived: [`Fill::head`]. When the upstream fails before: [`Fill::failed`].
 //!    - `Store`: each piece of the body goes to [`BodyWriter::push`] and to the client, or the client reads the answer's body, which grows;
-//!      [`BodyWriter::finish`] after the last byte. Dropping the writer says that the body was cut.
-//!    - `Pass`: relay. `Serve`: drop the upstream's response and write this one. `Again`: ask once more.
+//!      [`BodyWriter::finish`] after the last byte. Dropping the writer marks the body as truncated.
+//!    - `Pass`: relay. `Serve`: drop the upstream's response and write this one. `Again`: ask again.
 //!
 //! Every value may be dropped at any time; waiting requests are then released.
 #![forbid(unsafe_code)]

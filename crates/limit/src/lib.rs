@@ -1,5 +1,5 @@
-//! Limits: so many requests in so much time, counted in this process by one of three algorithms, or together with other gateways. What
-//! each promises is in docs/limits.md.
+//! Limits on requests per time, counted in this process by one of three algorithms, or together with other gateways. docs/limits.md states
+//! what each algorithm guarantees.
 #![forbid(unsafe_code)]
 
 mod admission;

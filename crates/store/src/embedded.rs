@@ -171,7 +171,7 @@ impl Drop for Embedded {
     }
 }
 
-/// Sends at once.
+/// Queues the question at once.
 fn answer_to(queue: &UnboundedSender<QueuedQuestion>, question: Question, room: OwnedSemaphorePermit) -> PendingAnswer {
     let (reply, answer) = oneshot::channel();
     // If the writer is gone, so is the sender of the answer, which the reply reports.
@@ -179,7 +179,7 @@ fn answer_to(queue: &UnboundedSender<QueuedQuestion>, question: Question, room: 
     Box::pin(async move { answer.await.unwrap_or_else(|_| Err(closed())) })
 }
 
-/// Waits without holding the queue, so that a reply that nobody polls cannot keep the store from closing.
+/// Waits for room without holding the queue, so that a reply that nobody polls cannot keep the store from closing.
 fn ask_when_there_is_room(
     room: Arc<Semaphore>,
     weight: u32,

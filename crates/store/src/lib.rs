@@ -55,7 +55,7 @@ pub trait Store: Send + Sync {
     /// Checks whether the store is writable. Blocks.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why it is not.
     fn try_write(&self) -> Result<(), StoreFault> {
         Ok(())
     }

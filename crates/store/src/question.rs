@@ -1,4 +1,4 @@
-//! The contract: the questions to a store and its answers. Plain values, the same for every store.
+//! The contract of a store: its questions and answers. They are plain values, the same for every store.
 
 use crate::fault::{StoreFault, StoreFaultKind};
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Maximum wait for another process that uses the file.
 const BUSY: Duration = Duration::from_secs(5);
-/// Buckets of durations: the last one is for everything above all bounds.
+/// Number of buckets of durations; the last one is for everything above all bounds.
 pub const BUCKETS: usize = 17;
 
 /// The dimensions of one minute's counts.
@@ -37,7 +37,7 @@ pub struct UsageCounts {
     pub hits: u64,
     /// Sum of their durations, in microseconds.
     pub total_us: u64,
-    /// The upstream's part.
+    /// Sum of the upstream's durations, in microseconds.
     pub upstream_us: u64,
     /// The longest duration.
     pub max_us: u64,

@@ -89,7 +89,7 @@ impl From<RefusalText> for Refusal {
 }
 
 /// Whether a text has no character that Tyk's JavaScript escaping changes, so that it needs no escapes in JSON.
-#[allow(clippy::indexing_slicing)] // within the loop's bound; constants know no iterators
+#[allow(clippy::indexing_slicing)] // the loop bounds the index; a const function cannot use iterators
 pub(crate) const fn is_plain(text: &str) -> bool {
     let text = text.as_bytes();
     let mut at = 0;

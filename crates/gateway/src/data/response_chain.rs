@@ -38,7 +38,7 @@ pub(crate) enum ResponseAction {
     /// Replaces the body and continues with the next step.
     Rewrite(Vec<u8>),
     /// Replaces the response by [`ResponseHead::reply`]. Later steps are skipped.
-    #[allow(dead_code)] // for what stores responses
+    #[allow(dead_code)] // for steps that store responses
     Reply,
     /// Replaces the response by a refusal. Later steps are skipped.
     Refuse(Refusal),
@@ -77,7 +77,7 @@ impl ResponseHead<'_> {
     }
 
     /// The empty message to fill before [`ResponseAction::Reply`].
-    #[allow(dead_code)] // for what stores responses
+    #[allow(dead_code)] // for steps that store responses
     pub(crate) fn reply(&mut self) -> &mut Outgoing {
         self.outgoing.edits.clear();
         self.outgoing.body.clear();

@@ -19,7 +19,7 @@ const INDEX: &str = "-shm";
 /// Bytes before the first frame of a log, and before the page in each frame: <https://www.sqlite.org/walformat.html>.
 const LOG_HEAD_BYTES: u64 = 32;
 const FRAME_HEAD_BYTES: u64 = 24;
-/// Bytes of the index that tell how far the log goes: two copies of it, and how much of it the database already has.
+/// Bytes of the index that say how far the log goes: two copies of that position, and how much of the log the database already has.
 const INDEX_HEAD_BYTES: usize = 100;
 const INDEX_COPY_BYTES: usize = 48;
 

@@ -61,7 +61,7 @@ impl NotAsked {
 /// Checks an authorisation request.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Why the request is invalid.
 pub(crate) async fn check_request(
     provider: &OauthProvider<'_>,
     parameters: &OauthParameters,
@@ -106,7 +106,7 @@ pub(crate) async fn check_request(
 /// members, and the URI to send the user to.
 ///
 /// # Errors
-/// What is wrong with the request.
+/// Why the request is invalid.
 pub(crate) async fn ask_for_code(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<Value, NotAsked> {
     let request = check_request(provider, parameters).await?;
     let session = parameters.find("key_rules").map(str::to_owned);

@@ -100,7 +100,7 @@ impl Certificates {
         Ok(id)
     }
 
-    /// Removes a certificate, if it is there.
+    /// Removes a certificate, if it exists.
     pub(crate) async fn remove(&self, id: &str) -> Result<(), StoreFault> {
         self.store.ask(Question::Delete { kind: DocumentSpace::Certificate, id: id.to_owned() }).await?;
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).remove(id);

@@ -55,11 +55,11 @@ pub(crate) struct Settings {
     pub close_connections: bool,
     pub hide_generator: bool,
     pub version_header: String,
-    /// Report quotas (Tyk's default) rather than rate limits in `X-Ratelimit-*`.
+    /// Whether `X-Ratelimit-*` reports quotas (Tyk's default) rather than rate limits.
     pub reports_quotas: bool,
-    /// Write `X-Ratelimit-*`.
+    /// Whether `X-Ratelimit-*` is written.
     pub tyk_limit_headers: bool,
-    /// Write `RateLimit`, `RateLimit-Policy` and `Retry-After`.
+    /// Whether `RateLimit`, `RateLimit-Policy` and `Retry-After` are written.
     pub ietf_limit_headers: bool,
     /// Whether refusals have a body as in RFC 9457.
     pub problem_details: bool,

@@ -227,8 +227,8 @@ impl Snapshot {
     }
 }
 
-/// One core's reference to a snapshot. An exchange clones it by a counter of this core: a counter that all cores share would travel between
-/// them with every request.
+/// One core's reference to a snapshot. Each exchange clones it with a counter of this core only: a counter that all cores share would
+/// travel between them with every request.
 pub(crate) struct CoreSnapshot(pub Arc<Snapshot>);
 
 impl std::ops::Deref for CoreSnapshot {

@@ -46,7 +46,7 @@ pub enum RedisShape {
 /// TLS to a Redis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RedisTls {
-    /// Accept any certificate.
+    /// Whether any certificate is accepted.
     pub insecure: bool,
     /// Authorities for the server's certificate, PEM; the system's if not set.
     pub authorities: Option<Vec<u8>>,

@@ -109,8 +109,8 @@ impl SessionLimits {
         SessionLimits { rates, quota: self.quota.clone(), throttle: self.throttle, on_store_failure }
     }
 
-    /// Counts a request against all limits, or against none if one of them is exhausted. Limits in dry run count and never refuse: the
-    /// result then says which one would have refused.
+    /// Counts a request against all limits, or against none if one of them is exhausted. A limit in dry run counts requests but never
+    /// refuses them: the result then says which limit would have refused.
     pub(crate) fn admit(
         &self,
         now: Duration,

@@ -161,7 +161,7 @@ impl GatewayHandler {
             response_chain: &mut self.response_chain,
             new_body: turn.body,
         };
-        // Preflight requests bypass the chain of an API that answers them itself.
+        // With `options_passthrough` the upstream answers preflight requests: they bypass the chain.
         let chain = if api.options_passthrough && exchange.method == "OPTIONS" { &[] } else { version.chain.as_slice() };
         let sampled = arrival.core.is_sampled();
         let traced = api.facts.detailed_tracing && arrival.trace.is_some_and(|trace| trace.taken);

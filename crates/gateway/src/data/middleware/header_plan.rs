@@ -23,7 +23,6 @@ pub(super) struct HeaderPlan {
 }
 
 impl HeaderPlan {
-    /// The plan of some lists.
     pub(super) fn new(remove: &[String], set: &BTreeMap<String, String>, scope: VariableScope<'_>) -> Self {
         let remove = remove.iter().filter(|name| can_change(name)).map(|name| name.as_str().into()).collect();
         let set = set.iter().filter(|(name, _)| can_change(name));

@@ -36,7 +36,6 @@ impl<T: Default> Hosts<T> {
         literal.chain(self.patterns.iter().filter(fits).map(|(_, _, value)| value))
     }
 
-    /// No pattern at all.
     pub(super) fn is_empty(&self) -> bool {
         self.literal.is_empty() && self.patterns.is_empty()
     }

@@ -6,7 +6,7 @@ use tollgate_model::config::GatewayConfig;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitAlgorithm {
     #[default]
-    /// The generic cell rate algorithm: places come back one by one.
+    /// The generic cell rate algorithm: places become free one by one.
     Gcra,
     /// All places become free when a window begins.
     FixedWindow,

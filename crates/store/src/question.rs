@@ -66,7 +66,7 @@ pub struct CounterValue {
     pub name: String,
     /// Its value.
     pub value: i64,
-    /// From this second since 1970, the value is void and the store deletes it. `u64::MAX` means never.
+    /// Expiry in Unix seconds: from then on the value is void and the store deletes it. `u64::MAX` means never.
     pub renews_unix_s: u64,
 }
 
@@ -88,7 +88,7 @@ pub enum Question {
         id: String,
         /// The document, usually JSON.
         value: Vec<u8>,
-        /// The second since 1970 in which it expires.
+        /// Expiry in Unix seconds.
         expires_unix_s: Option<u64>,
     },
     /// Stores a document unless one exists. Answered with [`Answer::Done`]; if one existed, nothing was changed.
@@ -99,7 +99,7 @@ pub enum Question {
         id: String,
         /// The document, usually JSON.
         value: Vec<u8>,
-        /// The second since 1970 in which it expires.
+        /// Expiry in Unix seconds.
         expires_unix_s: Option<u64>,
     },
     /// Replaces exactly this document. Answered with [`Answer::Done`]; if the document has changed or is gone, `existed` is false
@@ -113,7 +113,7 @@ pub enum Question {
         old: Vec<u8>,
         /// The document, usually JSON.
         value: Vec<u8>,
-        /// The second since 1970 in which it expires.
+        /// Expiry in Unix seconds.
         expires_unix_s: Option<u64>,
     },
     /// Deletes a document. Answered with [`Answer::Done`].

@@ -325,7 +325,7 @@ impl From<rusqlite::Error> for StoreFault {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreFaultKind::Unavailable,
             Some(ErrorCode::TooBig) => StoreFaultKind::TooLarge,
             Some(_) => StoreFaultKind::Io,
-            // Not an error of SQLite, but of reading its rows: a column does not hold what was written.
+            // Not an error of SQLite but of decoding a row: a column does not hold what was written.
             None => StoreFaultKind::Corrupt,
         };
         StoreFault::new(kind, error)
